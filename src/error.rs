@@ -1,0 +1,144 @@
+//! Everything that can go wrong, as one enum; the command line's exit codes follow it one to one.
+
+use std::path::PathBuf;
+
+/// A result of this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, with the figures to mend it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A sphere or a ray cannot be used: which one, which field, which value, and why.
+    #[error("{what} {index}: {field} is {value}: {why}")]
+    BadRecord {
+        /// `sphere` or `ray`.
+        what: &'static str,
+        /// Its number in the input, from 0.
+        index: u64,
+        /// The field, as in the records.
+        field: &'static str,
+        /// The value as text.
+        value: String,
+        /// What is allowed.
+        why: &'static str,
+    },
+    /// An option, an argument or a system file asks for something that makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A file cannot be understood.
+    #[error("{path}: {message}", path = path.display())]
+    BadFile {
+        /// The file.
+        path: PathBuf,
+        /// Row, field and value, and what was expected.
+        message: String,
+    },
+    /// Lists that go together differ in length.
+    #[error("{left} {left_name} and {right} {right_name}: pairwise needs as many of one as of the other")]
+    LengthsDiffer {
+        /// What the first list holds.
+        left_name: &'static str,
+        /// Its length.
+        left: u64,
+        /// What the second list holds.
+        right_name: &'static str,
+        /// Its length.
+        right: u64,
+    },
+    /// No device answers to that name.
+    #[error("no device '{asked}': {seen}")]
+    NoDevice {
+        /// What was asked for.
+        asked: String,
+        /// What there is, and what to install.
+        seen: String,
+    },
+    /// The device cannot promise the precision asked for.
+    #[error("{device} cannot promise precision '{asked}': {why}; use --precision {instead}, or --device cpu")]
+    NoPrecision {
+        /// The device's name.
+        device: String,
+        /// The precision asked for.
+        asked: &'static str,
+        /// What its probe found.
+        why: String,
+        /// The best it can promise.
+        instead: &'static str,
+    },
+    /// More than the device, or a format, can hold; nothing was allocated.
+    #[error("{what}: {asked} bytes needed, {allowed} allowed on {device}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Bytes it needs.
+        asked: u64,
+        /// Bytes there may be.
+        allowed: u64,
+        /// Where.
+        device: String,
+    },
+    /// The device ran out of memory.
+    #[error("{device} is out of memory: {message}")]
+    OutOfMemory {
+        /// The device's name.
+        device: String,
+        /// What the driver said.
+        message: String,
+    },
+    /// The device is gone: unplugged, reset, or destroyed by its owner.
+    #[error("{device} was lost: {message}")]
+    DeviceLost {
+        /// The device's name.
+        device: String,
+        /// What the driver said.
+        message: String,
+    },
+    /// The device did not finish in time.
+    #[error("{device} did not finish within {seconds} s")]
+    TimedOut {
+        /// The device's name.
+        device: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// The device refused a command: a defect of this library or of the driver.
+    #[error("{device} refused a command (please report this with `umbracast devices --report`): {message}")]
+    DeviceFailed {
+        /// The device's name.
+        device: String,
+        /// What it said.
+        message: String,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot {action} {path}: {message}", path = path.display())]
+    Io {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        message: String,
+    },
+    /// `--compare` found answers outside what is promised.
+    #[error("broken promise: {0}")]
+    BrokenPromise(String),
+}
+
+impl Error {
+    /// The command line's exit code: 2 bad input or usage, 3 no such device or precision, 4 the device failed,
+    /// 5 reading or writing failed, 6 a broken promise.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::BadRecord { .. } | Self::Usage(_) | Self::BadFile { .. } | Self::LengthsDiffer { .. } => 2,
+            Self::NoDevice { .. } | Self::NoPrecision { .. } => 3,
+            Self::TooLarge { .. }
+            | Self::OutOfMemory { .. }
+            | Self::DeviceLost { .. }
+            | Self::TimedOut { .. }
+            | Self::DeviceFailed { .. } => 4,
+            Self::Io { .. } => 5,
+            Self::BrokenPromise(_) => 6,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Batch ray–sphere queries and physically right shadows on any GPU.
+
+mod error;
+mod query;
+mod records;
+
+pub use error::{Error, Result};
+pub use glam;
+pub use query::{Ends, Inside, OnBad, Precision, Query, Touch, check_ray, check_sphere};
+pub use records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};

@@ -1,0 +1,132 @@
+//! The records that host, device and files share: little-endian, 4-byte words, no padding.
+//!
+//! Twins of `shaders/records.wgsl`; `tests/shaders.rs` compares every offset.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+/// The id of "no sphere": what a miss carries.
+pub const NO_SPHERE: u32 = u32::MAX;
+
+/// A ball: its centre and its radius (finite, not negative), 16 bytes.
+///
+/// A sphere's number in its scene is its id. Radius 0 is a point, met only by exact tangency.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Sphere {
+    /// The centre, in any unit; all lengths of a scene share it.
+    pub center: Vec3,
+    /// The radius, in the same unit.
+    pub radius: f32,
+}
+
+impl Sphere {
+    /// A sphere from its centre and radius.
+    pub fn new(center: impl Into<Vec3>, radius: f32) -> Self {
+        Self { center: center.into(), radius }
+    }
+}
+
+/// A ray, a segment or a line: the points `origin + t · direction` with `t` in `[t_min, t_max]`, 32 bytes.
+///
+/// The direction may have any length but zero; `t` counts in units of it **as given**. `t_min = −∞` and `t_max = +∞`
+/// are allowed, and together mean a whole line.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Ray {
+    /// The point at `t = 0`.
+    pub origin: Vec3,
+    /// Where the ray starts.
+    pub t_min: f32,
+    /// What one unit of `t` adds to the point.
+    pub direction: Vec3,
+    /// Where the ray ends.
+    pub t_max: f32,
+}
+
+impl Ray {
+    /// The half-line from `origin` along `direction`: `t` in `[0, ∞)`.
+    pub fn new(origin: impl Into<Vec3>, direction: impl Into<Vec3>) -> Self {
+        Self { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY }
+    }
+
+    /// The segment from `a` to `b`: direction `b − a` rounded once to f32, `t` in `[0, 1]`.
+    pub fn segment(a: impl Into<Vec3>, b: impl Into<Vec3>) -> Self {
+        let (a, b) = (a.into(), b.into());
+        Self { origin: a, t_min: 0.0, direction: b - a, t_max: 1.0 }
+    }
+
+    /// The same ray with other ends.
+    #[must_use]
+    pub fn between(self, t_min: f32, t_max: f32) -> Self {
+        Self { t_min, t_max, ..self }
+    }
+
+    /// The whole line through the ray: `t` in `(−∞, ∞)`.
+    #[must_use]
+    pub fn line(self) -> Self {
+        self.between(f32::NEG_INFINITY, f32::INFINITY)
+    }
+
+    /// The point `origin + t · direction`, computed in f64 and rounded once.
+    pub fn point_at(&self, t: f32) -> Vec3 {
+        (self.origin.as_dvec3() + f64::from(t) * self.direction.as_dvec3()).as_vec3()
+    }
+}
+
+/// The answer of `closest`: the smallest valid `t` and the sphere it belongs to, 8 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Hit {
+    /// Parameter along the ray, in `[t_min, t_max]`; `+∞` on a miss.
+    pub t: f32,
+    /// The sphere's id; [`NO_SPHERE`] on a miss.
+    pub id: u32,
+}
+
+/// The answer of `interval`: both roots of the closest sphere, never clipped to the ray's ends, 12 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Interval {
+    /// The smaller root; `+∞` on a miss, `−∞` when it lies below the lowest f32.
+    pub t_enter: f32,
+    /// The larger root; `+∞` on a miss or when it lies beyond the largest f32.
+    pub t_exit: f32,
+    /// The sphere's id; [`NO_SPHERE`] on a miss.
+    pub id: u32,
+}
+
+/// The answer of `approach`: where on the ray the distance to the nearest surface is smallest, 12 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Approach {
+    /// Parameter of the nearest pass, in `[t_min, t_max]`; `+∞` when the scene is empty.
+    pub t: f32,
+    /// Distance to the centre minus the radius there, negative when the ray goes through; `+∞` when the scene is empty.
+    pub clearance: f32,
+    /// The sphere's id; [`NO_SPHERE`] when the scene is empty.
+    pub id: u32,
+}
+
+impl Hit {
+    /// What a ray gets that meets nothing.
+    pub const MISS: Self = Self { t: f32::INFINITY, id: NO_SPHERE };
+    /// Whether a sphere was met.
+    pub fn is_hit(&self) -> bool {
+        self.id != NO_SPHERE
+    }
+}
+
+impl Interval {
+    /// What a ray gets that meets nothing.
+    pub const MISS: Self = Self { t_enter: f32::INFINITY, t_exit: f32::INFINITY, id: NO_SPHERE };
+    /// Whether a sphere was met.
+    pub fn is_hit(&self) -> bool {
+        self.id != NO_SPHERE
+    }
+}
+
+impl Approach {
+    /// What a ray gets in an empty scene, or when it is skipped.
+    pub const NONE: Self = Self { t: f32::INFINITY, clearance: f32::INFINITY, id: NO_SPHERE };
+}
