@@ -1,8 +1,10 @@
 //! Batch ray–sphere queries and physically right shadows on any GPU.
 
+mod cpu;
 mod error;
 mod query;
 mod records;
+pub mod shadow;
 
 pub use error::{Error, Result};
 pub use glam;
