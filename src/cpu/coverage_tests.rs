@@ -1,6 +1,7 @@
 //! The union of overlapping occluders against the same disc cut into slices.
 
 use super::*;
+use crate::cpu::caps::Cap;
 
 /// Numbers in 0…1 (SplitMix64).
 struct Random(u64);
