@@ -1,6 +1,8 @@
 //! Batch ray–sphere queries and physically right shadows on any GPU.
 
 mod error;
+#[cfg(feature = "cli")]
+pub mod files;
 mod query;
 mod records;
 
