@@ -2,6 +2,8 @@
 
 mod cpu;
 mod error;
+#[cfg(feature = "cli")]
+pub mod files;
 mod query;
 mod records;
 pub mod shadow;
