@@ -1,6 +1,9 @@
 //! Batch ray–sphere queries and physically right shadows on any GPU.
 
+mod cpu;
 mod error;
+/// Exact arithmetic.
+pub mod exact;
 mod query;
 mod records;
 
