@@ -2,6 +2,8 @@
 
 mod cpu;
 mod error;
+/// Exact arithmetic.
+pub mod exact;
 #[cfg(feature = "cli")]
 pub mod files;
 mod query;
