@@ -8,8 +8,11 @@ pub(crate) mod decide;
 mod double;
 mod filter;
 mod judge;
+pub(crate) mod paint;
 mod pairs;
+pub(crate) mod picture;
 mod solve;
+pub(crate) mod stars;
 
 use rayon::prelude::*;
 

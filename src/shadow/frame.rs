@@ -30,8 +30,8 @@ pub(crate) struct Frame {
     unit: f64,
     light_center: DVec3,
     light_distance: f64,
-    /// The frame's axes; the third points to the light. Rows of the rotation into the frame.
-    pub(crate) axes: [DVec3; 3],
+    /// The frame's axes; the third points to the light.
+    axes: [DVec3; 3],
     /// The light in this frame.
     pub(crate) light: Light,
 }
@@ -55,9 +55,9 @@ impl Frame {
         }
     }
 
-    /// The rotation of a direction into the frame.
-    pub(crate) fn turn(&self, v: DVec3) -> DVec3 {
-        DMat3::from_cols(self.axes[0], self.axes[1], self.axes[2]).transpose() * v
+    /// The rotation into the frame.
+    pub(crate) fn rotation(&self) -> DMat3 {
+        DMat3::from_cols(self.axes[0], self.axes[1], self.axes[2]).transpose()
     }
 
     /// An occluder in this frame.

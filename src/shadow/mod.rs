@@ -1,8 +1,24 @@
 //! Physically right shadows: how much of a light's disc is left, and pictures of it.
 
+mod camera;
+mod color;
 mod frame;
+mod picture;
+#[cfg(feature = "cli")]
+mod png;
+mod stage;
+mod system;
+#[cfg(feature = "cli")]
+mod system_file;
 
+pub use camera::{Camera, Lens};
+pub use color::Color;
 pub use frame::Ball;
+pub use picture::Picture;
+#[cfg(feature = "cli")]
+pub use png::Bits;
+pub(crate) use stage::{Look, Stage};
+pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
 
 use crate::cpu::coverage;
 use crate::error::{Error, Result};
@@ -48,6 +64,15 @@ pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Res
         coverage::add(&mut sky, disc, cap);
     }
     Ok(coverage::left(&mut sky, disc))
+}
+
+/// The picture of a system, on the CPU in f64. `progress` hears now and then which share is done.
+///
+/// # Errors
+/// [`Error::TooLarge`] for a cloud in which too many spheres shade too many others.
+pub fn render(system: &System, progress: &dyn Fn(f64)) -> Result<Picture> {
+    let stage = Stage::new(system)?;
+    Ok(crate::cpu::picture::picture(system, &stage, progress))
 }
 
 fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {

@@ -1,0 +1,261 @@
+//! Systems: a light, bodies, a camera and what the picture shall be like.
+
+use glam::DVec3;
+
+use super::camera::{Camera, Lens};
+use super::color::Color;
+use super::frame::Ball;
+use crate::error::{Error, Result};
+
+/// The source of all light: a sphere of even brightness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LightSource {
+    /// Its name.
+    pub name: String,
+    /// Where and how large; radius 0 is a point.
+    pub ball: Ball,
+    /// Its colour, as it looks and as it tints what it lights.
+    pub color: Color,
+}
+
+/// What is lit: a sphere, or a cloud of them that look alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Its name.
+    pub name: String,
+    /// Where and how large.
+    pub balls: Vec<Ball>,
+    /// Colours from the south pole to the north pole, evenly spaced in latitude and blended; at least one.
+    pub colors: Vec<Color>,
+    /// The direction of the north pole; any length.
+    pub pole: DVec3,
+    /// How far the bands meander, 0…1.
+    pub swirl: f64,
+    /// Whether it casts shadows on others.
+    pub casts: bool,
+    /// Whether shadows of others fall on it. (Its night side is dark all the same.)
+    pub receives: bool,
+}
+
+/// What the picture shall be like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureOptions {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Samples along each axis of a pixel.
+    pub samples: u32,
+    /// Factor on the light.
+    pub exposure: f64,
+    /// Light that is everywhere, 0…1; not exposed.
+    pub ambient: f64,
+    /// The colour behind everything.
+    pub background: Color,
+    /// How many stars there are, 0 (none) … 1 (many).
+    pub stars: f64,
+}
+
+/// A system, checked.
+///
+/// Ids count the bodies' balls in the order given, a cloud's one by one; the light comes last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    light: LightSource,
+    bodies: Vec<Body>,
+    camera: Camera,
+    picture: PictureOptions,
+}
+
+/// The most balls in a system.
+pub const MAX_BALLS: usize = 16_384;
+/// The longest side of a picture.
+pub const MAX_SIDE: u32 = 16_384;
+/// The most pixels of a picture.
+pub const MAX_PIXELS: u64 = 1 << 26;
+/// The most samples along each axis of a pixel.
+pub const MAX_SAMPLES: u32 = 16;
+/// The largest coordinate, so that squares of ratios stay finite in f32.
+const MAX_LENGTH: f64 = 1e30;
+/// The largest ratio of a distance to a radius.
+const MAX_RATIO: f64 = 1e15;
+
+impl System {
+    /// Puts a system together.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names what cannot be, its value and what is allowed.
+    pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
+        let system = Self { light, bodies, camera, picture };
+        check_picture(&system.picture)?;
+        check_camera(&system.camera)?;
+        system.check_balls()?;
+        Ok(system)
+    }
+
+    /// The light.
+    pub fn light(&self) -> &LightSource {
+        &self.light
+    }
+
+    /// The bodies.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// The camera.
+    pub fn camera(&self) -> &Camera {
+        &self.camera
+    }
+
+    /// What the picture shall be like.
+    pub fn picture(&self) -> &PictureOptions {
+        &self.picture
+    }
+
+    /// How many balls there are, the light not counted; also the light's id.
+    pub fn ball_count(&self) -> usize {
+        self.bodies.iter().map(|body| body.balls.len()).sum()
+    }
+
+    /// The same system with another picture.
+    ///
+    /// # Errors
+    /// As [`System::new`].
+    pub fn with_picture(self, picture: PictureOptions) -> Result<Self> {
+        check_picture(&picture)?;
+        Ok(Self { picture, ..self })
+    }
+
+    fn check_balls(&self) -> Result<()> {
+        check_ball("light", &self.light.ball)?;
+        let count = self.ball_count();
+        if count > MAX_BALLS {
+            return usage(format!("{count} spheres in a system: at most {MAX_BALLS} are allowed"));
+        }
+        let mut smallest = if self.light.ball.radius > 0.0 { self.light.ball.radius } else { f64::INFINITY };
+        let mut farthest = (self.light.ball.center - self.camera.position).length();
+        self.check_clear("light", &self.light.ball)?;
+        for (i, body) in self.bodies.iter().enumerate() {
+            let place = format!("body[{i}] '{}'", body.name);
+            if body.colors.is_empty() {
+                return usage(format!("{place}: color is an empty list: at least one colour is needed"));
+            }
+            let pole = body.pole.length();
+            if !(1e-100..=1e100).contains(&pole) {
+                return usage(format!("{place}: pole is {}: a direction must not be zero", text(body.pole)));
+            }
+            if !(0.0..=1.0).contains(&body.swirl) {
+                return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
+            }
+            for (j, ball) in body.balls.iter().enumerate() {
+                let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
+                check_ball(&place, ball)?;
+                if ball.radius == 0.0 {
+                    return usage(format!("{place}: radius is 0: a body needs a positive one"));
+                }
+                self.check_clear(&place, ball)?;
+                let distance = (ball.center - self.light.ball.center).length();
+                if distance <= ball.radius + self.light.ball.radius {
+                    return usage(format!(
+                        "{place}: it touches the light '{}': their centres are {distance} apart, their radii {} and {}",
+                        self.light.name, ball.radius, self.light.ball.radius
+                    ));
+                }
+                smallest = smallest.min(ball.radius);
+                farthest = farthest.max(distance).max((ball.center - self.camera.position).length());
+            }
+        }
+        if farthest > smallest * MAX_RATIO {
+            return usage(format!(
+                "the smallest radius is {smallest}, the largest distance {farthest}: at most 1e15 times that is allowed"
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_clear(&self, place: &str, ball: &Ball) -> Result<()> {
+        let distance = (ball.center - self.camera.position).length();
+        if distance <= ball.radius {
+            return usage(format!(
+                "{place}: the camera is inside: position {} is {distance} from the centre, the radius is {}",
+                text(self.camera.position),
+                ball.radius
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn check_ball(place: &str, ball: &Ball) -> Result<()> {
+    check_point(place, "center", ball.center)?;
+    if !(0.0..=MAX_LENGTH).contains(&ball.radius) {
+        return usage(format!("{place}: radius is {}: allowed is 0…1e30", ball.radius));
+    }
+    Ok(())
+}
+
+fn check_point(place: &str, field: &str, v: DVec3) -> Result<()> {
+    if v.to_array().iter().all(|x| x.abs() <= MAX_LENGTH) {
+        return Ok(());
+    }
+    usage(format!("{place}: {field} is {}: coordinates must be finite and at most 1e30", text(v)))
+}
+
+fn check_camera(camera: &Camera) -> Result<()> {
+    check_point("camera", "position", camera.position)?;
+    check_point("camera", "target", camera.target)?;
+    check_point("camera", "up", camera.up)?;
+    let forward = camera.target - camera.position;
+    if forward.length() == 0.0 {
+        let at = text(camera.target);
+        return usage(format!("camera: target is {at}, the same as position: there is no direction to look in"));
+    }
+    let up = camera.up.normalize_or_zero();
+    if up == DVec3::ZERO {
+        return usage(format!("camera: up is {}: a direction must not be zero", text(camera.up)));
+    }
+    if forward.normalize().cross(up).length() < 1e-9 {
+        let up = text(camera.up);
+        return usage(format!("camera: up is {up}, parallel to the line of sight: any other direction will do"));
+    }
+    match camera.lens {
+        Lens::Perspective { field_of_view_deg: angle } if !(1e-6..=170.0).contains(&angle) => {
+            usage(format!("camera: field_of_view_deg is {angle}: allowed is 0.000001…170"))
+        }
+        Lens::Orthographic { width } if !(1e-30..=MAX_LENGTH).contains(&width) => {
+            usage(format!("camera: width is {width}: allowed is a positive length of at most 1e30"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_picture(picture: &PictureOptions) -> Result<()> {
+    let [width, height] = picture.size;
+    if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
+        return usage(format!("picture: size is {width}x{height}: allowed is 1…{MAX_SIDE} each way"));
+    }
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > MAX_PIXELS {
+        return usage(format!("picture: size is {width}x{height}, {pixels} pixels: at most {MAX_PIXELS} are allowed"));
+    }
+    if picture.samples == 0 || picture.samples > MAX_SAMPLES {
+        return usage(format!("picture: samples is {}: allowed is 1…{MAX_SAMPLES}", picture.samples));
+    }
+    if !(1e-6..=1e6).contains(&picture.exposure) {
+        return usage(format!("picture: exposure is {}: allowed is 0.000001…1000000", picture.exposure));
+    }
+    if !(0.0..=1.0).contains(&picture.ambient) {
+        return usage(format!("picture: ambient is {}: allowed is 0…1", picture.ambient));
+    }
+    if !(0.0..=1.0).contains(&picture.stars) {
+        return usage(format!("picture: stars is {}: allowed is 0…1", picture.stars));
+    }
+    Ok(())
+}
+
+fn text(v: DVec3) -> String {
+    format!("[{}, {}, {}]", v.x, v.y, v.z)
+}
+
+fn usage<T>(message: String) -> Result<T> {
+    Err(Error::Usage(message))
+}
