@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::cpu::decide::{Root, Roots};
+pub use crate::cpu::decide::{Root, Roots};
 use crate::records::{Ray, Sphere};
 
 /// All inputs are integers in units of 2^-UNIT.

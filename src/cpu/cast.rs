@@ -2,7 +2,7 @@
 
 use super::decide::{Met, Verdict, decide};
 use super::filter::{BLOCK, Columns, may_meet, prepare};
-use super::judge::{judge_approach, judge_pair, round_roots};
+use super::judge::{judge_approach, judge_pair, round_hit, round_roots};
 use super::solve::{Solved, scale, solve_approach, solve_fast, solve_standard};
 use crate::query::{Precision, Query};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
@@ -138,7 +138,7 @@ pub(crate) fn closest(ray: &Ray, against: Against<'_>, query: &Query) -> Found<H
     let Some(sphere) = against.sphere(best.id) else {
         return Found { answer: Hit::MISS, judged: false, beyond: best.beyond };
     };
-    let t = if exact { judge_pair(ray, sphere, query).1 } else { best.t };
+    let t = if exact { round_hit(ray, sphere, query) } else { best.t };
     Found { answer: Hit { t, id: best.id }, judged: false, beyond: false }
 }
 

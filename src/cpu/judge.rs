@@ -13,6 +13,11 @@ pub(crate) fn judge_pair(ray: &Ray, sphere: &Sphere, query: &Query) -> (Met, f32
         .unwrap_or((Met::No, f32::INFINITY))
 }
 
+/// The correctly rounded `t` of a pair that is known to meet.
+pub(crate) fn round_hit(ray: &Ray, sphere: &Sphere, query: &Query) -> f32 {
+    judge_pair(ray, sphere, query).1
+}
+
 /// Both roots, correctly rounded; infinities beyond f32. The pair has roots.
 pub(crate) fn round_roots(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
     let double = DoubleRoots::new(ray, sphere);

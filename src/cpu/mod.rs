@@ -18,7 +18,8 @@ use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found};
 use filter::Columns;
-pub(crate) use judge::round_roots;
+pub(crate) use filter::largest_of;
+pub(crate) use judge::{judge_approach, round_hit, round_roots};
 
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};

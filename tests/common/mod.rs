@@ -1,0 +1,109 @@
+//! What the tests share: devices, corpora, and a seeded generator.
+#![allow(unreachable_pub, dead_code, reason = "each test binary uses its own part")]
+
+use std::sync::OnceLock;
+
+use umbracast::{Device, DeviceOptions, Ray, Sphere, blocking};
+
+/// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
+pub fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let list = blocking::list();
+        assert!(list.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
+        let mut devices = Vec::new();
+        for info in list {
+            assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
+            let device = blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device opens");
+            eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
+            devices.push(device);
+        }
+        devices
+    })
+}
+
+/// The CPU engine.
+pub fn cpu() -> Device {
+    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
+}
+
+/// One record of `tests/data/rays.bin`: see `tests/data/README.md`.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub ray: Ray,
+    pub sphere: Sphere,
+    pub t: [f64; 2],
+    pub gap: f64,
+    pub tca: f64,
+    pub dist: f64,
+    /// −1 no root, 0 tangent, 1 two roots.
+    pub crossing: i8,
+    /// −1 inside, 0 on the surface, 1 outside, at t = 0.
+    pub origin_side: i8,
+    pub regime: u8,
+    /// A root lies in [t_min, t_max]; the chord meets it; the enter root lies in it.
+    pub flags: [bool; 3],
+}
+
+pub const REGIMES: [&str; 11] =
+    ["unit", "far", "planet_geo", "planet_loc", "graze", "unnorm", "scale", "inside", "surface", "lattice", "behind"];
+
+/// All of `tests/data/rays.bin`.
+pub fn corpus() -> Vec<Row> {
+    let bytes =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rays.bin")).expect("tests/data/rays.bin");
+    assert_eq!(&bytes[..8], b"RSPHCOR1");
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (count, size) = (word(12) as usize, word(16) as usize);
+    assert_eq!((count, size, bytes.len()), (10_000, 96, 32 + 96 * 10_000));
+    (0..count)
+        .map(|i| {
+            let record = &bytes[32 + i * size..][..size];
+            let f = |k: usize| f32::from_le_bytes(record[4 * k..4 * k + 4].try_into().unwrap());
+            let g = |k: usize| f64::from_le_bytes(record[48 + 8 * k..56 + 8 * k].try_into().unwrap());
+            let flags = record[91];
+            Row {
+                ray: Ray::new([f(0), f(1), f(2)], [f(3), f(4), f(5)]).between(f(10), f(11)),
+                sphere: Sphere::new([f(6), f(7), f(8)], f(9)),
+                t: [g(0), g(1)],
+                gap: g(2),
+                tca: g(3),
+                dist: g(4),
+                crossing: record[88] as i8 - 1,
+                origin_side: record[89] as i8 - 1,
+                regime: record[90],
+                flags: [flags & 1 != 0, flags & 2 != 0, flags & 4 != 0],
+            }
+        })
+        .collect()
+}
+
+/// A small generator; the seed is part of a test's name or message.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn bits(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
+    }
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f32 {
+        (self.bits() >> 7) as f32 / (1 << 24) as f32
+    }
+    /// Uniform in [−1, 1).
+    pub fn signed(&mut self) -> f32 {
+        2.0 * self.unit() - 1.0
+    }
+    pub fn vector(&mut self) -> [f32; 3] {
+        [self.signed(), self.signed(), self.signed()]
+    }
+}
+
+/// The distance of two f32 in steps from one to the next.
+pub fn steps(a: f32, b: f32) -> u32 {
+    let key = |x: f32| {
+        let k = x.to_bits() as i32;
+        i64::from(if k < 0 { i32::MIN ^ k } else { k })
+    };
+    (key(a) - key(b)).unsigned_abs().min(u64::from(u32::MAX)) as u32
+}
