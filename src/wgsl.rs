@@ -42,6 +42,9 @@ programs! {
     OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "filter", "cast", "occluded";
     APPROACH = "approach": "records", "pairs", "solve", "decide", "filter", "cast", "approach";
     APPROACHES = "approaches": "records", "approaches";
+    PICTURE = "picture": "records", "pairs", "solve", "decide", "filter", "cast", "angles", "caps", "coverage", "stars",
+        "paint", "picture";
+    COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
     PROBE = "probe": "records", "pairs", "solve", "probe";
 }
 

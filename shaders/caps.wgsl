@@ -1,0 +1,135 @@
+// Round pieces of sky and the areas they cut out of each other. Twin of src/cpu/caps.rs: same functions, same order; what
+// they are and why they are written so is told there.
+
+struct Cap {
+  separation: f32,
+  radius: f32,
+  azimuth: vec2<f32>,
+}
+
+const NO_CAP: Cap = Cap(PI, -1.0, vec2<f32>(1.0, 0.0));
+
+// Half the solid angle between a small circle's arc and its chord, a great circle.
+fn segment(half_angle: f32, v: f32) -> f32 {
+  let s = sine(half_angle);
+  let c = 1.0 - versine(half_angle);
+  let run = s * c * v;
+  let rise = 1.0 - s * s * v;
+  if (abs(run) <= 0.25 * rise) {
+    let x = run / max(rise, 1e-30);
+    return 0.5 * v * less_sine(2.0 * half_angle) - v * v * s * s * s * c / max(rise, 1e-30) + less_arctangent(x);
+  }
+  let excess = arc(abs(run), rise);
+  return half_angle * v - select(excess, -excess, run < 0.0);
+}
+
+// The half-angles under which the common chord of two caps is seen from their centres: (from the first, from the second).
+fn chord(a: f32, b: f32, c: f32) -> vec2<f32> {
+  let whole = sine(0.5 * (a + b + c));
+  let less_a = sine(max(0.5 * ((b - a) + c), 0.0));
+  let less_b = sine(max(0.5 * ((c - b) + a), 0.0));
+  let less_c = sine(max(0.5 * ((b - c) + a), 0.0));
+  // Half the sum of the sides cannot exceed pi, but for rounding.
+  return vec2<f32>(
+    2.0 * arc(sqrt(max(less_a * less_c, 0.0)), sqrt(max(whole * less_b, 0.0))),
+    2.0 * arc(sqrt(max(less_b * less_c, 0.0)), sqrt(max(whole * less_a, 0.0))),
+  );
+}
+
+// The part of a disc of angular radius a that a cap of radius b at separation c covers, 0...1.
+fn covered(a: f32, b: f32, c: f32) -> f32 {
+  if (b <= 0.0 || c >= a + b) {
+    return 0.0;
+  }
+  if (c + a <= b) {
+    return 1.0;
+  }
+  let v_a = versine(a);
+  let v_b = versine(b);
+  if (c + b <= a) {
+    return min(v_b / v_a, 1.0);
+  }
+  let half = chord(a, b, c);
+  return clamp((segment(half.x, v_a) + segment(half.y, v_b)) / (PI * v_a), 0.0, 1.0);
+}
+
+// The angle between the centres of two caps.
+fn apart(a: Cap, b: Cap) -> f32 {
+  let near = sine(0.5 * abs(a.separation - b.separation));
+  let turn = a.azimuth - b.azimuth;
+  let h = near * near + 0.25 * sine(a.separation) * sine(b.separation) * dot(turn, turn);
+  return 2.0 * arc(sqrt(clamp(h, 0.0, 1.0)), sqrt(max(1.0 - h, 0.0)));
+}
+
+fn cross2(a: vec2<f32>, b: vec2<f32>) -> f32 {
+  return a.x * b.y - a.y * b.x;
+}
+
+// The sine of an angle in [-2 pi, 2 pi].
+fn signed_sine(x: f32) -> f32 {
+  let s = sine(abs(x));
+  return select(s, -s, x < 0.0);
+}
+
+// The angle in [-pi, pi] of the vector (x, y).
+fn signed_arc(y: f32, x: f32) -> f32 {
+  let angle = arc(abs(y), x);
+  return select(angle, -angle, y < 0.0);
+}
+
+// The direction at the centre of `origin` to the centre of `other`, counterclockwise from the direction to the disc's centre.
+fn bearing(origin: Cap, other: Cap) -> f32 {
+  let turn = origin.azimuth - other.azimuth;
+  let sine_to = sine(other.separation);
+  let cosine = 1.0 - versine(origin.separation);
+  let near = signed_sine(origin.separation - other.separation);
+  let inward = near + 0.5 * cosine * sine_to * dot(turn, turn);
+  return signed_arc(-sine_to * cross2(origin.azimuth, other.azimuth), inward);
+}
+
+// The point of a cap's edge at `angle`, in stereographic projection about the disc's centre.
+fn edge_point(cap: Cap, angle: f32) -> vec2<f32> {
+  let difference = cap.separation - cap.radius;
+  let sine_b = sine(cap.radius);
+  let v = versine(abs(angle));
+  let along = signed_sine(difference) + (1.0 - versine(cap.separation)) * sine_b * v;
+  let aside = -sine_b * signed_sine(angle);
+  let height = 1.0 - versine(abs(difference)) - sine_b * sine(cap.separation) * v;
+  let side = vec2<f32>(-cap.azimuth.y, cap.azimuth.x);
+  return (cap.azimuth * along + side * aside) / max(1.0 + height, 1e-6);
+}
+
+// Half the solid angle between the disc's centre and the arc of a cap's edge from `begin` to `end`.
+fn swept(cap: Cap, begin: f32, end: f32) -> f32 {
+  let p = edge_point(cap, begin);
+  let q = edge_point(cap, end);
+  return segment(0.5 * (end - begin), versine(cap.radius)) + signed_arc(cross2(p, q), 1.0 + dot(p, q));
+}
+
+// The arc of `center` +- `half` as a span of angles counted from `start`, beginning in [0, 2 pi).
+fn span(center: f32, half: f32, start: f32) -> vec2<f32> {
+  let first = center - half - start;
+  let begin = first - TAU * floor(first / TAU);
+  return vec2<f32>(begin, begin + 2.0 * half);
+}
+
+// At most so many caps that overlap on one disc; the host takes over where there are more.
+const MOST_CAPS: u32 = 16u;
+var<private> spans: array<vec2<f32>, 16>;
+var<private> span_count: u32;
+
+// From `cursor`, where on a circle: how far it is covered, or if it is not, where the next span begins.
+fn advance(cursor: f32) -> vec2<f32> {
+  var covered_to = cursor;
+  var next = TAU;
+  for (var i = 0u; i < span_count; i++) {
+    let s = spans[i];
+    if (s.x <= cursor) {
+      covered_to = max(covered_to, s.y);
+    } else {
+      next = min(next, s.x);
+    }
+    covered_to = max(covered_to, s.y - TAU);
+  }
+  return vec2<f32>(covered_to, next);
+}

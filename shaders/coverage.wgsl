@@ -1,0 +1,242 @@
+// How much of the light's disc is left. Twin of src/cpu/coverage.rs: same functions, same order; the light-aligned frame
+// and the formulas are told there.
+
+struct Light {
+  inverse_distance: f32,
+  ratio: f32,
+}
+
+struct Occluder {
+  offset: vec2<f32>,
+  along: f32,
+  radius: f32,
+  power: f32,
+  beyond: f32,
+  unused: vec2<f32>,
+}
+
+struct Disc {
+  toward: vec3<f32>,
+  power: f32,
+  radius: f32,
+}
+
+// The light's disc from `point`.
+fn disc_from(point: vec3<f32>, light: Light) -> Disc {
+  let toward = vec3<f32>(-point.xy * light.inverse_distance, 1.0 - point.z * light.inverse_distance);
+  let far = sqrt(dot(toward, toward));
+  let power = (far - light.ratio) * (far + light.ratio);
+  return Disc(toward, power, arc(light.ratio, sqrt(max(power, 0.0))));
+}
+
+// Turns a vector across `toward` into the plane of the disc.
+fn onto_disc(toward: vec3<f32>, across: vec3<f32>) -> vec2<f32> {
+  let u = toward / sqrt(max(dot(toward, toward), 1e-30));
+  let lift = (u.x * across.x + u.y * across.y) / (1.0 + max(u.z, 0.0));
+  return across.xy - u.xy * (lift + across.z);
+}
+
+// A direction on the disc, of unit length; scaled first, since squares of 1e-20 are zero.
+fn azimuth_of(v: vec2<f32>) -> vec2<f32> {
+  let size = max(abs(v.x), abs(v.y));
+  if (size < 1e-36) {
+    return vec2<f32>(1.0, 0.0);
+  }
+  let w = v / size;
+  return w / sqrt(dot(w, w));
+}
+
+// The cap that an occluder puts on the sky at `point`; NO_CAP behind the light.
+fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap {
+  let across = point.xy;
+  let power = occluder.power - 2.0 * (dot(occluder.offset, across) + occluder.along * point.z) + dot(point, point);
+  if (power <= 0.0) {
+    return Cap(0.0, PI, vec2<f32>(1.0, 0.0));
+  }
+  if (power * light.inverse_distance * light.inverse_distance >= disc.power) {
+    return NO_CAP;
+  }
+  let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
+  let twist = -light.inverse_distance * cross2(across, occluder.offset);
+  let cross = vec3<f32>(aside.y, -aside.x, twist);
+  let center = vec3<f32>(occluder.offset - across, occluder.along - point.z);
+  // Scaled: an occluder may be so small and far that the squares of its offset are zero.
+  let size = max(max(abs(cross.x), abs(cross.y)), max(abs(cross.z), 1e-36));
+  let scaled = cross / size;
+  return Cap(
+    arc(size * sqrt(dot(scaled, scaled)), dot(disc.toward, center)),
+    arc(occluder.radius, sqrt(power)),
+    azimuth_of(onto_disc(disc.toward, cross)),
+  );
+}
+
+// The ground itself: a cap of radius pi/2 around the downward direction.
+fn horizon_cap(disc: Disc, normal: vec3<f32>) -> Cap {
+  let cross = vec3<f32>(normal.y, -normal.x, 0.0);
+  return Cap(
+    arc(sqrt(dot(cross, cross)), -dot(disc.toward, normal)),
+    HALF_PI,
+    azimuth_of(onto_disc(disc.toward, cross)),
+  );
+}
+
+// What stands before one disc: the caps that touch it, none of them inside another.
+var<private> total: bool;
+var<private> caps: array<Cap, 16>;
+var<private> cap_count: u32;
+// More caps than there is room for, or too many for one dispatch: the host does it again.
+var<private> crowded: bool;
+var<private> effort: u32;
+
+// Lavapipe stops an invocation after 65,535 loop iterations, summed over eight lanes that may each loop for themselves.
+const MOST_EFFORT: u32 = 1000u;
+
+// Starts with an open sky.
+fn clear() {
+  total = false;
+  cap_count = 0u;
+  crowded = false;
+  effort = 0u;
+}
+
+// Adds a cap, unless it does not touch the disc or hides behind another.
+fn add(disc: Disc, cap: Cap) {
+  if (cap.radius <= 0.0 || cap.separation >= disc.radius + cap.radius) {
+    return;
+  }
+  if (cap.separation + disc.radius <= cap.radius) {
+    total = true;
+    return;
+  }
+  effort += 2u * cap_count;
+  if (effort > MOST_EFFORT) {
+    crowded = true;
+    return;
+  }
+  for (var i = 0u; i < cap_count; i++) {
+    if (apart(caps[i], cap) + cap.radius <= caps[i].radius) {
+      return;
+    }
+  }
+  var kept = 0u;
+  for (var i = 0u; i < cap_count; i++) {
+    let other = caps[i];
+    if (apart(other, cap) + other.radius > cap.radius) {
+      caps[kept] = other;
+      kept++;
+    }
+  }
+  cap_count = kept;
+  if (cap_count == MOST_CAPS) {
+    crowded = true;
+    return;
+  }
+  caps[cap_count] = cap;
+  cap_count++;
+}
+
+// The angle of the disc's own rim that no cap covers.
+fn open_rim(disc: Disc) -> f32 {
+  span_count = 0u;
+  for (var i = 0u; i < cap_count; i++) {
+    let cap = caps[i];
+    if (cap.separation + cap.radius > disc.radius) {
+      let half = chord(disc.radius, cap.radius, cap.separation).x;
+      spans[span_count] = span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0);
+      span_count++;
+    }
+  }
+  var open = 0.0;
+  var cursor = 0.0;
+  for (var i = 0u; i < 2u * span_count + 2u && cursor < TAU; i++) {
+    let step = advance(cursor);
+    if (step.x > cursor) {
+      cursor = step.x;
+    } else {
+      open += step.y - cursor;
+      cursor = step.y;
+    }
+  }
+  return open;
+}
+
+// Half the solid angle swept by those arcs of cap i's edge that are on the disc and in no other cap.
+fn open_edge(disc: Disc, i: u32) -> f32 {
+  let cap = caps[i];
+  var half = PI;
+  if (cap.separation + cap.radius > disc.radius) {
+    half = chord(disc.radius, cap.radius, cap.separation).y;
+  }
+  span_count = 0u;
+  for (var j = 0u; j < cap_count; j++) {
+    let other = caps[j];
+    let gap = apart(cap, other);
+    if (j != i && gap < cap.radius + other.radius) {
+      spans[span_count] = span(bearing(cap, other), chord(cap.radius, other.radius, gap).x, -half);
+      span_count++;
+    }
+  }
+  var sum = 0.0;
+  var cursor = 0.0;
+  for (var k = 0u; k < 2u * span_count + 2u && cursor < 2.0 * half; k++) {
+    let step = advance(cursor);
+    if (step.x > cursor) {
+      cursor = step.x;
+    } else {
+      let end = min(step.y, 2.0 * half);
+      sum += swept(cap, cursor - half, end - half);
+      cursor = step.y;
+    }
+  }
+  return sum;
+}
+
+// The part of the disc that is left, 0...1.
+fn left(disc: Disc) -> f32 {
+  if (total) {
+    return 0.0;
+  }
+  var sum = 0.0;
+  var largest = 0.0;
+  var meet = false;
+  for (var i = 0u; i < cap_count; i++) {
+    let cap = caps[i];
+    let part = covered(disc.radius, cap.radius, cap.separation);
+    sum += part;
+    largest = max(largest, part);
+    for (var j = 0u; j < i; j++) {
+      meet = meet || apart(cap, caps[j]) < cap.radius + caps[j].radius;
+    }
+  }
+  if (meet) {
+    var edges = 0.0;
+    for (var i = 0u; i < cap_count; i++) {
+      edges += open_edge(disc, i);
+    }
+    let rest = (0.5 * open_rim(disc) - edges / versine(disc.radius)) / PI;
+    return clamp(rest, max(1.0 - sum, 0.0), 1.0 - largest);
+  }
+  return clamp(1.0 - sum, 0.0, 1.0);
+}
+
+// What of a light of no size gets past: all or nothing.
+fn left_of_point(cap: Cap) -> f32 {
+  return select(1.0, 0.0, cap.separation <= cap.radius);
+}
+
+// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead.
+fn irradiance(disc: Disc, zenith: f32) -> f32 {
+  let a = disc.radius;
+  let height = 1.0 - versine(zenith);
+  if (zenith + a <= HALF_PI) {
+    return height;
+  }
+  if (zenith - a >= HALF_PI) {
+    return 0.0;
+  }
+  let half = chord(a, HALF_PI, PI - zenith);
+  let risen = PI - half.x;
+  let area = sine(a);
+  let ellipse = area * area * height * less_sine(2.0 * risen);
+  return max((ellipse + less_sine(2.0 * half.y)) / (TAU * area * area), 0.0);
+}

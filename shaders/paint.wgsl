@@ -1,0 +1,200 @@
+// What one ray of a picture sees. Twin of src/cpu/paint.rs: same functions, same order, but that the nearest sphere comes
+// from the solve that all queries share. Needs `spheres` and the buffers named below at module scope.
+
+// One ball, ready to be painted: the rows of the rotation from the camera's space into its light-aligned frame, the light,
+// and its occluders, the first and how many.
+struct Receiver {
+  x: vec3<f32>,
+  inverse_distance: f32,
+  y: vec3<f32>,
+  ratio: f32,
+  z: vec3<f32>,
+  first: u32,
+  count: u32,
+  look: u32,
+  unused: vec2<u32>,
+}
+
+// How bodies look: the rows of the rotation that takes the pole to z, and its colours.
+struct Look {
+  x: vec3<f32>,
+  swirl: f32,
+  y: vec3<f32>,
+  first: u32,
+  z: vec3<f32>,
+  count: u32,
+}
+
+// What all pixels of a dispatch have in common.
+struct Shot {
+  size: vec2<u32>,
+  first_pixel: u32,
+  pixels: u32,
+  half: vec2<f32>,
+  // Where in each pixel the sample is, 0...1 from its upper left corner.
+  within: vec2<f32>,
+  // The camera's axes, for the stars.
+  right: vec3<f32>,
+  pixel: f32,
+  up: vec3<f32>,
+  stars: f32,
+  forward: vec3<f32>,
+  exposure: f32,
+  light: vec3<f32>,
+  ambient: f32,
+  background: vec3<f32>,
+  // The light's id.
+  light_id: u32,
+  orthographic: u32,
+  // 1: this dispatch takes the pixels' middles for t, id and fraction; 0: it adds a sample to their colours.
+  middle: u32,
+  // 1 when the sums begin here.
+  fresh: u32,
+  unused: u32,
+}
+
+struct Lit {
+  fraction: f32,
+  irradiance: f32,
+}
+
+const DARK: Lit = Lit(0.0, 0.0);
+const FULL: Lit = Lit(1.0, 1.0);
+
+// The place of a sample of a pixel, from (-1, -1) at the lower left of the picture to (1, 1).
+fn place_of(pixel: u32) -> vec2<f32> {
+  let corner = vec2<u32>(pixel % shot.size.x, pixel / shot.size.x);
+  // The integers first: near the middle of the picture nothing is lost.
+  let twice = vec2<f32>(vec2<i32>(2u * corner) - vec2<i32>(shot.size)) + 2.0 * shot.within;
+  return vec2<f32>(twice.x, -twice.y) / vec2<f32>(shot.size);
+}
+
+// The ray of a place in the picture.
+fn pixel_ray(place: vec2<f32>) -> Ray {
+  let at = place * shot.half;
+  if (shot.orthographic != 0u) {
+    return Ray(vec3<f32>(at, 0.0), 0.0, vec3<f32>(0.0, 0.0, 1.0), FAR);
+  }
+  let v = vec3<f32>(at, 1.0);
+  return Ray(vec3<f32>(0.0, 0.0, 0.0), 0.0, v / sqrt(dot(v, v)), FAR);
+}
+
+// The outward unit normal where a ray enters a sphere, from the foot of the perpendicular.
+fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
+  let s = scale(ray, sphere);
+  var foot = Foot(0.0, 0.0, vec3<f32>(0.0, 0.0, 1.0), 0.0);
+  if (fast) {
+    foot = foot_fast(s);
+  } else {
+    foot = foot_standard(s);
+  }
+  let h = sqrt(max(foot.disc, 0.0));
+  let n = -(foot.p + s.d * (h / sqrt(dot(s.d, s.d))));
+  return n / sqrt(max(dot(n, n), 1e-30));
+}
+
+// The light on a sphere of radius 1 around the frame's origin, where its outward normal is `normal`.
+fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
+  let light = Light(receiver.inverse_distance, receiver.ratio);
+  let disc = disc_from(normal, light);
+  clear();
+  if (disc.power <= 0.0) {
+    return FULL;
+  }
+  let ground = horizon_cap(disc, normal);
+  if (ground.separation + disc.radius <= HALF_PI) {
+    return DARK;
+  }
+  let bare = irradiance(disc, PI - ground.separation);
+  add(disc, ground);
+  var open = 1.0;
+  for (var i = 0u; i < receiver.count && !total && !crowded; i++) {
+    let cap = cap_of(normal, light, disc, occluders[receiver.first + i]);
+    if (disc.radius <= 0.0) {
+      open = min(open, left_of_point(cap));
+    } else {
+      add(disc, cap);
+    }
+  }
+  if (disc.radius <= 0.0) {
+    return Lit(open, open * bare);
+  }
+  let fraction = left(disc);
+  let risen = 1.0 - covered(disc.radius, ground.radius, ground.separation);
+  if (risen <= 0.0) {
+    return DARK;
+  }
+  return Lit(fraction, bare * min(fraction / risen, 1.0));
+}
+
+// The light at what was seen: full on the light itself and where nothing is.
+fn light_at(id: u32, normal: vec3<f32>) -> Lit {
+  if (id >= shot.light_id) {
+    clear();
+    return FULL;
+  }
+  let receiver = receivers[id];
+  let n = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
+  return lit(n / sqrt(max(dot(n, n), 1e-30)), receiver);
+}
+
+// Smooth noise in -1...1 on a grid of unit cells: hashed corners, blended.
+fn noise(p: vec3<f32>) -> f32 {
+  let cell = floor(p);
+  let f = p - cell;
+  let s = f * f * (3.0 - 2.0 * f);
+  let c = vec3<u32>(vec3<i32>(cell));
+  var sum = 0.0;
+  for (var corner = 0u; corner < 8u; corner++) {
+    let at = vec3<u32>(corner & 1u, (corner >> 1u) & 1u, corner >> 2u);
+    let word = hash((c.x + at.x) ^ hash((c.y + at.y) ^ hash(c.z + at.z)));
+    let weight = select(1.0 - s, s, at == vec3<u32>(1u, 1u, 1u));
+    sum += weight.x * weight.y * weight.z * fraction(word, 8u);
+  }
+  return 2.0 * sum - 1.0;
+}
+
+// The colour of a body at a place with that outward normal: its bands, made to meander.
+fn surface(look: Look, normal: vec3<f32>) -> vec3<f32> {
+  var n = vec3<f32>(dot(look.x, normal), dot(look.y, normal), dot(look.z, normal));
+  var shade = 1.0;
+  if (look.swirl > 0.0) {
+    let wide = n * vec3<f32>(2.5, 2.5, 9.0);
+    let a = noise(wide + 40.0);
+    let b = noise(wide * 2.7 + 90.0 + a);
+    let c = noise(n * vec3<f32>(12.0, 12.0, 60.0) + 150.0 + 2.0 * b);
+    n.z = clamp(n.z + look.swirl * (0.06 * a + 0.05 * b + 0.014 * c), -1.0, 1.0);
+    shade = 1.0 + look.swirl * 0.2 * (0.6 * c + 0.4 * b);
+  }
+  let side = sqrt(max((1.0 - n.z) * (1.0 + n.z), 0.0));
+  let latitude = 1.0 - arc(side, n.z) / PI;
+  let last = f32(look.count) - 1.0;
+  let at = clamp(latitude * last, 0.0, last);
+  let below = min(floor(at), max(last - 1.0, 0.0));
+  let f = at - below;
+  let blend = f * f * (3.0 - 2.0 * f);
+  let lower = colors[look.first + u32(below)].xyz;
+  let upper = colors[look.first + min(u32(below) + 1u, look.count - 1u)].xyz;
+  return (lower + (upper - lower) * blend) * shade;
+}
+
+// The colour of what was seen, as linear light: Lambert's law under the light that is left.
+fn paint(place: vec2<f32>, id: u32, normal: vec3<f32>) -> vec3<f32> {
+  clear();
+  if (id == NO_SPHERE) {
+    if (shot.stars <= 0.0) {
+      return shot.background;
+    }
+    let flat = shot.orthographic != 0u;
+    let ahead = place * shot.half / select(1.0, shot.half.x, flat);
+    let pixel = shot.pixel / select(1.0, shot.half.x, flat);
+    let direction = shot.right * ahead.x + shot.up * ahead.y + shot.forward;
+    return shot.background + starlight(direction, pixel, shot.stars);
+  }
+  if (id >= shot.light_id) {
+    return shot.light;
+  }
+  let under = light_at(id, normal);
+  let ground = surface(looks[receivers[id].look], normal);
+  return ground * (shot.light * (under.irradiance * shot.exposure) + shot.ambient);
+}

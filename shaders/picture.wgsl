@@ -1,0 +1,50 @@
+// Program: one sample of each pixel of a band of a picture; the nearest sphere, the light that is left there, its colour.
+// Twin of src/cpu/picture.rs, whose loop over the samples is a dispatch each here.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<uniform> shot: Shot;
+@group(0) @binding(3) var<storage, read> receivers: array<Receiver>;
+@group(0) @binding(4) var<storage, read> occluders: array<Occluder>;
+@group(0) @binding(5) var<storage, read> looks: array<Look>;
+@group(0) @binding(6) var<storage, read> colors: array<vec4<f32>>;
+// Sums of colours; w counts the samples that the host has to do again.
+@group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
+@group(0) @binding(8) var<storage, read_write> middles: array<Middle>;
+
+// What the middle of a pixel shows.
+struct Middle {
+  t: u32,
+  id: u32,
+  fraction: f32,
+  crowded: u32,
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= shot.pixels) {
+    return;
+  }
+  zero = params.zero;
+  let place = place_of(shot.first_pixel + i);
+  let ray = pixel_ray(place);
+  let best = closest(ray, vec2<u32>(params.sphere_begin, params.sphere_end), no_best());
+  var normal = vec3<f32>(0.0, 0.0, -1.0);
+  if (best.id != NO_SPHERE) {
+    normal = normal_at(ray, spheres[best.id]);
+  }
+  if (shot.middle != 0u) {
+    let fraction = light_at(best.id, normal).fraction;
+    let t = select(bitcast<u32>(best.t), INFINITY_BITS, best.id == NO_SPHERE);
+    middles[i] = Middle(t, best.id, fraction, u32(crowded));
+    return;
+  }
+  var sum = vec4<f32>(0.0, 0.0, 0.0, 0.0);
+  if (shot.fresh == 0u) {
+    sum = sums[i];
+  }
+  // Clipped before it is averaged: otherwise one glaring sample would make a jagged edge.
+  let color = min(paint(place, best.id, normal), vec3<f32>(1.0, 1.0, 1.0));
+  sums[i] = sum + vec4<f32>(color, f32(crowded));
+}
