@@ -162,7 +162,27 @@ impl GpuDevice {
             (None, None, None) => return self.check().map(|()| value),
         };
         self.check()?;
-        Err(fault_of(self.name(), error))
+        Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
+    }
+
+    /// Whether the device is gone though nobody said so. A lost device creates invalid buffers without an error, and says so
+    /// only in a callback, which a device of the caller's keeps for its owner.
+    async fn lost(&self) -> Option<Error> {
+        let error = {
+            let scope = self.device.push_error_scope(ErrorFilter::Validation);
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("alive"),
+                size: 16,
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.queue.write_buffer(&buffer, 0, &[0; 16]);
+            scope.pop()
+        };
+        error
+            .await
+            .is_some()
+            .then(|| Error::DeviceLost { device: self.name().into(), message: "it was destroyed, or reset".into() })
     }
 
     /// An error when the device is known to be gone.
