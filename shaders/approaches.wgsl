@@ -1,0 +1,29 @@
+// Program: what `approach` found, as records; with `exact` the host rounds or judges.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
+@group(0) @binding(4) var<storage, read_write> approaches: array<Approach>;
+
+// The bits of x, or of the infinity that a saturated one stands for.
+fn reported(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  return select(bits, (bits & 0x80000000u) | INFINITY_BITS, abs(x) >= FAR);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  let best = state[i];
+  var found = Approach(reported(best.t), reported(best.clearance), best.id);
+  if (best.id == NO_SPHERE) {
+    found = Approach(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
+  } else if (exact) {
+    // best.rival is FAR when there is none.
+    let sure = best.high < FAR * 0.5 && (best.rival > best.high);
+    found.t = select(TAG_JUDGE, TAG_ROUND, sure);
+  }
+  approaches[i] = found;
+}

@@ -1,0 +1,101 @@
+// From roots to an answer: what the policies make of one ray and one sphere. Twin of `decide` in src/cpu/decide.rs.
+
+const NO: u32 = 0u;
+const YES: u32 = 1u;
+const MAYBE: u32 = 2u;
+const BEYOND: u32 = 3u;
+
+const INSIDE_ENTER: u32 = 0u;
+const INSIDE_EXIT: u32 = 1u;
+const INSIDE_IGNORE: u32 = 2u;
+const TOUCH_MISS: u32 = 1u;
+const ENDS_HALF_OPEN: u32 = 1u;
+
+struct Policies {
+  inside: u32,
+  touch: u32,
+  ends: u32,
+}
+
+struct Verdict {
+  met: u32,
+  t: f32,
+  low: f32,
+  high: f32,
+}
+
+fn verdict_without(met: u32) -> Verdict {
+  return Verdict(met, FAR, FAR, FAR);
+}
+
+fn maybe(low: f32) -> Verdict {
+  return Verdict(MAYBE, low, low, FAR);
+}
+
+// t -+ bound without leaving the finite f32.
+fn widen(t: f32, bound: f32) -> vec2<f32> {
+  return vec2<f32>(max(t, bound - FAR) - bound, min(t, FAR - bound) + bound);
+}
+
+// With `doubtful` nothing is YES or NO that the solve's bounds do not prove. The ray's ends are finite here.
+fn decide(solved: Solved, ray: Ray, policies: Policies, doubtful: bool) -> Verdict {
+  var enter = vec2<f32>(solved.t_enter, solved.t_enter);
+  var exit = vec2<f32>(solved.t_exit, solved.t_exit);
+  if (doubtful) {
+    if (solved.disc < -solved.disc_bound) {
+      return verdict_without(NO);
+    }
+    if (solved.disc <= solved.disc_bound) {
+      let around = widen(solved.foot, solved.foot_bound);
+      if (around.y < ray.t_min || around.x > ray.t_max) {
+        return verdict_without(NO);
+      }
+      return maybe(max(around.x, ray.t_min));
+    }
+    enter = widen(solved.t_enter, solved.enter_bound);
+    exit = widen(solved.t_exit, solved.exit_bound);
+  } else if (solved.disc < 0.0 || (solved.disc == 0.0 && policies.touch == TOUCH_MISS)) {
+    return verdict_without(NO);
+  }
+  var t = solved.t_enter;
+  var low = enter.x;
+  var high = enter.y;
+  if (policies.inside == INSIDE_ENTER) {
+    if (exit.y < ray.t_min) {
+      return verdict_without(NO);
+    }
+    if (exit.x < ray.t_min) {
+      return maybe(ray.t_min);
+    }
+    t = max(t, ray.t_min);
+    low = max(low, ray.t_min);
+    high = max(high, ray.t_min);
+  } else if (enter.x < ray.t_min) {
+    if (enter.y >= ray.t_min) {
+      return maybe(ray.t_min);
+    }
+    if (policies.inside == INSIDE_IGNORE || exit.y < ray.t_min) {
+      return verdict_without(NO);
+    }
+    if (exit.x < ray.t_min) {
+      return maybe(ray.t_min);
+    }
+    t = solved.t_exit;
+    low = exit.x;
+    high = exit.y;
+  }
+  let half_open = policies.ends == ENDS_HALF_OPEN;
+  if (low > ray.t_max || (half_open && low >= ray.t_max)) {
+    return verdict_without(select(NO, BEYOND, ray.t_max >= FAR && t >= FAR && !doubtful));
+  }
+  if (high > ray.t_max || (half_open && high >= ray.t_max)) {
+    return maybe(low);
+  }
+  if (low <= -FAR || high >= FAR) {
+    if (doubtful) {
+      return maybe(low);
+    }
+    return verdict_without(BEYOND);
+  }
+  return Verdict(YES, t, low, high);
+}

@@ -1,0 +1,51 @@
+// Program: what `closest` found, as records; with `exact`, roots rounded once from pairs.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+@group(0) @binding(4) var<storage, read_write> hits: array<Hit>;
+
+// A t in [t_min, t_max], rounded once; the solve has proved which root it is.
+fn rounded(ray: Ray, best: Best) -> u32 {
+  if (best.low == best.high) {
+    return bitcast<u32>(best.t);
+  }
+  let found = double_roots(scale(ray, spheres[best.id - params.first_id]));
+  let enter = round_root(found.enter, found.enter_bound, found.shift);
+  let exit = round_root(found.exit, found.exit_bound, found.shift);
+  if (params.inside == INSIDE_EXIT) {
+    // The exit root is the answer when the enter one lies before the start; the range tells the two apart unless they meet.
+    let middle = bitcast<f32>(enter);
+    let is_enter = enter != TAG_ROUND && middle >= best.low && middle <= best.high && middle >= ray.t_min;
+    let other = bitcast<f32>(exit);
+    let is_exit = exit != TAG_ROUND && other >= best.low && other <= best.high;
+    if (is_enter == is_exit) {
+      return TAG_ROUND;
+    }
+    return select(exit, enter, is_enter);
+  }
+  if (enter == TAG_ROUND) {
+    return TAG_ROUND;
+  }
+  return bitcast<u32>(max(bitcast<f32>(enter), ray.t_min));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  let best = state[i];
+  var hit = Hit(bitcast<u32>(best.t), best.id);
+  if (exact && in_doubt(best)) {
+    hit = Hit(TAG_JUDGE, NO_SPHERE);
+  } else if (best.id == NO_SPHERE) {
+    hit = Hit(select(INFINITY_BITS, TAG_BEYOND, best.beyond != 0u), NO_SPHERE);
+  } else if (exact) {
+    hit.t = select(rounded(rays[i], best), TAG_ROUND, fast);
+  }
+  hits[i] = hit;
+}

@@ -1,0 +1,39 @@
+// Program: both roots of the sphere that `closest` found; with `exact`, rounded once from pairs.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+@group(0) @binding(4) var<storage, read_write> intervals: array<Interval>;
+
+// The bits of t, or of the infinity that a saturated one stands for.
+fn reported(t: f32) -> u32 {
+  let bits = bitcast<u32>(t);
+  return select(bits, (bits & 0x80000000u) | INFINITY_BITS, abs(t) >= FAR);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  let best = state[i];
+  var interval = Interval(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
+  if (exact && in_doubt(best)) {
+    interval.t_enter = TAG_JUDGE;
+  } else if (best.id == NO_SPHERE) {
+    interval.t_enter = select(INFINITY_BITS, TAG_BEYOND, best.beyond != 0u);
+  } else if (!exact) {
+    let solved = solve(rays[i], spheres[best.id - params.first_id]);
+    interval = Interval(reported(solved.t_enter), reported(solved.t_exit), best.id);
+  } else {
+    let found = double_roots(scale(rays[i], spheres[best.id - params.first_id]));
+    let enter = round_root(found.enter, found.enter_bound, found.shift);
+    let exit = round_root(found.exit, found.exit_bound, found.shift);
+    let open = fast || enter == TAG_ROUND || exit == TAG_ROUND;
+    interval = Interval(select(enter, TAG_ROUND, open), exit, best.id);
+  }
+  intervals[i] = interval;
+}

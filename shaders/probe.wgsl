@@ -1,0 +1,32 @@
+// Program: what this device's arithmetic does. One thread a row of inputs; the host knows what must come out.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> found: array<vec4<f32>>;
+
+// Five rows of results a thread: sum and product of a pair, two ways of a*b+c, quotient and root, both solves.
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  let ray = rays[i];
+  let a = ray.origin.x;
+  let b = ray.direction.x;
+  let sum = two_sum(a, b);
+  let product = two_product(a, b);
+  let c = -opaque(a * b);
+  found[5u * i] = vec4<f32>(sum, product);
+  found[5u * i + 1u] = vec4<f32>(a * b + c, fma(a, b, c), a / b, sqrt(abs(a)));
+  // A subnormal doubled and doubled again, told by its bits so that a flush shows.
+  let subnormal = bitcast<f32>(0x00000100u | params.zero);
+  found[5u * i + 2u] = vec4<f32>(bitcast<f32>(0x3f800000u | (bitcast<u32>(subnormal * 2.0) & 0xffffu)), 0.0, 0.0, 0.0);
+  let scaled = scale(ray, spheres[i]);
+  let standard = solve_standard(scaled);
+  found[5u * i + 3u] = vec4<f32>(standard.disc, standard.t_enter, standard.t_exit, standard.disc_bound);
+  let plain = solve_fast(scaled);
+  found[5u * i + 4u] = vec4<f32>(plain.disc, plain.t_enter, plain.t_exit, plain.disc_bound);
+}

@@ -1,0 +1,80 @@
+// The records that host, device and files share: 4-byte words, no padding. Twins of src/records.rs and src/gpu/params.rs;
+// tests/shaders.rs compares every offset.
+
+struct Sphere {
+  center: vec3<f32>,
+  radius: f32,
+}
+
+struct Ray {
+  origin: vec3<f32>,
+  t_min: f32,
+  direction: vec3<f32>,
+  t_max: f32,
+}
+
+// Results are words: a miss is the bits of infinity, which no shader may compute with.
+struct Hit {
+  t: u32,
+  id: u32,
+}
+
+struct Interval {
+  t_enter: u32,
+  t_exit: u32,
+  id: u32,
+}
+
+struct Approach {
+  t: u32,
+  clearance: u32,
+  id: u32,
+}
+
+// What a cast keeps of a ray between two dispatches: the best sphere so far, and what could still beat it.
+struct Best {
+  t: f32,
+  low: f32,
+  high: f32,
+  rival: f32,
+  id: u32,
+  beyond: u32,
+}
+
+// The same for the nearest pass.
+struct Nearest {
+  t: f32,
+  clearance: f32,
+  low: f32,
+  high: f32,
+  rival: f32,
+  id: u32,
+}
+
+struct Params {
+  ray_count: u32,
+  // The spheres of this dispatch, as positions in their buffer, and the id of the first one there.
+  sphere_begin: u32,
+  sphere_end: u32,
+  first_id: u32,
+  // Policies: the order of the values in src/query.rs.
+  inside: u32,
+  touch: u32,
+  ends: u32,
+  pairwise: u32,
+  // 1 when this dispatch is the first for these rays.
+  fresh: u32,
+  // Always 0, unknown to any compiler; see pairs.wgsl.
+  zero: u32,
+  // The largest coordinate or radius of the scene.
+  largest: f32,
+  unused: u32,
+}
+
+const NO_SPHERE: u32 = 0xffffffffu;
+const FAR: f32 = 3.40282346e38;
+const INFINITY_BITS: u32 = 0x7f800000u;
+// In the place of t, for the host: cast this ray again exactly; round this one's roots; its only roots exceed f32.
+const TAG_JUDGE: u32 = 0x7fc00001u;
+const TAG_ROUND: u32 = 0x7fc00002u;
+const TAG_BEYOND: u32 = 0x7fc00003u;

@@ -1,0 +1,251 @@
+// One ray against one sphere: both roots, and how far they and the discriminant can be off.
+// Twin of src/cpu/solve.rs: same functions, same order, same operations; the sources and the bounds are told there.
+
+const U: f32 = 5.9604644775390625e-8;
+
+struct Scaled {
+  eh: vec3<f32>,
+  el: vec3<f32>,
+  d: vec3<f32>,
+  r: f32,
+  length: i32,
+  direction: i32,
+}
+
+struct Foot {
+  k: f32,
+  dk: f32,
+  p: vec3<f32>,
+  disc: f32,
+}
+
+struct Solved {
+  disc: f32,
+  disc_bound: f32,
+  t_enter: f32,
+  t_exit: f32,
+  enter_bound: f32,
+  exit_bound: f32,
+  foot: f32,
+  foot_bound: f32,
+}
+
+struct HighLow {
+  high: vec3<f32>,
+  low: vec3<f32>,
+}
+
+// 2^n for n in -126..127.
+fn power_of_two(n: i32) -> f32 {
+  return bitcast<f32>(u32(n + 127) << 23u);
+}
+
+// The exponent of a normal f32.
+fn exponent(x: f32) -> i32 {
+  return i32((bitcast<u32>(x) >> 23u) & 0xffu) - 127;
+}
+
+fn largest_of(v: vec3<f32>) -> f32 {
+  return max(max(abs(v.x), abs(v.y)), abs(v.z));
+}
+
+// Scales a pair; every factor is a power of two, so nothing is rounded.
+fn scale(ray: Ray, sphere: Sphere) -> Scaled {
+  let m = max(max(largest_of(ray.origin), largest_of(sphere.center)), sphere.radius);
+  var before = 0;
+  if (m >= power_of_two(125)) {
+    before = -3;
+  } else if (m < power_of_two(-60)) {
+    before = 60;
+  }
+  let s = power_of_two(before);
+  let o = ray.origin * s;
+  let c = sphere.center * s;
+  let x = two_sum(c.x, -o.x);
+  let y = two_sum(c.y, -o.y);
+  let z = two_sum(c.z, -o.z);
+  let eh = vec3<f32>(x.x, y.x, z.x);
+  let el = vec3<f32>(x.y, y.y, z.y);
+  let r = sphere.radius * s;
+  let e = clamp(max(largest_of(eh), r), power_of_two(-126), power_of_two(126));
+  let se = power_of_two(-exponent(e));
+  var lift = 0;
+  if (largest_of(ray.direction) < power_of_two(-100)) {
+    lift = 24;
+  }
+  let lifted = ray.direction * power_of_two(lift);
+  let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
+  let sd = power_of_two(-exponent(g));
+  return Scaled(eh * se, el * se, lifted * sd, r * se, exponent(e) - before, exponent(g) - lift);
+}
+
+// x * 2^n; what exceeds f32 becomes the largest one, what is below it zero.
+fn unscale(x: f32, n: i32) -> f32 {
+  let bits = bitcast<u32>(x);
+  let e = i32((bits >> 23u) & 0xffu) + n;
+  if (x == 0.0 || e < -24) {
+    return 0.0;
+  }
+  if (e >= 255) {
+    return bitcast<f32>((bits & 0x80000000u) | 0x7f7fffffu);
+  }
+  if (e >= 1) {
+    return bitcast<f32>((bits & 0x807fffffu) | (u32(e) << 23u));
+  }
+  return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);
+}
+
+fn foot_fast(s: Scaled) -> Foot {
+  let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
+  let p = s.eh - k * s.d;
+  return Foot(k, 0.0, p, s.r * s.r - dot3(p, p));
+}
+
+// The vector from the point at parameter k to the centre as high and low parts.
+fn perpendicular(s: Scaled, k: f32) -> HighLow {
+  let mx = two_product(k, s.d.x);
+  let my = two_product(k, s.d.y);
+  let mz = two_product(k, s.d.z);
+  let hx = two_sum(s.eh.x, -mx.x);
+  let hy = two_sum(s.eh.y, -my.x);
+  let hz = two_sum(s.eh.z, -mz.x);
+  return HighLow(
+    vec3<f32>(hx.x, hy.x, hz.x),
+    vec3<f32>((hx.y - mx.y) + s.el.x, (hy.y - my.y) + s.el.y, (hz.y - mz.y) + s.el.z),
+  );
+}
+
+// r^2 - |h + l|^2 with the errors of the squares carried along, as .w; the rounded sum h + l as .xyz.
+fn difference_of_squares(r: f32, v: HighLow) -> vec4<f32> {
+  let rr = two_product(r, r);
+  let x = quick_two_sum(v.high.x, v.low.x);
+  let y = quick_two_sum(v.high.y, v.low.y);
+  let z = quick_two_sum(v.high.z, v.low.z);
+  let mx = two_product(x.x, x.x);
+  let tx = two_sum(rr.x, -mx.x);
+  let my = two_product(y.x, y.x);
+  let ty = two_sum(tx.x, -my.x);
+  let mz = two_product(z.x, z.x);
+  let tz = two_sum(ty.x, -mz.x);
+  var rest = rr.y + (tx.y - ((x.x + x.x) * x.y + mx.y));
+  rest = rest + (ty.y - ((y.x + y.x) * y.y + my.y));
+  rest = rest + (tz.y - ((z.x + z.x) * z.y + mz.y));
+  return vec4<f32>(x.x, y.x, z.x, tz.x + rest);
+}
+
+fn foot_standard(s: Scaled) -> Foot {
+  let a = dot3(s.d, s.d);
+  let k = dot3(s.eh, s.d) / a;
+  let v = perpendicular(s, k);
+  let dk = (dot3(v.high, s.d) + dot3(v.low, s.d)) / a;
+  let q = difference_of_squares(s.r, HighLow(v.high, v.low - dk * s.d));
+  return Foot(k, dk, q.xyz, q.w);
+}
+
+// |e|^2 - r^2 with the errors of the squares carried along.
+fn constant_standard(s: Scaled) -> f32 {
+  let mx = two_product(s.eh.x, s.eh.x);
+  let my = two_product(s.eh.y, s.eh.y);
+  let mz = two_product(s.eh.z, s.eh.z);
+  let rr = two_product(s.r, s.r);
+  let ty = two_sum(mx.x, my.x);
+  let tz = two_sum(ty.x, mz.x);
+  let tr = two_sum(tz.x, -rr.x);
+  var rest = mx.y + (my.y + ty.y);
+  rest = rest + (mz.y + tz.y);
+  rest = rest + (tr.y - rr.y);
+  rest = rest + 2.0 * dot3(s.eh, s.el);
+  return tr.x + rest;
+}
+
+// The two roots from the foot and the constant term, by the quotient that cancels nothing.
+fn roots(s: Scaled, foot: Foot, constant: f32) -> vec2<f32> {
+  let a = dot3(s.d, s.d);
+  let w = sqrt(max(a * foot.disc, 0.0));
+  let b = dot3(s.eh, s.d) + foot.dk * a;
+  let q = b + select(w, -w, b < 0.0);
+  if (q == 0.0) {
+    return vec2<f32>(0.0, 0.0);
+  }
+  let t0 = constant / q;
+  let t1 = q / a;
+  return vec2<f32>(min(t0, t1), max(t0, t1));
+}
+
+fn finish(s: Scaled, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32>, foot_bound: f32) -> Solved {
+  let shift = s.length - s.direction;
+  let tiny = power_of_two(-125);
+  return Solved(
+    foot.disc,
+    disc_bound,
+    unscale(t.x, shift),
+    unscale(t.y, shift),
+    unscale(bounds.x, shift) + tiny,
+    unscale(bounds.y, shift) + tiny,
+    unscale(foot.k + foot.dk, shift),
+    unscale(foot_bound, shift) + tiny,
+  );
+}
+
+// Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
+fn reach(s: Scaled, foot: Foot, disc_bound: f32) -> f32 {
+  let half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
+  return (half + 32.0 * U * (norm1(s.eh) + s.r)) / sqrt(dot3(s.d, s.d));
+}
+
+fn solve_fast(s: Scaled) -> Solved {
+  let foot = foot_fast(s);
+  let constant = dot3(s.eh, s.eh) - s.r * s.r;
+  let e = norm1(s.eh) + s.r;
+  let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
+  let h = sqrt(max(foot.disc, power_of_two(-80)));
+  let bound = 33.0 * U * (e + e * s.r / h) / sqrt(dot3(s.d, s.d));
+  return finish(s, foot, roots(s, foot, constant), disc_bound, vec2<f32>(bound, bound), reach(s, foot, disc_bound));
+}
+
+fn solve_standard(s: Scaled) -> Solved {
+  let foot = foot_standard(s);
+  let e = norm1(s.eh) + s.r;
+  let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
+  let t = roots(s, foot, constant_standard(s));
+  let h = sqrt(max(foot.disc, power_of_two(-80)));
+  let common = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
+  let bounds = vec2<f32>(10.0 * U * abs(t.x) + common, 10.0 * U * abs(t.y) + common);
+  return finish(s, foot, t, disc_bound, bounds, reach(s, foot, disc_bound));
+}
+
+// Distance to the centre minus radius at parameter t (unscaled, finite), from compensated differences; unscaled.
+fn clearance_at(s: Scaled, t: f32) -> f32 {
+  let k = unscale(t, s.direction - s.length);
+  if (abs(k) > power_of_two(30)) {
+    let length = sqrt(dot3(s.d, s.d));
+    let along = dot3(s.eh, s.d) / length;
+    // So far out the length of k * d may exceed f32: keep two exponents in hand.
+    let far = min(abs(k), power_of_two(120)) * length - select(along, -along, k < 0.0);
+    return unscale(far - s.r, s.length);
+  }
+  let q = difference_of_squares(s.r, perpendicular(s, k));
+  return clearance(s, q.w, q.xyz);
+}
+
+// |p| - r, as -disc / (|p| + r): accurate next to the surface.
+fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
+  let sum = sqrt(dot3(p, p)) + s.r;
+  if (sum == 0.0) {
+    return 0.0;
+  }
+  return unscale(-disc / sum, s.length);
+}
+
+// Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
+fn solve_approach(s: Scaled, t_min: f32, t_max: f32) -> vec2<f32> {
+  let foot = foot_standard(s);
+  let t = unscale(foot.k + foot.dk, s.length - s.direction);
+  if (t < t_min) {
+    return vec2<f32>(t_min, clearance_at(s, t_min));
+  }
+  if (t > t_max) {
+    return vec2<f32>(t_max, clearance_at(s, t_max));
+  }
+  return vec2<f32>(t, clearance(s, foot.disc, foot.p));
+}

@@ -1,0 +1,84 @@
+//! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
+
+use crate::device::{Device, DeviceInfo, DeviceOptions};
+use crate::error::Result;
+use crate::query::Query;
+use crate::records::{Approach, Hit, Interval};
+use crate::scene::{Answer, Bits, Hits, Rays, Report, Scene, SceneOptions, Spheres};
+
+/// [`Device::open`].
+///
+/// # Errors
+/// As there.
+pub fn open(options: &DeviceOptions) -> Result<Device> {
+    pollster::block_on(Device::open(options))
+}
+
+/// [`Device::from_wgpu`].
+///
+/// # Errors
+/// As there.
+pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
+    pollster::block_on(Device::from_wgpu(device, queue))
+}
+
+/// [`Device::list`].
+pub fn list() -> Vec<DeviceInfo> {
+    pollster::block_on(Device::list())
+}
+
+/// [`Device::scene`].
+///
+/// # Errors
+/// As there.
+pub fn scene<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
+    pollster::block_on(device.scene(spheres.into(), options))
+}
+
+/// [`Device::pairwise`].
+///
+/// # Errors
+/// As there.
+pub fn pairwise<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> Result<Scene> {
+    pollster::block_on(device.pairwise(spheres.into()))
+}
+
+/// [`Scene::closest`].
+///
+/// # Errors
+/// As there.
+pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Hits> {
+    pollster::block_on(scene.closest(rays.into(), query))
+}
+
+/// [`Scene::closest_into`].
+///
+/// # Errors
+/// As there.
+pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
+    pollster::block_on(scene.closest_into(rays.into(), hits, query))
+}
+
+/// [`Scene::interval`].
+///
+/// # Errors
+/// As there.
+pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Interval>> {
+    pollster::block_on(scene.interval(rays.into(), query))
+}
+
+/// [`Scene::approach`].
+///
+/// # Errors
+/// As there.
+pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Approach>> {
+    pollster::block_on(scene.approach(rays.into(), query))
+}
+
+/// [`Scene::occluded`].
+///
+/// # Errors
+/// As there.
+pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
+    pollster::block_on(scene.occluded(rays.into(), query))
+}

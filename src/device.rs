@@ -1,0 +1,227 @@
+//! Where work runs: a GPU, or the built-in CPU engine.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::gpu::{GpuDevice, adapters};
+use crate::query::Precision;
+use crate::records::Sphere;
+use crate::scene::{Scene, SceneOptions, Spheres};
+
+/// Which device to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceOptions {
+    /// `auto` (the best real GPU, else the CPU engine), `gpu` (the best adapter, software ones included), `cpu` (never loads
+    /// a driver), a number from [`Device::list`], or part of an adapter's name in any case.
+    pub choice: String,
+}
+
+impl Default for DeviceOptions {
+    /// What the environment variable `UMBRACAST_DEVICE` says, else `auto`.
+    fn default() -> Self {
+        let choice = std::env::var("UMBRACAST_DEVICE").ok().filter(|value| !value.is_empty());
+        Self { choice: choice.unwrap_or_else(|| "auto".into()) }
+    }
+}
+
+impl DeviceOptions {
+    /// Options with a choice.
+    pub fn new(choice: impl Into<String>) -> Self {
+        Self { choice: choice.into() }
+    }
+}
+
+/// An opened device; clones share it.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) engine: Engine,
+}
+
+/// What a device is.
+#[derive(Clone)]
+pub(crate) enum Engine {
+    Cpu,
+    Gpu(Arc<GpuDevice>),
+}
+
+/// One line of [`Device::list`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// What to pass as the choice.
+    pub index: usize,
+    /// The adapter's name; `cpu` for the CPU engine.
+    pub name: String,
+    /// Discrete GPU, integrated GPU, virtual GPU, software, or the CPU engine.
+    pub kind: &'static str,
+    /// Vulkan, Metal, Dx12; `built in` for the CPU engine.
+    pub backend: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// The largest buffer a program can see, in bytes.
+    pub largest_binding: u64,
+    /// Workgroups in one dimension of a dispatch.
+    pub largest_dispatch: u32,
+    /// What the probe measured; `None` for the CPU engine.
+    pub probe: Option<crate::Probe>,
+    /// What opening it said, when it failed.
+    pub failure: Option<Error>,
+    /// The precisions it can promise, from the quickest.
+    pub precisions: Vec<Precision>,
+}
+
+const CPU_NAME: &str = "cpu";
+
+impl Device {
+    /// Opens a device and, when it is a GPU, probes what its arithmetic can promise.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] with what there is; [`Error::DeviceFailed`] when a driver refuses.
+    pub async fn open(options: &DeviceOptions) -> Result<Self> {
+        let choice = options.choice.trim();
+        if choice.eq_ignore_ascii_case(CPU_NAME) {
+            return Ok(Self { engine: Engine::Cpu });
+        }
+        let found = adapters::adapters().await;
+        let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
+        let chosen = match choice.to_ascii_lowercase().as_str() {
+            "auto" => match infos.iter().position(|info| !adapters::is_software(info)) {
+                Some(index) => index,
+                // The CPU engine is faster than any software adapter.
+                None => return Ok(Self { engine: Engine::Cpu }),
+            },
+            "gpu" if !found.is_empty() => 0,
+            "gpu" => return Err(no_device(choice, &infos)),
+            lower => match lower.parse::<usize>() {
+                Ok(index) if index == found.len() => return Ok(Self { engine: Engine::Cpu }),
+                Ok(index) if index < found.len() => index,
+                Ok(_) => return Err(no_device(choice, &infos)),
+                Err(_) => infos
+                    .iter()
+                    .position(|info| !lower.is_empty() && info.name.to_lowercase().contains(lower))
+                    .ok_or_else(|| no_device(choice, &infos))?,
+            },
+        };
+        let gpu = GpuDevice::open(&found[chosen]).await?;
+        Ok(Self { engine: Engine::Gpu(Arc::new(gpu)) })
+    }
+
+    /// Uses a wgpu device that belongs to the caller. Nothing global is installed on it: no error handlers, no callbacks.
+    /// Create it with [`required_limits`](crate::required_limits) and [`required_features`](crate::required_features).
+    ///
+    /// # Errors
+    /// [`Error::DeviceFailed`] when the device cannot run the probe.
+    pub async fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        Ok(Self { engine: Engine::Gpu(Arc::new(GpuDevice::adopt(device, queue).await?)) })
+    }
+
+    /// Everything that can be opened here, the CPU engine last. Opens and probes each.
+    pub async fn list() -> Vec<DeviceInfo> {
+        let mut list = Vec::new();
+        for (index, adapter) in adapters::adapters().await.iter().enumerate() {
+            let info = adapter.get_info();
+            let limits = adapters::required_limits(adapter);
+            let opened = GpuDevice::open(adapter).await;
+            let precisions = match &opened {
+                Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
+                Ok(_) => vec![Precision::Fast, Precision::Exact],
+                Err(_) => Vec::new(),
+            };
+            list.push(DeviceInfo {
+                index,
+                kind: adapters::kind(&info),
+                backend: format!("{:?}", info.backend),
+                driver: [info.driver.as_str(), &info.driver_info].join(" ").trim().to_owned(),
+                name: info.name,
+                largest_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+                largest_dispatch: limits.max_compute_workgroups_per_dimension,
+                probe: opened.as_ref().ok().map(|gpu| gpu.probe.clone()),
+                failure: opened.err(),
+                precisions,
+            });
+        }
+        list.push(DeviceInfo {
+            index: list.len(),
+            name: CPU_NAME.into(),
+            kind: "CPU engine",
+            backend: "built in".into(),
+            driver: format!("{} threads, {}", rayon::current_num_threads(), std::env::consts::ARCH),
+            largest_binding: u64::MAX,
+            largest_dispatch: u32::MAX,
+            probe: None,
+            failure: None,
+            precisions: Precision::ALL.to_vec(),
+        });
+        list
+    }
+
+    /// The adapter's name, or `cpu`.
+    pub fn name(&self) -> &str {
+        match &self.engine {
+            Engine::Cpu => CPU_NAME,
+            Engine::Gpu(gpu) => gpu.name(),
+        }
+    }
+
+    /// What kind of device it is, in words.
+    pub fn kind(&self) -> &'static str {
+        match &self.engine {
+            Engine::Cpu => "CPU engine",
+            Engine::Gpu(gpu) => gpu.kind(),
+        }
+    }
+
+    /// Whether this is the built-in CPU engine.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self.engine, Engine::Cpu)
+    }
+
+    /// What the probe measured; `None` for the CPU engine, whose arithmetic is known.
+    pub fn probe(&self) -> Option<&crate::Probe> {
+        match &self.engine {
+            Engine::Cpu => None,
+            Engine::Gpu(gpu) => Some(&gpu.probe),
+        }
+    }
+
+    /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold.
+    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, _options: &SceneOptions) -> Result<Scene> {
+        Scene::new(self, spheres.into().records, false).await
+    }
+
+    /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] for a sphere that cannot be used.
+    pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
+        Scene::new(self, spheres.into().records, true).await
+    }
+
+    /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host beyond the caller's own.
+    pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
+        let records = size_of::<Sphere>() as u64;
+        // The records and the filter's columns.
+        let host = spheres * 2 * records;
+        match self.engine {
+            Engine::Cpu => host,
+            // A chunk's rays, state, results and staging, and the rays' finite copy.
+            Engine::Gpu(_) => host + spheres * records + rays.min(crate::gpu::cast::CHUNK) * (32 + 24 + 12 + 12 + 32),
+        }
+    }
+}
+
+fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
+    let seen = if infos.is_empty() {
+        "no GPU driver was found here. The CPU engine needs none (--device cpu); for a software Vulkan adapter install \
+         mesa-vulkan-drivers"
+            .to_owned()
+    } else {
+        let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i} {}", info.name)).collect();
+        format!("there are {}, and {} cpu", names.join(", "), infos.len())
+    };
+    Error::NoDevice { asked: asked.into(), seen }
+}

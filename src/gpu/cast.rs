@@ -1,0 +1,306 @@
+//! Queries on a GPU: rays in chunks, spheres in ranges, records back.
+
+use std::time::Duration;
+
+use bytemuck::Pod;
+use wgpu::{Buffer, BufferUsages};
+
+use super::GpuDevice;
+use super::params::{Best, Nearest, Params, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
+use crate::cpu::{CpuQuery, CpuScene, Tally, round_roots};
+use crate::error::Result;
+use crate::query::{Precision, Query};
+use crate::records::{Approach, Hit, Interval, Ray, Sphere};
+use crate::wgsl::{self, Program};
+
+/// Threads a workgroup, in every program.
+const WORKGROUP: u32 = 64;
+/// Spheres a dispatch at most: its loops then stay far below the 65,535 iterations after which lavapipe stops a thread
+/// without a word (32 × 512 tests, 512 blocks, and as many candidates).
+const RANGE: u32 = 16_384;
+/// Rays a chunk at most: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
+pub(crate) const CHUNK: u64 = 1 << 20;
+
+/// Spheres on a GPU.
+pub(crate) struct GpuScene {
+    spheres: Buffer,
+    largest: f32,
+}
+
+/// The buffers of one query, for chunks of up to `chunk` rays.
+struct Workspace {
+    params: Buffer,
+    rays: Buffer,
+    state: Buffer,
+    out: Buffer,
+    staging: Buffer,
+}
+
+/// The program of a query that runs over each range of spheres, and the bytes it keeps for a ray between dispatches.
+pub(crate) struct Search {
+    program: &'static Program,
+    state: u64,
+}
+
+const OCCLUDED: Search = Search { program: &wgsl::OCCLUDED, state: 4 };
+
+/// A query's programs and records on a GPU.
+pub(crate) trait GpuQuery: CpuQuery + Pod {
+    /// The program run over each range of spheres.
+    const SEARCH: Search;
+    /// The program run once at the end.
+    const FINISH: &'static Program;
+    /// Whether `FINISH` reads spheres and rays.
+    const FINISH_SOLVES: bool;
+    /// Turns a raw record into an answer; the host rounds or judges what the device left open.
+    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
+}
+
+impl GpuScene {
+    /// Uploads spheres; refused with figures when they exceed a binding.
+    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
+        // Pairs travel with their rays.
+        let resident = if pairwise { &[] } else { spheres };
+        Ok(Self { spheres: gpu.filled("spheres", resident).await?, largest: crate::cpu::largest_of(spheres) })
+    }
+
+    /// How many rays to cast at once so that a submission stays short: software adapters test about 10⁹ pairs a second,
+    /// the slowest GPUs a hundred times that.
+    pub(crate) fn chunk(gpu: &GpuDevice, spheres: u64, pairwise: bool) -> u64 {
+        let tests = if pairwise { 1 } else { spheres.clamp(1, u64::from(RANGE)) };
+        let budget: u64 = if gpu.is_software() { 1 << 29 } else { 1 << 34 };
+        (budget / tests).clamp(4096, CHUNK).next_multiple_of(u64::from(WORKGROUP))
+    }
+
+    /// Answers one chunk, whose first ray is number `first` of the whole input.
+    pub(crate) async fn cast<T: GpuQuery>(
+        &self,
+        gpu: &GpuDevice,
+        scene: &CpuScene,
+        first: u64,
+        rays: &[Ray],
+        query: &Query,
+        out: &mut [T],
+    ) -> Result<Tally> {
+        let count = rays.len() as u64;
+        let work = Workspace::new(gpu, count, T::SEARCH.state, size_of::<T>() as u64).await?;
+        let (fast, exact) = solve_variant(gpu, query);
+        let (spheres, limit) = self.search(&T::SEARCH, gpu, scene, first, rays, query, &work).await?;
+        let finish = gpu.pipeline(T::FINISH, fast, exact).await?;
+        let mut bound = vec![(0, &work.params), (3, &work.state), (4, &work.out)];
+        if T::FINISH_SOLVES {
+            bound.extend([(1, &spheres), (2, &work.rays)]);
+        }
+        let group = gpu.bind(&finish, &bound).await?;
+        let _ = gpu.dispatch(&finish, &group, groups(count)).await?;
+        let mut raw = vec![T::zeroed(); rays.len()];
+        gpu.read(&work.out, &work.staging, &mut raw, limit).await?;
+        let mut tally = Tally::default();
+        for (i, ((raw, ray), out)) in raw.into_iter().zip(rays).zip(out).enumerate() {
+            *out = T::settle(raw, ray, first + i as u64, scene, query, &mut tally);
+        }
+        Ok(tally)
+    }
+
+    /// Runs the search program over every range of spheres; returns the spheres it used, and how long to wait at most.
+    #[allow(clippy::too_many_arguments, reason = "one call site a query; a struct would only rename them")]
+    async fn search(
+        &self,
+        search: &Search,
+        gpu: &GpuDevice,
+        scene: &CpuScene,
+        first: u64,
+        rays: &[Ray],
+        query: &Query,
+        work: &Workspace,
+    ) -> Result<(Buffer, Duration)> {
+        let (fast, exact) = solve_variant(gpu, query);
+        let pipeline = gpu.pipeline(search.program, fast, exact).await?;
+        gpu.write(&work.rays, &finite(rays)).await?;
+        let spheres = if scene.pairwise {
+            // This chunk's own spheres, so that ray and sphere share an index.
+            gpu.filled("spheres", &scene.spheres[first as usize..first as usize + rays.len()]).await?
+        } else {
+            self.spheres.clone()
+        };
+        let group =
+            gpu.bind(&pipeline, &[(0, &work.params), (1, &spheres), (2, &work.rays), (3, &work.state)]).await?;
+        let count = if scene.pairwise { 1 } else { scene.spheres.len() as u32 };
+        let mut begin = 0u32;
+        loop {
+            let end = count.min(begin.saturating_add(RANGE));
+            let params = Params {
+                ray_count: rays.len() as u32,
+                sphere_begin: begin,
+                sphere_end: end,
+                first_id: if scene.pairwise { first as u32 } else { 0 },
+                pairwise: u32::from(scene.pairwise),
+                fresh: u32::from(begin == 0),
+                largest: self.largest,
+                ..Params::of(query)
+            };
+            gpu.write(&work.params, &[params]).await?;
+            let _ = gpu.dispatch(&pipeline, &group, groups(rays.len() as u64)).await?;
+            begin = end;
+            if begin >= count {
+                break;
+            }
+        }
+        // Generous: ten million tests a second is slower than any device seen.
+        let tests = rays.len() as u64 * u64::from(count);
+        Ok((spheres, Duration::from_secs(60 + tests / 10_000_000)))
+    }
+
+    /// Occlusion of one chunk: a bit a ray, in words.
+    pub(crate) async fn occluded(
+        &self,
+        gpu: &GpuDevice,
+        scene: &CpuScene,
+        first: u64,
+        rays: &[Ray],
+        query: &Query,
+        out: &mut [u32],
+    ) -> Result<Tally> {
+        let words = rays.len().div_ceil(32);
+        // The state buffer holds the three bitsets.
+        let work = Workspace::new(gpu, 3 * words as u64, 4, 4).await?;
+        let work = Workspace { rays: gpu.ray_buffer(rays.len() as u64).await?, ..work };
+        gpu.write(&work.state, &vec![0u32; 3 * words]).await?;
+        let (_, limit) = self.search(&OCCLUDED, gpu, scene, first, rays, query, &work).await?;
+        let mut raw = vec![0u32; 3 * words];
+        gpu.read(&work.state, &work.staging, &mut raw, limit).await?;
+        let mut tally = Tally::default();
+        for (w, out) in out.iter_mut().enumerate().take(words) {
+            let (met, doubt, beyond) = (raw[w], raw[words + w], raw[2 * words + w]);
+            *out = met;
+            tally.beyond += u64::from((beyond & !met).count_ones());
+            let mut open = doubt & !met;
+            while open != 0 {
+                let i = w * 32 + open.trailing_zeros() as usize;
+                open &= open - 1;
+                if let Some(found) = scene.cast_one::<bool>(first + i as u64, &rays[i], query) {
+                    *out |= u32::from(found.answer) << (i % 32);
+                    tally.judged += 1;
+                    tally.beyond += u64::from(found.beyond);
+                }
+            }
+        }
+        Ok(tally)
+    }
+}
+
+impl GpuDevice {
+    async fn ray_buffer(&self, count: u64) -> Result<Buffer> {
+        self.buffer("rays", count * 32, BufferUsages::STORAGE | BufferUsages::COPY_DST).await
+    }
+}
+
+impl Workspace {
+    async fn new(gpu: &GpuDevice, rays: u64, state: u64, out: u64) -> Result<Self> {
+        let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        Ok(Self {
+            params: gpu
+                .buffer("params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)
+                .await?,
+            rays: gpu.ray_buffer(rays).await?,
+            state: gpu.buffer("state", rays * state, storage).await?,
+            out: gpu.buffer("results", rays * out, storage).await?,
+            staging: gpu
+                .buffer("staging", rays * out, BufferUsages::MAP_READ | BufferUsages::COPY_DST)
+                .await?,
+        })
+    }
+}
+
+/// Which pipelines answer a query: (plain solve, bounds decide). Without a passing probe, exact answers rest on the plain
+/// solve's wider bounds.
+fn solve_variant(gpu: &GpuDevice, query: &Query) -> (bool, bool) {
+    let exact = query.precision == Precision::Exact;
+    (query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some()), exact)
+}
+
+fn groups(count: u64) -> u32 {
+    count.div_ceil(u64::from(WORKGROUP)) as u32
+}
+
+/// Rays with infinite ends replaced by the largest finite numbers: no shader may see an infinity.
+fn finite(rays: &[Ray]) -> Vec<Ray> {
+    rays.iter().map(|ray| ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))).collect()
+}
+
+/// Answers a ray on the CPU that the device left open.
+fn judged<T: CpuQuery>(ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally, miss: T) -> T {
+    tally.judged += 1;
+    match scene.cast_one::<T>(number, ray, query) {
+        Some(found) => {
+            tally.beyond += u64::from(found.beyond);
+            found.answer
+        }
+        None => miss,
+    }
+}
+
+impl GpuQuery for Hit {
+    const SEARCH: Search = Search { program: &wgsl::CLOSEST, state: size_of::<Best>() as u64 };
+    const FINISH: &'static Program = &wgsl::HITS;
+    const FINISH_SOLVES: bool = true;
+
+    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+        match raw.t.to_bits() {
+            TAG_JUDGE => judged(ray, number, scene, query, tally, Self::MISS),
+            TAG_BEYOND => {
+                tally.beyond += 1;
+                Self::MISS
+            }
+            TAG_ROUND => match scene.spheres.get(raw.id as usize) {
+                Some(sphere) => Self { t: crate::cpu::round_hit(ray, sphere, query), id: raw.id },
+                None => Self::MISS,
+            },
+            _ => raw,
+        }
+    }
+}
+
+impl GpuQuery for Interval {
+    const SEARCH: Search = Search { program: &wgsl::CLOSEST, state: size_of::<Best>() as u64 };
+    const FINISH: &'static Program = &wgsl::INTERVALS;
+    const FINISH_SOLVES: bool = true;
+
+    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+        match raw.t_enter.to_bits() {
+            TAG_JUDGE => judged(ray, number, scene, query, tally, Self::MISS),
+            TAG_BEYOND => {
+                tally.beyond += 1;
+                Self::MISS
+            }
+            TAG_ROUND => match scene.spheres.get(raw.id as usize) {
+                Some(sphere) => {
+                    let (t_enter, t_exit) = round_roots(ray, sphere);
+                    Self { t_enter, t_exit, id: raw.id }
+                }
+                None => Self::MISS,
+            },
+            _ => raw,
+        }
+    }
+}
+
+impl GpuQuery for Approach {
+    const SEARCH: Search = Search { program: &wgsl::APPROACH, state: size_of::<Nearest>() as u64 };
+    const FINISH: &'static Program = &wgsl::APPROACHES;
+    const FINISH_SOLVES: bool = false;
+
+    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+        match raw.t.to_bits() {
+            TAG_JUDGE => judged(ray, number, scene, query, tally, Self::NONE),
+            TAG_ROUND => match scene.spheres.get(raw.id as usize) {
+                Some(sphere) => {
+                    let (t, clearance) = crate::cpu::judge_approach(ray, sphere);
+                    Self { t, clearance, id: raw.id }
+                }
+                None => Self::NONE,
+            },
+            _ => raw,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! One opened GPU: its programs, its waits and its faults.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_channel::oneshot;
+use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
+
+use super::adapters::{is_software, kind, required_features, required_limits};
+use super::probe::Probe;
+use crate::error::{Error, Result};
+use crate::query::Precision;
+use crate::wgsl::Program;
+
+/// A wait for a submission, handed to the polling thread.
+struct Wait {
+    submission: SubmissionIndex,
+    limit: Duration,
+    done: oneshot::Sender<Result<(), PollError>>,
+}
+
+/// A pipeline of one program: fast or not, exact or not.
+type Variant = (&'static str, bool, bool);
+
+/// An opened GPU.
+pub(crate) struct GpuDevice {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) info: wgpu::AdapterInfo,
+    pub(crate) probe: Probe,
+    pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
+    waits: Sender<Wait>,
+    /// What the driver said when the device was lost, or failed outside any error scope.
+    fault: Arc<Mutex<Option<Error>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // A panic elsewhere leaves these values whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl GpuDevice {
+    /// Opens an adapter and probes it.
+    pub(crate) async fn open(adapter: &wgpu::Adapter) -> Result<Self> {
+        let info = adapter.get_info();
+        let description = wgpu::DeviceDescriptor {
+            label: Some("umbracast"),
+            required_features: required_features(),
+            required_limits: required_limits(adapter),
+            ..Default::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&description)
+            .await
+            .map_err(|e| Error::DeviceFailed { device: info.name.clone(), message: e.to_string() })?;
+        let opened = Self::start(device, queue)?;
+        let fault = opened.fault.clone();
+        let name = info.name.clone();
+        opened.device.set_device_lost_callback(move |reason, message| {
+            // Dropping the device is how it normally ends.
+            let message = if message.is_empty() { format!("{reason:?}") } else { message };
+            *lock(&fault) = Some(Error::DeviceLost { device: name.clone(), message });
+        });
+        let (fault, name) = (opened.fault.clone(), info.name.clone());
+        opened.device.on_uncaptured_error(Arc::new(move |error| {
+            lock(&fault).get_or_insert(fault_of(&name, error));
+        }));
+        opened.probed().await
+    }
+
+    /// Takes a device that belongs to somebody else, and probes it; installs nothing on it.
+    pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        Self::start(device, queue)?.probed().await
+    }
+
+    fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        let (waits, inbox) = channel::<Wait>();
+        let poller = device.clone();
+        // One thread a device waits for it, so that futures need no executor of ours; it ends with the device.
+        std::thread::Builder::new()
+            .name("umbracast-poll".into())
+            .spawn(move || {
+                for wait in inbox {
+                    let poll =
+                        PollType::Wait { submission_index: Some(wait.submission), timeout: Some(wait.limit) };
+                    // Nobody may be listening any more.
+                    let _ = wait.done.send(poller.poll(poll).map(|_| ()));
+                }
+            })
+            .map_err(|e| Error::DeviceFailed {
+                device: device.adapter_info().name,
+                message: format!("no thread to wait for it: {e}"),
+            })?;
+        let info = device.adapter_info();
+        Ok(Self {
+            device,
+            queue,
+            info,
+            probe: Probe::default(),
+            pipelines: Mutex::default(),
+            waits,
+            fault: Arc::default(),
+        })
+    }
+
+    async fn probed(mut self) -> Result<Self> {
+        self.probe = super::probe::run(&self).await?;
+        Ok(self)
+    }
+
+    /// The name, with the driver where that tells more.
+    pub(crate) fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// Whether it is a program rather than a GPU.
+    pub(crate) fn is_software(&self) -> bool {
+        is_software(&self.info)
+    }
+
+    /// What kind of adapter it is, in words.
+    pub(crate) fn kind(&self) -> &'static str {
+        kind(&self.info)
+    }
+
+    /// The largest buffer that can be bound.
+    pub(crate) fn largest_binding(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
+    }
+
+    /// Refuses a precision that the probe does not bear out.
+    pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
+        match (precision, &self.probe.failure) {
+            (Precision::Standard, Some(why)) => Err(Error::NoPrecision {
+                device: self.name().into(),
+                asked: precision.word(),
+                why: why.clone(),
+                instead: "fast or exact",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `work` inside error scopes; what it did wrong becomes an error.
+    pub(crate) async fn scoped<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        self.check()?;
+        let (value, errors) = {
+            let internal = self.device.push_error_scope(ErrorFilter::Internal);
+            let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
+            let validation = self.device.push_error_scope(ErrorFilter::Validation);
+            let value = work();
+            // The guards stay on this thread; only their futures are awaited.
+            (value, (validation.pop(), memory.pop(), internal.pop()))
+        };
+        let error = match (errors.0.await, errors.1.await, errors.2.await) {
+            (_, Some(error), _) | (Some(error), ..) | (.., Some(error)) => error,
+            (None, None, None) => return self.check().map(|()| value),
+        };
+        self.check()?;
+        Err(fault_of(self.name(), error))
+    }
+
+    /// An error when the device is known to be gone.
+    pub(crate) fn check(&self) -> Result<()> {
+        lock(&self.fault).clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits for a submission, at most `limit`.
+    pub(crate) async fn wait(&self, submission: SubmissionIndex, limit: Duration) -> Result<()> {
+        let failed = |message: &str| Error::DeviceFailed { device: self.name().into(), message: message.into() };
+        let (done, answer) = oneshot::channel();
+        self.waits
+            .send(Wait { submission, limit, done })
+            .map_err(|_| failed("the thread that waits for it has ended"))?;
+        let waited = answer.await.map_err(|_| failed("the thread that waits for it has ended"))?;
+        self.check()?;
+        match waited {
+            Ok(()) => Ok(()),
+            Err(PollError::Timeout) => {
+                Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() })
+            }
+            Err(other) => Err(failed(&other.to_string())),
+        }
+    }
+
+    /// A program's pipeline, made on first use.
+    pub(crate) async fn pipeline(&self, program: &Program, fast: bool, exact: bool) -> Result<wgpu::ComputePipeline> {
+        let variant = (program.name, fast, exact);
+        if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
+            return Ok(pipeline.clone());
+        }
+        let pipeline = self
+            .scoped(|| {
+                let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(program.name),
+                    source: wgpu::ShaderSource::Wgsl(program.source.into()),
+                });
+                let mut constants = Vec::new();
+                for (name, value) in [("fast", fast), ("exact", exact)] {
+                    if program.source.contains(&format!("override {name}:")) {
+                        constants.push((name, f64::from(u8::from(value))));
+                    }
+                }
+                self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(program.name),
+                    layout: None,
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        constants: &constants,
+                        ..Default::default()
+                    },
+                    cache: None,
+                })
+            })
+            .await?;
+        lock(&self.pipelines).insert(variant, pipeline.clone());
+        Ok(pipeline)
+    }
+}
+
+fn fault_of(device: &str, error: wgpu::Error) -> Error {
+    let device = device.to_owned();
+    match error {
+        wgpu::Error::OutOfMemory { source } => Error::OutOfMemory { device, message: source.to_string() },
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            Error::DeviceFailed { device, message: description }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a device's arithmetic does: run once when it is opened, so that no precision is promised on trust.
+//!
+//! WGSL lets compilers reorder, fuse and cancel. The standard solve rests on error-free transforms surviving that, and on
+//! division and square root being nearly right; the probe tries both on a few thousand values and on hard rays.
+
+use std::cmp::Ordering;
+use std::time::Duration;
+
+use glam::Vec3;
+use wgpu::BufferUsages;
+
+use super::GpuDevice;
+use super::params::Params;
+use crate::cpu::decide::Root;
+use crate::error::Result;
+use crate::exact::ExactRoots;
+use crate::query::Query;
+use crate::records::{Ray, Sphere};
+use crate::wgsl;
+
+/// Pairs of numbers, and rays, that are tried.
+const ROWS: usize = 4096;
+/// Results a row, four numbers each.
+const RESULTS: usize = 5;
+/// Rows judged by integer arithmetic: the rest only tests the pairs.
+const JUDGED: usize = 512;
+
+/// What the probe found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Probe {
+    /// Pairs tried.
+    pub pairs: usize,
+    /// Pairs whose sum's error term was wrong.
+    pub sums_wrong: usize,
+    /// Pairs whose product's error term was wrong.
+    pub products_wrong: usize,
+    /// Share of `a * b + c` that were fused.
+    pub expression_fused: f64,
+    /// Share of `fma(a, b, c)` that were fused.
+    pub fma_fused: f64,
+    /// Largest error of a division, in units in the last place.
+    pub division_ulp: f64,
+    /// Largest error of a square root, in units in the last place.
+    pub root_ulp: f64,
+    /// Whether subnormal numbers survive arithmetic.
+    pub subnormals: bool,
+    /// Hard rays tried.
+    pub rays: usize,
+    /// Hard rays that the standard solve got certainly wrong.
+    pub flags_wrong: usize,
+    /// Largest error of a standard root as a share of what is promised.
+    pub roots_of_bound: f64,
+    /// Why the standard precision cannot be promised, if it cannot.
+    pub failure: Option<String>,
+}
+
+/// A small generator with a fixed seed: the probe must ask the same everywhere.
+struct Numbers(u64);
+
+impl Numbers {
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f64 / f64::from(1 << 24)
+    }
+
+    /// Uniform in [−1, 1).
+    fn signed(&mut self) -> f64 {
+        2.0 * self.unit() - 1.0
+    }
+
+    fn vector(&mut self) -> glam::DVec3 {
+        glam::DVec3::new(self.signed(), self.signed(), self.signed())
+    }
+
+    /// A ray that passes a sphere far away or close by, often near its edge.
+    fn row(&mut self) -> (Ray, Sphere) {
+        let direction = (self.vector() + glam::DVec3::new(1.5, 0.0, 0.0)) * 2f64.powf(4.0 * self.signed());
+        let distance = 10f64.powf(6.0 * self.unit());
+        let aside = direction.cross(self.vector()).normalize_or_zero();
+        let radius = 0.5 + self.unit();
+        let miss = if self.unit() < 0.5 { 2.0 * self.unit() } else { 1.0 + 1e-6 * self.signed() };
+        let origin = self.vector() * 10.0;
+        let center = origin + direction.normalize() * distance + aside * (radius * miss);
+        let ray = Ray::new(origin.as_vec3(), direction.as_vec3());
+        (ray, Sphere::new(center.as_vec3(), radius as f32))
+    }
+}
+
+/// Runs the probe program and judges what comes back.
+pub(crate) async fn run(gpu: &GpuDevice) -> Result<Probe> {
+    let mut numbers = Numbers(2024);
+    let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = (0..ROWS).map(|_| numbers.row()).unzip();
+    let pipeline = gpu.pipeline(&wgsl::PROBE, false, false).await?;
+    let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
+    let params_buffer = gpu
+        .buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)
+        .await?;
+    gpu.write(&params_buffer, &[params]).await?;
+    let (rays_buffer, spheres_buffer) = (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
+    let bytes = (ROWS * RESULTS * 16) as u64;
+    let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+    let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let group =
+        gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
+    let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
+    let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
+    gpu.read(&out, &staging, &mut results, Duration::from_secs(60)).await?;
+    Ok(judge(&rays, &spheres, &results))
+}
+
+fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESULTS]]) -> Probe {
+    let mut probe = Probe { pairs: rays.len(), rays: rays.len().min(JUDGED), ..Probe::default() };
+    let (mut inexact, mut fused, mut fma_fused) = (0u32, 0u32, 0u32);
+    for (ray, found) in rays.iter().zip(results) {
+        let (a, b) = (ray.origin.x, ray.direction.x);
+        let (wide_a, wide_b) = (f64::from(a), f64::from(b));
+        // The sum of a pair is exact in f64 when their exponents are as close as here; a product always is.
+        let pair = |i: usize| f64::from(found[0][i]) + f64::from(found[0][i + 1]);
+        probe.sums_wrong += usize::from(pair(0) != wide_a + wide_b);
+        probe.products_wrong += usize::from(pair(2) != wide_a * wide_b);
+        let error = wide_a * wide_b - f64::from(a * b);
+        if error != 0.0 {
+            inexact += 1;
+            fused += u32::from(found[1][0] != 0.0);
+            fma_fused += u32::from(found[1][1] != 0.0);
+        }
+        probe.division_ulp = probe.division_ulp.max(ulps(found[1][2], wide_a / wide_b));
+        probe.root_ulp = probe.root_ulp.max(ulps(found[1][3], wide_a.abs().sqrt()));
+    }
+    probe.expression_fused = f64::from(fused) / f64::from(inexact.max(1));
+    probe.fma_fused = f64::from(fma_fused) / f64::from(inexact.max(1));
+    probe.subnormals = results.iter().all(|found| found[2][0].to_bits() & 0xffff == 0x200);
+    for ((ray, sphere), found) in rays.iter().zip(spheres).zip(results).take(JUDGED) {
+        solve_row(&mut probe, ray, sphere, &found[3]);
+    }
+    let mut reasons = Vec::new();
+    if probe.sums_wrong + probe.products_wrong > 0 {
+        let (s, p, n) = (probe.sums_wrong, probe.products_wrong, probe.pairs);
+        reasons.push(format!("{s} of {n} sums and {p} of {n} products lose their error terms"));
+    }
+    if probe.flags_wrong > 0 {
+        reasons.push(format!("{} of {} hard rays are decided wrongly", probe.flags_wrong, probe.rays));
+    }
+    if probe.roots_of_bound > 1.0 {
+        reasons.push(format!("roots are off by {:.1} times the promise", probe.roots_of_bound));
+    }
+    probe.failure = (!reasons.is_empty()).then(|| reasons.join("; "));
+    probe
+}
+
+/// One hard ray: the flag where the solve is certain, and both roots against the promise for them.
+fn solve_row(probe: &mut Probe, ray: &Ray, sphere: &Sphere, found: &[f32; 4]) {
+    let [disc, t_enter, t_exit, bound] = *found;
+    let exact = ExactRoots::new(ray, sphere);
+    let certain = disc.abs() > bound;
+    probe.flags_wrong += usize::from(certain && (disc > 0.0) != (exact.crossing == Ordering::Greater));
+    if !certain || exact.crossing != Ordering::Greater {
+        return;
+    }
+    let roots = [Root::Enter, Root::Exit].map(|root| exact.round_f64(root));
+    let length = f64::from(Vec3::length(ray.direction));
+    let half = (roots[1] - roots[0]) / 2.0 * length;
+    let r = f64::from(sphere.radius);
+    for (t, truth) in [t_enter, t_exit].into_iter().zip(roots) {
+        // |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h); see src/cpu/solve.rs.
+        let allowed = 8.0 * 2f64.powi(-24) * (truth.abs() * length + r * r / half) / length;
+        probe.roots_of_bound = probe.roots_of_bound.max((f64::from(t) - truth).abs() / allowed);
+    }
+}
+
+/// The distance between a result and the truth in units in the last place of the truth.
+fn ulps(found: f32, truth: f64) -> f64 {
+    let spacing = 2f64.powi(truth.abs().max(f64::from(f32::MIN_POSITIVE)).log2().floor() as i32 - 23);
+    (f64::from(found) - truth).abs() / spacing
+}

@@ -1,0 +1,82 @@
+//! The shaders as text: for anybody's pipeline, and for the test that parses them all.
+
+use std::mem::{offset_of, size_of};
+
+use crate::gpu::params::{Best, Nearest, Params};
+use crate::records::{Approach, Hit, Interval, Ray, Sphere};
+
+/// Joins files of the folder `shaders`, in order.
+macro_rules! join {
+    ($($name:literal),+ $(,)?) => { concat!($(include_str!(concat!("../shaders/", $name, ".wgsl")), "\n"),+) };
+}
+
+/// The documented solve: records, error-free transforms, `scale`, `solve_fast`, `solve_standard`, `decide`.
+///
+/// To use it in a pipeline of your own, join it with your text, and at the start of every entry point set the private
+/// variable `zero` to a 0 that comes from a buffer: it keeps compilers from simplifying the error terms away. Then
+/// `decide(solve_standard(scale(ray, sphere)), ray, Policies(INSIDE_ENTER, 0u, 0u), false)` gives a `Verdict` whose `met` is
+/// `YES` or not and whose `t` counts in units of the ray's direction. Infinite ends must be replaced by ±`FAR`.
+pub const SOLVE: &str = join!("records", "pairs", "solve", "decide");
+
+macro_rules! programs {
+    ($($constant:ident = $name:literal: $($file:literal),+;)+) => {
+        $(pub(crate) const $constant: Program = Program { name: $name, source: join!($($file),+) };)+
+        /// Every program the library runs.
+        pub const PROGRAMS: &[Program] = &[$($constant),+];
+    };
+}
+
+/// A compute program: its name and its whole text, with one entry point `main`.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// The file that holds the entry point, without its extension.
+    pub name: &'static str,
+    /// The text.
+    pub source: &'static str,
+}
+
+programs! {
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "filter", "cast", "closest";
+    HITS = "hits": "records", "pairs", "solve", "decide", "filter", "double", "cast", "hits";
+    INTERVALS = "intervals": "records", "pairs", "solve", "decide", "filter", "double", "cast", "intervals";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "filter", "cast", "occluded";
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "filter", "cast", "approach";
+    APPROACHES = "approaches": "records", "approaches";
+    PROBE = "probe": "records", "pairs", "solve", "probe";
+}
+
+/// A record as Rust lays it out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Its name in WGSL.
+    pub name: &'static str,
+    /// Bytes from one to the next.
+    pub size: usize,
+    /// Fields and their offsets in bytes.
+    pub fields: Vec<(&'static str, usize)>,
+}
+
+macro_rules! layout {
+    ($type:ident: $($field:ident),+) => {
+        Layout {
+            name: stringify!($type),
+            size: size_of::<$type>(),
+            fields: vec![$((stringify!($field), offset_of!($type, $field))),+],
+        }
+    };
+}
+
+/// How Rust lays out every record that crosses to a device.
+pub fn layouts() -> Vec<Layout> {
+    vec![
+        layout!(Sphere: center, radius),
+        layout!(Ray: origin, t_min, direction, t_max),
+        layout!(Hit: t, id),
+        layout!(Interval: t_enter, t_exit, id),
+        layout!(Approach: t, clearance, id),
+        layout!(Best: t, low, high, rival, id, beyond),
+        layout!(Nearest: t, clearance, low, high, rival, id),
+        layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
+            unused),
+    ]
+}
