@@ -403,7 +403,7 @@ fn the_summary_says_what_was_done() {
     folder.write("s.csv", "x,y,z,r\n4,0,0,1.1\n").write("r.csv", RAYS);
     let done = folder.right("cast s.csv r.csv -o out.csv");
     assert_eq!(done.errors.lines().count(), 1, "{}", done.errors);
-    for word in ["1 spheres, 3 rays, 1 hits", " s, ", "Mrays/s", "1 numbers rounded to f32, by at most 2.4e-8"] {
+    for word in ["1 spheres, 3 rays, 1 hits", " ms, ", "Mrays/s", "1 numbers rounded to f32, by at most 2.4e-8"] {
         assert!(done.errors.contains(word), "'{word}' is not in: {}", done.errors);
     }
     assert_eq!(done.output, "");
@@ -467,7 +467,7 @@ fn the_shipped_samples_run() {
     }
     for precision in ["standard", "exact"] {
         folder.right(&format!("cast spheres.csv rays.csv -o hits.csv -q --precision {precision}"));
-        let expected = "t,id\n2.0,0\n1.0,0\n3.0,0\n,\n0.0,0\n,\n3.0,0\n3.0,0\n7.5,3\n,\n-32.0,5\n0.7226499,7\n";
+        let expected = "t,id\n2.0,0\n1.0,0\n3.0,0\n,\n0.0,0\n,\n3.0,0\n3.0,0\n7.5,3\n,\n-32.0,5\n0.25,7\n";
         assert_eq!(folder.text("hits.csv"), expected);
     }
 }

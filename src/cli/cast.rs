@@ -159,7 +159,7 @@ impl Files<'_> {
         let device = blocking::open(&self.args.device.options())?;
         let answered = self.cast(&device, &spheres.records, &rays.records)?;
         let comparison = if self.args.compare {
-            let cpu = blocking::open(&DeviceOptions { choice: "cpu".into(), ..DeviceOptions::default() })?;
+            let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
             let expected = self.cast(&cpu, &spheres.records, &rays.records)?;
             Some(self.compare(&spheres.records, &rays.records, &answered, &expected))
         } else {
@@ -210,11 +210,10 @@ impl Files<'_> {
     fn cast(&self, device: &Device, spheres: &[Sphere], rays: &[Ray]) -> Result<Answered> {
         let _working =
             self.working(&format!("casting {} rays at {} spheres on {}", rays.len(), spheres.len(), device.name()));
-        let options = SceneOptions::default();
         let scene = if self.args.pairwise {
-            blocking::pairwise(device, spheres, &options)?
+            blocking::pairwise(device, spheres)?
         } else {
-            blocking::scene(device, spheres, &options)?
+            blocking::scene(device, spheres, &SceneOptions::default())?
         };
         Ok(match self.args.query {
             Ask::Closest => Answered::Closest(blocking::closest(&scene, rays, &self.query)?),

@@ -300,3 +300,97 @@ fn steps(a: f32, b: f32) -> u64 {
     };
     ordered(a).abs_diff(ordered(b))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use umbracast::Report;
+
+    const SPHERES: [f32; 2] = [4.0, 8.0];
+
+    fn spheres() -> Vec<Sphere> {
+        SPHERES.map(|x| Sphere::new([x, 0.0, 0.0], 1.0)).to_vec()
+    }
+
+    /// As many rays as answers: through the middle of both spheres unless `y` says otherwise.
+    fn compare<T: Comparable>(precision: Precision, y: f32, t_max: f32, found: &[T], expected: &[T]) -> Option<String> {
+        let rays = vec![Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, t_max); found.len()];
+        let query = Query::at(precision);
+        let input = Input { spheres: &spheres(), rays: &rays, query: &query, pairwise: false };
+        let answer = |records: &[T]| Answer { records: records.to_vec(), report: Report::default() };
+        broken(&input.compare(&answer(found), &answer(expected)), precision)
+    }
+
+    fn hit(t: f32, id: u32) -> Hit {
+        Hit { t, id }
+    }
+
+    const FAR: f32 = f32::INFINITY;
+
+    #[test]
+    fn equal_answers_break_nothing() {
+        for precision in Precision::ALL {
+            assert_eq!(compare(precision, 0.0, FAR, &[hit(3.0, 0), Hit::MISS], &[hit(3.0, 0), Hit::MISS]), None);
+        }
+    }
+
+    #[test]
+    fn exact_allows_no_difference_standard_those_within_the_bounds() {
+        let (found, expected) = ([hit(3.0_f32.next_up(), 0)], [hit(3.0, 0)]);
+        assert!(compare(Precision::Exact, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("1 ulp, ray 0")));
+        assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected), None);
+        assert_eq!(compare(Precision::Fast, 0.0, FAR, &found, &expected), None);
+    }
+
+    #[test]
+    fn a_half_chord_scaled_by_a_little_breaks_the_bounds() {
+        let (found, expected) = ([hit(4.0 - 1.0001, 0)], [hit(3.0, 0)]);
+        for precision in Precision::ALL {
+            assert!(compare(precision, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("the bounds")));
+        }
+        let (found, expected) =
+            (Interval { t_enter: 3.0, t_exit: 5.0001, id: 0 }, Interval { t_enter: 3.0, t_exit: 5.0, id: 0 });
+        assert!(compare(Precision::Standard, 0.0, FAR, &[found], &[expected]).is_some());
+        let (found, expected) =
+            (Approach { t: 4.0, clearance: -1.0, id: 0 }, Approach { t: 4.001, clearance: -1.0, id: 0 });
+        assert!(compare(Precision::Standard, 0.0, FAR, &[found], &[expected]).is_some());
+    }
+
+    #[test]
+    fn a_few_flags_may_differ_at_standard() {
+        let expected = vec![hit(3.0, 0); 100];
+        for (wrong, breaks) in [(3, false), (4, true)] {
+            let mut found = expected.clone();
+            found[..wrong].fill(Hit::MISS);
+            assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected).is_some(), breaks);
+            assert!(compare(Precision::Fast, 0.0, FAR, &found, &expected).is_some(), "no tangent: outside the band");
+            // An end of the ray on the root explains any number of them, but not where exactness was promised.
+            assert_eq!(compare(Precision::Standard, 0.0, 3.0, &found, &expected), None);
+            assert!(compare(Precision::Exact, 0.0, 3.0, &found, &expected).is_some());
+            // And so does tangency at fast.
+            assert_eq!(compare(Precision::Fast, 1.0, FAR, &found, &vec![hit(4.0, 0); 100]), None);
+        }
+    }
+
+    #[test]
+    fn another_sphere_must_be_as_near() {
+        let near = [hit(3.0, 0), hit(3.0, 1)];
+        assert_eq!(compare(Precision::Standard, 0.0, FAR, &near[..1], &near[1..]), None);
+        let far = [hit(3.0, 0), hit(7.0, 1)];
+        assert!(compare(Precision::Standard, 0.0, FAR, &far[..1], &far[1..]).is_some_and(|w| w.contains("1 ids")));
+        // A tangent sphere missed for the next one is a differing flag.
+        let tangent = [hit(4.0, 0), hit(8.0, 1)];
+        assert_eq!(compare(Precision::Fast, 1.0, FAR, &tangent[..1], &tangent[1..]), None);
+    }
+
+    #[test]
+    fn bits_are_compared_one_by_one() {
+        let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
+        let query = Query::at(Precision::Standard);
+        let input = Input { spheres: &spheres(), rays: &rays, query: &query, pairwise: false };
+        let bits = |low| Bits { words: vec![u32::MAX, low], len: 40, report: Report::default() };
+        let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
+        assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
+        assert!(broken(&c, Precision::Standard).is_some_and(|w| w.contains("4 flags of 40 rays")));
+    }
+}

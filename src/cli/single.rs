@@ -65,7 +65,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
             "roots": roots.map(|(enter, exit)| json!({"t_enter": number(enter), "t_exit": number(exit)})),
             "inside": inside,
             "hit": hit,
-            "approach": {"t": number(approach.t), "clearance": number(approach.clearance)},
+            "approach": approach.map(|pass| json!({"t": number(pass.t), "clearance": number(pass.clearance)})),
             "rounded": rounded,
         }));
     }
@@ -92,7 +92,10 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
         ),
         None => "hit       none\n".into(),
     };
-    text += &format!("approach  t {}, clearance {}\n", short(approach.t), short(approach.clearance));
+    // There is always one: both records were checked when they were parsed.
+    if let Some(pass) = approach {
+        text += &format!("approach  t {}, clearance {}\n", short(pass.t), short(pass.clearance));
+    }
     print(&text)?;
     if rounded > 0 && !quiet {
         say(&format!("{rounded} numbers were rounded to f32"));
@@ -100,9 +103,9 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     Ok(())
 }
 
-/// The shortest text that reads back to the same f32.
+/// The shortest text that reads back to the same f32, but for the sign of zero.
 fn short(x: f32) -> String {
-    let text = format!("{x:?}");
+    let text = format!("{:?}", x + 0.0);
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
@@ -112,9 +115,10 @@ fn spoken(v: Vec3) -> String {
 
 /// As JSON: the shortest decimal; an infinity, which JSON lacks, as text.
 fn number(x: f32) -> Value {
-    match format!("{x:?}").parse::<f64>() {
+    let text = format!("{:?}", x + 0.0);
+    match text.parse::<f64>() {
         Ok(wide) if wide.is_finite() => json!(wide),
-        _ => json!(format!("{x:?}")),
+        _ => json!(text),
     }
 }
 

@@ -87,12 +87,12 @@ impl Summary<'_> {
     pub(crate) fn line(&self) -> String {
         let report = self.report;
         let mut line = format!(
-            "{}: {} spheres, {} rays, {} hits, {:.3} s",
+            "{}: {} spheres, {} rays, {} hits, {}",
             self.device.name(),
             self.spheres,
             report.rays,
             report.hits,
-            report.seconds
+            spoken(report.seconds)
         );
         if let Some(rate) = self.mrays_per_second() {
             line += &format!(", {rate:.3} Mrays/s");
@@ -118,4 +118,9 @@ impl Summary<'_> {
         }
         line
     }
+}
+
+/// Seconds with as many digits as mean something.
+fn spoken(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.3} ms", 1e3 * seconds) } else { format!("{seconds:.3} s") }
 }
