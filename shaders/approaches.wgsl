@@ -1,5 +1,8 @@
 // Program: what `approach` found, as records; with `exact` the host rounds or judges.
 
+// Set by the host: whether the bounds decide.
+override exact: bool = false;
+
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
 @group(0) @binding(4) var<storage, read_write> approaches: array<Approach>;

@@ -11,20 +11,16 @@ fn rounded(ray: Ray, best: Best) -> u32 {
   if (best.low == best.high) {
     return bitcast<u32>(best.t);
   }
-  let found = double_roots(scale(ray, spheres[best.id - params.first_id]));
-  let enter = round_root(found.enter, found.enter_bound, found.shift);
-  let exit = round_root(found.exit, found.exit_bound, found.shift);
+  let scaled = scale(ray, spheres[best.id - params.first_id]);
+  let found = double_roots(scaled);
   if (params.inside == INSIDE_EXIT) {
-    // The exit root is the answer when the enter one lies before the start; the range tells the two apart unless they meet.
-    let middle = bitcast<f32>(enter);
-    let is_enter = enter != TAG_ROUND && middle >= best.low && middle <= best.high && middle >= ray.t_min;
-    let other = bitcast<f32>(exit);
-    let is_exit = exit != TAG_ROUND && other >= best.low && other <= best.high;
-    if (is_enter == is_exit) {
-      return TAG_ROUND;
+    // The same test as in `decide`: the exit root is the answer when the enter one lies before the start.
+    let solved = solve_standard(scaled);
+    if (widen(solved.t_enter, solved.enter_bound).x < ray.t_min) {
+      return round_root(found.exit, found.exit_bound, found.shift);
     }
-    return select(exit, enter, is_enter);
   }
+  let enter = round_root(found.enter, found.enter_bound, found.shift);
   if (enter == TAG_ROUND) {
     return TAG_ROUND;
   }

@@ -209,8 +209,8 @@ fn solve_standard(s: Scaled) -> Solved {
   let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
   let t = roots(s, foot, constant_standard(s));
   let h = sqrt(max(foot.disc, power_of_two(-80)));
-  let common = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
-  let bounds = vec2<f32>(10.0 * U * abs(t.x) + common, 10.0 * U * abs(t.y) + common);
+  let grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
+  let bounds = vec2<f32>(10.0 * U * abs(t.x) + grazing, 10.0 * U * abs(t.y) + grazing);
   return finish(s, foot, t, disc_bound, bounds, reach(s, foot, disc_bound));
 }
 

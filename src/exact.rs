@@ -18,7 +18,11 @@ const UNIT: u64 = 149;
 fn integer(value: f32) -> BigInt {
     let (mantissa, exponent) = parts(f64::from(value));
     // An f32 is a multiple of 2^-149, so the shift only ever removes zeros.
-    if exponent + UNIT as i64 >= 0 { mantissa << (exponent + UNIT as i64) } else { mantissa >> -(exponent + UNIT as i64) }
+    if exponent + UNIT as i64 >= 0 {
+        mantissa << (exponent + UNIT as i64)
+    } else {
+        mantissa >> -(exponent + UNIT as i64)
+    }
 }
 
 /// A finite f64 as an integer times a power of two.
@@ -26,8 +30,7 @@ fn parts(value: f64) -> (BigInt, i64) {
     let bits = value.to_bits();
     let field = (bits >> 52 & 0x7ff) as i64;
     let fraction = bits & ((1 << 52) - 1);
-    let (mantissa, exponent) =
-        if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+    let (mantissa, exponent) = if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
     (if value < 0.0 { -BigInt::from(mantissa) } else { BigInt::from(mantissa) }, exponent)
 }
 

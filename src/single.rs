@@ -2,8 +2,8 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::cpu::{Against, CpuQuery, Found, round_roots};
 use crate::cpu::decide::Roots;
+use crate::cpu::{Against, CpuQuery, Found, round_roots};
 use crate::error::Result;
 use crate::exact::ExactRoots;
 use crate::query::{Precision, Query, check_ray, check_sphere};

@@ -3,11 +3,11 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
 
-mod common;
+mod folder;
 
 use std::path::Path;
 
-use common::{Folder, f32s, le4, npy, numbers};
+use folder::{Folder, f32s, le4, npy, numbers};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
@@ -488,7 +488,7 @@ fn a_reader_that_has_gone_away_is_no_error() {
     for arguments in [&["cast", "--sphere", "4,0,0,1", "--ray", "0,0,0,1,0,0"][..], &["cast", "--help"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let done = common::program().args(arguments).stdout(writer).output().unwrap();
+        let done = folder::program().args(arguments).stdout(writer).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&done.stderr), "");
         assert_eq!(done.status.code(), Some(0));
     }
@@ -502,7 +502,7 @@ fn a_full_disk_leaves_nothing_behind() {
     folder.write("out.npz", "kept");
     let before = folder.contents();
     // No file may exceed a few KiB, and the signal that says so is ignored: writing fails as on a full disk.
-    let program = common::program().get_program().to_owned();
+    let program = folder::program().get_program().to_owned();
     let done = std::process::Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" cast s.csv r.f32 -o out.npz --device cpu"])
         .arg(program)

@@ -2,11 +2,11 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
 
-mod common;
+mod folder;
 
 use std::path::{Path, PathBuf};
 
-use common::{le4, npy, numbers};
+use folder::{le4, npy, numbers};
 use umbracast::files::{Answers, center_of_spheres, check_output, read_rays, read_spheres, write_answers, write_whole};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Sphere};

@@ -21,8 +21,7 @@ pub(crate) fn round_hit(ray: &Ray, sphere: &Sphere, query: &Query) -> f32 {
 /// Both roots, correctly rounded; infinities beyond f32. The pair has roots.
 pub(crate) fn round_roots(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
     let double = DoubleRoots::new(ray, sphere);
-    if let (Some(_), Some(enter), Some(exit)) =
-        (double.crossing(), double.round(Root::Enter), double.round(Root::Exit))
+    if let (Some(_), Some(enter), Some(exit)) = (double.crossing(), double.round(Root::Enter), double.round(Root::Exit))
     {
         return (enter, exit);
     }

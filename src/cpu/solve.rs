@@ -246,8 +246,8 @@ pub(crate) fn solve_standard(s: &Scaled) -> Solved {
     let (t0, t1) = roots(s, &foot, constant_standard(s));
     let h = foot.disc.max(power_of_two(-80)).sqrt();
     // Half an ulp more than the promise on either side of two roots makes their rounded values differ.
-    let common = 10.0 * U * s.r * s.r / (h * dot3(s.d, s.d).sqrt());
-    let bounds = (10.0 * U * t0.abs() + common, 10.0 * U * t1.abs() + common);
+    let grazing = 10.0 * U * s.r * s.r / (h * dot3(s.d, s.d).sqrt());
+    let bounds = (10.0 * U * t0.abs() + grazing, 10.0 * U * t1.abs() + grazing);
     finish(s, &foot, (t0, t1), disc_bound, bounds, reach(s, &foot, disc_bound))
 }
 

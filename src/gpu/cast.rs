@@ -123,8 +123,7 @@ impl GpuScene {
         } else {
             self.spheres.clone()
         };
-        let group =
-            gpu.bind(&pipeline, &[(0, &work.params), (1, &spheres), (2, &work.rays), (3, &work.state)]).await?;
+        let group = gpu.bind(&pipeline, &[(0, &work.params), (1, &spheres), (2, &work.rays), (3, &work.state)]).await?;
         let count = if scene.pairwise { 1 } else { scene.spheres.len() as u32 };
         let mut begin = 0u32;
         loop {
@@ -205,9 +204,7 @@ impl Workspace {
             rays: gpu.ray_buffer(rays).await?,
             state: gpu.buffer("state", rays * state, storage).await?,
             out: gpu.buffer("results", rays * out, storage).await?,
-            staging: gpu
-                .buffer("staging", rays * out, BufferUsages::MAP_READ | BufferUsages::COPY_DST)
-                .await?,
+            staging: gpu.buffer("staging", rays * out, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
         })
     }
 }

@@ -83,8 +83,7 @@ impl GpuDevice {
             .name("umbracast-poll".into())
             .spawn(move || {
                 for wait in inbox {
-                    let poll =
-                        PollType::Wait { submission_index: Some(wait.submission), timeout: Some(wait.limit) };
+                    let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: Some(wait.limit) };
                     // Nobody may be listening any more.
                     let _ = wait.done.send(poller.poll(poll).map(|_| ()));
                 }
@@ -179,9 +178,7 @@ impl GpuDevice {
         self.check()?;
         match waited {
             Ok(()) => Ok(()),
-            Err(PollError::Timeout) => {
-                Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() })
-            }
+            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() }),
             Err(other) => Err(failed(&other.to_string())),
         }
     }

@@ -93,16 +93,15 @@ pub(crate) async fn run(gpu: &GpuDevice) -> Result<Probe> {
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = (0..ROWS).map(|_| numbers.row()).unzip();
     let pipeline = gpu.pipeline(&wgsl::PROBE, false, false).await?;
     let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
-    let params_buffer = gpu
-        .buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)
-        .await?;
+    let params_buffer =
+        gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
     gpu.write(&params_buffer, &[params]).await?;
-    let (rays_buffer, spheres_buffer) = (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
+    let (rays_buffer, spheres_buffer) =
+        (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
     let bytes = (ROWS * RESULTS * 16) as u64;
     let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
     let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-    let group =
-        gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
+    let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
     let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
     let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
     gpu.read(&out, &staging, &mut results, Duration::from_secs(60)).await?;

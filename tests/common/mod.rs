@@ -1,107 +1,109 @@
-//! What tests of files and of the command line share: a folder to work in, and arrays as NumPy writes them.
-#![allow(dead_code, reason = "every test program uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
+//! What the tests share: devices, corpora, and a seeded generator.
+#![allow(unreachable_pub, dead_code, reason = "each test binary uses its own part")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::sync::OnceLock;
 
-/// The program under test.
-pub(crate) fn program() -> Command {
-    let mut program = Command::new(assert_cmd::cargo::cargo_bin!("umbracast"));
-    // What the machine is set to must not decide what a test finds.
-    program.env_remove("UMBRACAST_DEVICE").env("COLUMNS", "200");
-    program
-}
+use umbracast::{Device, DeviceOptions, Ray, Sphere, blocking};
 
-/// What a run came to.
-pub(crate) struct Done {
-    pub(crate) code: i32,
-    pub(crate) output: String,
-    pub(crate) errors: String,
-}
-
-/// A folder that goes when the test is over.
-pub(crate) struct Folder(tempfile::TempDir);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub(crate) fn root(&self) -> &Path {
-        self.0.path()
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.root().join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
-        std::fs::write(self.path(name), bytes).unwrap();
-        self
-    }
-
-    pub(crate) fn text(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// Every name in the folder with its bytes; none for folders.
-    pub(crate) fn contents(&self) -> BTreeMap<String, Option<Vec<u8>>> {
-        let entries = std::fs::read_dir(self.root()).unwrap().map(|entry| entry.unwrap());
-        entries.map(|e| (e.file_name().into_string().unwrap(), std::fs::read(e.path()).ok())).collect()
-    }
-
-    /// Runs the program here, on the CPU engine unless a device is named.
-    pub(crate) fn run(&self, arguments: &str) -> Done {
-        let done = program()
-            .args(arguments.split_whitespace())
-            .env("UMBRACAST_DEVICE", "cpu")
-            .current_dir(self.root())
-            .output()
-            .unwrap();
-        Done {
-            code: done.status.code().unwrap_or(-1),
-            output: String::from_utf8(done.stdout).unwrap(),
-            errors: String::from_utf8(done.stderr).unwrap(),
+/// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
+pub fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let list = blocking::list();
+        assert!(list.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
+        let mut devices = Vec::new();
+        for info in list {
+            assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
+            let device = blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device opens");
+            eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
+            devices.push(device);
         }
+        devices
+    })
+}
+
+/// The CPU engine.
+pub fn cpu() -> Device {
+    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
+}
+
+/// One record of `tests/data/rays.bin`: see `tests/data/README.md`.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub ray: Ray,
+    pub sphere: Sphere,
+    pub t: [f64; 2],
+    pub gap: f64,
+    pub tca: f64,
+    pub dist: f64,
+    /// −1 no root, 0 tangent, 1 two roots.
+    pub crossing: i8,
+    /// −1 inside, 0 on the surface, 1 outside, at t = 0.
+    pub origin_side: i8,
+    pub regime: u8,
+    /// A root lies in [t_min, t_max]; the chord meets it; the enter root lies in it.
+    pub flags: [bool; 3],
+}
+
+pub const REGIMES: [&str; 11] =
+    ["unit", "far", "planet_geo", "planet_loc", "graze", "unnorm", "scale", "inside", "surface", "lattice", "behind"];
+
+/// All of `tests/data/rays.bin`.
+pub fn corpus() -> Vec<Row> {
+    let bytes =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rays.bin")).expect("tests/data/rays.bin");
+    assert_eq!(&bytes[..8], b"RSPHCOR1");
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (count, size) = (word(12) as usize, word(16) as usize);
+    assert_eq!((count, size, bytes.len()), (10_000, 96, 32 + 96 * 10_000));
+    (0..count)
+        .map(|i| {
+            let record = &bytes[32 + i * size..][..size];
+            let f = |k: usize| f32::from_le_bytes(record[4 * k..4 * k + 4].try_into().unwrap());
+            let g = |k: usize| f64::from_le_bytes(record[48 + 8 * k..56 + 8 * k].try_into().unwrap());
+            let flags = record[91];
+            Row {
+                ray: Ray::new([f(0), f(1), f(2)], [f(3), f(4), f(5)]).between(f(10), f(11)),
+                sphere: Sphere::new([f(6), f(7), f(8)], f(9)),
+                t: [g(0), g(1)],
+                gap: g(2),
+                tca: g(3),
+                dist: g(4),
+                crossing: record[88] as i8 - 1,
+                origin_side: record[89] as i8 - 1,
+                regime: record[90],
+                flags: [flags & 1 != 0, flags & 2 != 0, flags & 4 != 0],
+            }
+        })
+        .collect()
+}
+
+/// A small generator; the seed is part of a test's name or message.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn bits(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
     }
-
-    /// Runs the program, which must succeed.
-    #[track_caller]
-    pub(crate) fn right(&self, arguments: &str) -> Done {
-        let done = self.run(arguments);
-        assert_eq!(done.code, 0, "umbracast {arguments}\n{}", done.errors);
-        done
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f32 {
+        (self.bits() >> 7) as f32 / (1 << 24) as f32
+    }
+    /// Uniform in [−1, 1).
+    pub fn signed(&mut self) -> f32 {
+        2.0 * self.unit() - 1.0
+    }
+    pub fn vector(&mut self) -> [f32; 3] {
+        [self.signed(), self.signed(), self.signed()]
     }
 }
 
-/// An array as NumPy writes it: version 1.0, header padded to 64 bytes.
-pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
-    let order = if fortran { "True" } else { "False" };
-    let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    bytes
-}
-
-/// Little-endian bytes.
-pub(crate) fn le4(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
-}
-
-/// The numbers of a table.
-pub(crate) fn f32s(table: &str) -> Vec<f32> {
-    table.lines().skip(1).flat_map(|line| line.split(',').map(|cell| cell.parse().unwrap())).collect()
-}
-
-/// One array of an archive.
-pub(crate) fn numbers<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
-    npyz::npz::NpzArchive::open(path).unwrap().by_name(name).unwrap().unwrap().into_vec().unwrap()
+/// The distance of two f32 in steps from one to the next.
+pub fn steps(a: f32, b: f32) -> u32 {
+    let key = |x: f32| {
+        let k = x.to_bits() as i32;
+        i64::from(if k < 0 { i32::MIN ^ k } else { k })
+    };
+    (key(a) - key(b)).unsigned_abs().min(u64::from(u32::MAX)) as u32
 }

@@ -1,0 +1,85 @@
+//! Every program parses and validates, browsers would take it, and its records lie where Rust's do. Needs no GPU.
+
+use std::collections::BTreeSet;
+
+use umbracast::wgpu::naga;
+use umbracast::wgsl;
+
+fn parse(name: &str, source: &str) -> naga::Module {
+    naga::front::wgsl::parse_str(source).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)))
+}
+
+#[test]
+fn every_program_is_valid_for_webgpu() {
+    // No capability beyond WebGPU's core: no f64, no push constants, no subgroups.
+    let flags = naga::valid::ValidationFlags::all();
+    let mut used = BTreeSet::new();
+    for program in wgsl::PROGRAMS {
+        let module = parse(program.name, program.source);
+        let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
+        validator.validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", program.name));
+        let [entry] = module.entry_points.as_slice() else { panic!("{}: one entry point", program.name) };
+        assert_eq!(entry.name, "main");
+        assert!(entry.workgroup_size.iter().product::<u32>() <= 256, "{}", program.name);
+        let storage = module
+            .global_variables
+            .iter()
+            .filter(|(_, v)| matches!(v.space, naga::AddressSpace::Storage { .. }))
+            .count();
+        assert!(storage <= 8, "{} binds {storage} storage buffers", program.name);
+        used.insert(program.name);
+    }
+    println!("{} programs", used.len());
+    assert_eq!(used.len(), wgsl::PROGRAMS.len());
+    assert_eq!(used.len(), 7, "a program was added or lost: count it here");
+    parse("SOLVE", wgsl::SOLVE);
+}
+
+#[test]
+fn every_shader_file_belongs_to_a_program() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(wgsl::PROGRAMS.iter().any(|p| p.source.contains(&text)), "{} is in no program", path.display());
+    }
+}
+
+#[test]
+fn nothing_that_browsers_refuse() {
+    for program in wgsl::PROGRAMS {
+        let code: String =
+            program.source.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+        for word in
+            ["enable ", "f64", "i64", "u64", "subgroup", "push_constant", "immediate", "ptr<storage", "binding_array"]
+        {
+            assert!(!code.contains(word), "{} says '{word}'", program.name);
+        }
+        // Infinities and NaN are made by bits and never computed with.
+        for word in ["1.0 / 0.0", "bitcast<f32>(0x7f8", "bitcast<f32>(INFINITY"] {
+            assert!(!code.contains(word), "{} says '{word}'", program.name);
+        }
+    }
+}
+
+#[test]
+fn records_have_the_same_layout_on_both_sides() {
+    let mut compared = BTreeSet::new();
+    for program in wgsl::PROGRAMS {
+        let module = parse(program.name, program.source);
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(module.to_ctx()).unwrap();
+        for layout in wgsl::layouts() {
+            let Some((handle, ty)) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(layout.name)) else {
+                continue;
+            };
+            let naga::TypeInner::Struct { members, .. } = &ty.inner else { panic!("{} is a struct", layout.name) };
+            let theirs: Vec<(String, usize)> =
+                members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset as usize)).collect();
+            let ours: Vec<(String, usize)> = layout.fields.iter().map(|(n, o)| (n.to_string(), *o)).collect();
+            assert_eq!(theirs, ours, "{} in {}", layout.name, program.name);
+            assert_eq!(layouter[handle].to_stride() as usize, layout.size, "{} in {}", layout.name, program.name);
+            compared.insert(layout.name);
+        }
+    }
+    assert_eq!(compared.len(), wgsl::layouts().len(), "compared only {compared:?}");
+}
