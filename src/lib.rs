@@ -5,6 +5,8 @@ mod cpu;
 mod device;
 mod error;
 pub mod exact;
+#[cfg(feature = "cli")]
+pub mod files;
 mod gpu;
 mod query;
 mod records;

@@ -1,0 +1,127 @@
+//! `.npy`: NumPy's own format. npyz reads the header; the sizes it claims are held against the file before any use.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::binary::{self, Layout};
+use super::rows::{Kind, Row};
+use super::{bad_file, cannot_read, open};
+use crate::error::{Error, Result};
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
+
+/// NumPy writes 128 bytes, and refuses to read more than ten thousand.
+const LONGEST_HEADER: u64 = 10_000;
+
+/// Reads an array of f4 or f8, of shape (N, 4) for spheres, (M, 6) or (M, 8) for rays.
+pub(super) fn read(path: &Path, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+    let (mut file, length) = open(path)?;
+    let header = header(path, &mut file, length)?;
+    let offset = file.stream_position().map_err(|e| cannot_read(path, &e))?;
+
+    let (double, big_endian) = number_type(path, &header)?;
+    let (rows, columns) = shape(path, kind, header.shape())?;
+    let width = if double { 8 } else { 4 };
+    let claimed = u128::from(rows) * columns.len() as u128 * width;
+    let held = u128::from(length.saturating_sub(offset));
+    if claimed != held {
+        let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
+        let shape = spoken(header.shape());
+        return Err(bad_file(path, format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}")));
+    }
+    let by_column = header.order() == Order::Fortran;
+    binary::read(path, file, kind, &Layout { offset, rows, columns, double, big_endian, by_column }, sink)
+}
+
+/// Which columns a shape means, as fields of the record.
+fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usize])> {
+    let spheres = kind.plural == "spheres";
+    match (spheres, shape) {
+        (true, &[rows, 4]) => Ok((rows, &[0, 1, 2, 3])),
+        (false, &[rows, 6]) => Ok((rows, &[0, 1, 2, 4, 5, 6])),
+        (false, &[rows, 8]) => Ok((rows, &[0, 1, 2, 3, 4, 5, 6, 7])),
+        _ => {
+            let expected =
+                if spheres { "(N, 4)" } else { "(M, 6), origin and direction, or (M, 8) with t_min and t_max" };
+            let hint = match (spheres, shape) {
+                (true, [_, 6 | 8]) | (false, [_, 4]) => "; the order is SPHERES, then RAYS",
+                (_, [_]) => "; a single one needs reshape(1, -1)",
+                _ => "",
+            };
+            let found = spoken(shape);
+            Err(bad_file(path, format!("shape is {found}: expected {expected} for {}{hint}", kind.plural)))
+        }
+    }
+}
+
+/// A shape as Python writes it.
+fn spoken(shape: &[u64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Whether the numbers are f8 (else f4), and whether they are big-endian.
+fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
+    let dtype = header.dtype();
+    if let DType::Plain(plain) = &dtype
+        && plain.type_char() == TypeChar::Float
+        && let 4 | 8 = plain.size_field()
+    {
+        return Ok((plain.size_field() == 8, plain.endianness() == Endianness::Big));
+    }
+    let found = dtype.descr();
+    Err(bad_file(path, format!("dtype is {found}: expected f4 or f8; array.astype('float32') makes one")))
+}
+
+/// The header, checked by eye before npyz parses it: its parser takes time exponential in the depth of brackets,
+/// allocates what the length field asks for, and multiplies the shape without watching for overflow.
+fn header(path: &Path, file: &mut File, length: u64) -> Result<NpyHeader> {
+    let bad = |why: String| bad_file(path, format!("not a readable .npy file: {why}"));
+    if length == 0 {
+        return Err(bad("it is empty (0 bytes)".into()));
+    }
+    let mut start = Vec::new();
+    file.take(12 + LONGEST_HEADER).read_to_end(&mut start).map_err(|e| cannot_read(path, &e))?;
+    let (from, claimed) = match start.get(..12) {
+        Some([0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..]) => (10, u64::from(u16::from_le_bytes([*a, *b]))),
+        Some([0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d]) => {
+            (12, u64::from(u32::from_le_bytes([*a, *b, *c, *d])))
+        }
+        Some([0x93, b'N', b'U', b'M', b'P', b'Y', major, minor, ..]) => {
+            return Err(bad(format!("version {major}.{minor} of the format is not known")));
+        }
+        Some([b'P', b'K', ..]) => return Err(bad("it is an .npz archive; save one array with numpy.save".into())),
+        Some(_) => return Err(bad("it does not begin with \\x93NUMPY".into())),
+        None => return Err(bad(format!("{length} bytes are too few for a header"))),
+    };
+    if claimed > LONGEST_HEADER {
+        return Err(bad(format!("its header claims {claimed} bytes, {LONGEST_HEADER} are allowed")));
+    }
+    let Some(text) = start.get(from..from + claimed as usize) else {
+        return Err(bad(format!("its header of {claimed} bytes is truncated")));
+    };
+    let (mut depth, mut deepest) = (0_i32, 0);
+    for byte in text {
+        depth += match byte {
+            b'(' | b'[' | b'{' => 1,
+            b')' | b']' | b'}' => -1,
+            _ => 0,
+        };
+        deepest = deepest.max(depth);
+    }
+    if deepest > 5 {
+        return Err(bad("its header nests too deeply".into()));
+    }
+    let at = text.windows(7).position(|w| w == b"'shape'").unwrap_or(0);
+    // Fewer than 19 digits in all cannot multiply to more than 64 bits.
+    if text[at..].iter().filter(|b| b.is_ascii_digit()).count() > 18 {
+        return Err(bad("its shape is too large for any file".into()));
+    }
+    file.seek(SeekFrom::Start(0)).map_err(|e| cannot_read(path, &e))?;
+    NpyHeader::from_reader(&mut *file).map_err(|e| match e.kind() {
+        std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(e.to_string()),
+        _ => Error::Io { action: "read", path: path.to_path_buf(), message: e.to_string() },
+    })
+}

@@ -1,0 +1,223 @@
+//! What every format has in common: a row of numbers becomes a record, is rounded once, and is checked.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::bad_file;
+use crate::error::{Error, Result};
+use crate::query::{OnBad, check_ray, check_sphere};
+use crate::records::{Ray, Sphere};
+use glam::DVec3;
+
+/// What a file held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table<T> {
+    /// The records, in the file's order.
+    pub records: Vec<T>,
+    /// What rounding to f32 did to them.
+    pub rounding: Rounding,
+}
+
+/// How much was lost on the way from f64 or text to f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rounding {
+    /// How many numbers changed.
+    pub changed: u64,
+    /// By how much at most, in the unit of the file.
+    pub largest: f64,
+}
+
+/// The two kinds of table.
+#[derive(Debug)]
+pub(super) struct Kind {
+    /// One of them.
+    pub(super) what: &'static str,
+    /// Many of them; also the extension of their raw files.
+    pub(super) plural: &'static str,
+    /// The fields of a record, in its order. The first three are a position.
+    pub(super) fields: &'static [&'static str],
+    /// What a field holds that a file may leave out.
+    pub(super) default: fn(field: usize) -> Option<f32>,
+    /// Columns that the design knows, but not this release.
+    pub(super) later: &'static [&'static str],
+}
+
+pub(super) static SPHERES: Kind = Kind {
+    what: "sphere",
+    plural: "spheres",
+    fields: &["x", "y", "z", "r"],
+    default: |_| None,
+    later: &["vx", "vy", "vz", "mask", "rx", "ry", "rz", "qw", "qx", "qy", "qz"],
+};
+
+pub(super) static RAYS: Kind = Kind {
+    what: "ray",
+    plural: "rays",
+    fields: &["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
+    default: |field| match field {
+        3 => Some(0.0),
+        7 => Some(f32::INFINITY),
+        _ => None,
+    },
+    later: &["mask", "skip_id", "time"],
+};
+
+/// The longest row there is.
+pub(super) const MOST_FIELDS: usize = 8;
+
+/// One number of a file: as exact as f64 has it, and rounded once. (Text is rounded to f32 directly: by way of f64 it
+/// would be rounded twice.)
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Number {
+    pub(super) wide: f64,
+    pub(super) narrow: f32,
+}
+
+impl From<f64> for Number {
+    fn from(wide: f64) -> Self {
+        Self { wide, narrow: wide as f32 }
+    }
+}
+
+impl From<f32> for Number {
+    fn from(narrow: f32) -> Self {
+        Self { wide: f64::from(narrow), narrow }
+    }
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// In text: the byte from which on it was looked for. Its line is counted only when somebody wants to know.
+    Byte(u64),
+    /// In an array.
+    Index(u64),
+}
+
+impl Place {
+    /// In the words of who looks for it: an editor counts lines from 1, an array counts from 0.
+    pub(super) fn spoken(self, path: &Path) -> String {
+        match self {
+            Self::Byte(byte) => {
+                line_at(path, byte).map_or_else(|_| format!("byte {byte}"), |line| format!("line {line}"))
+            }
+            Self::Index(index) => format!("row {} (index {index})", index + 1),
+        }
+    }
+}
+
+/// The line, from 1, on which the first text from `byte` on stands: blank lines before it are skipped, as the reader does.
+fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
+    let mut line = 1;
+    for (at, read) in BufReader::new(File::open(path)?).bytes().enumerate() {
+        match read? {
+            b'\n' => line += 1,
+            other if at as u64 >= byte && other != b'\r' => break,
+            _ => {}
+        }
+    }
+    Ok(line)
+}
+
+/// One row, its fields in the order of the record.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    pub(super) place: Place,
+    pub(super) numbers: [Number; MOST_FIELDS],
+    /// As written, for messages; empty in binary formats.
+    pub(super) texts: [&'a str; MOST_FIELDS],
+}
+
+/// A record that rows can be made into.
+pub(super) trait Record: Copy {
+    const KIND: &'static Kind;
+    fn from_fields(fields: [f32; MOST_FIELDS]) -> Self;
+    fn check(&self) -> Result<()>;
+}
+
+impl Record for Sphere {
+    const KIND: &'static Kind = &SPHERES;
+    fn from_fields([x, y, z, r, ..]: [f32; MOST_FIELDS]) -> Self {
+        Self::new([x, y, z], r)
+    }
+    fn check(&self) -> Result<()> {
+        check_sphere(0, self)
+    }
+}
+
+impl Record for Ray {
+    const KIND: &'static Kind = &RAYS;
+    fn from_fields([ox, oy, oz, t_min, dx, dy, dz, t_max]: [f32; MOST_FIELDS]) -> Self {
+        Self::new([ox, oy, oz], [dx, dy, dz]).between(t_min, t_max)
+    }
+    fn check(&self) -> Result<()> {
+        check_ray(0, self)
+    }
+}
+
+/// Rounds, counts and checks rows, and keeps the records.
+pub(super) struct Collector<T> {
+    path: PathBuf,
+    origin: DVec3,
+    on_bad: OnBad,
+    table: Table<T>,
+}
+
+impl<T: Record> Collector<T> {
+    pub(super) fn new(path: &Path, origin: DVec3, on_bad: OnBad) -> Self {
+        let table = Table { records: Vec::new(), rounding: Rounding::default() };
+        Self { path: path.to_path_buf(), origin, on_bad, table }
+    }
+
+    pub(super) fn finish(self) -> Table<T> {
+        self.table
+    }
+
+    pub(super) fn push(&mut self, row: &Row<'_>) -> Result<()> {
+        let mut fields = [0.0; MOST_FIELDS];
+        for (i, name) in T::KIND.fields.iter().enumerate() {
+            let number = match self.origin.to_array().get(i) {
+                Some(&origin) if origin != 0.0 => Number::from(row.numbers[i].wide - origin),
+                _ => row.numbers[i],
+            };
+            fields[i] = number.narrow;
+            if number.narrow.is_infinite() && number.wide.is_finite() {
+                if self.on_bad == OnBad::Refuse {
+                    let value = if row.texts[i].is_empty() { number.wide.to_string() } else { row.texts[i].into() };
+                    return Err(self.bad(row, name, &value, "it exceeds the largest f32, 3.4e38"));
+                }
+                // As an infinity it would be a valid end of a ray, and quietly another one than the file's.
+                fields[i] = f32::NAN;
+            } else if f64::from(number.narrow) != number.wide && !number.wide.is_nan() {
+                self.table.rounding.changed += 1;
+                let change = (f64::from(number.narrow) - number.wide).abs();
+                self.table.rounding.largest = self.table.rounding.largest.max(change);
+            }
+        }
+        let record = T::from_fields(fields);
+        if self.on_bad == OnBad::Refuse {
+            record.check().map_err(|error| self.place(row, error))?;
+        }
+        self.table.records.try_reserve(1).map_err(|_| Error::OutOfMemory {
+            device: "this machine".into(),
+            message: format!("reading {} from {}", T::KIND.plural, self.path.display()),
+        })?;
+        self.table.records.push(record);
+        Ok(())
+    }
+
+    fn bad(&self, row: &Row<'_>, field: &str, value: &str, why: &str) -> Error {
+        bad_file(&self.path, format!("{}: {field} is {value}: {why}", row.place.spoken(&self.path)))
+    }
+
+    /// Gives the library's complaint about a record its place in the file.
+    fn place(&self, row: &Row<'_>, error: Error) -> Error {
+        let Error::BadRecord { field, value, why, .. } = error else { return error };
+        let vanished = field == "direction" && row.numbers[4..7].iter().any(|n| n.wide != 0.0);
+        let value = if vanished { format!("{value} once rounded to f32") } else { value };
+        let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
+        let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
+        self.bad(row, field, text.unwrap_or(&value), why)
+    }
+}
