@@ -2,8 +2,11 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
 
+mod folder;
+
 use std::path::{Path, PathBuf};
 
+use folder::{le4, npy, numbers};
 use umbracast::files::{Answers, center_of_spheres, check_output, read_rays, read_spheres, write_answers, write_whole};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Sphere};
@@ -14,25 +17,6 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     (folder, path)
-}
-
-/// An array as NumPy writes it: version 1.0, header padded to 64 bytes.
-fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
-    let order = if fortran { "True" } else { "False" };
-    let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    bytes
-}
-
-fn le4(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
 fn spheres(name: &str, bytes: impl AsRef<[u8]>) -> Result<Vec<Sphere>, String> {
@@ -272,11 +256,6 @@ fn left_in(folder: &Path) -> Vec<String> {
         std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-fn numbers<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
-    let mut archive = npyz::npz::NpzArchive::open(path).unwrap();
-    archive.by_name(name).unwrap().unwrap().into_vec().unwrap()
 }
 
 #[test]

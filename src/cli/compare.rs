@@ -1,0 +1,396 @@
+//! `--compare`: the same question to the CPU engine, the differences counted, and the policy that says which of them
+//! break a promise.
+
+use std::fmt;
+
+use serde::Serialize;
+use umbracast::glam::DVec3;
+use umbracast::{Answer, Approach, Bits, Hit, Inside, Interval, Precision, Query, Ray, Sphere};
+
+/// What two devices answered differently.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Comparison {
+    rays: u64,
+    /// Met on one device, missed on the other: the ray's only sphere, or the nearer of two.
+    flags_differ: u64,
+    /// As many of them as have an end of the ray so near to a root that no f32 solve can be sure.
+    flags_at_ends: u64,
+    /// As many of the others as are tangent within the band of the precision.
+    flags_grazing: u64,
+    /// Another sphere, although its `t` lies farther away than both bounds, and neither ends nor tangency explain it.
+    ids_differ: u64,
+    /// Another sphere, as near as the bounds can tell.
+    ids_tied: u64,
+    /// The same sphere, but farther apart than both bounds.
+    beyond_bounds: u64,
+    /// Not the same numbers, whatever the reason.
+    not_identical: u64,
+    /// The largest distance between two answers of the same sphere, in steps of f32.
+    worst_ulp: u64,
+    worst_ray: Option<u64>,
+}
+
+/// Which differences break a promise; none for those that may be.
+///
+/// * `exact` promises the same answer everywhere: any difference at all breaks it.
+/// * `standard` promises at most 3 wrong flags in 10,000 rays, rays with an end within a few ulp of a root aside. Fewer
+///   than 10,000 rays count as 10,000: a handful of tangents proves nothing.
+/// * `fast` promises flags outside a band around tangency, 32 u (E + r) wide; inside it they are reported, however many.
+/// * Both promise every `t` within its bound, and ids unless two `t` lie within the sum of theirs.
+pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
+    let (doubtless, allowed) = match precision {
+        Precision::Fast => (c.flags_differ - c.flags_at_ends - c.flags_grazing, 0),
+        _ => (c.flags_differ - c.flags_at_ends, 3 * c.rays.div_ceil(10_000)),
+    };
+    let mut faults = Vec::new();
+    if precision == Precision::Exact && c.not_identical > 0 {
+        faults.push(format!("{} of {} answers differ, none may with --precision exact", c.not_identical, c.rays));
+    }
+    if doubtless > allowed {
+        faults.push(format!("{doubtless} flags of {} rays differ, {allowed} may", c.rays));
+    }
+    if c.ids_differ > 0 {
+        faults.push(format!("{} ids differ although their t lie farther apart than the bounds", c.ids_differ));
+    }
+    if c.beyond_bounds > 0 {
+        faults.push(format!("{} answers lie farther apart than the bounds", c.beyond_bounds));
+    }
+    let worst = c.worst_ray.map(|ray| format!(" (the worst by {} ulp, ray {ray})", c.worst_ulp)).unwrap_or_default();
+    (!faults.is_empty()).then(|| faults.join("; ") + &worst)
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.not_identical == 0 {
+            return f.write_str("the CPU engine agrees in every answer");
+        }
+        write!(f, "against the CPU engine {} answers differ: {} flags", self.not_identical, self.flags_differ)?;
+        if self.flags_differ > 0 {
+            write!(f, " ({} at an end of the ray, {} tangent)", self.flags_at_ends, self.flags_grazing)?;
+        }
+        write!(f, ", {} ids, {} tied ids, t by at most {} ulp", self.ids_differ, self.ids_tied, self.worst_ulp)
+    }
+}
+
+/// An answer that can be compared.
+pub(crate) trait Comparable: Copy {
+    fn id(self) -> u32;
+    /// What is compared to the step.
+    fn values(self) -> [f32; 2];
+    fn bounds(self, input: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds;
+    /// Whether a sphere counts or not depends on where the ray ends.
+    const ENDS: bool = true;
+}
+
+/// What an answer can be held to, in f64.
+pub(crate) struct Bounds {
+    /// What decides between spheres.
+    key: f64,
+    /// How far it may be off.
+    key_may: f64,
+    /// How far the values may be off.
+    values: [f64; 2],
+}
+
+/// What was asked.
+pub(crate) struct Input<'a> {
+    pub(crate) spheres: &'a [Sphere],
+    pub(crate) rays: &'a [Ray],
+    pub(crate) query: &'a Query,
+    pub(crate) pairwise: bool,
+}
+
+impl Input<'_> {
+    pub(crate) fn compare<T: Comparable>(&self, found: &Answer<T>, expected: &Answer<T>) -> Comparison {
+        let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
+        for (number, ((&a, &b), ray)) in (0..).zip(found.records.iter().zip(&expected.records).zip(self.rays)) {
+            if a.id() == b.id() && a.values() == b.values() {
+                continue;
+            }
+            c.not_identical += 1;
+            match (self.spheres.get(a.id() as usize), self.spheres.get(b.id() as usize)) {
+                (Some(sphere), None) | (None, Some(sphere)) => {
+                    self.count_flag(&mut c, ray, &[*sphere]);
+                }
+                (Some(p), Some(q)) => {
+                    let (m, n) = (a.bounds(self, ray, p), b.bounds(self, ray, q));
+                    if a.id() != b.id() {
+                        // The nearer sphere was missed on the other device: there its flag differs.
+                        let nearer = if m.key < n.key { p } else { q };
+                        if (m.key - n.key).abs() <= m.key_may + n.key_may {
+                            c.ids_tied += 1;
+                        } else if T::ENDS && (self.at_end(ray, nearer) || self.grazes(ray, nearer)) {
+                            self.count_flag(&mut c, ray, &[*nearer]);
+                        } else {
+                            c.ids_differ += 1;
+                        }
+                        continue;
+                    }
+                    let mut beyond = false;
+                    for i in 0..2 {
+                        let (x, y) = (a.values()[i], b.values()[i]);
+                        let apart = steps(x, y);
+                        if apart > c.worst_ulp {
+                            (c.worst_ulp, c.worst_ray) = (apart, Some(number));
+                        }
+                        // Written so that a NaN, should one ever come, counts as beyond. One step is what two roundings
+                        // of the same number may differ by.
+                        let within = (f64::from(x) - f64::from(y)).abs() <= m.values[i] + n.values[i];
+                        beyond |= apart > 1 && !within;
+                    }
+                    c.beyond_bounds += u64::from(beyond && !(T::ENDS && self.at_end(ray, p)));
+                }
+                (None, None) => c.beyond_bounds += 1,
+            }
+        }
+        c
+    }
+
+    /// Bits have no spheres: whether one of them is met at an end of the ray is asked of all.
+    pub(crate) fn compare_bits(&self, found: &Bits, expected: &Bits) -> Comparison {
+        let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
+        for (i, ray) in self.rays.iter().enumerate() {
+            if found.get(i) != expected.get(i) {
+                c.not_identical += 1;
+                let candidates = if self.pairwise { self.spheres.get(i..=i).unwrap_or_default() } else { self.spheres };
+                self.count_flag(&mut c, ray, candidates);
+            }
+        }
+        c
+    }
+
+    /// Counts a differing flag, with what may explain it; of bits it is not known which of the spheres made it.
+    fn count_flag(&self, c: &mut Comparison, ray: &Ray, candidates: &[Sphere]) {
+        c.flags_differ += 1;
+        if candidates.iter().any(|sphere| self.at_end(ray, sphere)) {
+            c.flags_at_ends += 1;
+        } else if candidates.iter().any(|sphere| self.grazes(ray, sphere)) {
+            c.flags_grazing += 1;
+        }
+    }
+
+    /// Whether the line is tangent as far as the precision can tell: |b − r| within 32 u (E + r), or 2⁻⁴⁰ (E + r).
+    fn grazes(&self, ray: &Ray, sphere: &Sphere) -> bool {
+        let line = Line::new(ray, sphere);
+        let band = if self.query.precision == Precision::Fast { 32.0 * U } else { (-40.0_f64).exp2() };
+        let distance = (line.radius * line.radius - line.half_chord_squared()).max(0.0).sqrt();
+        (distance - line.radius).abs() <= band * (line.offset.length() + line.radius)
+    }
+
+    /// Whether a root lies so close to an end of the ray that the sphere may count on one device and not on another.
+    fn at_end(&self, ray: &Ray, sphere: &Sphere) -> bool {
+        let line = Line::new(ray, sphere);
+        let Some(roots) = line.roots() else { return false };
+        roots.iter().any(|&root| {
+            [ray.t_min, ray.t_max].into_iter().filter(|end| end.is_finite()).any(|end| {
+                let end = f64::from(end);
+                let near = 32.0 * f64::from(f32::EPSILON) * end.abs().max(f64::from(f32::MIN_POSITIVE));
+                (root - end).abs() <= near.max(line.bound(self.query.precision, root))
+            })
+        })
+    }
+
+    /// The `t` by which the policies compare spheres, of raw roots.
+    fn policy_t(&self, ray: &Ray, enter: f32, exit: f32) -> f64 {
+        f64::from(match self.query.inside {
+            Inside::Enter => enter.max(ray.t_min),
+            Inside::Exit if enter < ray.t_min => exit,
+            _ => enter,
+        })
+    }
+}
+
+/// A ray and a sphere in f64, for bounds: exact enough to say how exact f32 can be.
+struct Line {
+    /// Centre to origin.
+    offset: DVec3,
+    direction: DVec3,
+    radius: f64,
+}
+
+/// Half a step of f32, relative.
+const U: f64 = 1.0 / (1 << 24) as f64;
+
+impl Line {
+    fn new(ray: &Ray, sphere: &Sphere) -> Self {
+        let offset = ray.origin.as_dvec3() - sphere.center.as_dvec3();
+        Self { offset, direction: ray.direction.as_dvec3(), radius: f64::from(sphere.radius) }
+    }
+
+    /// Half the chord, squared; negative when the line passes by.
+    fn half_chord_squared(&self) -> f64 {
+        let foot = self.offset - self.offset.dot(self.direction) / self.direction.length_squared() * self.direction;
+        self.radius * self.radius - foot.length_squared()
+    }
+
+    fn roots(&self) -> Option<[f64; 2]> {
+        let (h2, length) = (self.half_chord_squared(), self.direction.length());
+        let center = -self.offset.dot(self.direction) / (length * length);
+        // A line that passes within the rounding of f64 still touches for this purpose.
+        let h2 = if h2.abs() <= 1e-12 * self.radius * self.radius { h2.max(0.0) } else { h2 };
+        (h2 >= 0.0).then(|| [center - h2.sqrt() / length, center + h2.sqrt() / length])
+    }
+
+    /// How far a root may be off. `fast`: 32u (E + r + E·r/h) / |d|. Else, and for `exact` as an upper limit of what
+    /// devices could disagree about: 8u (|t|·|d| + r·r/h) / |d|.
+    fn bound(&self, precision: Precision, t: f64) -> f64 {
+        let (e, r, length) = (self.offset.length(), self.radius, self.direction.length());
+        let h = self.half_chord_squared().max(0.0).sqrt();
+        if h == 0.0 {
+            return f64::INFINITY;
+        }
+        match precision {
+            Precision::Fast => 32.0 * U * (e + r + e * r / h) / length,
+            _ => 8.0 * U * (t.abs() * length + r * r / h) / length,
+        }
+    }
+}
+
+impl Comparable for Hit {
+    fn id(self) -> u32 {
+        self.id
+    }
+    fn values(self) -> [f32; 2] {
+        [self.t, 0.0]
+    }
+    fn bounds(self, input: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds {
+        let t = f64::from(self.t);
+        let may = Line::new(ray, sphere).bound(input.query.precision, t);
+        Bounds { key: t, key_may: may, values: [may, 0.0] }
+    }
+}
+
+impl Comparable for Interval {
+    fn id(self) -> u32 {
+        self.id
+    }
+    fn values(self) -> [f32; 2] {
+        [self.t_enter, self.t_exit]
+    }
+    fn bounds(self, input: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds {
+        let line = Line::new(ray, sphere);
+        let may = |t| line.bound(input.query.precision, t);
+        let key = input.policy_t(ray, self.t_enter, self.t_exit);
+        Bounds { key, key_may: may(key), values: self.values().map(|t| may(f64::from(t))) }
+    }
+}
+
+impl Comparable for Approach {
+    fn id(self) -> u32 {
+        self.id
+    }
+    fn values(self) -> [f32; 2] {
+        [self.t, self.clearance]
+    }
+    /// |δt|·|d| ≤ 8u (E + |t·d|), |δclearance| ≤ 8u (E + r).
+    fn bounds(self, _: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds {
+        let line = Line::new(ray, sphere);
+        let (e, length, t) = (line.offset.length(), line.direction.length(), f64::from(self.t));
+        let (may_t, may_clearance) = (8.0 * U * (e / length + t.abs()), 8.0 * U * (e + line.radius));
+        Bounds { key: f64::from(self.clearance), key_may: may_clearance, values: [may_t, may_clearance] }
+    }
+    const ENDS: bool = false;
+}
+
+/// How many steps of f32 lie between two numbers.
+fn steps(a: f32, b: f32) -> u64 {
+    let ordered = |x: f32| {
+        let bits = i64::from(x.to_bits() & 0x7fff_ffff);
+        if x.is_sign_negative() { -bits } else { bits }
+    };
+    ordered(a).abs_diff(ordered(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use umbracast::Report;
+
+    const SPHERES: [f32; 2] = [4.0, 8.0];
+
+    fn spheres() -> Vec<Sphere> {
+        SPHERES.map(|x| Sphere::new([x, 0.0, 0.0], 1.0)).to_vec()
+    }
+
+    /// As many rays as answers: through the middle of both spheres unless `y` says otherwise.
+    fn compare<T: Comparable>(precision: Precision, y: f32, t_max: f32, found: &[T], expected: &[T]) -> Option<String> {
+        let rays = vec![Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, t_max); found.len()];
+        let query = Query::at(precision);
+        let input = Input { spheres: &spheres(), rays: &rays, query: &query, pairwise: false };
+        let answer = |records: &[T]| Answer { records: records.to_vec(), report: Report::default() };
+        broken(&input.compare(&answer(found), &answer(expected)), precision)
+    }
+
+    fn hit(t: f32, id: u32) -> Hit {
+        Hit { t, id }
+    }
+
+    const FAR: f32 = f32::INFINITY;
+
+    #[test]
+    fn equal_answers_break_nothing() {
+        for precision in Precision::ALL {
+            assert_eq!(compare(precision, 0.0, FAR, &[hit(3.0, 0), Hit::MISS], &[hit(3.0, 0), Hit::MISS]), None);
+        }
+    }
+
+    #[test]
+    fn exact_allows_no_difference_standard_those_within_the_bounds() {
+        let (found, expected) = ([hit(3.0_f32.next_up(), 0)], [hit(3.0, 0)]);
+        assert!(compare(Precision::Exact, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("1 ulp, ray 0")));
+        assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected), None);
+        assert_eq!(compare(Precision::Fast, 0.0, FAR, &found, &expected), None);
+    }
+
+    #[test]
+    fn a_half_chord_scaled_by_a_little_breaks_the_bounds() {
+        let (found, expected) = ([hit(4.0 - 1.0001, 0)], [hit(3.0, 0)]);
+        for precision in Precision::ALL {
+            assert!(compare(precision, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("the bounds")));
+        }
+        let (found, expected) =
+            (Interval { t_enter: 3.0, t_exit: 5.0001, id: 0 }, Interval { t_enter: 3.0, t_exit: 5.0, id: 0 });
+        assert!(compare(Precision::Standard, 0.0, FAR, &[found], &[expected]).is_some());
+        let (found, expected) =
+            (Approach { t: 4.0, clearance: -1.0, id: 0 }, Approach { t: 4.001, clearance: -1.0, id: 0 });
+        assert!(compare(Precision::Standard, 0.0, FAR, &[found], &[expected]).is_some());
+    }
+
+    #[test]
+    fn a_few_flags_may_differ_at_standard() {
+        let expected = vec![hit(3.0, 0); 100];
+        for (wrong, breaks) in [(3, false), (4, true)] {
+            let mut found = expected.clone();
+            found[..wrong].fill(Hit::MISS);
+            assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected).is_some(), breaks);
+            assert!(compare(Precision::Fast, 0.0, FAR, &found, &expected).is_some(), "no tangent: outside the band");
+            // An end of the ray on the root explains any number of them, but not where exactness was promised.
+            assert_eq!(compare(Precision::Standard, 0.0, 3.0, &found, &expected), None);
+            assert!(compare(Precision::Exact, 0.0, 3.0, &found, &expected).is_some());
+            // And so does tangency at fast.
+            assert_eq!(compare(Precision::Fast, 1.0, FAR, &found, &vec![hit(4.0, 0); 100]), None);
+        }
+    }
+
+    #[test]
+    fn another_sphere_must_be_as_near() {
+        let near = [hit(3.0, 0), hit(3.0, 1)];
+        assert_eq!(compare(Precision::Standard, 0.0, FAR, &near[..1], &near[1..]), None);
+        let far = [hit(3.0, 0), hit(7.0, 1)];
+        assert!(compare(Precision::Standard, 0.0, FAR, &far[..1], &far[1..]).is_some_and(|w| w.contains("1 ids")));
+        // A tangent sphere missed for the next one is a differing flag.
+        let tangent = [hit(4.0, 0), hit(8.0, 1)];
+        assert_eq!(compare(Precision::Fast, 1.0, FAR, &tangent[..1], &tangent[1..]), None);
+    }
+
+    #[test]
+    fn bits_are_compared_one_by_one() {
+        let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
+        let query = Query::at(Precision::Standard);
+        let input = Input { spheres: &spheres(), rays: &rays, query: &query, pairwise: false };
+        let bits = |low| Bits { words: vec![u32::MAX, low], len: 40, report: Report::default() };
+        let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
+        assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
+        assert!(broken(&c, Precision::Standard).is_some_and(|w| w.contains("4 flags of 40 rays")));
+    }
+}

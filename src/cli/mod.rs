@@ -1,0 +1,71 @@
+//! One file a subcommand, and what they share.
+
+mod args;
+mod cast;
+mod compare;
+mod progress;
+mod single;
+mod summary;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use umbracast::{Error, Result};
+
+/// Batch ray–sphere queries and physically right shadows on any GPU
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Cast rays at spheres: which one does each ray meet, and when?
+    Cast(Box<cast::CastArgs>),
+}
+
+pub(crate) fn run(cli: Cli) -> Result<()> {
+    match cli.command {
+        Command::Cast(args) => cast::run(&args),
+    }
+}
+
+/// What to try next, where the error alone does not say it.
+pub(crate) fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::OutOfMemory { device, .. } if device == "this machine" => None,
+        Error::TooLarge { .. } | Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::TimedOut { .. } => {
+            Some("--device cpu needs no GPU")
+        }
+        _ => None,
+    }
+}
+
+/// One line on stderr. That nobody listens is no reason to stop.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Text on stdout. A reader that has had enough (`| head`) ends it quietly.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::Io { action: "write", path: PathBuf::from("stdout"), message: e.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// JSON on stdout, on one line.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    let text = serde_json::to_string(value).map_err(|e| Error::Io {
+        action: "write",
+        path: PathBuf::from("stdout"),
+        message: e.to_string(),
+    })?;
+    print(&format!("{text}\n"))
+}

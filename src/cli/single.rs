@@ -1,0 +1,127 @@
+//! `umbracast cast --sphere … --ray …`: one of each, no files, no device; everything that can be said about them.
+
+use serde_json::{Value, json};
+use umbracast::glam::Vec3;
+use umbracast::{Error, Query, Ray, Result, Sphere, check_ray, check_sphere};
+
+use super::args::{Given, numbers};
+use super::{print, print_json, say};
+
+/// A sphere as given, and how many of its numbers rounding changed.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenSphere(Sphere, u64);
+
+/// A ray, likewise.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenRay(Ray, u64);
+
+fn changed(given: &[Given]) -> u64 {
+    given.iter().filter(|g| !g.wide.is_nan() && f64::from(g.narrow) != g.wide).count() as u64
+}
+
+/// The library's complaint without the number of the record: here there is only one.
+fn said(error: &Error) -> String {
+    match error {
+        Error::BadRecord { field, value, why, .. } => format!("{field} is {value}: {why}"),
+        other => other.to_string(),
+    }
+}
+
+/// The parser of `--sphere`.
+pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
+    let given = numbers(text, "x,y,z,r", &[4])?;
+    let n = |i: usize| given[i].narrow;
+    let sphere = Sphere::new([n(0), n(1), n(2)], n(3));
+    check_sphere(0, &sphere).map_err(|e| said(&e))?;
+    Ok(GivenSphere(sphere, changed(&given)))
+}
+
+/// The parser of `--ray`.
+pub(crate) fn ray(text: &str) -> Result<GivenRay, String> {
+    let given = numbers(text, "ox,oy,oz,dx,dy,dz[,t_min,t_max]", &[6, 8])?;
+    let n = |i: usize| given[i].narrow;
+    let mut ray = Ray::new([n(0), n(1), n(2)], [n(3), n(4), n(5)]);
+    if given.len() == 8 {
+        ray = ray.between(n(6), n(7));
+    }
+    check_ray(0, &ray).map_err(|e| said(&e))?;
+    Ok(GivenRay(ray, changed(&given)))
+}
+
+pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: bool, quiet: bool) -> Result<()> {
+    let rounded = sphere.1 + ray.1;
+    let (sphere, ray) = (&sphere.0, &ray.0);
+    let (roots, hit, approach) = (ray.roots(sphere), ray.hit(sphere, query), ray.approach(sphere));
+    // On the surface is not inside: a solid ball is met there either way.
+    let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
+    if as_json {
+        let hit = hit.map(|hit| {
+            json!({"t": number(hit.t), "point": vector(hit.point(ray, sphere)), "normal": vector(hit.normal(ray, sphere))})
+        });
+        return print_json(&json!({
+            "sphere": {"center": vector(sphere.center), "radius": number(sphere.radius)},
+            "ray": {"origin": vector(ray.origin), "direction": vector(ray.direction),
+                    "t_min": number(ray.t_min), "t_max": number(ray.t_max)},
+            "roots": roots.map(|(enter, exit)| json!({"t_enter": number(enter), "t_exit": number(exit)})),
+            "inside": inside,
+            "hit": hit,
+            "approach": approach.map(|pass| json!({"t": number(pass.t), "clearance": number(pass.clearance)})),
+            "rounded": rounded,
+        }));
+    }
+    let mut text = format!(
+        "sphere    center {}, radius {}\nray       origin {}, direction {}, t from {} to {}\n",
+        spoken(sphere.center),
+        sphere.radius,
+        spoken(ray.origin),
+        spoken(ray.direction),
+        short(ray.t_min),
+        short(ray.t_max)
+    );
+    text += &match roots {
+        Some((enter, exit)) => format!("roots     t_enter {}, t_exit {}\n", short(enter), short(exit)),
+        None => "roots     none: the line passes by\n".into(),
+    };
+    text += if inside { "start     inside\n" } else { "start     not inside\n" };
+    text += &match hit {
+        Some(hit) => format!(
+            "hit       t {} at {}, normal {}\n",
+            short(hit.t),
+            spoken(hit.point(ray, sphere)),
+            spoken(hit.normal(ray, sphere))
+        ),
+        None => "hit       none\n".into(),
+    };
+    // There is always one: both records were checked when they were parsed.
+    if let Some(pass) = approach {
+        text += &format!("approach  t {}, clearance {}\n", short(pass.t), short(pass.clearance));
+    }
+    print(&text)?;
+    if rounded > 0 && !quiet {
+        say(&format!("{rounded} numbers were rounded to f32"));
+    }
+    Ok(())
+}
+
+/// The shortest text that reads back to the same f32, but for the sign of zero.
+fn short(x: f32) -> String {
+    let text = format!("{:?}", x + 0.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_string)
+}
+
+fn spoken(v: Vec3) -> String {
+    v.to_array().map(short).join(" ")
+}
+
+/// As JSON: the shortest decimal; an infinity, which JSON lacks, as text.
+fn number(x: f32) -> Value {
+    let text = format!("{:?}", x + 0.0);
+    match text.parse::<f64>() {
+        Ok(wide) if wide.is_finite() => json!(wide),
+        _ => json!(text),
+    }
+}
+
+fn vector(v: Vec3) -> Value {
+    json!(v.to_array().map(number))
+}

@@ -1,0 +1,126 @@
+//! How a cast went: a line for people, an object for programs.
+
+use std::path::Path;
+
+use serde::Serialize;
+use umbracast::files::Rounding;
+use umbracast::glam::DVec3;
+use umbracast::{Device, Report};
+
+use super::compare::Comparison;
+
+/// What there is to say.
+pub(crate) struct Summary<'a> {
+    pub(crate) query: &'static str,
+    pub(crate) precision: &'static str,
+    pub(crate) device: &'a Device,
+    pub(crate) spheres: usize,
+    pub(crate) report: &'a Report,
+    /// Of the spheres, and of the rays.
+    pub(crate) rounding: (Rounding, Rounding),
+    pub(crate) origin: Option<DVec3>,
+    /// None when a broken promise kept it from being written.
+    pub(crate) output: Option<&'a Path>,
+    pub(crate) comparison: Option<&'a Comparison>,
+}
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+pub(crate) struct Json<'a> {
+    query: &'static str,
+    precision: &'static str,
+    device: &'a str,
+    cpu: bool,
+    spheres: usize,
+    rays: u64,
+    hits: u64,
+    skipped: u64,
+    beyond: u64,
+    judged: u64,
+    seconds: f64,
+    mrays_per_second: Option<f64>,
+    rounded: Rounded,
+    origin: Option<[f64; 3]>,
+    output: Option<String>,
+    compare: Option<&'a Comparison>,
+}
+
+#[derive(Serialize)]
+struct Rounded {
+    numbers: u64,
+    largest_change: f64,
+}
+
+impl Summary<'_> {
+    fn rounded(&self) -> Rounded {
+        let (spheres, rays) = self.rounding;
+        Rounded { numbers: spheres.changed + rays.changed, largest_change: spheres.largest.max(rays.largest) }
+    }
+
+    /// None when it took no time.
+    fn mrays_per_second(&self) -> Option<f64> {
+        (self.report.seconds > 0.0).then(|| self.report.rays as f64 / self.report.seconds * 1e-6)
+    }
+
+    pub(crate) fn json(&self) -> Json<'_> {
+        let Report { rays, hits, skipped, beyond, judged, seconds, .. } = *self.report;
+        Json {
+            query: self.query,
+            precision: self.precision,
+            device: self.device.name(),
+            cpu: self.device.is_cpu(),
+            spheres: self.spheres,
+            rays,
+            hits,
+            skipped,
+            beyond,
+            judged,
+            seconds,
+            mrays_per_second: self.mrays_per_second(),
+            rounded: self.rounded(),
+            origin: self.origin.map(|o| o.to_array()),
+            output: self.output.map(|path| path.display().to_string()),
+            compare: self.comparison,
+        }
+    }
+
+    pub(crate) fn line(&self) -> String {
+        let report = self.report;
+        let mut line = format!(
+            "{}: {} spheres, {} rays, {} hits, {}",
+            self.device.name(),
+            self.spheres,
+            report.rays,
+            report.hits,
+            spoken(report.seconds)
+        );
+        if let Some(rate) = self.mrays_per_second() {
+            line += &format!(", {rate:.3} Mrays/s");
+        }
+        for (count, what) in [
+            (report.skipped, "bad rays skipped"),
+            (report.beyond, "rays miss only because t exceeds f32"),
+            (report.judged, "rays decided by exact arithmetic"),
+        ] {
+            if count > 0 {
+                line += &format!(", {count} {what}");
+            }
+        }
+        if let Some(origin) = self.origin {
+            line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);
+        }
+        let rounded = self.rounded();
+        if rounded.numbers > 0 {
+            line += &format!("; {} numbers rounded to f32, by at most {:.1e}", rounded.numbers, rounded.largest_change);
+        }
+        if let Some(comparison) = self.comparison {
+            line += &format!("; {comparison}");
+        }
+        line
+    }
+}
+
+/// Seconds with as many digits as mean something.
+fn spoken(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.3} ms", 1e3 * seconds) } else { format!("{seconds:.3} s") }
+}
