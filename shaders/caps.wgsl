@@ -4,10 +4,12 @@
 struct Cap {
   separation: f32,
   radius: f32,
+  // separation - radius, by itself.
+  edge: f32,
   azimuth: vec2<f32>,
 }
 
-const NO_CAP: Cap = Cap(PI, -1.0, vec2<f32>(1.0, 0.0));
+const NO_CAP: Cap = Cap(PI, -1.0, PI, vec2<f32>(1.0, 0.0));
 
 // Half the solid angle between a small circle's arc and its chord, a great circle.
 fn segment(half_angle: f32, v: f32) -> f32 {
@@ -19,16 +21,15 @@ fn segment(half_angle: f32, v: f32) -> f32 {
     let x = run / max(rise, 1e-30);
     return 0.5 * v * less_sine(2.0 * half_angle) - v * v * s * s * s * c / max(rise, 1e-30) + less_arctangent(x);
   }
-  let excess = arc(abs(run), rise);
-  return half_angle * v - select(excess, -excess, run < 0.0);
+  return half_angle * v - signed_arc(run, rise);
 }
 
 // The half-angles under which the common chord of two caps is seen from their centres: (from the first, from the second).
-fn chord(a: f32, b: f32, c: f32) -> vec2<f32> {
+fn chord(a: f32, b: f32, c: f32, edge: f32) -> vec2<f32> {
   let whole = sine(0.5 * (a + b + c));
   let less_a = sine(max(0.5 * ((b - a) + c), 0.0));
-  let less_b = sine(max(0.5 * ((c - b) + a), 0.0));
-  let less_c = sine(max(0.5 * ((b - c) + a), 0.0));
+  let less_b = sine(max(0.5 * (a + edge), 0.0));
+  let less_c = sine(max(0.5 * (a - edge), 0.0));
   // Half the sum of the sides cannot exceed pi, but for rounding.
   return vec2<f32>(
     2.0 * arc(sqrt(max(less_a * less_c, 0.0)), sqrt(max(whole * less_b, 0.0))),
@@ -36,12 +37,14 @@ fn chord(a: f32, b: f32, c: f32) -> vec2<f32> {
   );
 }
 
-// The part of a disc of angular radius a that a cap of radius b at separation c covers, 0...1.
-fn covered(a: f32, b: f32, c: f32) -> f32 {
-  if (b <= 0.0 || c >= a + b) {
+// The part of a disc of angular radius a that a cap covers, 0...1.
+fn covered(a: f32, cap: Cap) -> f32 {
+  let b = cap.radius;
+  let c = cap.separation;
+  if (b <= 0.0 || cap.edge >= a) {
     return 0.0;
   }
-  if (c + a <= b) {
+  if (cap.edge + a <= 0.0) {
     return 1.0;
   }
   let v_a = versine(a);
@@ -49,7 +52,7 @@ fn covered(a: f32, b: f32, c: f32) -> f32 {
   if (c + b <= a) {
     return min(v_b / v_a, 1.0);
   }
-  let half = chord(a, b, c);
+  let half = chord(a, b, c, cap.edge);
   return clamp((segment(half.x, v_a) + segment(half.y, v_b)) / (PI * v_a), 0.0, 1.0);
 }
 
@@ -89,12 +92,11 @@ fn bearing(origin: Cap, other: Cap) -> f32 {
 
 // The point of a cap's edge at `angle`, in stereographic projection about the disc's centre.
 fn edge_point(cap: Cap, angle: f32) -> vec2<f32> {
-  let difference = cap.separation - cap.radius;
   let sine_b = sine(cap.radius);
   let v = versine(abs(angle));
-  let along = signed_sine(difference) + (1.0 - versine(cap.separation)) * sine_b * v;
+  let along = signed_sine(cap.edge) + (1.0 - versine(cap.separation)) * sine_b * v;
   let aside = -sine_b * signed_sine(angle);
-  let height = 1.0 - versine(abs(difference)) - sine_b * sine(cap.separation) * v;
+  let height = 1.0 - versine(abs(cap.edge)) - sine_b * sine(cap.separation) * v;
   let side = vec2<f32>(-cap.azimuth.y, cap.azimuth.x);
   return (cap.azimuth * along + side * aside) / max(1.0 + height, 1e-6);
 }

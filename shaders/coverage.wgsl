@@ -12,7 +12,8 @@ struct Occluder {
   radius: f32,
   power: f32,
   beyond: f32,
-  unused: vec2<f32>,
+  front: f32,
+  unused: f32,
 }
 
 struct Disc {
@@ -51,9 +52,10 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
   let across = point.xy;
   let power = occluder.power - 2.0 * (dot(occluder.offset, across) + occluder.along * point.z) + dot(point, point);
   if (power <= 0.0) {
-    return Cap(0.0, PI, vec2<f32>(1.0, 0.0));
+    return Cap(0.0, PI, -PI, vec2<f32>(1.0, 0.0));
   }
-  if (power * light.inverse_distance * light.inverse_distance >= disc.power) {
+  let nearer = point.z * occluder.beyond - light.inverse_distance * dot(across, occluder.offset);
+  if (occluder.front - 2.0 * light.inverse_distance * nearer <= 0.0) {
     return NO_CAP;
   }
   let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
@@ -63,9 +65,15 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
   // Scaled: an occluder may be so small and far that the squares of its offset are zero.
   let size = max(max(abs(cross.x), abs(cross.y)), max(abs(cross.z), 1e-36));
   let scaled = cross / size;
+  let length = size * sqrt(dot(scaled, scaled));
+  let ahead = dot(disc.toward, center);
+  let tangent = sqrt(power);
+  let sine_edge = length * tangent - ahead * occluder.radius;
+  let cosine_edge = ahead * tangent + length * occluder.radius;
   return Cap(
-    arc(size * sqrt(dot(scaled, scaled)), dot(disc.toward, center)),
-    arc(occluder.radius, sqrt(power)),
+    arc(length, ahead),
+    arc(occluder.radius, tangent),
+    signed_arc(sine_edge, cosine_edge),
     azimuth_of(onto_disc(disc.toward, cross)),
   );
 }
@@ -73,9 +81,12 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
 // The ground itself: a cap of radius pi/2 around the downward direction.
 fn horizon_cap(disc: Disc, normal: vec3<f32>) -> Cap {
   let cross = vec3<f32>(normal.y, -normal.x, 0.0);
+  let length = sqrt(dot(cross, cross));
+  let height = dot(disc.toward, normal);
   return Cap(
-    arc(sqrt(dot(cross, cross)), -dot(disc.toward, normal)),
+    arc(length, -height),
     HALF_PI,
+    signed_arc(height, length),
     azimuth_of(onto_disc(disc.toward, cross)),
   );
 }
@@ -101,10 +112,10 @@ fn clear() {
 
 // Adds a cap, unless it does not touch the disc or hides behind another.
 fn add(disc: Disc, cap: Cap) {
-  if (cap.radius <= 0.0 || cap.separation >= disc.radius + cap.radius) {
+  if (cap.radius <= 0.0 || cap.edge >= disc.radius) {
     return;
   }
-  if (cap.separation + disc.radius <= cap.radius) {
+  if (cap.edge + disc.radius <= 0.0) {
     total = true;
     return;
   }
@@ -141,7 +152,7 @@ fn open_rim(disc: Disc) -> f32 {
   for (var i = 0u; i < cap_count; i++) {
     let cap = caps[i];
     if (cap.separation + cap.radius > disc.radius) {
-      let half = chord(disc.radius, cap.radius, cap.separation).x;
+      let half = chord(disc.radius, cap.radius, cap.separation, cap.edge).x;
       spans[span_count] = span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0);
       span_count++;
     }
@@ -165,14 +176,14 @@ fn open_edge(disc: Disc, i: u32) -> f32 {
   let cap = caps[i];
   var half = PI;
   if (cap.separation + cap.radius > disc.radius) {
-    half = chord(disc.radius, cap.radius, cap.separation).y;
+    half = chord(disc.radius, cap.radius, cap.separation, cap.edge).y;
   }
   span_count = 0u;
   for (var j = 0u; j < cap_count; j++) {
     let other = caps[j];
     let gap = apart(cap, other);
     if (j != i && gap < cap.radius + other.radius) {
-      spans[span_count] = span(bearing(cap, other), chord(cap.radius, other.radius, gap).x, -half);
+      spans[span_count] = span(bearing(cap, other), chord(cap.radius, other.radius, gap, gap - other.radius).x, -half);
       span_count++;
     }
   }
@@ -201,7 +212,7 @@ fn left(disc: Disc) -> f32 {
   var meet = false;
   for (var i = 0u; i < cap_count; i++) {
     let cap = caps[i];
-    let part = covered(disc.radius, cap.radius, cap.separation);
+    let part = covered(disc.radius, cap);
     sum += part;
     largest = max(largest, part);
     for (var j = 0u; j < i; j++) {
@@ -221,20 +232,20 @@ fn left(disc: Disc) -> f32 {
 
 // What of a light of no size gets past: all or nothing.
 fn left_of_point(cap: Cap) -> f32 {
-  return select(1.0, 0.0, cap.separation <= cap.radius);
+  return select(1.0, 0.0, cap.edge <= 0.0);
 }
 
 // The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead.
-fn irradiance(disc: Disc, zenith: f32) -> f32 {
+fn irradiance(disc: Disc, ground: Cap) -> f32 {
   let a = disc.radius;
-  let height = 1.0 - versine(zenith);
-  if (zenith + a <= HALF_PI) {
+  let height = signed_sine(ground.edge);
+  if (ground.edge >= a) {
     return height;
   }
-  if (zenith - a >= HALF_PI) {
+  if (ground.edge + a <= 0.0) {
     return 0.0;
   }
-  let half = chord(a, HALF_PI, PI - zenith);
+  let half = chord(a, ground.radius, ground.separation, ground.edge);
   let risen = PI - half.x;
   let area = sine(a);
   let ellipse = area * area * height * less_sine(2.0 * risen);

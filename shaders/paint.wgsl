@@ -102,10 +102,10 @@ fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
     return FULL;
   }
   let ground = horizon_cap(disc, normal);
-  if (ground.separation + disc.radius <= HALF_PI) {
+  if (ground.edge + disc.radius <= 0.0) {
     return DARK;
   }
-  let bare = irradiance(disc, PI - ground.separation);
+  let bare = irradiance(disc, ground);
   add(disc, ground);
   var open = 1.0;
   for (var i = 0u; i < receiver.count && !total && !crowded; i++) {
@@ -120,7 +120,7 @@ fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
     return Lit(open, open * bare);
   }
   let fraction = left(disc);
-  let risen = 1.0 - covered(disc.radius, ground.radius, ground.separation);
+  let risen = 1.0 - covered(disc.radius, ground);
   if (risen <= 0.0) {
     return DARK;
   }

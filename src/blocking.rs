@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval};
 use crate::scene::{Answer, Bits, Hits, Rays, Report, Scene, SceneOptions, Spheres};
+use crate::shadow::{Picture, Progress, Sight, System};
 
 /// [`Device::open`].
 ///
@@ -81,4 +82,20 @@ pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// As there.
 pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
     pollster::block_on(scene.occluded(rays.into(), query))
+}
+
+/// [`Device::render`].
+///
+/// # Errors
+/// As there.
+pub fn render(device: &Device, system: &System, progress: Option<Progress>) -> Result<Picture> {
+    pollster::block_on(device.render(system, progress))
+}
+
+/// [`Device::visible_fractions`].
+///
+/// # Errors
+/// As there.
+pub fn visible_fractions(device: &Device, sights: &[Sight]) -> Result<Vec<f64>> {
+    pollster::block_on(device.visible_fractions(sights))
 }

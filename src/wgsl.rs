@@ -3,6 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use crate::gpu::params::{Best, Nearest, Params};
+use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 
 /// Joins files of the folder `shaders`, in order.
@@ -81,5 +82,14 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             unused),
+        layout!(Light: inverse_distance, ratio),
+        layout!(Occluder: offset, along, radius, power, beyond, front, unused),
+        layout!(Receiver: x, inverse_distance, y, ratio, z, first, count, look, unused),
+        layout!(Look: x, swirl, y, first, z, count),
+        layout!(Shot: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
+            background, light_id, orthographic, middle, fresh, unused),
+        layout!(Middle: t, id, fraction, crowded),
+        layout!(Sight: light, first, count),
+        layout!(SightParams: count, zero, unused),
     ]
 }

@@ -16,12 +16,15 @@ pub(crate) struct Cap {
     pub(crate) separation: f64,
     /// Angular radius: at most π/2, or π when the point is inside the occluder; −1 when there is none.
     pub(crate) radius: f64,
+    /// `separation − radius`, the angle from the disc's centre to the near edge, negative when that is covered. By
+    /// itself, since the difference of the two would lose what a small light next to a large edge is made of.
+    pub(crate) edge: f64,
     /// Unit vector of its direction on the disc; arbitrary but fixed orientation.
     pub(crate) azimuth: DVec2,
 }
 
 /// Nothing in the way.
-pub(crate) const NO_CAP: Cap = Cap { separation: PI, radius: -1.0, azimuth: DVec2::X };
+pub(crate) const NO_CAP: Cap = Cap { separation: PI, radius: -1.0, edge: PI, azimuth: DVec2::X };
 
 /// Half the solid angle between a small circle's arc and its chord, a great circle: `half_angle` is half the arc seen
 /// from the circle's centre, `v` the versine of the circle's radius.
@@ -38,32 +41,32 @@ pub(crate) fn segment(half_angle: f64, v: f64) -> f64 {
         let x = run / rise;
         0.5 * v * less_sine(2.0 * half_angle) - v * v * s * s * s * c / rise + less_arctangent(x)
     } else {
-        let excess = if run < 0.0 { -arc(-run, rise) } else { arc(run, rise) };
-        half_angle * v - excess
+        half_angle * v - signed_arc(run, rise)
     }
 }
 
 /// The half-angles under which the common chord of two caps is seen from their centres: (from the first, from the second).
 ///
-/// Half-angle formulas of the spherical triangle with sides `a`, `b` (radii) and `c` (separation); only for caps whose
-/// edges meet.
-pub(crate) fn chord(a: f64, b: f64, c: f64) -> DVec2 {
+/// Half-angle formulas of the spherical triangle with sides `a`, `b` (radii) and `c` (separation), given `edge = c − b`;
+/// only for caps whose edges meet.
+pub(crate) fn chord(a: f64, b: f64, c: f64, edge: f64) -> DVec2 {
     let whole = sine(0.5 * (a + b + c));
     let less_a = sine((0.5 * ((b - a) + c)).max(0.0));
-    let less_b = sine((0.5 * ((c - b) + a)).max(0.0));
-    let less_c = sine((0.5 * ((b - c) + a)).max(0.0));
+    let less_b = sine((0.5 * (a + edge)).max(0.0));
+    let less_c = sine((0.5 * (a - edge)).max(0.0));
     DVec2::new(
         2.0 * arc((less_a * less_c).sqrt(), (whole * less_b).sqrt()),
         2.0 * arc((less_b * less_c).sqrt(), (whole * less_a).sqrt()),
     )
 }
 
-/// The part of a disc of angular radius `a` that a cap of radius `b` at separation `c` covers, 0…1.
-pub(crate) fn covered(a: f64, b: f64, c: f64) -> f64 {
-    if b <= 0.0 || c >= a + b {
+/// The part of a disc of angular radius `a` that a cap covers, 0…1.
+pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
+    let (b, c) = (cap.radius, cap.separation);
+    if b <= 0.0 || cap.edge >= a {
         return 0.0;
     }
-    if c + a <= b {
+    if cap.edge + a <= 0.0 {
         return 1.0;
     }
     let v_a = versine(a);
@@ -71,7 +74,7 @@ pub(crate) fn covered(a: f64, b: f64, c: f64) -> f64 {
     if c + b <= a {
         return (v_b / v_a).min(1.0);
     }
-    let half = chord(a, b, c);
+    let half = chord(a, b, c, cap.edge);
     ((segment(half.x, v_a) + segment(half.y, v_b)) / (PI * v_a)).clamp(0.0, 1.0)
 }
 
@@ -83,29 +86,36 @@ pub(crate) fn apart(a: Cap, b: Cap) -> f64 {
     2.0 * arc(h.min(1.0).sqrt(), (1.0 - h).max(0.0).sqrt())
 }
 
+/// The sine of an angle in `[−2π, 2π]`.
+pub(crate) fn signed_sine(x: f64) -> f64 {
+    let s = sine(x.abs());
+    if x < 0.0 { -s } else { s }
+}
+
+/// The angle in `[−π, π]` of the vector `(x, y)`.
+pub(crate) fn signed_arc(y: f64, x: f64) -> f64 {
+    let angle = arc(y.abs(), x);
+    if y < 0.0 { -angle } else { angle }
+}
+
 /// The direction at the centre of `from` to the centre of `to`: the angle, counterclockwise, from the direction to the
 /// disc's centre. The unit vector of `to` on two tangents, their leading terms subtracted by hand.
 pub(crate) fn bearing(from: Cap, to: Cap) -> f64 {
     let turn = from.azimuth - to.azimuth;
     let sine_to = sine(to.separation);
     let cosine = 1.0 - versine(from.separation);
-    let difference = from.separation - to.separation;
-    let near = if difference < 0.0 { -sine(-difference) } else { sine(difference) };
+    let near = signed_sine(from.separation - to.separation);
     let inward = near + 0.5 * cosine * sine_to * turn.dot(turn);
-    let aside = -sine_to * from.azimuth.perp_dot(to.azimuth);
-    if aside < 0.0 { -arc(-aside, inward) } else { arc(aside, inward) }
+    signed_arc(-sine_to * from.azimuth.perp_dot(to.azimuth), inward)
 }
 
 /// The point of a cap's edge at `angle` (as of [`bearing`]), in stereographic projection about the disc's centre.
 pub(crate) fn edge_point(cap: Cap, angle: f64) -> DVec2 {
-    let difference = cap.separation - cap.radius;
-    let near = if difference < 0.0 { -sine(-difference) } else { sine(difference) };
     let sine_b = sine(cap.radius);
-    let size = angle.abs();
-    let v = versine(size);
-    let along = near + (1.0 - versine(cap.separation)) * sine_b * v;
-    let aside = if angle < 0.0 { sine_b * sine(size) } else { -sine_b * sine(size) };
-    let height = 1.0 - versine(difference.abs()) - sine_b * sine(cap.separation) * v;
+    let v = versine(angle.abs());
+    let along = signed_sine(cap.edge) + (1.0 - versine(cap.separation)) * sine_b * v;
+    let aside = -sine_b * signed_sine(angle);
+    let height = 1.0 - versine(cap.edge.abs()) - sine_b * sine(cap.separation) * v;
     let side = DVec2::new(-cap.azimuth.y, cap.azimuth.x);
     (cap.azimuth * along + side * aside) / (1.0 + height)
 }
@@ -115,9 +125,7 @@ pub(crate) fn edge_point(cap: Cap, angle: f64) -> DVec2 {
 pub(crate) fn swept(cap: Cap, from: f64, to: f64) -> f64 {
     let p = edge_point(cap, from);
     let q = edge_point(cap, to);
-    let cross = p.perp_dot(q);
-    let triangle = arc(cross.abs(), 1.0 + p.dot(q));
-    segment(0.5 * (to - from), versine(cap.radius)) + if cross < 0.0 { -triangle } else { triangle }
+    segment(0.5 * (to - from), versine(cap.radius)) + signed_arc(p.perp_dot(q), 1.0 + p.dot(q))
 }
 
 /// The arc of `center ± half` as a span (from, to) of angles counted from `start`, beginning in `[0, 2π)`.

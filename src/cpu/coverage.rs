@@ -12,7 +12,7 @@ use glam::{DVec2, DVec3, Vec3Swizzles};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::angles::{arc, less_sine, sine, versine};
-use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, span, swept};
+use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, signed_arc, signed_sine, span, swept};
 
 /// The light, from a receiver's centre: lengths in the receiver's unit of length.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,9 @@ pub(crate) struct Occluder {
     pub(crate) power: f64,
     /// `1 − along / distance of the light`: how far it is before the light, negative behind.
     pub(crate) beyond: f64,
+    /// The power of the origin with regard to the light less that with regard to the occluder, in units of the light's
+    /// distance squared: negative when the occluder is behind.
+    pub(crate) front: f64,
 }
 
 /// The light's disc, from a point.
@@ -79,10 +82,15 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     let across = point.xy();
     let power = occluder.power - 2.0 * (occluder.offset.dot(across) + occluder.along * point.z) + point.dot(point);
     if power <= 0.0 {
-        return Cap { separation: 0.0, radius: PI, azimuth: DVec2::X };
+        return Cap { separation: 0.0, radius: PI, edge: -PI, azimuth: DVec2::X };
     }
     // Two spheres that do not meet lie on either side of their radical plane: the one of smaller power is in front.
-    if power * light.inverse_distance * light.inverse_distance >= disc.power {
+    // The difference of the powers is linear in the point, and its constant was formed where both were exact.
+    let front = occluder.front
+        - 2.0
+            * light.inverse_distance
+            * (point.z * occluder.beyond - light.inverse_distance * across.dot(occluder.offset));
+    if front <= 0.0 {
         return NO_CAP;
     }
     // The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone,
@@ -91,9 +99,16 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     let twist = -light.inverse_distance * across.perp_dot(occluder.offset);
     let cross = DVec3::new(aside.y, -aside.x, twist);
     let center = DVec3::new(occluder.offset.x - across.x, occluder.offset.y - across.y, occluder.along - point.z);
+    let length = cross.dot(cross).sqrt();
+    let ahead = disc.toward.dot(center);
+    let tangent = power.sqrt();
+    // sin and cos of the difference of the angles arc(length, ahead) and arc(radius, tangent).
+    let sine_edge = length * tangent - ahead * occluder.radius;
+    let cosine_edge = ahead * tangent + length * occluder.radius;
     Cap {
-        separation: arc(cross.dot(cross).sqrt(), disc.toward.dot(center)),
-        radius: arc(occluder.radius, power.sqrt()),
+        separation: arc(length, ahead),
+        radius: arc(occluder.radius, tangent),
+        edge: signed_arc(sine_edge, cosine_edge),
         azimuth: azimuth_of(onto_disc(disc.toward, cross)),
     }
 }
@@ -103,9 +118,12 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
 pub(crate) fn horizon_cap(disc: Disc, normal: DVec3) -> Cap {
     // The direction to the light's centre and the normal differ by a multiple of the normal only.
     let cross = DVec3::new(normal.y, -normal.x, 0.0);
+    let length = cross.dot(cross).sqrt();
+    let height = disc.toward.dot(normal);
     Cap {
-        separation: arc(cross.dot(cross).sqrt(), -disc.toward.dot(normal)),
+        separation: arc(length, -height),
         radius: FRAC_PI_2,
+        edge: signed_arc(height, length),
         azimuth: azimuth_of(onto_disc(disc.toward, cross)),
     }
 }
@@ -126,10 +144,10 @@ pub(crate) fn clear(sky: &mut Sky) {
 
 /// Adds a cap, unless it does not touch the disc or hides behind another.
 pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
-    if cap.radius <= 0.0 || cap.separation >= disc.radius + cap.radius {
+    if cap.radius <= 0.0 || cap.edge >= disc.radius {
         return;
     }
-    if cap.separation + disc.radius <= cap.radius {
+    if cap.edge + disc.radius <= 0.0 {
         sky.total = true;
         return;
     }
@@ -145,9 +163,8 @@ pub(crate) fn open_rim(sky: &mut Sky, disc: Disc) -> f64 {
     sky.spans.clear();
     for &cap in &sky.caps {
         if cap.separation + cap.radius > disc.radius {
-            let half = chord(disc.radius, cap.radius, cap.separation).x;
-            let azimuth = arc(cap.azimuth.y.abs(), cap.azimuth.x);
-            sky.spans.push(span(if cap.azimuth.y < 0.0 { -azimuth } else { azimuth }, half, 0.0));
+            let half = chord(disc.radius, cap.radius, cap.separation, cap.edge).x;
+            sky.spans.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
         }
     }
     let mut open = 0.0;
@@ -173,13 +190,17 @@ pub(crate) fn open_edge(sky: &mut Sky, disc: Disc, i: usize) -> f64 {
     // The part of the edge on the disc: −half to half, 0 being nearest to the disc's centre.
     let mut half = PI;
     if cap.separation + cap.radius > disc.radius {
-        half = chord(disc.radius, cap.radius, cap.separation).y;
+        half = chord(disc.radius, cap.radius, cap.separation, cap.edge).y;
     }
     sky.spans.clear();
     for (j, &other) in sky.caps.iter().enumerate() {
         let gap = apart(cap, other);
         if j != i && gap < cap.radius + other.radius {
-            sky.spans.push(span(bearing(cap, other), chord(cap.radius, other.radius, gap).x, -half));
+            sky.spans.push(span(
+                bearing(cap, other),
+                chord(cap.radius, other.radius, gap, gap - other.radius).x,
+                -half,
+            ));
         }
     }
     let mut sum = 0.0;
@@ -209,7 +230,7 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
     let mut largest = 0.0_f64;
     let mut meet = false;
     for (i, &cap) in sky.caps.iter().enumerate() {
-        let part = covered(disc.radius, cap.radius, cap.separation);
+        let part = covered(disc.radius, cap);
         sum += part;
         largest = largest.max(part);
         for &other in &sky.caps[..i] {
@@ -229,25 +250,25 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
 
 /// What of a light of no size gets past: all or nothing.
 pub(crate) fn left_of_point(cap: Cap) -> f64 {
-    if cap.separation <= cap.radius { 0.0 } else { 1.0 }
+    if cap.edge <= 0.0 { 0.0 } else { 1.0 }
 }
 
-/// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead; `zenith`
-/// is the angle between the normal and the light's centre.
+/// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead; `ground`
+/// is its horizon.
 ///
 /// Nusselt's projection: the part of the disc's rim above the horizon projects to an ellipse's arc and the horizon to
 /// the unit circle's; two segments, so that the terminator is as soft as the disc is large, and Lambert's cosine follows
 /// wherever the whole disc is up.
-pub(crate) fn irradiance(disc: Disc, zenith: f64) -> f64 {
+pub(crate) fn irradiance(disc: Disc, ground: Cap) -> f64 {
     let a = disc.radius;
-    let height = 1.0 - versine(zenith);
-    if zenith + a <= FRAC_PI_2 {
+    let height = signed_sine(ground.edge);
+    if ground.edge >= a {
         return height;
     }
-    if zenith - a >= FRAC_PI_2 {
+    if ground.edge + a <= 0.0 {
         return 0.0;
     }
-    let half = chord(a, FRAC_PI_2, PI - zenith);
+    let half = chord(a, ground.radius, ground.separation, ground.edge);
     let risen = PI - half.x;
     let area = sine(a);
     let ellipse = area * area * height * less_sine(2.0 * risen);
@@ -276,10 +297,10 @@ pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: &[Occlu
         return Lit { fraction: 1.0, irradiance: 1.0 };
     }
     let ground = horizon_cap(disc, normal);
-    if ground.separation + disc.radius <= FRAC_PI_2 {
+    if ground.edge + disc.radius <= 0.0 {
         return DARK;
     }
-    let bare = irradiance(disc, PI - ground.separation);
+    let bare = irradiance(disc, ground);
     if disc.radius <= 0.0 {
         let open = occluders.iter().all(|&occluder| left_of_point(cap_of(normal, light, disc, occluder)) > 0.0);
         return if open { Lit { fraction: 1.0, irradiance: bare } } else { DARK };
@@ -290,7 +311,7 @@ pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: &[Occlu
         add(sky, disc, cap_of(normal, light, disc, occluder));
     }
     let fraction = left(sky, disc);
-    let risen = 1.0 - covered(disc.radius, ground.radius, ground.separation);
+    let risen = 1.0 - covered(disc.radius, ground);
     if risen <= 0.0 {
         return DARK;
     }

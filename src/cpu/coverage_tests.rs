@@ -19,11 +19,8 @@ impl Random {
     fn cap(&mut self, a: f64) -> Cap {
         let radius = if self.unit() < 0.15 { FRAC_PI_2 } else { (a * 10f64.powf(2.0 * self.unit() - 1.3)).min(1.4) };
         let inner = (radius - a).max(0.0);
-        Cap {
-            separation: inner + (radius + a - inner) * self.unit(),
-            radius,
-            azimuth: DVec2::from_angle(2.0 * PI * self.unit()),
-        }
+        let separation = inner + (radius + a - inner) * self.unit();
+        Cap { separation, radius, edge: separation - radius, azimuth: DVec2::from_angle(2.0 * PI * self.unit()) }
     }
 }
 

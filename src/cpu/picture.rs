@@ -51,7 +51,7 @@ pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u3
 }
 
 /// The whole picture; `progress` hears the share that is done.
-pub(crate) fn picture(system: &System, stage: &Stage, progress: &dyn Fn(f64)) -> Picture {
+pub(crate) fn picture(system: &System, stage: &Stage, progress: &(dyn Fn(f64) + Send + Sync)) -> Picture {
     let [width, height] = system.picture().size;
     let mut picture = Picture::new([width, height]);
     let band = BAND * width as usize;

@@ -30,6 +30,9 @@ pub(crate) struct Frame {
     unit: f64,
     light_center: DVec3,
     light_distance: f64,
+    light_radius: f64,
+    /// From the origin to the light's centre.
+    toward: DVec3,
     /// The frame's axes; the third points to the light.
     axes: [DVec3; 3],
     /// The light in this frame.
@@ -50,6 +53,8 @@ impl Frame {
             unit,
             light_center: light.center,
             light_distance: distance,
+            light_radius: light.radius,
+            toward,
             axes: [x, y, z],
             light: Light { inverse_distance: unit / distance, ratio: light.radius / distance },
         }
@@ -66,12 +71,17 @@ impl Frame {
         let from_light = ball.center - self.light_center;
         // Across the axis both differ by nothing; the shorter one is rounded less.
         let w = if from_origin.length_squared() <= from_light.length_squared() { from_origin } else { from_light };
+        // Difference of the squared distances as a product of sum and difference: a planet's star may be 10⁷ times as
+        // far as the two are apart.
+        let radii = (self.light_radius - ball.radius) * (self.light_radius + ball.radius);
+        let powers = -from_light.dot(self.toward + from_origin) - radii;
         Occluder {
             offset: DVec2::new(w.dot(self.axes[0]), w.dot(self.axes[1])) / self.unit,
             along: from_origin.dot(self.axes[2]) / self.unit,
             radius: ball.radius / self.unit,
             power: power(self.origin, ball) / (self.unit * self.unit),
             beyond: -from_light.dot(self.axes[2]) / self.light_distance,
+            front: powers / (self.light_distance * self.light_distance),
         }
     }
 }

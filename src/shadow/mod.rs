@@ -6,6 +6,7 @@ mod frame;
 mod picture;
 #[cfg(feature = "cli")]
 mod png;
+mod sight;
 mod stage;
 mod system;
 #[cfg(feature = "cli")]
@@ -17,75 +18,70 @@ pub use frame::Ball;
 pub use picture::Picture;
 #[cfg(feature = "cli")]
 pub use png::Bits;
-pub(crate) use stage::{Look, Stage};
+pub(crate) use sight::Prepared;
+pub use sight::{Sight, visible_fraction};
+pub(crate) use stage::{Look, Receiver, Stage};
 pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
 
-use crate::cpu::coverage;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
-use frame::Frame;
-use glam::DVec3;
 
-/// The part of the light's disc, by solid angle, that the occluders leave uncovered at `observer`: 0 in an umbra, 1 in
-/// full light. Positions in f64, in any unit.
-///
-/// An occluder behind the light, or one that the light's disc does not touch, counts for nothing. Inside an occluder it
-/// is dark; inside the light it is not. Occluders that overlap on the disc count once (the true union). Exact to 10⁻⁹. A light of radius 0 is a point: all or nothing.
-///
-/// # Errors
-/// [`Error::BadRecord`] for a coordinate or a radius that is not finite, or a negative radius.
-///
-/// ```
-/// use umbracast::shadow::{Ball, visible_fraction};
-/// let sun = Ball::new([0.0, 0.0, 149_597_870.7], 695_700.0);
-/// let moon = Ball::new([0.0, 0.0, 380_000.0], 1_737.4);
-/// let left = visible_fraction([0.0, 0.0, 6_371.0].into(), sun, &[moon])?;
-/// assert_eq!(left, 0.0); // a total eclipse
-/// # Ok::<(), umbracast::Error>(())
-/// ```
-pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<f64> {
-    check("observer", 0, Ball { center: observer, radius: 0.0 })?;
-    check("light", 0, light)?;
-    for (i, &ball) in occluders.iter().enumerate() {
-        check("occluder", i as u64, ball)?;
-    }
-    let unit = (light.center - observer).length();
-    let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
-    let disc = coverage::disc_from(DVec3::ZERO, frame.light);
-    let caps = occluders.iter().map(|&ball| coverage::cap_of(DVec3::ZERO, frame.light, disc, frame.occluder(ball)));
-    if disc.power <= 0.0 {
-        let swallowed = caps.into_iter().any(|cap| cap.radius > 3.0);
-        return Ok(if swallowed { 0.0 } else { 1.0 });
-    }
-    if light.radius == 0.0 {
-        return Ok(caps.map(coverage::left_of_point).fold(1.0, f64::min));
-    }
-    let mut sky = coverage::Sky::default();
-    for cap in caps {
-        coverage::add(&mut sky, disc, cap);
-    }
-    Ok(coverage::left(&mut sky, disc))
-}
+/// Hears now and then which share of the work is done, 0…1.
+pub type Progress = Arc<dyn Fn(f64) + Send + Sync>;
 
-/// The picture of a system, on the CPU in f64. `progress` hears now and then which share is done.
-///
-/// # Errors
-/// [`Error::TooLarge`] for a cloud in which too many spheres shade too many others.
-pub fn render(system: &System, progress: &dyn Fn(f64)) -> Result<Picture> {
-    let stage = Stage::new(system)?;
-    Ok(crate::cpu::picture::picture(system, &stage, progress))
-}
-
-fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
-    // Squares of these stay finite.
-    const LARGEST: f64 = 1e150;
-    let bad = |field, value: f64, why| Err(Error::BadRecord { what, index, field, value: value.to_string(), why });
-    for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
-        if value.is_nan() || value.abs() > LARGEST {
-            return bad(field, value, "a coordinate must be a number of at most 1e150");
+impl Device {
+    /// Draws a system.
+    ///
+    /// On the CPU in f64; on a GPU in f32, from numbers that the host made small in f64. Colours then agree to about one
+    /// step of 8 bits, fractions to 10⁻⁴, but for single pixels at edges.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a
+    /// picture too large for the device; what devices do wrong.
+    pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
+        let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
+        let stage = Stage::new(system)?;
+        match &self.engine {
+            Engine::Cpu => {
+                let system = system.clone();
+                on_cpu(move || crate::cpu::picture::picture(&system, &stage, &*progress)).await
+            }
+            Engine::Gpu(gpu) => crate::gpu::picture::picture(gpu, system, &stage, &*progress).await,
         }
     }
-    if !(0.0..=LARGEST).contains(&ball.radius) {
-        return bad("radius", ball.radius, "a radius must be a number in 0…1e150");
+
+    /// The visible fraction of each sight's light: what [`visible_fraction`] says, many at once.
+    ///
+    /// On a GPU in f32, within 10⁻⁴ where `tests/coverage.rs` does not list the case.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for a sight that cannot be used; what devices do wrong.
+    pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
+        let prepared: Vec<Prepared> = sights.iter().map(Sight::prepare).collect::<Result<_>>()?;
+        match &self.engine {
+            Engine::Cpu => on_cpu(move || prepared.par_iter().map(Prepared::visible).collect()).await,
+            Engine::Gpu(gpu) => {
+                let found = crate::gpu::picture::fractions(gpu, &prepared).await?;
+                let settle =
+                    |(found, one): (f32, &Prepared)| if found < 0.0 { one.visible() } else { f64::from(found) };
+                Ok(found.into_iter().zip(&prepared).map(settle).collect())
+            }
+        }
     }
-    Ok(())
+}
+
+/// Runs work on rayon's workers, never in whoever polls.
+async fn on_cpu<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    if rayon::current_thread_index().is_some() {
+        // Already on a worker: handing over and waiting could leave no worker to do it.
+        return Ok(work());
+    }
+    let (done, answer) = futures_channel::oneshot::channel();
+    // Nobody may be listening any more.
+    rayon::spawn(move || drop(done.send(work())));
+    answer.await.map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker ended early".into() })
 }

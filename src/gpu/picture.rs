@@ -1,0 +1,194 @@
+//! Pictures and visible fractions on a GPU.
+
+use std::time::Duration;
+
+use wgpu::{Buffer, BufferUsages, ComputePipeline};
+
+use super::GpuDevice;
+use super::params::Params;
+use super::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
+use crate::cpu::coverage::Sky;
+use crate::cpu::picture as twin;
+use crate::error::Result;
+use crate::query::{Inside, Query};
+use crate::records::Sphere;
+use crate::shadow::{Picture, Prepared, Stage, System};
+use crate::wgsl;
+
+const WORKGROUP: u32 = 64;
+/// Pixels a band: 16,384 workgroups, below every default limit, and 16 MiB of sums.
+const BAND: u32 = 1 << 20;
+/// Longest wait for one sample of one band: a million pixels take a software adapter a second.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The buffers of a picture.
+struct Work {
+    shot: Buffer,
+    sums: Buffer,
+    middles: Buffer,
+    staging: Buffer,
+    group: wgpu::BindGroup,
+    pipeline: ComputePipeline,
+}
+
+/// Draws a system. Pixels on whose light more than sixteen spheres overlap are done on the CPU.
+pub(crate) async fn picture(
+    gpu: &GpuDevice,
+    system: &System,
+    stage: &Stage,
+    progress: &(dyn Fn(f64) + Send + Sync),
+) -> Result<Picture> {
+    let [width, height] = system.picture().size;
+    // A system has at most 2²⁶ pixels.
+    let pixels = width * height;
+    let mut picture = Picture::new([width, height]);
+    let work = prepare(gpu, stage, pixels.min(BAND)).await?;
+    let samples = system.picture().samples;
+    let share = 1.0 / f64::from(samples * samples);
+    for first in (0..pixels).step_by(BAND as usize) {
+        let count = BAND.min(pixels - first);
+        let mut shot = Shot { first_pixel: first, pixels: count, middle: 1, within: [0.5; 2], ..common(system, stage) };
+        expose(gpu, &work, &shot).await?;
+        shot.middle = 0;
+        for sample in 0..samples * samples {
+            let within = |i: u32| ((f64::from(i) + 0.5) / f64::from(samples)) as f32;
+            shot.within = [within(sample % samples), within(sample / samples)];
+            shot.fresh = u32::from(sample == 0);
+            expose(gpu, &work, &shot).await?;
+            let part = f64::from(count) * f64::from(sample + 1) * share;
+            progress((f64::from(first) + part) / f64::from(pixels));
+        }
+        let mut sums = vec![[0.0_f32; 4]; count as usize];
+        let mut middles = vec![<Middle as bytemuck::Zeroable>::zeroed(); count as usize];
+        gpu.read(&work.sums, &work.staging, &mut sums, LIMIT).await?;
+        gpu.read(&work.middles, &work.staging, &mut middles, LIMIT).await?;
+        let mut sky = Sky::default();
+        for (i, (sum, middle)) in sums.iter().zip(&middles).enumerate() {
+            let at = first as usize + i;
+            let [r, g, b, crowded] = *sum;
+            (picture.rgb[at], picture.t[at], picture.id[at], picture.fraction[at]) =
+                if crowded > 0.0 || middle.crowded != 0 {
+                    let (x, y) = (at as u32 % width, at as u32 / width);
+                    twin::pixel(system, stage, &mut sky, x, y)
+                } else {
+                    let share = share as f32;
+                    ([r * share, g * share, b * share], f32::from_bits(middle.t), middle.id, middle.fraction)
+                };
+        }
+    }
+    Ok(picture)
+}
+
+/// What all dispatches have in common.
+fn common(system: &System, stage: &Stage) -> Shot {
+    let view = &stage.view;
+    let palette = twin::palette(system);
+    let axes = view.axes.map(|axis| axis.as_vec3().to_array());
+    Shot {
+        size: system.picture().size,
+        half: view.half.as_vec2().to_array(),
+        right: axes[0],
+        pixel: view.pixel as f32,
+        up: axes[1],
+        stars: palette.stars as f32,
+        forward: axes[2],
+        exposure: palette.exposure as f32,
+        light: palette.light.as_vec3().to_array(),
+        ambient: palette.ambient as f32,
+        background: palette.background.as_vec3().to_array(),
+        light_id: stage.receivers.len() as u32,
+        orthographic: u32::from(view.orthographic),
+        ..bytemuck::Zeroable::zeroed()
+    }
+}
+
+async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
+    let spheres: Vec<Sphere> =
+        stage.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
+    let colors: Vec<[f32; 4]> = stage.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
+    let receivers: Vec<Receiver> = stage.receivers.iter().map(Receiver::from).collect();
+    let occluders: Vec<Occluder> = stage.occluders.iter().map(Occluder::from).collect();
+    let looks: Vec<Look> = stage.looks.iter().map(Look::from).collect();
+    let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+    let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
+    let bytes = u64::from(band) * 16;
+    // A sphere around the camera is looked out of, not at; one that is met is met on its outside.
+    let query = Query { inside: Inside::Ignore, ..Query::default() };
+    let params = Params {
+        sphere_end: spheres.len() as u32,
+        fresh: 1,
+        largest: crate::cpu::largest_of(&spheres),
+        ..Params::of(&query)
+    };
+    let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
+    gpu.write(&params_of_all, &[params]).await?;
+    let spheres = gpu.filled("spheres", &spheres).await?;
+    let shot = gpu.buffer("shot", size_of::<Shot>() as u64, uniform).await?;
+    // A buffer of 16 bytes is too small for a record of more: an empty list still needs one to be bound.
+    let receivers = gpu.filled("receivers", &or_one(receivers)).await?;
+    let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
+    let looks = gpu.filled("looks", &or_one(looks)).await?;
+    let colors = gpu.filled("colors", &colors).await?;
+    let sums = gpu.buffer("sums", bytes, storage).await?;
+    let middles = gpu.buffer("middles", bytes, storage).await?;
+    let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
+    let pipeline = gpu.pipeline(&wgsl::PICTURE, gpu.probe.failure.is_some(), false).await?;
+    let bound = [
+        (0, &params_of_all),
+        (1, &spheres),
+        (2, &shot),
+        (3, &receivers),
+        (4, &occluders),
+        (5, &looks),
+        (6, &colors),
+        (7, &sums),
+        (8, &middles),
+    ];
+    let group = gpu.bind(&pipeline, &bound).await?;
+    Ok(Work { shot, sums, middles, staging, group, pipeline })
+}
+
+fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
+    if list.is_empty() {
+        list.push(T::zeroed());
+    }
+    list
+}
+
+/// One dispatch over a band, waited for: no submission is longer than one sample.
+async fn expose(gpu: &GpuDevice, work: &Work, shot: &Shot) -> Result<()> {
+    gpu.write(&work.shot, &[*shot]).await?;
+    let submission = gpu.dispatch(&work.pipeline, &work.group, shot.pixels.div_ceil(WORKGROUP)).await?;
+    gpu.wait(submission, LIMIT).await?;
+    Ok(())
+}
+
+/// Visible fractions of many sights; −1 where the host has to do it.
+pub(crate) async fn fractions(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<f32>> {
+    let mut out = Vec::with_capacity(prepared.len());
+    let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, false, false).await?;
+    for chunk in prepared.chunks(BAND as usize) {
+        let mut sights = Vec::with_capacity(chunk.len());
+        let mut occluders: Vec<Occluder> = Vec::new();
+        for one in chunk {
+            let first = occluders.len() as u32;
+            occluders.extend(one.occluders.iter().map(Occluder::from));
+            sights.push(Sight { light: Light::from(one.light), first, count: one.occluders.len() as u32 });
+        }
+        let bytes = chunk.len() as u64 * 4;
+        let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let params = gpu.buffer("params", size_of::<SightParams>() as u64, uniform).await?;
+        gpu.write(&params, &[SightParams { count: chunk.len() as u32, ..SightParams::default() }]).await?;
+        let sights = gpu.filled("sights", &or_one(sights)).await?;
+        let occluders = gpu.filled("occluders of the sights", &or_one(occluders)).await?;
+        let results = gpu.buffer("fractions", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+        let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+        let group = gpu.bind(&pipeline, &[(0, &params), (1, &sights), (2, &occluders), (3, &results)]).await?;
+        let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
+        let mut raw = vec![0.0_f32; chunk.len()];
+        gpu.read(&results, &staging, &mut raw, LIMIT).await?;
+        out.append(&mut raw);
+    }
+    Ok(out)
+}
