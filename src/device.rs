@@ -103,7 +103,7 @@ impl Device {
                     .ok_or_else(|| no_device(choice, &infos))?,
             },
         };
-        let gpu = GpuDevice::open(&found[chosen]).await?;
+        let gpu = GpuDevice::open(&found[chosen], None).await?;
         Ok(Self { engine: Engine::Gpu(Arc::new(gpu)) })
     }
 
@@ -116,13 +116,24 @@ impl Device {
         Ok(Self { engine: Engine::Gpu(Arc::new(GpuDevice::adopt(device, queue).await?)) })
     }
 
+    /// Opens an adapter whose programs are changed before they are compiled: how tests see that a broken device is caught.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[doc(hidden)]
+    pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
+        let found = adapters::adapters().await;
+        let adapter = found.get(index).ok_or_else(|| no_device(&index.to_string(), &[]))?;
+        Ok(Self { engine: Engine::Gpu(Arc::new(GpuDevice::open(adapter, Some(edit)).await?)) })
+    }
+
     /// Everything that can be opened here, the CPU engine last. Opens and probes each.
     pub async fn list() -> Vec<DeviceInfo> {
         let mut list = Vec::new();
         for (index, adapter) in adapters::adapters().await.iter().enumerate() {
             let info = adapter.get_info();
             let limits = adapters::required_limits(adapter);
-            let opened = GpuDevice::open(adapter).await;
+            let opened = GpuDevice::open(adapter, None).await;
             let precisions = match &opened {
                 Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
                 Ok(_) => vec![Precision::Fast, Precision::Exact],

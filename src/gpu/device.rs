@@ -30,6 +30,8 @@ pub(crate) struct GpuDevice {
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: wgpu::AdapterInfo,
     pub(crate) probe: Probe,
+    /// A change made to every program before it is compiled: how tests break a device on purpose.
+    edit: Option<(&'static str, &'static str)>,
     pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     waits: Sender<Wait>,
     /// What the driver said when the device was lost, or failed outside any error scope.
@@ -43,7 +45,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl GpuDevice {
     /// Opens an adapter and probes it.
-    pub(crate) async fn open(adapter: &wgpu::Adapter) -> Result<Self> {
+    pub(crate) async fn open(adapter: &wgpu::Adapter, edit: Option<(&'static str, &'static str)>) -> Result<Self> {
         let info = adapter.get_info();
         let description = wgpu::DeviceDescriptor {
             label: Some("umbracast"),
@@ -55,7 +57,7 @@ impl GpuDevice {
             .request_device(&description)
             .await
             .map_err(|e| Error::DeviceFailed { device: info.name.clone(), message: e.to_string() })?;
-        let opened = Self::start(device, queue)?;
+        let opened = Self { edit, ..Self::start(device, queue)? };
         let fault = opened.fault.clone();
         let name = info.name.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
@@ -98,6 +100,7 @@ impl GpuDevice {
             queue,
             info,
             probe: Probe::default(),
+            edit: None,
             pipelines: Mutex::default(),
             waits,
             fault: Arc::default(),
@@ -159,7 +162,27 @@ impl GpuDevice {
             (None, None, None) => return self.check().map(|()| value),
         };
         self.check()?;
-        Err(fault_of(self.name(), error))
+        Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
+    }
+
+    /// Whether the device is gone though nobody said so. A lost device creates invalid buffers without an error, and says so
+    /// only in a callback, which a device of the caller's keeps for its owner.
+    async fn lost(&self) -> Option<Error> {
+        let error = {
+            let scope = self.device.push_error_scope(ErrorFilter::Validation);
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("alive"),
+                size: 16,
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.queue.write_buffer(&buffer, 0, &[0; 16]);
+            scope.pop()
+        };
+        error
+            .await
+            .is_some()
+            .then(|| Error::DeviceLost { device: self.name().into(), message: "it was destroyed, or reset".into() })
     }
 
     /// An error when the device is known to be gone.
@@ -191,9 +214,13 @@ impl GpuDevice {
         }
         let pipeline = self
             .scoped(|| {
+                let source = match self.edit {
+                    Some((from, to)) => program.source.replace(from, to).into(),
+                    None => program.source.into(),
+                };
                 let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some(program.name),
-                    source: wgpu::ShaderSource::Wgsl(program.source.into()),
+                    source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
                 for (name, value) in [("fast", fast), ("exact", exact)] {
