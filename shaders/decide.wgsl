@@ -91,7 +91,7 @@ fn decide(solved: Solved, ray: Ray, policies: Policies, doubtful: bool) -> Verdi
   if (high > ray.t_max || (half_open && high >= ray.t_max)) {
     return maybe(low);
   }
-  if (low <= -FAR || high >= FAR) {
+  if (low <= -FAR || high >= FAR || abs(t) >= FAR) {
     if (doubtful) {
       return maybe(low);
     }

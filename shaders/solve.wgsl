@@ -216,13 +216,17 @@ fn solve_standard(s: Scaled) -> Solved {
 
 // Distance to the centre minus radius at parameter t (unscaled, finite), from compensated differences; unscaled.
 fn clearance_at(s: Scaled, t: f32) -> f32 {
-  let k = unscale(t, s.direction - s.length);
+  let lift = select(0, 24, abs(t) < power_of_two(-100));
+  let lifted = t * power_of_two(lift);
+  let k = unscale(lifted, s.direction - s.length - lift);
   if (abs(k) > power_of_two(30)) {
+    // So far out that the sphere is a point: k * d may exceed f32, and so may its square.
     let length = sqrt(dot3(s.d, s.d));
     let along = dot3(s.eh, s.d) / length;
-    // So far out the length of k * d may exceed f32: keep two exponents in hand.
-    let far = min(abs(k), power_of_two(120)) * length - select(along, -along, k < 0.0);
-    return unscale(far - s.r, s.length);
+    let e = exponent(lifted);
+    let far = unscale(abs(lifted) * power_of_two(-e) * length, e - lift + s.direction);
+    let near = unscale(s.r + select(along, -along, k < 0.0), s.length);
+    return select(far - near, far, far >= FAR);
   }
   let q = difference_of_squares(s.r, perpendicular(s, k));
   return clearance(s, q.w, q.xyz);

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    quiet_mesa();
     let arguments = match cli::Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -22,5 +23,14 @@ fn main() -> ExitCode {
             cli::say(&format!("error: {error}{hint}"));
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick
+/// from is lost by switching it off there: `--device` chooses.
+fn quiet_mesa() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() && std::env::var_os("NODEVICE_SELECT").is_none() {
+        // SAFETY: no other thread runs yet that could read the environment.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }

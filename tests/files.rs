@@ -348,3 +348,29 @@ fn links_and_rights_are_respected() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
     assert!(write_answers(&path, &Answers::Closest(&[])).unwrap_err().to_string().contains("read-only"));
 }
+
+proptest::proptest! {
+    /// Whatever a file holds, reading it ends with records or an error: never with a panic, a hang or all the memory.
+    #[test]
+    fn damaged_files_are_answered(
+        format in 0..3_usize,
+        damage in proptest::collection::vec((0..200_usize, proptest::num::u8::ANY), 1..6),
+        length in 0..220_usize,
+    ) {
+        let (name, mut bytes) = [
+            ("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO))),
+            ("a.csv", b"x,y,z,r\n1,2,3,0.5\n\n-4,\"5.5\",1e-7,2\n".to_vec()),
+            ("a.f32", le4(&TWO)),
+        ][format].clone();
+        for (at, byte) in damage {
+            if let Some(old) = bytes.get_mut(at) {
+                *old = byte;
+            }
+        }
+        bytes.truncate(length);
+        let (_folder, path) = file(name, bytes);
+        let _ = read_spheres(&path, DVec3::ZERO);
+        let _ = read_rays(&path, DVec3::ONE, OnBad::Skip);
+        let _ = center_of_spheres(&path);
+    }
+}

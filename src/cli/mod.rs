@@ -3,6 +3,7 @@
 mod args;
 mod cast;
 mod compare;
+mod devices;
 mod progress;
 mod single;
 mod summary;
@@ -25,11 +26,14 @@ pub(crate) struct Cli {
 enum Command {
     /// Cast rays at spheres: which one does each ray meet, and when?
     Cast(Box<cast::CastArgs>),
+    /// List what work can run on here, and what each can promise
+    Devices(devices::DevicesArgs),
 }
 
 pub(crate) fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Cast(args) => cast::run(&args),
+        Command::Devices(args) => devices::run(&args),
     }
 }
 

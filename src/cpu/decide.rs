@@ -100,7 +100,8 @@ pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) 
     if high > ray.t_max || (half_open && high >= ray.t_max) {
         return Verdict::maybe(low);
     }
-    if low <= -f32::MAX || high >= f32::MAX {
+    // A saturated root is beyond f32, or as near as its bound tells.
+    if low <= -f32::MAX || high >= f32::MAX || t.abs() >= f32::MAX {
         return if doubtful { Verdict::maybe(low) } else { Verdict { met: Met::Beyond, ..Verdict::NO } };
     }
     Verdict { met: Met::Yes, t, low, high }

@@ -96,8 +96,7 @@ pub(crate) fn may_meet(ray: &Prepared, columns: &Columns, start: usize) -> u32 {
     }
     let mut mask = 0u32;
     for (i, m) in margins.iter().enumerate() {
-        // Written so that a NaN is kept.
-        mask |= u32::from(!(*m < 0.0)) << i;
+        mask |= u32::from(*m >= 0.0) << i;
     }
     mask
 }

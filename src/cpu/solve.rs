@@ -254,13 +254,17 @@ pub(crate) fn solve_standard(s: &Scaled) -> Solved {
 /// Distance to the centre minus radius at parameter `t` (unscaled, finite), from compensated differences; in unscaled units.
 #[inline(always)]
 pub(crate) fn clearance_at(s: &Scaled, t: f32) -> f32 {
-    let k = unscale(t, s.direction - s.length);
+    let lift = if t.abs() < power_of_two(-100) { 24 } else { 0 };
+    let lifted = t * power_of_two(lift);
+    let k = unscale(lifted, s.direction - s.length - lift);
     if k.abs() > power_of_two(30) {
-        // So far out that the sphere is a point and squares would overflow; two exponents are kept in hand for |d|.
+        // So far out that the sphere is a point: k · d may exceed f32, and so may its square.
         let length = dot3(s.d, s.d).sqrt();
         let along = dot3(s.eh, s.d) / length;
-        let far = k.abs().min(power_of_two(120)) * length - if k < 0.0 { -along } else { along };
-        return unscale(far - s.r, s.length);
+        let e = exponent(lifted);
+        let far = unscale(lifted.abs() * power_of_two(-e) * length, e - lift + s.direction);
+        let near = unscale(s.r + if k < 0.0 { -along } else { along }, s.length);
+        return if far >= f32::MAX { far } else { far - near };
     }
     let (high, low) = perpendicular(s, k);
     let (disc, p) = difference_of_squares(s.r, high, low);
