@@ -4,7 +4,9 @@ mod args;
 mod cast;
 mod compare;
 mod devices;
+mod pictures;
 mod progress;
+mod render;
 mod single;
 mod summary;
 
@@ -26,6 +28,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Cast rays at spheres: which one does each ray meet, and when?
     Cast(Box<cast::CastArgs>),
+    /// Draw a system of a light and bodies, with umbra and penumbra as they are
+    Render(Box<render::RenderArgs>),
     /// List what work can run on here, and what each can promise
     Devices(devices::DevicesArgs),
 }
@@ -33,6 +37,7 @@ enum Command {
 pub(crate) fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Cast(args) => cast::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Devices(args) => devices::run(&args),
     }
 }

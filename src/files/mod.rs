@@ -20,7 +20,7 @@ mod rows;
 
 use std::path::Path;
 
-pub use output::{Answers, check_output, write_answers, write_whole};
+pub use output::{Answers, check_output, check_target, write_answers, write_whole};
 pub use rows::{Rounding, Table};
 
 use crate::error::{Error, Result};

@@ -48,6 +48,15 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     Ok(target)
 }
 
+/// Checks, before any work, that a file can be written to `path`: an existing folder, nothing there that must not be
+/// replaced. Says where the file really lies (a link is followed).
+///
+/// # Errors
+/// [`Error::Io`] for what the system does not allow.
+pub fn check_target(path: &Path) -> Result<PathBuf> {
+    target(path)
+}
+
 /// Where a file of that name lies or would lie, all links followed.
 fn target(path: &Path) -> Result<PathBuf> {
     let cannot = |message: String| Error::Io { action: "write", path: path.to_path_buf(), message };

@@ -28,7 +28,6 @@ fn linear(encoded: f64) -> f64 {
 
 /// Linear light to sRGB; what is brighter than 1 is clipped.
 pub(crate) fn encoded(linear: f64) -> f64 {
-    // `max` first: it also turns a NaN into 0.
-    let linear = linear.max(0.0).min(1.0);
+    let linear = linear.clamp(0.0, 1.0);
     if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
 }

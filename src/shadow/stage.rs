@@ -118,7 +118,7 @@ fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
     let axis = occluder.center - light.center;
     let distance = axis.length();
     let sine = (light.radius + occluder.radius) / distance;
-    if !(sine < 0.999) {
+    if sine.is_nan() || sine >= 0.999 {
         return true;
     }
     let axis = axis / distance;

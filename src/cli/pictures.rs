@@ -1,0 +1,103 @@
+//! Two pictures of the same system, compared: what the CPU engine drew in f64, and what a device drew in f32.
+
+use std::fmt;
+
+use serde::Serialize;
+use umbracast::shadow::{Picture, System};
+
+/// What two devices drew differently.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Difference {
+    pixels: u64,
+    /// Pixels whose middle shows another sphere.
+    ids: u64,
+    /// As many of them as are nowhere near an edge.
+    ids_inside: u64,
+    /// The largest difference of the visible fraction away from edges, and its pixel.
+    fraction: f64,
+    fraction_at: Option<[u32; 2]>,
+    /// The largest difference of `t` away from edges, as a share of the camera's distance.
+    t: f64,
+    t_at: Option<[u32; 2]>,
+    /// Pixels whose colour differs by more than one step of 8 bits, and the largest difference of any.
+    colors: u64,
+    color_steps: u8,
+}
+
+/// Of the visible fraction, away from edges: ten times the worst that is seen, which is at the terminator close to the
+/// limb, where a rounded direction moves the point on the ground the most.
+const FRACTION: f64 = 1e-3;
+/// Of `t`, relative, away from edges.
+const T: f64 = 1e-5;
+/// Share of the pixels that may differ by more than a step: edges fall on another sample here and there.
+const COLORS: f64 = 1e-3;
+
+impl Difference {
+    pub(crate) fn between(system: &System, found: &Picture, expected: &Picture) -> Self {
+        let [width, height] = expected.size;
+        let mut d = Self { pixels: u64::from(width) * u64::from(height), ..Self::default() };
+        let light = system.ball_count() as u32;
+        for (at, (a, b)) in found.srgb8().chunks(3).zip(expected.srgb8().chunks(3)).enumerate() {
+            let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+            d.colors += u64::from(steps > 1);
+            d.color_steps = d.color_steps.max(steps);
+            let (x, y) = (at as u32 % width, at as u32 / width);
+            let edge = near_edge(expected, x, y);
+            if found.id[at] != expected.id[at] {
+                d.ids += 1;
+                d.ids_inside += u64::from(!edge);
+                continue;
+            }
+            if edge || expected.id[at] > light {
+                continue;
+            }
+            let apart = (f64::from(found.fraction[at]) - f64::from(expected.fraction[at])).abs();
+            if apart.is_nan() || apart > d.fraction {
+                (d.fraction, d.fraction_at) = (apart, Some([x, y]));
+            }
+            let apart = (f64::from(found.t[at]) / f64::from(expected.t[at]) - 1.0).abs();
+            if apart.is_nan() || apart > d.t {
+                (d.t, d.t_at) = (apart, Some([x, y]));
+            }
+        }
+        d
+    }
+
+    /// What breaks a promise, if anything does.
+    pub(crate) fn broken(&self) -> Option<String> {
+        let mut faults = Vec::new();
+        if self.ids_inside > 0 {
+            faults.push(format!("{} pixels away from edges show another sphere", self.ids_inside));
+        }
+        if self.fraction.is_nan() || self.fraction > FRACTION {
+            faults.push(format!("a visible fraction differs by {:.1e}, {FRACTION:.0e} is allowed", self.fraction));
+        }
+        if self.t.is_nan() || self.t > T {
+            faults.push(format!("a distance differs by {:.1e} of itself, {T:.0e} is allowed", self.t));
+        }
+        if self.colors as f64 > COLORS * self.pixels as f64 {
+            let allowed = COLORS * self.pixels as f64;
+            faults.push(format!("{} colours differ by more than a step, {allowed:.0} may", self.colors));
+        }
+        (!faults.is_empty()).then(|| faults.join("; "))
+    }
+}
+
+/// Whether a neighbour, or the neighbour of one, shows something else.
+fn near_edge(picture: &Picture, x: u32, y: u32) -> bool {
+    let [width, height] = picture.size;
+    let own = picture.id[(y * width + x) as usize];
+    (y.saturating_sub(2)..(y + 3).min(height))
+        .any(|v| (x.saturating_sub(2)..(x + 3).min(width)).any(|u| picture.id[(v * width + u) as usize] != own))
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "against the CPU engine {} of {} pixels differ by more than a step (the most by {}), {} ids, fractions by at \
+             most {:.1e}, distances by {:.1e} of themselves",
+            self.colors, self.pixels, self.color_steps, self.ids, self.fraction, self.t
+        )
+    }
+}

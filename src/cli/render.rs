@@ -1,0 +1,258 @@
+//! `umbracast render`: a picture of a system, and what its pixels know.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde::Serialize;
+use umbracast::files::check_target;
+use umbracast::shadow::{Bits, Picture, Progress, System};
+use umbracast::{Device, DeviceOptions, Error, Result, blocking};
+
+use super::args::{DeviceArgs, words};
+use super::pictures::Difference;
+use super::progress::Working;
+use super::{print_json, say};
+
+/// The system that is drawn when none is named.
+const PLANET: &str = include_str!("../../systems/planet.toml");
+/// Where pictures go when nothing else is said.
+const FOLDER: &str = "output";
+
+const EXAMPLES: &str = "\
+Examples:
+  umbracast render
+  umbracast render systems/eclipse-2024-04-08.toml -o eclipse.png --size 3840x2160
+  umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy --t t.npy --id id.npy
+  umbracast render --device gpu --compare
+
+systems/README.md describes system files. The arrays have shape (height, width) and hold what the middle of each pixel
+shows. t: distance in the file's unit, inf where nothing is. id: number of the sphere in the file, the light last,
+4294967295 where nothing is. fraction: part of the light's disc to be seen from there; 1 where nothing is.
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed,
+  6 --compare found a broken promise.";
+
+/// Draw a system of a light and bodies, with umbra and penumbra as they are
+///
+/// Without SYSTEM a planet and its moon are drawn into output/planet.png.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast render --help` gives examples.")]
+pub(crate) struct RenderArgs {
+    /// A system file (.toml)
+    system: Option<PathBuf>,
+    /// Where the picture goes: .png [default: output/NAME.png]
+    #[arg(short, long, value_name = "PNG")]
+    output: Option<PathBuf>,
+    /// Width and height in pixels, instead of the system's
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
+    size: Option<[u32; 2]>,
+    /// Bits a channel
+    #[arg(long, default_value = "8", value_parser = words([
+        ("8", "what screens show", Bits::Eight),
+        ("16", "for what comes after", Bits::Sixteen),
+    ]))]
+    bits: Bits,
+    /// Samples along each axis of a pixel, instead of the system's
+    #[arg(long, value_name = "N")]
+    samples: Option<u32>,
+    /// Also write the distances, as f32
+    #[arg(long, value_name = "NPY")]
+    t: Option<PathBuf>,
+    /// Also write the ids, as u32
+    #[arg(long, value_name = "NPY")]
+    id: Option<PathBuf>,
+    /// Also write the visible fractions of the light, as f32
+    #[arg(long, value_name = "NPY")]
+    fraction: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Also draw on the CPU, count the differences, and fail when they exceed what is promised
+    #[arg(long)]
+    compare: bool,
+    /// Print one JSON object on stdout instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// `1920x1080`.
+fn size(text: &str) -> std::result::Result<[u32; 2], String> {
+    let side = |part: &str| part.parse::<u32>().ok();
+    match text.split_once(['x', 'X', '×']) {
+        Some((width, height)) => side(width).zip(side(height)).map(|(width, height)| [width, height]),
+        None => None,
+    }
+    .ok_or_else(|| "expected WIDTHxHEIGHT, as in 1920x1080".into())
+}
+
+pub(crate) fn run(args: &RenderArgs) -> Result<()> {
+    let (system, output) = args.system()?;
+    let arrays = [&args.t, &args.id, &args.fraction];
+    check_outputs(&output, &arrays.map(Option::as_deref), args.system.as_deref())?;
+    let device = blocking::open(&args.device.options())?;
+    let started = Instant::now();
+    let picture = draw(&device, &system, args.quiet)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let difference = if args.compare {
+        let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+        Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.quiet)?))
+    } else {
+        None
+    };
+    let broken = difference.as_ref().and_then(Difference::broken);
+    if broken.is_none() {
+        // A picture that broke a promise is not handed on as if it had kept it.
+        let _working = Working::on("writing".into(), args.quiet);
+        picture.write_png(&output, args.bits)?;
+        args.t.as_ref().map_or(Ok(()), |path| picture.write_t(path))?;
+        args.id.as_ref().map_or(Ok(()), |path| picture.write_id(path))?;
+        args.fraction.as_ref().map_or(Ok(()), |path| picture.write_fraction(path))?;
+    }
+    let summary = Summary {
+        device: device.name(),
+        cpu: device.is_cpu(),
+        width: picture.size[0],
+        height: picture.size[1],
+        samples: system.picture().samples.pow(2),
+        bodies: system.bodies().len(),
+        spheres: system.ball_count(),
+        seconds,
+        output: broken.is_none().then_some(output.as_path()),
+        t: args.t.as_deref(),
+        id: args.id.as_deref(),
+        fraction: args.fraction.as_deref(),
+        compare: difference.as_ref(),
+    };
+    if args.json {
+        print_json(&summary)?;
+    } else if !args.quiet {
+        say(&summary.line());
+    }
+    broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+}
+
+impl RenderArgs {
+    /// The system as it is to be drawn, and where to.
+    fn system(&self) -> Result<(System, PathBuf)> {
+        let (system, stem) = match &self.system {
+            Some(path) => (System::read(path)?, path.file_stem().unwrap_or(path.as_os_str())),
+            None => (System::parse(PLANET, Path::new("planet.toml"))?, "planet".as_ref()),
+        };
+        let mut options = system.picture().clone();
+        options.size = self.size.unwrap_or(options.size);
+        options.samples = self.samples.unwrap_or(options.samples);
+        let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(stem).with_extension("png"));
+        Ok((system.with_picture(options)?, output))
+    }
+}
+
+/// Refuses, before any work, what could not be written; makes the folder of the default name.
+fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], input: Option<&Path>) -> Result<()> {
+    let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
+    let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
+    if !has(output, "png") {
+        return bad(output, "cannot write a picture to that: supported is .png");
+    }
+    if output.parent() == Some(Path::new(FOLDER)) {
+        std::fs::create_dir_all(FOLDER).map_err(|e| Error::Io {
+            action: "write",
+            path: FOLDER.into(),
+            message: e.to_string(),
+        })?;
+    }
+    let mut targets = vec![check_target(output)?];
+    for path in arrays.iter().flatten() {
+        if !has(path, "npy") {
+            return bad(path, "cannot write an array to that: supported is .npy");
+        }
+        let target = check_target(path)?;
+        if targets.contains(&target) {
+            return bad(path, "is named twice: one file would replace the other");
+        }
+        targets.push(target);
+    }
+    match input.and_then(|input| std::fs::canonicalize(input).ok()) {
+        Some(input) if targets.contains(&input) => bad(&input, "is the system file: the picture would replace it"),
+        _ => Ok(()),
+    }
+}
+
+/// Draws, with a bar on a terminal when it takes longer than a second.
+fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
+    if quiet {
+        return blocking::render(device, system, None);
+    }
+    let bar: Arc<Mutex<Option<indicatif::ProgressBar>>> = Arc::default();
+    let (shared, name, started) = (bar.clone(), device.name().to_owned(), Instant::now());
+    let progress: Progress = Arc::new(move |done| {
+        if started.elapsed() < Duration::from_secs(1) {
+            return;
+        }
+        let mut bar = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        // indicatif draws nothing where stderr is no terminal.
+        let bar = bar.get_or_insert_with(|| {
+            indicatif::ProgressBar::new(1000).with_message(format!("drawing on {name}")).with_style(
+                indicatif::ProgressStyle::with_template("{msg} {wide_bar} {percent} %")
+                    .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()),
+            )
+        });
+        bar.set_position((done * 1000.0) as u64);
+    });
+    let picture = blocking::render(device, system, Some(progress));
+    if let Some(bar) = bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        bar.finish_and_clear();
+    }
+    picture
+}
+
+/// How it went: a line for people, an object for programs.
+#[derive(Serialize)]
+struct Summary<'a> {
+    device: &'a str,
+    cpu: bool,
+    width: u32,
+    height: u32,
+    /// A pixel.
+    samples: u32,
+    bodies: usize,
+    spheres: usize,
+    seconds: f64,
+    /// None when a broken promise kept it from being written.
+    output: Option<&'a Path>,
+    t: Option<&'a Path>,
+    id: Option<&'a Path>,
+    fraction: Option<&'a Path>,
+    compare: Option<&'a Difference>,
+}
+
+impl Summary<'_> {
+    fn line(&self) -> String {
+        let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        let mut line = format!(
+            "{}: {}x{} pixels, {} samples each, {}",
+            self.device,
+            self.width,
+            self.height,
+            self.samples,
+            plural(self.bodies, "body", "bodies")
+        );
+        if self.spheres != self.bodies {
+            line += &format!(" of {}", plural(self.spheres, "sphere", "spheres"));
+        }
+        line += &format!(", {:.2} s", self.seconds);
+        if let Some(output) = self.output {
+            line += &format!("; wrote {}", output.display());
+        }
+        for array in [self.t, self.id, self.fraction].into_iter().flatten() {
+            line += &format!(", {}", array.display());
+        }
+        if let Some(difference) = self.compare {
+            line += &format!("; {difference}");
+        }
+        line
+    }
+}

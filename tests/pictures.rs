@@ -1,0 +1,154 @@
+//! Pictures are the same on every device.
+#![cfg(feature = "cli")]
+
+use std::path::Path;
+
+use umbracast::blocking;
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System, visible_fraction};
+
+mod common;
+use common::{cpu, devices};
+
+fn shipped(name: &str, size: [u32; 2]) -> System {
+    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap();
+    let picture = PictureOptions { size, samples: 2, ..system.picture().clone() };
+    system.with_picture(picture).unwrap()
+}
+
+/// A body that looks at a crowd of others before a wide light.
+fn crowded(lens: Lens, light: f64) -> System {
+    let ball = |x: f64, y: f64, z: f64, radius: f64| Ball::new([x, y, z], radius);
+    let mut crowd = Vec::new();
+    for i in 0..6 {
+        for j in 0..6 {
+            crowd.push(ball(i as f64 * 0.7 - 1.7, j as f64 * 0.7 - 1.7, 6.0 + 0.3 * ((i * 7 + j * 3) % 5) as f64, 0.5));
+        }
+    }
+    let body = |name: &str, balls, casts, receives| Body {
+        name: name.into(),
+        balls,
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        swirl: 0.0,
+        casts,
+        receives,
+    };
+    System::new(
+        LightSource { name: "light".into(), ball: ball(0.0, 0.0, 60.0, light), color: Color::WHITE },
+        vec![
+            body("ground", vec![ball(0.0, 0.0, -20.0, 20.0)], true, true),
+            body("crowd", crowd, true, true),
+            body("ghost", vec![ball(3.5, 0.0, 3.0, 0.5)], false, false),
+        ],
+        Camera { position: DVec3::new(9.0, -14.0, 6.0), target: DVec3::new(0.0, 0.0, 1.5), up: DVec3::Z, lens },
+        PictureOptions {
+            size: [120, 90],
+            samples: 2,
+            exposure: 1.0,
+            ambient: 0.01,
+            background: Color::BLACK,
+            stars: 1.0,
+        },
+    )
+    .unwrap()
+}
+
+#[test]
+fn every_device_draws_the_same() {
+    let perspective = Lens::Perspective { field_of_view_deg: 40.0 };
+    let systems = [
+        ("planet", shipped("planet.toml", [320, 180])),
+        ("eclipse", shipped("eclipse-2024-04-08.toml", [320, 180])),
+        ("umbra", shipped("umbra-2024-04-08.toml", [101, 101])),
+        // More than sixteen overlap on this light: single pixels go to the host.
+        ("crowd", crowded(perspective, 20.0)),
+        ("crowd under a small light", crowded(Lens::Orthographic { width: 12.0 }, 2.0)),
+        ("crowd under a point", crowded(perspective, 0.0)),
+    ];
+    for (name, system) in &systems {
+        let expected = blocking::render(&cpu(), system, None).unwrap();
+        let shadows = expected.fraction.iter().filter(|f| (0.001..0.999).contains(*f)).count();
+        for device in devices().iter().filter(|device| !device.is_cpu()) {
+            let found = blocking::render(device, system, None).unwrap();
+            let count = expected.id.len();
+            let ids = (0..count).filter(|&i| found.id[i] != expected.id[i]).count();
+            let off = |i: &usize| (found.fraction[*i] - expected.fraction[*i]).abs() > 1e-3;
+            let fractions = (0..count).filter(off).count();
+            let colors = found.srgb8().iter().zip(expected.srgb8()).filter(|(a, b)| a.abs_diff(*b) > 1).count();
+            println!(
+                "{name} on {}: {count} pixels, {shadows} in penumbra: {ids} ids, {fractions} fractions, {colors} of the \
+                 colours differ",
+                device.name()
+            );
+            // A point's shadow has an edge; everything else is soft or on a limb.
+            assert!(ids + fractions + colors <= count / 500, "{name} on {}", device.name());
+        }
+    }
+}
+
+/// Where the ray of a pixel's middle enters a ball, in f64 and by another way than the renderer's.
+fn ground(system: &System, ball: Ball, x: u32, y: u32) -> Option<DVec3> {
+    let camera = system.camera();
+    let [width, height] = system.picture().size.map(f64::from);
+    let forward = (camera.target - camera.position).normalize();
+    let right = forward.cross(camera.up).normalize();
+    let Lens::Perspective { field_of_view_deg } = camera.lens else { return None };
+    let scale = (0.5 * field_of_view_deg).to_radians().tan() / (0.5 * height);
+    let (across, down) = (f64::from(x) + 0.5 - 0.5 * width, f64::from(y) + 0.5 - 0.5 * height);
+    let direction = forward + scale * (across * right - down * right.cross(forward));
+    let (a, b) = (direction.length_squared(), (camera.position - ball.center).dot(direction));
+    let c = (camera.position - ball.center).length_squared() - ball.radius * ball.radius;
+    (b * b > a * c).then(|| camera.position - direction * ((b + (b * b - a * c).sqrt()) / a))
+}
+
+#[test]
+fn shadows_fall_from_what_casts_on_what_receives() {
+    let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 6.0);
+    let light = system.light().ball;
+    let (earth, crowd) = (system.bodies()[0].balls[0], &system.bodies()[1].balls);
+    for device in devices() {
+        let picture = blocking::render(device, &system, None).unwrap();
+        let [width, height] = picture.size;
+        let (mut compared, mut shaded, mut ghosts, mut worst) = (0, 0, 0, 0.0_f64);
+        for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+            let i = (y * width + x) as usize;
+            let fraction = f64::from(picture.fraction[i]);
+            let ball = match picture.id[i] {
+                0 => earth,
+                37 => system.bodies()[2].balls[0],
+                _ => continue,
+            };
+            let Some(point) = ground(&system, ball, x, y) else { continue };
+            let normal = (point - ball.center) / ball.radius;
+            let toward = light.center - point;
+            let height = (normal.dot(toward) / toward.length()).asin();
+            if height < (light.radius / toward.length()).asin() {
+                continue;
+            }
+            // The whole disc is up: the horizon hides nothing. The ghost, before the crowd, casts no shadow and has none.
+            let expected = if ball == earth { visible_fraction(point, light, crowd).unwrap() } else { 1.0 };
+            worst = worst.max((fraction - expected).abs());
+            compared += 1;
+            shaded += u32::from(expected < 0.99);
+            ghosts += u32::from(ball != earth);
+        }
+        println!("{}: {compared} pixels, {shaded} shaded, {ghosts} of the ghost, worst {worst:.1e}", device.name());
+        assert!(shaded > 200 && ghosts > 20 && compared > shaded + ghosts, "{compared} {shaded} {ghosts}");
+        assert!(worst < 1e-4, "{}: {worst}", device.name());
+    }
+}
+
+#[test]
+fn a_picture_of_nothing_but_stars() {
+    let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 0.5);
+    let camera = Camera { target: DVec3::new(30.0, -60.0, 6.0), ..*system.camera() };
+    let system = System::new(system.light().clone(), Vec::new(), camera, system.picture().clone()).unwrap();
+    for device in devices() {
+        let picture = blocking::render(device, &system, None).unwrap();
+        assert!(picture.id.iter().all(|&id| id == umbracast::NO_SPHERE));
+        assert!(picture.t.iter().all(|t| t.is_infinite()) && picture.fraction.iter().all(|&f| f == 1.0));
+        let bright = picture.rgb.iter().filter(|rgb| rgb[1] > 0.01).count();
+        assert!((100..5000).contains(&bright), "{}: {bright} pixels with stars", device.name());
+    }
+}
