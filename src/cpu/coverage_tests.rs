@@ -78,3 +78,35 @@ fn the_union_of_overlapping_caps_agrees_with_slices() {
     }
     assert!(worst[2] < 2e-5, "{worst:?}");
 }
+
+#[test]
+fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
+    let rings = 2000;
+    for radius in [0.0047, 0.05, 0.5, 1.2] {
+        for step in 0..=12 {
+            // The light's centre from just below the rising of its rim to well up.
+            let height = radius * (-1.05 + 0.2 * f64::from(step));
+            if height > FRAC_PI_2 {
+                continue;
+            }
+            let light = Light { inverse_distance: 1e-9, ratio: f64::sin(radius) };
+            let normal = DVec3::new(height.cos(), 0.0, height.sin());
+            let disc = disc_from(normal, light);
+            let ground = horizon_cap(disc, normal);
+            assert!((ground.edge - height).abs() < 1e-8 && (disc.radius - radius).abs() < 1e-8);
+            // Rings around the light's centre: the cosine is h + k cos φ along each, cut off where it is negative.
+            let mut sum = 0.0;
+            for ring in 0..rings {
+                let away = radius * (f64::from(ring) + 0.5) / f64::from(rings);
+                let (h, k) = (height.sin() * away.cos(), height.cos() * away.sin());
+                let phi = (-h / k).clamp(-1.0, 1.0).acos();
+                sum += 2.0 * (h * phi + k * phi.sin()) * away.sin();
+            }
+            let integral = sum * radius / f64::from(rings);
+            // Overhead it would be π sin² a.
+            let expected = integral / (PI * radius.sin() * radius.sin());
+            let got = irradiance(disc, ground);
+            assert!((got - expected).abs() < 2e-6 * (1.0 + radius), "{radius} {height}: {got} {expected}");
+        }
+    }
+}

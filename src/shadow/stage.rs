@@ -129,3 +129,41 @@ fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
     let across = v.cross(axis).length();
     along > 0.0 && across <= 1.000_001 * along * sine / (1.0 - sine * sine).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::visible_fraction;
+
+    /// A list of occluders that left one out would draw a shadow with a piece missing.
+    #[test]
+    fn nothing_that_can_shade_is_left_out() {
+        let mut state = 5_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 * 2f64.powi(-53)
+        };
+        let (mut kept, mut needed) = (0, 0);
+        for case in 0..4000 {
+            let light = Ball::new([0.0, 0.0, 0.0], [0.0, 0.5, 3.0, 20.0][case % 4]);
+            let receiver = Ball::new([0.0, 0.0, 60.0], 0.05 + 4.0 * random());
+            let place = DVec3::new(16.0 * random() - 8.0, 16.0 * random() - 8.0, 25.0 + 50.0 * random());
+            let occluder = Ball { center: place, radius: 0.05 + 3.0 * random() };
+            let shaded = (0..400).any(|i| {
+                // A spiral over the receiver's surface.
+                let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 400.0;
+                let (r, turn) = ((1.0 - z * z).sqrt(), f64::from(i) * 2.399_963);
+                let normal = DVec3::new(r * turn.cos(), r * turn.sin(), z);
+                let point = receiver.center + receiver.radius * normal;
+                visible_fraction(point, light, &[occluder]).is_ok_and(|fraction| fraction < 1.0)
+            });
+            let may = may_shade(light, occluder, receiver);
+            assert!(may || !shaded, "case {case}: {light:?} {occluder:?} {receiver:?}");
+            kept += u32::from(may);
+            needed += u32::from(shaded);
+        }
+        println!("{needed} of 4000 shade their receiver, {kept} were kept");
+        // Nor is everything kept.
+        assert!(needed > 500 && kept < needed + needed / 4);
+    }
+}
