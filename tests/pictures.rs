@@ -152,3 +152,89 @@ fn a_picture_of_nothing_but_stars() {
         assert!((100..5000).contains(&bright), "{}: {bright} pixels with stars", device.name());
     }
 }
+
+/// Numbers in 0…1.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    /// A length within some decades of 1.
+    fn length(&mut self, decades: f64) -> f64 {
+        10f64.powf(decades * (self.unit() - 0.5))
+    }
+
+    fn point(&mut self, decades: f64) -> DVec3 {
+        let direction = DVec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5).normalize_or(DVec3::X);
+        direction * self.length(decades)
+    }
+
+    fn system(&mut self, case: usize) -> umbracast::Result<System> {
+        let scale = self.length(50.0);
+        let decades = [0.5, 3.0, 12.0][case % 3];
+        let mut ball =
+            |share: f64| Ball { center: self.point(decades) * scale, radius: share * self.length(decades) * scale };
+        let light =
+            LightSource { name: "light".into(), ball: ball([0.0, 0.01, 0.3][case / 3 % 3]), color: Color::WHITE };
+        let bodies: Vec<Body> = (0..4)
+            .map(|i| Body {
+                name: "body".into(),
+                balls: vec![ball(0.2)],
+                colors: vec![Color::WHITE, Color::BLACK],
+                pole: DVec3::new(1.0, 2.0, 3.0),
+                swirl: f64::from(i) / 3.0,
+                casts: true,
+                receives: true,
+            })
+            .collect();
+        let target = bodies[0].balls[0];
+        let lens = if case % 2 == 0 {
+            // Not 3: then some pixels would be tangent to the last digit.
+            Lens::Orthographic { width: 3.1 * target.radius }
+        } else {
+            Lens::Perspective { field_of_view_deg: 17.0 * self.length(2.0) }
+        };
+        let camera = Camera { position: self.point(decades) * scale, target: target.center, up: DVec3::Z, lens };
+        let picture = PictureOptions {
+            size: [9, 7],
+            samples: 1,
+            exposure: 1.0,
+            ambient: 0.0,
+            background: Color::BLACK,
+            stars: 1.0,
+        };
+        System::new(light, bodies, camera, picture)
+    }
+}
+
+/// From atoms to light years: no panic, and every number a number.
+#[test]
+fn extremes_stay_numbers() {
+    let mut random = Random(11);
+    let (mut drawn, mut refused, mut differ) = (0, 0, 0);
+    for case in 0..900 {
+        let Ok(system) = random.system(case) else {
+            refused += 1;
+            continue;
+        };
+        drawn += 1;
+        let expected = blocking::render(&cpu(), &system, None).unwrap();
+        for device in devices() {
+            let picture = blocking::render(device, &system, None).unwrap();
+            for i in 0..picture.id.len() {
+                let (t, fraction) = (picture.t[i], picture.fraction[i]);
+                assert!((0.0..=1.0).contains(&fraction), "case {case} on {}: {fraction}", device.name());
+                assert!(picture.rgb[i].iter().all(|c| (0.0..=1.0).contains(c)), "case {case}: {:?}", picture.rgb[i]);
+                let hit = picture.id[i] != umbracast::NO_SPHERE;
+                assert!(t >= 0.0 && t.is_finite() == hit, "case {case} on {}: {t}", device.name());
+                let same = picture.id[i] == expected.id[i] && (fraction - expected.fraction[i]).abs() < 1e-3;
+                differ += u32::from(!same);
+            }
+        }
+    }
+    println!("{drawn} drawn, {refused} refused; {differ} of {} pixels differ", drawn * 63);
+    assert!(drawn > 200 && differ < drawn * 63 / 1000);
+}

@@ -28,7 +28,10 @@ pub(crate) fn palette(system: &System) -> Palette {
 }
 
 /// One pixel: colour, `t`, id, fraction.
-pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u32) -> ([f32; 3], f32, u32, f32) {
+pub(crate) type Pixel = ([f32; 3], f32, u32, f32);
+
+/// Draws one pixel.
+pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u32) -> Pixel {
     let options = system.picture();
     let palette = palette(system);
     let (x, y) = (f64::from(x), f64::from(y));

@@ -1,18 +1,20 @@
 //! Pictures and visible fractions on a GPU.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::GpuDevice;
 use super::params::Params;
 use super::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::cpu::coverage::Sky;
-use crate::cpu::picture as twin;
+use crate::cpu::picture::{self as twin, Pixel};
 use crate::error::Result;
 use crate::query::{Inside, Query};
 use crate::records::Sphere;
-use crate::shadow::{Picture, Prepared, Stage, System};
+use crate::shadow::{Picture, Prepared, Stage, System, on_cpu};
 use crate::wgsl;
 
 const WORKGROUP: u32 = 64;
@@ -34,8 +36,8 @@ struct Work {
 /// Draws a system. Pixels on whose light more than sixteen spheres overlap are done on the CPU.
 pub(crate) async fn picture(
     gpu: &GpuDevice,
-    system: &System,
-    stage: &Stage,
+    system: &Arc<System>,
+    stage: &Arc<Stage>,
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
@@ -62,21 +64,38 @@ pub(crate) async fn picture(
         let mut middles = vec![<Middle as bytemuck::Zeroable>::zeroed(); count as usize];
         gpu.read(&work.sums, &work.staging, &mut sums, LIMIT).await?;
         gpu.read(&work.middles, &work.staging, &mut middles, LIMIT).await?;
-        let mut sky = Sky::default();
+        let share = share as f32;
+        let mut crowded = Vec::new();
         for (i, (sum, middle)) in sums.iter().zip(&middles).enumerate() {
             let at = first as usize + i;
-            let [r, g, b, crowded] = *sum;
-            (picture.rgb[at], picture.t[at], picture.id[at], picture.fraction[at]) =
-                if crowded > 0.0 || middle.crowded != 0 {
-                    let (x, y) = (at as u32 % width, at as u32 / width);
-                    twin::pixel(system, stage, &mut sky, x, y)
-                } else {
-                    let share = share as f32;
-                    ([r * share, g * share, b * share], f32::from_bits(middle.t), middle.id, middle.fraction)
-                };
+            let [r, g, b, undone] = *sum;
+            if undone > 0.0 || middle.crowded != 0 {
+                crowded.push(at);
+                continue;
+            }
+            picture.rgb[at] = [r * share, g * share, b * share];
+            (picture.t[at], picture.id[at], picture.fraction[at]) =
+                (f32::from_bits(middle.t), middle.id, middle.fraction);
+        }
+        for (at, pixel) in finish(system, stage, crowded).await? {
+            (picture.rgb[at], picture.t[at], picture.id[at], picture.fraction[at]) = pixel;
         }
     }
     Ok(picture)
+}
+
+/// The pixels that the device left to the host, done in f64.
+async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) -> Result<Vec<(usize, Pixel)>> {
+    if pixels.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (system, stage) = (system.clone(), stage.clone());
+    let width = system.picture().size[0] as usize;
+    on_cpu(move || {
+        let one = |sky: &mut Sky, at| (at, twin::pixel(&system, &stage, sky, (at % width) as u32, (at / width) as u32));
+        pixels.into_par_iter().map_init(Sky::default, one).collect()
+    })
+    .await
 }
 
 /// What all dispatches have in common.

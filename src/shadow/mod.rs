@@ -45,13 +45,10 @@ impl Device {
     /// picture too large for the device; what devices do wrong.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
-        let stage = Stage::new(system)?;
+        let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
         match &self.engine {
-            Engine::Cpu => {
-                let system = system.clone();
-                on_cpu(move || crate::cpu::picture::picture(&system, &stage, &*progress)).await
-            }
-            Engine::Gpu(gpu) => crate::gpu::picture::picture(gpu, system, &stage, &*progress).await,
+            Engine::Cpu => on_cpu(move || crate::cpu::picture::picture(&system, &stage, &*progress)).await,
+            Engine::Gpu(gpu) => crate::gpu::picture::picture(gpu, &system, &stage, &*progress).await,
         }
     }
 
@@ -67,16 +64,15 @@ impl Device {
             Engine::Cpu => on_cpu(move || prepared.par_iter().map(Prepared::visible).collect()).await,
             Engine::Gpu(gpu) => {
                 let found = crate::gpu::picture::fractions(gpu, &prepared).await?;
-                let settle =
-                    |(found, one): (f32, &Prepared)| if found < 0.0 { one.visible() } else { f64::from(found) };
-                Ok(found.into_iter().zip(&prepared).map(settle).collect())
+                let settle = |(found, one): (f32, Prepared)| if found < 0.0 { one.visible() } else { f64::from(found) };
+                on_cpu(move || found.into_par_iter().zip(prepared).map(settle).collect()).await
             }
         }
     }
 }
 
 /// Runs work on rayon's workers, never in whoever polls.
-async fn on_cpu<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub(crate) async fn on_cpu<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     if rayon::current_thread_index().is_some() {
         // Already on a worker: handing over and waiting could leave no worker to do it.
         return Ok(work());
