@@ -278,7 +278,7 @@ fn seed_002_geometric() {
         [2.0, 0.0, 0.0],
         [-2.0, 0.0, 0.0],
         [-2.0 / 3.0, 4.0 / 3.0, 4.0 / 3.0],
-        [3.732_050_8, 1.0, 0.0],
+        [3.732_051, 1.0, 0.0],
     ];
     for ((ray, sphere), point) in pairs.iter().zip(points) {
         let hit = ray.hit(sphere, &query).unwrap();
@@ -286,7 +286,7 @@ fn seed_002_geometric() {
         near(ray.point_at(hit.t), point, 3e-7);
     }
     // The two tangent rows hang on one rounding; with radii of 2.1, as a careful reader has them, nothing does.
-    for (i, roots) in [(1, (1.679_843_8, 2.320_156_2)), (3, (0.453_229_2, 0.880_104_1))] {
+    for (i, roots) in [(1, (1.679_843_8, 2.320_156)), (3, (0.453_229_2, 0.880_104_1))] {
         let (ray, sphere) = (pairs[i].0, Sphere { radius: 2.1, ..pairs[i].1 });
         let (enter, exit) = ray.roots(&sphere).unwrap();
         assert!((enter - roots.0).abs() < 1e-6 && (exit - roots.1).abs() < 1e-6, "{enter} {exit}");
