@@ -7,12 +7,6 @@ override exact: bool = false;
 @group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
 @group(0) @binding(4) var<storage, read_write> approaches: array<Approach>;
 
-// The bits of x, or of the infinity that a saturated one stands for.
-fn reported(x: f32) -> u32 {
-  let bits = bitcast<u32>(x);
-  return select(bits, (bits & 0x80000000u) | INFINITY_BITS, abs(x) >= FAR);
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let i = invocation.x;

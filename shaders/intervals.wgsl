@@ -6,12 +6,6 @@
 @group(0) @binding(3) var<storage, read_write> state: array<Best>;
 @group(0) @binding(4) var<storage, read_write> intervals: array<Interval>;
 
-// The bits of t, or of the infinity that a saturated one stands for.
-fn reported(t: f32) -> u32 {
-  let bits = bitcast<u32>(t);
-  return select(bits, (bits & 0x80000000u) | INFINITY_BITS, abs(t) >= FAR);
-}
-
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let i = invocation.x;

@@ -78,3 +78,9 @@ const INFINITY_BITS: u32 = 0x7f800000u;
 const TAG_JUDGE: u32 = 0x7fc00001u;
 const TAG_ROUND: u32 = 0x7fc00002u;
 const TAG_BEYOND: u32 = 0x7fc00003u;
+
+// The bits of x, or of the infinity that a saturated one stands for.
+fn reported(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  return select(bits, (bits & 0x80000000u) | INFINITY_BITS, abs(x) >= FAR);
+}

@@ -86,11 +86,7 @@ impl Device {
         let found = adapters::adapters().await;
         let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
         let chosen = match choice.to_ascii_lowercase().as_str() {
-            "auto" => match infos.iter().position(|info| !adapters::is_software(info)) {
-                Some(index) => index,
-                // The CPU engine is faster than any software adapter.
-                None => return Ok(Self { engine: Engine::Cpu }),
-            },
+            "auto" => return Ok(Self::best(&found).await),
             "gpu" if !found.is_empty() => 0,
             "gpu" => return Err(no_device(choice, &infos)),
             lower => match lower.parse::<usize>() {
@@ -105,6 +101,17 @@ impl Device {
         };
         let gpu = GpuDevice::open(&found[chosen], None).await?;
         Ok(Self { engine: Engine::Gpu(Arc::new(gpu)) })
+    }
+
+    /// The first real GPU that opens, else the CPU engine, which is faster than any software adapter. What kept a GPU from
+    /// opening is in [`Device::list`].
+    async fn best(found: &[wgpu::Adapter]) -> Self {
+        for adapter in found.iter().filter(|adapter| !adapters::is_software(&adapter.get_info())) {
+            if let Ok(gpu) = GpuDevice::open(adapter, None).await {
+                return Self { engine: Engine::Gpu(Arc::new(gpu)) };
+            }
+        }
+        Self { engine: Engine::Cpu }
     }
 
     /// Uses a wgpu device that belongs to the caller. Nothing global is installed on it: no error handlers, no callbacks.

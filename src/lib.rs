@@ -1,4 +1,67 @@
-//! Batch ray–sphere queries and physically right shadows on any GPU.
+//! Batch ray–sphere queries and physically right shadows on any GPU, and on machines without one.
+//!
+//! Which sphere does each ray meet, when, and how near does it pass? Rays and spheres go in as slices, one record a ray comes
+//! out:
+//!
+//! ```
+//! use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
+//!
+//! let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 8.0, 0.0], 2.0)];
+//! let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::segment([0.0; 3], [0.0, 4.0, 0.0])];
+//!
+//! let device = blocking::open(&DeviceOptions::default())?; // the best GPU, else the CPU engine
+//! let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+//! let hits = blocking::closest(&scene, &rays, &Query::default())?;
+//!
+//! assert_eq!(hits[0], Hit { t: 4.0, id: 0 });
+//! assert_eq!(hits[1], Hit::MISS); // the segment ends before the second sphere begins
+//! # Ok::<(), umbracast::Error>(())
+//! ```
+//!
+//! Everything is async; [`blocking`] has the same calls for code that is not. One ray and one sphere need no device:
+//!
+//! ```
+//! use umbracast::{Query, Ray, Sphere};
+//!
+//! let (ray, sphere) = (Ray::new([0.0; 3], [2.0, 0.0, 0.0]), Sphere::new([5.0, 0.0, 0.0], 1.0));
+//! let hit = ray.hit(&sphere, &Query::default()).expect("it lies ahead");
+//! assert_eq!(hit.t, 2.0); // in units of the direction as given
+//! assert_eq!(hit.normal(&ray, &sphere).to_array(), [-1.0, 0.0, 0.0]);
+//! assert_eq!(ray.roots(&sphere), Some((2.0, 3.0)));
+//! ```
+//!
+//! # Conventions
+//!
+//! * A [`Ray`] is the points `origin + t · direction` for `t` in `[t_min, t_max]`; the direction has any length but zero and is
+//!   never normalised. A segment from a to b has direction b − a and `t` in `[0, 1]`.
+//! * A [`Sphere`]'s place in the list is its id. A miss is `t = +∞` and [`NO_SPHERE`]. Equal `t`: the lowest id wins.
+//! * A returned `t` lies in `[t_min, t_max]`; a sphere behind `t_min` is never met; a root beyond the largest f32 is a miss, and
+//!   counted in the [`Report`].
+//! * Rays that start inside, tangent rays and ends follow the policies of a [`Query`]: [`Inside`], [`Touch`], [`Ends`].
+//! * A ray's answer depends on nothing but the spheres, the ray and the query: not on its batch, its place or the threads.
+//! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Nothing panics.
+//!
+//! # How exact
+//!
+//! With u = 2⁻²⁴, E the distance from origin to centre, b the one from the line to the centre, h the half chord:
+//!
+//! | [`Precision`] | the answer to "is it met" is right when | a root is off by at most | where |
+//! |---|---|---|---|
+//! | `Fast` | \|b/r − 1\| > 32 u (1 + E/r) | \|δt\|·\|d\| ≤ 32 u (E + r + E·r/h) | everywhere |
+//! | `Standard` | \|b/r − 1\| > 2⁻⁴⁰ (1 + E/r) | \|δt\|·\|d\| ≤ 8 u (\|t\|·\|d\| + r·r/h) | devices that pass the probe |
+//! | `Exact` | always | one rounding to f32 | everywhere |
+//!
+//! `Exact` gives the same bytes on every device: what f32 cannot decide is cast again in f64, and in integers where even that is
+//! too coarse. The nearest pass of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + r) on the whole line,
+//! and correctly rounded with `Exact`. "Exact" speaks of the f32 values given. On devices that flush them, subnormal
+//! coordinates may be read as zero.
+//!
+//! A [`Probe`] runs when a GPU is opened; a precision its arithmetic does not bear out is an error, never a silent downgrade.
+//!
+//! # Your own GPU code
+//!
+//! [`Device::from_wgpu`] uses a device of yours, [`wgsl::SOLVE`] is the solve as WGSL text, and [`wgpu`] is re-exported: one
+//! release of this crate a major release of wgpu.
 
 pub mod blocking;
 mod cpu;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::cpu::{CpuScene, Tally};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
-use crate::gpu::cast::{GpuQuery, GpuScene};
+use crate::gpu::cast::{Chunk, GpuQuery, GpuScene};
 use crate::query::{OnBad, Query, check_ray, check_sphere};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 
@@ -218,7 +218,7 @@ impl Scene {
 
     async fn occluded_chunk(&self, first: u64, rays: Vec<Ray>, query: &Query, out: &mut [u32]) -> Result<Tally> {
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            return gpu.occluded(device, &self.host, first, &rays, query, out).await;
+            return gpu.occluded(device, &self.host, Chunk { first, rays: &rays, query }, out).await;
         }
         let (flags, tally) = self.on_cores(first, rays, query, false).await?;
         for (i, flag) in flags.into_iter().enumerate() {
@@ -243,7 +243,7 @@ impl Scene {
             let first = (n * step) as u64;
             let (clean, bad) = accept(first, chunk, query)?;
             if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-                tally = tally + gpu.cast(device, &self.host, first, &clean, query, out).await?;
+                tally = tally + gpu.cast(device, &self.host, Chunk { first, rays: &clean, query }, out).await?;
             } else {
                 let (records, more) = self.on_cores(first, clean, query, miss).await?;
                 out.copy_from_slice(&records);

@@ -391,8 +391,9 @@ fn nothing_is_a_valid_input() {
         }
         folder.right(&format!("cast s.csv r0.f32 -o out.npz -q --query {query} --origin auto --compare"));
         let name = if query == "occluded" { "occluded" } else { "id" };
-        let mut archive = npyz::npz::NpzArchive::open(folder.path("out.npz")).unwrap();
-        assert_eq!(archive.by_name(name).unwrap().unwrap().shape(), [0]);
+        let mut archive = zip::ZipArchive::new(std::fs::File::open(folder.path("out.npz")).unwrap()).unwrap();
+        let entry = archive.by_name(&format!("{name}.npy")).unwrap();
+        assert_eq!(npyz::NpyFile::new(entry).unwrap().shape(), [0]);
         folder.right(&format!("cast s0.npy r0.f32 -o out.npz -q --query {query} --origin auto --pairwise"));
     }
 }

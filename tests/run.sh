@@ -77,6 +77,6 @@ say "lints"
 component clippy clippy
 cargo clippy --release --locked --all-targets -- -D warnings
 say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps --document-private-items
+RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
 
 say "all passed"

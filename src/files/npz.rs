@@ -3,15 +3,14 @@
 use std::io::{BufWriter, Error, Result, Seek, Write};
 
 use super::output::{Answers, bits};
-use npyz::npz::NpzWriter;
-use npyz::zip::write::FileOptions;
-use npyz::zip::{CompressionMethod, DateTime};
 use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// Writes the arrays, uncompressed (as `numpy.savez` does: floats hardly compress) and without a date, so that the same
 /// answers make the same bytes.
 pub(super) fn write<W: Write + Seek>(out: W, answers: &Answers<'_>) -> Result<()> {
-    let mut npz = NpzWriter::new(out);
+    let mut npz = ZipWriter::new(out);
     match answers {
         Answers::Closest(hits) => {
             array(&mut npz, "t", hits.len(), hits.iter().map(|h| h.t))?;
@@ -29,24 +28,24 @@ pub(super) fn write<W: Write + Seek>(out: W, answers: &Answers<'_>) -> Result<()
             array(&mut npz, "id", passes.len(), passes.iter().map(|a| a.id))?;
         }
     }
-    npz.zip_writer().finish().map_err(Error::other)?.flush()
+    npz.finish().map_err(Error::other)?.flush()
 }
 
 fn array<T: AutoSerialize, W: Write + Seek>(
-    npz: &mut NpzWriter<W>,
+    npz: &mut ZipWriter<W>,
     name: &str,
     len: usize,
     values: impl Iterator<Item = T>,
 ) -> Result<()> {
     // An entry may exceed 4 GiB from 10⁹ rays on; saying so costs 20 bytes, and only then.
     let large = len as u64 > u64::from(u32::MAX) / 4 - 1024;
-    let options = FileOptions::default()
+    let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .last_modified_time(DateTime::default())
         .large_file(large);
-    npz.zip_writer().start_file(npyz::npz::file_name_from_array_name(name), options).map_err(Error::other)?;
+    npz.start_file(format!("{name}.npy"), options).map_err(Error::other)?;
     // Buffered, because numbers come one by one and the archive sums every piece.
-    let mut buffered = BufWriter::with_capacity(1 << 16, npz.zip_writer());
+    let mut buffered = BufWriter::with_capacity(1 << 16, &mut *npz);
     let mut writer = WriteOptions::new().default_dtype().shape(&[len as u64]).writer(&mut buffered).begin_nd()?;
     writer.extend(values)?;
     writer.finish()?;

@@ -27,6 +27,14 @@ pub(crate) struct GpuScene {
     largest: f32,
 }
 
+/// Rays cast together: number `first` of the whole input, and those after it.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk<'a> {
+    pub(crate) first: u64,
+    pub(crate) rays: &'a [Ray],
+    pub(crate) query: &'a Query,
+}
+
 /// The buffers of one query, for chunks of up to `chunk` rays.
 struct Workspace {
     params: Buffer,
@@ -72,20 +80,19 @@ impl GpuScene {
         (budget / tests).clamp(4096, CHUNK).next_multiple_of(u64::from(WORKGROUP))
     }
 
-    /// Answers one chunk, whose first ray is number `first` of the whole input.
+    /// Answers one chunk.
     pub(crate) async fn cast<T: GpuQuery>(
         &self,
         gpu: &GpuDevice,
         scene: &CpuScene,
-        first: u64,
-        rays: &[Ray],
-        query: &Query,
+        chunk: Chunk<'_>,
         out: &mut [T],
     ) -> Result<Tally> {
+        let Chunk { first, rays, query } = chunk;
         let count = rays.len() as u64;
         let work = Workspace::new(gpu, count, T::SEARCH.state, size_of::<T>() as u64).await?;
         let (fast, exact) = solve_variant(gpu, query);
-        let (spheres, limit) = self.search(&T::SEARCH, gpu, scene, first, rays, query, &work).await?;
+        let (spheres, limit) = self.search(&T::SEARCH, gpu, scene, chunk, &work).await?;
         let finish = gpu.pipeline(T::FINISH, fast, exact).await?;
         let mut bound = vec![(0, &work.params), (3, &work.state), (4, &work.out)];
         if T::FINISH_SOLVES {
@@ -103,15 +110,12 @@ impl GpuScene {
     }
 
     /// Runs the search program over every range of spheres; returns the spheres it used, and how long to wait at most.
-    #[allow(clippy::too_many_arguments, reason = "one call site a query; a struct would only rename them")]
     async fn search(
         &self,
         search: &Search,
         gpu: &GpuDevice,
         scene: &CpuScene,
-        first: u64,
-        rays: &[Ray],
-        query: &Query,
+        Chunk { first, rays, query }: Chunk<'_>,
         work: &Workspace,
     ) -> Result<(Buffer, Duration)> {
         let (fast, exact) = solve_variant(gpu, query);
@@ -155,17 +159,16 @@ impl GpuScene {
         &self,
         gpu: &GpuDevice,
         scene: &CpuScene,
-        first: u64,
-        rays: &[Ray],
-        query: &Query,
+        chunk: Chunk<'_>,
         out: &mut [u32],
     ) -> Result<Tally> {
+        let Chunk { first, rays, query } = chunk;
         let words = rays.len().div_ceil(32);
         // The state buffer holds the three bitsets.
         let work = Workspace::new(gpu, 3 * words as u64, 4, 4).await?;
         let work = Workspace { rays: gpu.ray_buffer(rays.len() as u64).await?, ..work };
         gpu.write(&work.state, &vec![0u32; 3 * words]).await?;
-        let (_, limit) = self.search(&OCCLUDED, gpu, scene, first, rays, query, &work).await?;
+        let (_, limit) = self.search(&OCCLUDED, gpu, scene, chunk, &work).await?;
         let mut raw = vec![0u32; 3 * words];
         gpu.read(&work.state, &work.staging, &mut raw, limit).await?;
         let mut tally = Tally::default();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_channel::oneshot;
@@ -21,6 +22,42 @@ struct Wait {
     done: oneshot::Sender<Result<(), PollError>>,
 }
 
+/// The thread that waits for a device, so that futures need no executor of ours. It ends, and is joined, with the device: a
+/// process that exits while another thread still drops a Vulkan device crashes in the driver.
+struct Poller {
+    waits: Option<Sender<Wait>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Poller {
+    fn start(device: wgpu::Device) -> std::io::Result<Self> {
+        let (waits, inbox) = channel::<Wait>();
+        let thread = std::thread::Builder::new().name("umbracast-poll".into()).spawn(move || {
+            for wait in inbox {
+                let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: Some(wait.limit) };
+                // Nobody may be listening any more.
+                let _ = wait.done.send(device.poll(poll).map(|_| ()));
+            }
+        })?;
+        Ok(Self { waits: Some(waits), thread: Some(thread) })
+    }
+
+    /// Hands a wait over; `None` when the thread has ended.
+    fn wait(&self, wait: Wait) -> Option<()> {
+        self.waits.as_ref()?.send(wait).ok()
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        drop(self.waits.take());
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            // Its waits are bounded. A panic there has nothing left to spoil.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// A pipeline of one program: fast or not, exact or not.
 type Variant = (&'static str, bool, bool);
 
@@ -33,7 +70,7 @@ pub(crate) struct GpuDevice {
     /// A change made to every program before it is compiled: how tests break a device on purpose.
     edit: Option<(&'static str, &'static str)>,
     pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
-    waits: Sender<Wait>,
+    poller: Poller,
     /// What the driver said when the device was lost, or failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
 }
@@ -78,22 +115,10 @@ impl GpuDevice {
     }
 
     fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        let (waits, inbox) = channel::<Wait>();
-        let poller = device.clone();
-        // One thread a device waits for it, so that futures need no executor of ours; it ends with the device.
-        std::thread::Builder::new()
-            .name("umbracast-poll".into())
-            .spawn(move || {
-                for wait in inbox {
-                    let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: Some(wait.limit) };
-                    // Nobody may be listening any more.
-                    let _ = wait.done.send(poller.poll(poll).map(|_| ()));
-                }
-            })
-            .map_err(|e| Error::DeviceFailed {
-                device: device.adapter_info().name,
-                message: format!("no thread to wait for it: {e}"),
-            })?;
+        let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
+            device: device.adapter_info().name,
+            message: format!("no thread to wait for it: {e}"),
+        })?;
         let info = device.adapter_info();
         Ok(Self {
             device,
@@ -102,7 +127,7 @@ impl GpuDevice {
             probe: Probe::default(),
             edit: None,
             pipelines: Mutex::default(),
-            waits,
+            poller,
             fault: Arc::default(),
         })
     }
@@ -194,10 +219,9 @@ impl GpuDevice {
     pub(crate) async fn wait(&self, submission: SubmissionIndex, limit: Duration) -> Result<()> {
         let failed = |message: &str| Error::DeviceFailed { device: self.name().into(), message: message.into() };
         let (done, answer) = oneshot::channel();
-        self.waits
-            .send(Wait { submission, limit, done })
-            .map_err(|_| failed("the thread that waits for it has ended"))?;
-        let waited = answer.await.map_err(|_| failed("the thread that waits for it has ended"))?;
+        let ended = || failed("the thread that waits for it has ended");
+        self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
+        let waited = answer.await.map_err(|_| ended())?;
         self.check()?;
         match waited {
             Ok(()) => Ok(()),

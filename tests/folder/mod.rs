@@ -103,5 +103,7 @@ pub(crate) fn f32s(table: &str) -> Vec<f32> {
 
 /// One array of an archive.
 pub(crate) fn numbers<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
-    npyz::npz::NpzArchive::open(path).unwrap().by_name(name).unwrap().unwrap().into_vec().unwrap()
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+    let entry = archive.by_name(&format!("{name}.npy")).unwrap();
+    npyz::NpyFile::new(entry).unwrap().into_vec().unwrap()
 }
