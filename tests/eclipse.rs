@@ -5,13 +5,16 @@ use std::path::Path;
 
 use umbracast::blocking;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Ball, Picture, System, visible_fraction};
+use umbracast::shadow::{Ball, Picture, PictureOptions, System, visible_fraction};
 
 mod common;
 use common::devices;
 
 fn system(name: &str) -> System {
-    System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap()
+    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap();
+    // Only the middles of the pixels count here.
+    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
+    system.with_picture(picture).unwrap()
 }
 
 /// Where the line through the centres of light and moon meets the Earth.

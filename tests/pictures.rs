@@ -191,7 +191,7 @@ impl Random {
             })
             .collect();
         let target = bodies[0].balls[0];
-        let lens = if case % 2 == 0 {
+        let lens = if case.is_multiple_of(2) {
             // Not 3: then some pixels would be tangent to the last digit.
             Lens::Orthographic { width: 3.1 * target.radius }
         } else {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::GpuDevice;
+use super::cast::GpuScene;
 use super::params::Params;
 use super::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::cpu::coverage::Sky;
@@ -18,9 +19,9 @@ use crate::shadow::{Picture, Prepared, Stage, System, on_cpu};
 use crate::wgsl;
 
 const WORKGROUP: u32 = 64;
-/// Pixels a band: 16,384 workgroups, below every default limit, and 16 MiB of sums.
-const BAND: u32 = 1 << 20;
-/// Longest wait for one sample of one band: a million pixels take a software adapter a second.
+/// Sights a dispatch: 16,384 workgroups, below every default limit.
+const BAND: usize = 1 << 20;
+/// Longest wait for one dispatch, which is sized to take a second on the slowest device.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The buffers of a picture.
@@ -44,11 +45,13 @@ pub(crate) async fn picture(
     // A system has at most 2²⁶ pixels.
     let pixels = width * height;
     let mut picture = Picture::new([width, height]);
-    let work = prepare(gpu, stage, pixels.min(BAND)).await?;
+    // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
+    let band = GpuScene::chunk(gpu, stage.balls.len() as u64, false).min(u64::from(pixels)) as u32;
+    let work = prepare(gpu, stage, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);
-    for first in (0..pixels).step_by(BAND as usize) {
-        let count = BAND.min(pixels - first);
+    for first in (0..pixels).step_by(band as usize) {
+        let count = band.min(pixels - first);
         let mut shot = Shot { first_pixel: first, pixels: count, middle: 1, within: [0.5; 2], ..common(system, stage) };
         expose(gpu, &work, &shot).await?;
         shot.middle = 0;
@@ -187,7 +190,7 @@ async fn expose(gpu: &GpuDevice, work: &Work, shot: &Shot) -> Result<()> {
 pub(crate) async fn fractions(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<f32>> {
     let mut out = Vec::with_capacity(prepared.len());
     let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, false, false).await?;
-    for chunk in prepared.chunks(BAND as usize) {
+    for chunk in prepared.chunks(BAND) {
         let mut sights = Vec::with_capacity(chunk.len());
         let mut occluders: Vec<Occluder> = Vec::new();
         for one in chunk {
