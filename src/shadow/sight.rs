@@ -73,7 +73,7 @@ impl Prepared {
 /// ```
 /// use umbracast::shadow::{Ball, visible_fraction};
 /// let sun = Ball::new([0.0, 0.0, 149_597_870.7], 695_700.0);
-/// let moon = Ball::new([0.0, 0.0, 380_000.0], 1_737.4);
+/// let moon = Ball::new([0.0, 0.0, 370_000.0], 1_737.4);
 /// let left = visible_fraction([0.0, 0.0, 6_371.0].into(), sun, &[moon])?;
 /// assert_eq!(left, 0.0); // a total eclipse
 /// # Ok::<(), umbracast::Error>(())
