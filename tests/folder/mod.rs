@@ -10,7 +10,11 @@ use std::process::Command;
 pub(crate) fn program() -> Command {
     let mut program = Command::new(assert_cmd::cargo::cargo_bin!("umbracast"));
     // What the machine is set to must not decide what a test finds.
-    program.env_remove("UMBRACAST_DEVICE").env("COLUMNS", "200");
+    program
+        .env_remove("UMBRACAST_DEVICE")
+        .env_remove("NODEVICE_SELECT")
+        .env_remove("XDG_RUNTIME_DIR")
+        .env("COLUMNS", "200");
     program
 }
 
