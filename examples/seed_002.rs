@@ -283,12 +283,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = canvas.pixels.iter().flat_map(|p| (*p * 255.0 + 0.5).to_array()).map(|v| v as u8).collect();
     let picture =
         image::RgbImage::from_raw(canvas.width as u32, canvas.height as u32, bytes).ok_or("a picture's size")?;
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/output/seed-002.png");
+    let path = std::env::args().nth(1).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/output/seed-002.png").into());
     picture.save(path)?;
-    println!(
-        "output/seed-002.png: {} hits of {} rays",
-        rows.iter().filter(|row| row.hit.is_some()).count(),
-        rows.len()
-    );
+    println!("{path}: {} hits of {} rays", rows.iter().filter(|row| row.hit.is_some()).count(), rows.len());
     Ok(())
 }
