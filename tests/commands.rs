@@ -1,4 +1,5 @@
 //! The built program on real adapters: what it says, what it leaves behind, and how it ends.
+#![cfg(feature = "cli")]
 
 mod folder;
 

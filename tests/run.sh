@@ -62,9 +62,6 @@ if [ -n "$full" ]; then
 fi
 cargo test --release --locked
 
-say "the library without the command line"
-cargo test --release --locked --no-default-features --lib --test contract
-
 if [ -n "$core" ]; then exit 0; fi
 
 component() { # NAME COMMAND: a toolchain part that a minimal Rust lacks
@@ -78,6 +75,8 @@ cargo fmt --all --check
 say "lints"
 component clippy clippy
 cargo clippy --release --locked --all-targets -- -D warnings
+say "the library without the command line"
+cargo clippy --release --locked --no-default-features --lib --tests -- -D warnings
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
 
