@@ -284,7 +284,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let picture =
         image::RgbImage::from_raw(canvas.width as u32, canvas.height as u32, bytes).ok_or("a picture's size")?;
     let path = std::env::args().nth(1).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/output/seed-002.png").into());
-    picture.save(path)?;
+    picture.save(&path)?;
     println!("{path}: {} hits of {} rays", rows.iter().filter(|row| row.hit.is_some()).count(), rows.len());
     Ok(())
 }
