@@ -15,20 +15,29 @@ pub struct DeviceOptions {
     /// `auto` (the best real GPU, else the CPU engine), `gpu` (the best adapter, software ones included), `cpu` (never loads
     /// a driver), a number from [`Device::list`], or part of an adapter's name in any case.
     pub choice: String,
+    /// What the device will be asked for: `auto` passes over GPUs whose probe does not bear it out. Of the others, a query
+    /// finds out.
+    pub precision: Precision,
 }
 
 impl Default for DeviceOptions {
     /// What the environment variable `UMBRACAST_DEVICE` says, else `auto`.
     fn default() -> Self {
         let choice = std::env::var("UMBRACAST_DEVICE").ok().filter(|value| !value.is_empty());
-        Self { choice: choice.unwrap_or_else(|| "auto".into()) }
+        Self { choice: choice.unwrap_or_else(|| "auto".into()), precision: Precision::default() }
     }
 }
 
 impl DeviceOptions {
     /// Options with a choice.
     pub fn new(choice: impl Into<String>) -> Self {
-        Self { choice: choice.into() }
+        Self { choice: choice.into(), precision: Precision::default() }
+    }
+
+    /// The same for another precision.
+    #[must_use]
+    pub fn at(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 }
 
@@ -86,7 +95,7 @@ impl Device {
         let found = adapters::adapters().await;
         let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
         let chosen = match choice.to_ascii_lowercase().as_str() {
-            "auto" => return Ok(Self::best(&found).await),
+            "auto" => return Ok(Self::best(&found, options.precision).await),
             "gpu" if !found.is_empty() => 0,
             "gpu" => return Err(no_device(choice, &infos)),
             lower => match lower.parse::<usize>() {
@@ -103,11 +112,13 @@ impl Device {
         Ok(Self { engine: Engine::Gpu(Arc::new(gpu)) })
     }
 
-    /// The first real GPU that opens, else the CPU engine, which is faster than any software adapter. What kept a GPU from
-    /// opening is in [`Device::list`].
-    async fn best(found: &[wgpu::Adapter]) -> Self {
+    /// The first real GPU that opens and can promise the precision, else the CPU engine, which is faster than any software
+    /// adapter. What kept a GPU from it is in [`Device::list`].
+    async fn best(found: &[wgpu::Adapter], precision: Precision) -> Self {
         for adapter in found.iter().filter(|adapter| !adapters::is_software(&adapter.get_info())) {
-            if let Ok(gpu) = GpuDevice::open(adapter, None).await {
+            if let Ok(gpu) = GpuDevice::open(adapter, None).await
+                && gpu.check_precision(precision).is_ok()
+            {
                 return Self { engine: Engine::Gpu(Arc::new(gpu)) };
             }
         }

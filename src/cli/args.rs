@@ -8,7 +8,7 @@ use umbracast::{DeviceOptions, Ends, Inside, OnBad, Precision, Query, Touch};
 /// Where to work.
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
-    /// auto (the best real GPU, else the CPU engine), gpu (the best adapter, software ones too), cpu, a number from
+    /// auto (the best real GPU that can promise the precision, else the CPU engine), gpu (the best adapter, software ones too), cpu, a number from
     /// `umbracast devices`, or part of an adapter's name
     ///
     /// Without it the environment's UMBRACAST_DEVICE holds, else auto.
@@ -17,8 +17,9 @@ pub(crate) struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    pub(crate) fn options(&self) -> DeviceOptions {
-        let mut options = DeviceOptions::default();
+    /// The device asked for, able to promise `precision` where it is `auto` that chooses.
+    pub(crate) fn options(&self, precision: Precision) -> DeviceOptions {
+        let mut options = DeviceOptions::default().at(precision);
         if let Some(choice) = &self.device {
             options.choice.clone_from(choice);
         }

@@ -156,7 +156,7 @@ impl Files<'_> {
                 right: rays.records.len() as u64,
             });
         }
-        let device = blocking::open(&self.args.device.options())?;
+        let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let answered = self.cast(&device, &spheres.records, &rays.records)?;
         let comparison = if self.args.compare {
             let cpu = blocking::open(&DeviceOptions::new("cpu"))?;

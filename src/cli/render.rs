@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::files::check_target;
 use umbracast::shadow::{Bits, Picture, Progress, System};
-use umbracast::{Device, DeviceOptions, Error, Result, blocking};
+use umbracast::{Device, DeviceOptions, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
 use super::pictures::Difference;
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let (system, output) = args.system()?;
     let arrays = [&args.t, &args.id, &args.fraction];
     check_outputs(&output, &arrays.map(Option::as_deref), args.system.as_deref())?;
-    let device = blocking::open(&args.device.options())?;
+    let device = blocking::open(&args.device.options(Precision::Fast))?;
     let started = Instant::now();
     let picture = draw(&device, &system, args.quiet)?;
     let seconds = started.elapsed().as_secs_f64();
