@@ -46,13 +46,15 @@ fn no_best() -> Best {
 fn take(best: Best, id: u32, v: Verdict) -> Best {
   var b = best;
   if (v.met == BEYOND) {
-    b.beyond = 1u;
+    b.flags |= BEST_BEYOND;
   } else if (v.met == MAYBE) {
     b.rival = min(b.rival, v.low);
+    b.flags |= BEST_RIVALED;
   } else if (v.met == YES) {
     if (b.id == NO_SPHERE || v.t < b.t) {
       if (b.id != NO_SPHERE) {
         b.rival = min(b.rival, b.low);
+        b.flags |= BEST_RIVALED;
       }
       b.t = v.t;
       b.low = v.low;
@@ -61,13 +63,14 @@ fn take(best: Best, id: u32, v: Verdict) -> Best {
     } else if (!(v.low == v.high && b.low == b.high && v.t == b.t)) {
       // Two that are met exactly at the start tie without doubt: the lower id stays.
       b.rival = min(b.rival, v.low);
+      b.flags |= BEST_RIVALED;
     }
   }
   return b;
 }
 
 fn in_doubt(best: Best) -> bool {
-  return best.rival < FAR && best.rival <= best.high;
+  return (best.flags & BEST_RIVALED) != 0u && best.rival <= best.high;
 }
 
 // The best of `best` and the spheres in `range`.
@@ -110,8 +113,12 @@ fn occluded(ray: Ray, range: vec2<u32>) -> u32 {
 fn clearance_bound(ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {
   let s = power_of_two(-8);
   let size = norm1(ray.origin * s) + norm1(sphere.center * s) + sphere.radius * s;
-  // The product may exceed f32; a quarter of its range is as good as all of it.
-  let along = min(norm1(ray.direction * s), power_of_two(60)) * min(abs(t), power_of_two(60));
+  let direction = norm1(ray.direction * s);
+  // What exceeds f32, or may stand for more than it shows, is in doubt altogether.
+  if (exponent(direction) + exponent(t) > 120 || abs(t) >= FAR || abs(clearance) >= FAR) {
+    return FAR * 0.25;
+  }
+  let along = direction * abs(t);
   return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0), FAR * 0.25);
 }
 

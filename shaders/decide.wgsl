@@ -85,6 +85,9 @@ fn decide(solved: Solved, ray: Ray, policies: Policies, doubtful: bool) -> Verdi
     high = exit.y;
   }
   let half_open = policies.ends == ENDS_HALF_OPEN;
+  if (doubtful && t <= -FAR) {
+    return maybe(low);
+  }
   if (low > ray.t_max || (half_open && low >= ray.t_max)) {
     return verdict_without(select(NO, BEYOND, ray.t_max >= FAR && t >= FAR && !doubtful));
   }

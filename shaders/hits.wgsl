@@ -6,6 +6,15 @@
 @group(0) @binding(3) var<storage, read_write> state: array<Best>;
 @group(0) @binding(4) var<storage, read_write> hits: array<Hit>;
 
+// A rounded root where `closest` has proved it to be; anything else is for the host to round.
+fn within(t: u32, best: Best) -> u32 {
+  if (t == TAG_ROUND) {
+    return TAG_ROUND;
+  }
+  let value = bitcast<f32>(t);
+  return select(TAG_ROUND, t, value >= best.low && value <= best.high);
+}
+
 // A t in [t_min, t_max], rounded once; the solve has proved which root it is.
 fn rounded(ray: Ray, best: Best) -> u32 {
   if (best.low == best.high) {
@@ -17,14 +26,14 @@ fn rounded(ray: Ray, best: Best) -> u32 {
     // The same test as in `decide`: the exit root is the answer when the enter one lies before the start.
     let solved = solve_standard(scaled);
     if (widen(solved.t_enter, solved.enter_bound).x < ray.t_min) {
-      return round_root(found.exit, found.exit_bound, found.shift);
+      return within(round_root(found.exit, found.exit_bound, found.shift), best);
     }
   }
   let enter = round_root(found.enter, found.enter_bound, found.shift);
   if (enter == TAG_ROUND) {
     return TAG_ROUND;
   }
-  return bitcast<u32>(max(bitcast<f32>(enter), ray.t_min));
+  return within(bitcast<u32>(max(bitcast<f32>(enter), ray.t_min)), best);
 }
 
 @compute @workgroup_size(64)
@@ -39,7 +48,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (exact && in_doubt(best)) {
     hit = Hit(TAG_JUDGE, NO_SPHERE);
   } else if (best.id == NO_SPHERE) {
-    hit = Hit(select(INFINITY_BITS, TAG_BEYOND, best.beyond != 0u), NO_SPHERE);
+    hit = Hit(select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u), NO_SPHERE);
   } else if (exact) {
     hit.t = select(rounded(rays[i], best), TAG_ROUND, fast);
   }

@@ -18,7 +18,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (exact && in_doubt(best)) {
     interval.t_enter = TAG_JUDGE;
   } else if (best.id == NO_SPHERE) {
-    interval.t_enter = select(INFINITY_BITS, TAG_BEYOND, best.beyond != 0u);
+    interval.t_enter = select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u);
   } else if (!exact) {
     let solved = solve(rays[i], spheres[best.id - params.first_id]);
     interval = Interval(reported(solved.t_enter), reported(solved.t_exit), best.id);

@@ -38,8 +38,12 @@ struct Best {
   high: f32,
   rival: f32,
   id: u32,
-  beyond: u32,
+  flags: u32,
 }
+
+// Flags of a Best: a sphere was met only beyond f32; `rival` is somebody's.
+const BEST_BEYOND: u32 = 1u;
+const BEST_RIVALED: u32 = 2u;
 
 // The same for the nearest pass.
 struct Nearest {

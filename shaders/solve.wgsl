@@ -54,7 +54,10 @@ fn scale(ray: Ray, sphere: Sphere) -> Scaled {
   let m = max(max(largest_of(ray.origin), largest_of(sphere.center)), sphere.radius);
   var before = 0;
   if (m >= power_of_two(125)) {
-    before = -3;
+    // Where the large coordinates are equal, small ones decide: they must not be scaled away.
+    let s = power_of_two(-3);
+    let near = max(largest_of(sphere.center * s - ray.origin * s), sphere.radius * s);
+    before = select(-3, 0, near < power_of_two(100));
   } else if (m < power_of_two(-60)) {
     before = 60;
   }
@@ -223,7 +226,8 @@ fn clearance_at(s: Scaled, t: f32) -> f32 {
     // So far out that the sphere is a point: k * d may exceed f32, and so may its square.
     let length = sqrt(dot3(s.d, s.d));
     let along = dot3(s.eh, s.d) / length;
-    let e = exponent(lifted);
+    // 2^-127 is no normal number.
+    let e = min(exponent(lifted), 126);
     let far = unscale(abs(lifted) * power_of_two(-e) * length, e - lift + s.direction);
     let near = unscale(s.r + select(along, -along, k < 0.0), s.length);
     return select(far - near, far, far >= FAR);

@@ -154,7 +154,8 @@ impl Device {
             let opened = GpuDevice::open(adapter, None).await;
             let precisions = match &opened {
                 Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
-                Ok(_) => vec![Precision::Fast, Precision::Exact],
+                Ok(gpu) if gpu.probe.broken.is_none() => vec![Precision::Fast, Precision::Exact],
+                Ok(_) => Vec::new(),
                 Err(_) => Vec::new(),
             };
             list.push(DeviceInfo {
@@ -234,11 +235,13 @@ impl Device {
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         let records = size_of::<Sphere>() as u64;
         // The records and the filter's columns.
-        let host = spheres * 2 * records;
+        let host = spheres.saturating_mul(2 * records);
         match self.engine {
             Engine::Cpu => host,
             // A chunk's rays, state, results and staging, and the rays' finite copy.
-            Engine::Gpu(_) => host + spheres * records + rays.min(crate::gpu::cast::CHUNK) * (32 + 24 + 12 + 12 + 32),
+            Engine::Gpu(_) => host
+                .saturating_add(spheres.saturating_mul(records))
+                .saturating_add(rays.min(crate::gpu::cast::CHUNK) * (32 + 24 + 12 + 12 + 32)),
         }
     }
 }

@@ -55,7 +55,7 @@ pub enum Error {
         seen: String,
     },
     /// The device cannot promise the precision asked for.
-    #[error("{device} cannot promise precision '{asked}': {why}; use --precision {instead}, or --device cpu")]
+    #[error("{device} cannot promise precision '{asked}': {why}; use {instead}")]
     NoPrecision {
         /// The device's name.
         device: String,
@@ -63,7 +63,7 @@ pub enum Error {
         asked: &'static str,
         /// What its probe found.
         why: String,
-        /// The best it can promise.
+        /// What to use instead.
         instead: &'static str,
     },
     /// More than the device, or a format, can hold; nothing was allocated.

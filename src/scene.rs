@@ -4,10 +4,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cpu::{CpuScene, Tally};
+use crate::cpu::{CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
-use crate::gpu::cast::{Chunk, GpuQuery, GpuScene};
+use crate::gpu::cast::{Chunk, GpuQuery, GpuScene, settle, settle_bits};
 use crate::query::{OnBad, Query, check_ray, check_sphere};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 
@@ -59,7 +59,7 @@ pub struct SceneOptions {}
 pub struct Report {
     /// Rays cast.
     pub rays: u64,
-    /// Rays that met a sphere (for `approach`: that pass one at all).
+    /// Rays that met a sphere (for `approach`: that touch or enter one).
     pub hits: u64,
     /// Rays that could not be used and missed ([`OnBad::Skip`]).
     pub skipped: u64,
@@ -106,12 +106,13 @@ pub struct Bits {
 impl Bits {
     /// Whether ray `i` met a sphere; `None` past the last ray.
     pub fn get(&self, i: usize) -> Option<bool> {
-        (i < self.len).then(|| self.words[i / 32] >> (i % 32) & 1 == 1)
+        let word = self.words.get(i / 32)?;
+        (i < self.len).then(|| word >> (i % 32) & 1 == 1)
     }
 
     /// All of them in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = bool> + '_ {
-        (0..self.len).map(|i| self.words[i / 32] >> (i % 32) & 1 == 1)
+        (0..self.len).map(|i| self.get(i) == Some(true))
     }
 }
 
@@ -206,7 +207,9 @@ impl Scene {
             let first = (n * step) as u64;
             let (clean, bad) = accept(first, chunk, query)?;
             let out = &mut words[n * step / 32..][..chunk.len().div_ceil(32)];
-            tally = tally + self.occluded_chunk(first, clean, query, out).await?;
+            let (bits, more) = self.occluded_chunk(first, clean, query).await?;
+            out.copy_from_slice(&bits);
+            tally = tally + more;
             for i in &bad {
                 out[i / 32] &= !(1 << (i % 32));
             }
@@ -216,15 +219,45 @@ impl Scene {
         Ok(Bits { words, len: rays.len(), report: report(rays.len(), hits, skipped, tally, start) })
     }
 
-    async fn occluded_chunk(&self, first: u64, rays: Vec<Ray>, query: &Query, out: &mut [u32]) -> Result<Tally> {
+    /// One chunk's bits, in whole words.
+    async fn occluded_chunk(&self, first: u64, rays: Vec<Ray>, query: &Query) -> Result<(Vec<u32>, Tally)> {
+        let (scene, query) = (self.host.clone(), *query);
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            return gpu.occluded(device, &self.host, Chunk { first, rays: &rays, query }, out).await;
+            let raw = gpu.occluded(device, &scene, Chunk { first, rays: &rays, query: &query }).await?;
+            return on_cores(move || settle_bits(&raw, Chunk { first, rays: &rays, query: &query }, &scene)).await;
         }
-        let (flags, tally) = self.on_cores(first, rays, query, false).await?;
-        for (i, flag) in flags.into_iter().enumerate() {
-            out[i / 32] |= u32::from(flag) << (i % 32);
+        on_cores(move || {
+            let mut flags = vec![false; rays.len()];
+            let tally = scene.cast(first, &rays, &query, &mut flags);
+            let word = |flags: &[bool]| flags.iter().rev().fold(0u32, |word, flag| word << 1 | u32::from(*flag));
+            (flags.chunks(32).map(word).collect(), tally)
+        })
+        .await
+    }
+
+    /// One chunk's records.
+    async fn cast_chunk<T: GpuQuery>(
+        &self,
+        first: u64,
+        rays: Vec<Ray>,
+        query: &Query,
+        miss: T,
+    ) -> Result<(Vec<T>, Tally)> {
+        let (scene, query) = (self.host.clone(), *query);
+        if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
+            let mut raw: Vec<T> = gpu.cast(device, &scene, Chunk { first, rays: &rays, query: &query }).await?;
+            return on_cores(move || {
+                let tally = settle(&mut raw, Chunk { first, rays: &rays, query: &query }, &scene);
+                (raw, tally)
+            })
+            .await;
         }
-        Ok(tally)
+        on_cores(move || {
+            let mut records = vec![miss; rays.len()];
+            let tally = scene.cast(first, &rays, &query, &mut records);
+            (records, tally)
+        })
+        .await
     }
 
     async fn answer<T: GpuQuery + IsHit>(&self, rays: Rays<'_>, query: &Query, miss: T) -> Result<Answer<T>> {
@@ -242,13 +275,9 @@ impl Scene {
         for (n, (chunk, out)) in rays.chunks(step).zip(out.chunks_mut(step)).enumerate() {
             let first = (n * step) as u64;
             let (clean, bad) = accept(first, chunk, query)?;
-            if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-                tally = tally + gpu.cast(device, &self.host, Chunk { first, rays: &clean, query }, out).await?;
-            } else {
-                let (records, more) = self.on_cores(first, clean, query, miss).await?;
-                out.copy_from_slice(&records);
-                tally = tally + more;
-            }
+            let (records, more) = self.cast_chunk(first, clean, query, miss).await?;
+            out.copy_from_slice(&records);
+            tally = tally + more;
             for i in &bad {
                 out[*i] = miss;
             }
@@ -273,30 +302,6 @@ impl Scene {
             Engine::Cpu => CPU_CHUNK,
             Engine::Gpu(gpu) => GpuScene::chunk(gpu, self.len() as u64, self.host.pairwise) as usize,
         }
-    }
-
-    /// Casts owned rays on every core; the caller's thread only waits.
-    async fn on_cores<T: crate::cpu::CpuQuery + Clone + 'static>(
-        &self,
-        first: u64,
-        rays: Vec<Ray>,
-        query: &Query,
-        miss: T,
-    ) -> Result<(Vec<T>, Tally)> {
-        let (scene, query) = (self.host.clone(), *query);
-        let work = move || {
-            let mut records = vec![miss; rays.len()];
-            let tally = scene.cast(first, &rays, &query, &mut records);
-            (records, tally)
-        };
-        if rayon::current_thread_index().is_some() {
-            // Already on a worker: handing over and waiting could leave no worker to do it.
-            return Ok(work());
-        }
-        let (done, answer) = futures_channel::oneshot::channel();
-        // Nobody may be listening any more.
-        rayon::spawn(move || drop(done.send(work())));
-        answer.await.map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker ended early".into() })
     }
 }
 
@@ -351,7 +356,7 @@ fn accept(first: u64, chunk: &[Ray], query: &Query) -> Result<(Vec<Ray>, Vec<usi
                 return Err(error);
             }
             // Its range is empty: the start lies past the end.
-            *ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(1.0, -1.0);
+            *ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
             bad.push(i);
         }
     }

@@ -78,7 +78,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Hit: t, id),
         layout!(Interval: t_enter, t_exit, id),
         layout!(Approach: t, clearance, id),
-        layout!(Best: t, low, high, rival, id, beyond),
+        layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             unused),

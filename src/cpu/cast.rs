@@ -74,22 +74,31 @@ struct Best {
     high: f32,
     /// The least `t` that any other sphere, met or in doubt, may have.
     rival: f32,
+    /// Whether there is any: a rival may itself lie at the largest f32.
+    rivaled: bool,
     beyond: bool,
 }
 
 impl Best {
-    const NONE: Self =
-        Self { t: f32::MAX, id: NO_SPHERE, low: f32::MAX, high: f32::MAX, rival: f32::MAX, beyond: false };
+    const NONE: Self = Self {
+        t: f32::MAX,
+        id: NO_SPHERE,
+        low: f32::MAX,
+        high: f32::MAX,
+        rival: f32::MAX,
+        rivaled: false,
+        beyond: false,
+    };
 
     /// Takes a verdict in; ids come in ascending order.
     fn take(&mut self, id: u32, v: &Verdict) {
         match v.met {
             Met::No => {}
             Met::Beyond => self.beyond = true,
-            Met::Maybe => self.rival = self.rival.min(v.low),
+            Met::Maybe => self.rivaled_by(v.low),
             Met::Yes if self.id == NO_SPHERE || v.t < self.t => {
                 if self.id != NO_SPHERE {
-                    self.rival = self.rival.min(self.low);
+                    self.rivaled_by(self.low);
                 }
                 (self.t, self.id, self.low, self.high) = (v.t, id, v.low, v.high);
             }
@@ -97,14 +106,19 @@ impl Best {
                 // Two that are met exactly at the start tie without doubt: the lower id stays.
                 let both_certain = v.low == v.high && self.low == self.high && v.t == self.t;
                 if !both_certain {
-                    self.rival = self.rival.min(v.low);
+                    self.rivaled_by(v.low);
                 }
             }
         }
     }
 
+    fn rivaled_by(&mut self, low: f32) {
+        self.rival = self.rival.min(low);
+        self.rivaled = true;
+    }
+
     fn in_doubt(&self) -> bool {
-        self.rival < f32::MAX && self.rival <= self.high
+        self.rivaled && self.rival <= self.high
     }
 }
 
@@ -210,6 +224,10 @@ pub(crate) fn occluded_exact(ray: &Ray, against: Against<'_>, query: &Query) -> 
 
 /// How far a solved clearance can be off: its own rounding, and the foot's.
 fn clearance_bound(ray: &Ray, sphere: &Sphere, t: f32, clearance: f32) -> f32 {
+    if t.abs() >= f32::MAX || clearance.abs() >= f32::MAX {
+        // A saturated number stands for more than it shows.
+        return f32::MAX;
+    }
     let size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
     let along = ray.direction.abs().element_sum() * t.abs();
     (clearance.abs() * 9.54e-7 + (size + along) * 1.5e-11).min(f32::MAX)
@@ -238,7 +256,8 @@ pub(crate) fn approach(ray: &Ray, against: Against<'_>, query: &Query) -> Found<
         return Found { answer: Approach::NONE, judged: false, beyond: false };
     };
     if !exact {
-        let answer = Approach { t: reported(best.t), clearance: reported(best.clearance), id: best.id };
+        let t = reported(best.t).max(ray.t_min).min(ray.t_max);
+        let answer = Approach { t, clearance: reported(best.clearance), id: best.id };
         return Found { answer, judged: false, beyond: false };
     }
     if rival > high && high < f32::MAX {

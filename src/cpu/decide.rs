@@ -92,6 +92,10 @@ pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) 
         }
     }
     let half_open = query.ends == Ends::HalfOpen;
+    if doubtful && t <= -f32::MAX {
+        // Before all f32: whether the ray has such a start is not to be told from finite ends.
+        return Verdict::maybe(low);
+    }
     if low > ray.t_max || (half_open && low >= ray.t_max) {
         // A root beyond f32 is not behind the ray's end when the ray has none.
         let beyond = ray.t_max >= f32::MAX && t >= f32::MAX;
@@ -130,6 +134,9 @@ pub trait Roots {
 /// tell.
 pub(crate) fn judge(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(Met, f32)> {
     const NO: Option<(Met, f32)> = Some((Met::No, f32::INFINITY));
+    if ray.t_min > ray.t_max {
+        return NO;
+    }
     let crossing = roots.crossing()?;
     if crossing == Ordering::Less || (crossing == Ordering::Equal && query.touch == Touch::Miss) {
         return NO;

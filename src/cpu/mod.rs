@@ -21,6 +21,7 @@ use filter::Columns;
 pub(crate) use filter::largest_of;
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 
+use crate::error::{Error, Result};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 
@@ -33,6 +34,18 @@ pub(crate) struct CpuScene {
     columns: Columns,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
+}
+
+/// Runs work on rayon's workers, never in whoever polls.
+pub(crate) async fn on_cores<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    if rayon::current_thread_index().is_some() {
+        // Already on a worker: handing over and waiting could leave no worker to do it.
+        return Ok(work());
+    }
+    let (done, answer) = futures_channel::oneshot::channel();
+    // Nobody may be listening any more.
+    rayon::spawn(move || drop(done.send(work())));
+    answer.await.map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker ended early".into() })
 }
 
 /// How a batch went.
@@ -69,6 +82,10 @@ impl CpuScene {
         let task = |(i, (rays, out)): (usize, (&[Ray], &mut [T]))| {
             let mut tally = Tally::default();
             for (j, (ray, out)) in rays.iter().zip(out).enumerate() {
+                // A ray that was skipped: it ends before it starts.
+                if ray.t_min > ray.t_max {
+                    continue;
+                }
                 let Some(against) = self.against(first + (i * TASK + j) as u64) else { continue };
                 let found = T::find(ray, against, query);
                 *out = found.answer;

@@ -77,7 +77,10 @@ pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
     // c − o must neither overflow nor drown among subnormals.
     let m = largest(ray.origin).max(largest(sphere.center)).max(sphere.radius);
     let before = if m >= power_of_two(125) {
-        -3
+        // Where the large coordinates are equal, small ones decide: they must not be scaled away.
+        let s = power_of_two(-3);
+        let near = largest(sphere.center * s - ray.origin * s).max(sphere.radius * s);
+        if near < power_of_two(100) { 0 } else { -3 }
     } else if m < power_of_two(-60) {
         60
     } else {
@@ -261,7 +264,8 @@ pub(crate) fn clearance_at(s: &Scaled, t: f32) -> f32 {
         // So far out that the sphere is a point: k · d may exceed f32, and so may its square.
         let length = dot3(s.d, s.d).sqrt();
         let along = dot3(s.eh, s.d) / length;
-        let e = exponent(lifted);
+        // 2^-127 is no normal number.
+        let e = exponent(lifted).min(126);
         let far = unscale(lifted.abs() * power_of_two(-e) * length, e - lift + s.direction);
         let near = unscale(s.r + if k < 0.0 { -along } else { along }, s.length);
         return if far >= f32::MAX { far } else { far - near };

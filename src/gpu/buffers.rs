@@ -101,10 +101,10 @@ impl GpuDevice {
             .await?;
         self.wait(submission, limit).await?;
         let failed = |message: String| Error::DeviceFailed { device: self.name().into(), message };
-        answer
-            .await
-            .map_err(|_| failed("a buffer was never mapped".into()))?
-            .map_err(|e| failed(format!("a buffer could not be mapped: {e}")))?;
+        if let Err(e) = answer.await.map_err(|_| failed("a buffer was never mapped".into()))? {
+            let failure = failed(format!("a buffer could not be mapped: {e}"));
+            return Err(self.lost().await.unwrap_or(failure));
+        }
         {
             let view = staging.get_mapped_range(0..bytes).map_err(|e| failed(e.to_string()))?;
             let target: &mut [u8] = bytemuck::cast_slice_mut(out);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
@@ -10,11 +11,13 @@ use super::params::{Best, Nearest, Params, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
 use crate::cpu::{CpuQuery, CpuScene, Tally, round_roots};
 use crate::error::Result;
 use crate::query::{Precision, Query};
-use crate::records::{Approach, Hit, Interval, Ray, Sphere};
+use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 use crate::wgsl::{self, Program};
 
 /// Threads a workgroup, in every program.
 const WORKGROUP: u32 = 64;
+/// Rays a core settles at a time.
+const TASK: usize = 256;
 /// Spheres a dispatch at most: its loops then stay far below the 65,535 iterations after which lavapipe stops a thread
 /// without a word (32 × 512 tests, 512 blocks, and as many candidates).
 const RANGE: u32 = 16_384;
@@ -69,7 +72,11 @@ impl GpuScene {
     pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
         // Pairs travel with their rays.
         let resident = if pairwise { &[] } else { spheres };
-        Ok(Self { spheres: gpu.filled("spheres", resident).await?, largest: crate::cpu::largest_of(spheres) })
+        let resident = gpu.filled("spheres", resident).await?;
+        // Uploads stay in memory until something is submitted: scenes made and dropped unasked would pile up.
+        let uploaded = gpu.scoped(|| gpu.queue.submit([])).await?;
+        gpu.wait(uploaded, Duration::from_secs(60)).await?;
+        Ok(Self { spheres: resident, largest: crate::cpu::largest_of(spheres) })
     }
 
     /// How many rays to cast at once so that a submission stays short: software adapters test about 10⁹ pairs a second,
@@ -77,20 +84,25 @@ impl GpuScene {
     pub(crate) fn chunk(gpu: &GpuDevice, spheres: u64, pairwise: bool) -> u64 {
         let tests = if pairwise { 1 } else { spheres.clamp(1, u64::from(RANGE)) };
         let budget: u64 = if gpu.is_software() { 1 << 29 } else { 1 << 34 };
-        (budget / tests).clamp(4096, CHUNK).next_multiple_of(u64::from(WORKGROUP))
+        let limits = gpu.device.limits();
+        let groups = u64::from(limits.max_compute_workgroups_per_dimension);
+        let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * u64::from(WORKGROUP)).min(CHUNK);
+        let chunk = (budget / tests).clamp(4096, CHUNK).min(most);
+        // Whole workgroups, so that every chunk but the last fills words of bits.
+        (chunk / u64::from(WORKGROUP)).max(1) * u64::from(WORKGROUP)
     }
 
-    /// Answers one chunk.
+    /// Answers one chunk, but for what [`settle`] has to do.
     pub(crate) async fn cast<T: GpuQuery>(
         &self,
         gpu: &GpuDevice,
         scene: &CpuScene,
         chunk: Chunk<'_>,
-        out: &mut [T],
-    ) -> Result<Tally> {
-        let Chunk { first, rays, query } = chunk;
+    ) -> Result<Vec<T>> {
+        let Chunk { rays, query, .. } = chunk;
         let count = rays.len() as u64;
-        let work = Workspace::new(gpu, count, T::SEARCH.state, size_of::<T>() as u64).await?;
+        let record = size_of::<T>() as u64;
+        let work = Workspace::new(gpu, count, T::SEARCH.state, record, count).await?;
         let (fast, exact) = solve_variant(gpu, query);
         let (spheres, limit) = self.search(&T::SEARCH, gpu, scene, chunk, &work).await?;
         let finish = gpu.pipeline(T::FINISH, fast, exact).await?;
@@ -102,11 +114,7 @@ impl GpuScene {
         let _ = gpu.dispatch(&finish, &group, groups(count)).await?;
         let mut raw = vec![T::zeroed(); rays.len()];
         gpu.read(&work.out, &work.staging, &mut raw, limit).await?;
-        let mut tally = Tally::default();
-        for (i, ((raw, ray), out)) in raw.into_iter().zip(rays).zip(out).enumerate() {
-            *out = T::settle(raw, ray, first + i as u64, scene, query, &mut tally);
-        }
-        Ok(tally)
+        Ok(raw)
     }
 
     /// Runs the search program over every range of spheres; returns the spheres it used, and how long to wait at most.
@@ -154,41 +162,50 @@ impl GpuScene {
         Ok((spheres, Duration::from_secs(60 + tests / 10_000_000)))
     }
 
-    /// Occlusion of one chunk: a bit a ray, in words.
-    pub(crate) async fn occluded(
-        &self,
-        gpu: &GpuDevice,
-        scene: &CpuScene,
-        chunk: Chunk<'_>,
-        out: &mut [u32],
-    ) -> Result<Tally> {
-        let Chunk { first, rays, query } = chunk;
-        let words = rays.len().div_ceil(32);
-        // The state buffer holds the three bitsets.
-        let work = Workspace::new(gpu, 3 * words as u64, 4, 4).await?;
-        let work = Workspace { rays: gpu.ray_buffer(rays.len() as u64).await?, ..work };
+    /// Occlusion of one chunk: three bitsets, of the rays that meet something, that may, and that would beyond f32.
+    pub(crate) async fn occluded(&self, gpu: &GpuDevice, scene: &CpuScene, chunk: Chunk<'_>) -> Result<Vec<u32>> {
+        let words = chunk.rays.len().div_ceil(32);
+        let work = Workspace::new(gpu, chunk.rays.len() as u64, 12, 12, words as u64).await?;
         gpu.write(&work.state, &vec![0u32; 3 * words]).await?;
         let (_, limit) = self.search(&OCCLUDED, gpu, scene, chunk, &work).await?;
         let mut raw = vec![0u32; 3 * words];
         gpu.read(&work.state, &work.staging, &mut raw, limit).await?;
-        let mut tally = Tally::default();
-        for (w, out) in out.iter_mut().enumerate().take(words) {
-            let (met, doubt, beyond) = (raw[w], raw[words + w], raw[2 * words + w]);
-            *out = met;
-            tally.beyond += u64::from((beyond & !met).count_ones());
-            let mut open = doubt & !met;
-            while open != 0 {
-                let i = w * 32 + open.trailing_zeros() as usize;
-                open &= open - 1;
-                if let Some(found) = scene.cast_one::<bool>(first + i as u64, &rays[i], query) {
-                    *out |= u32::from(found.answer) << (i % 32);
-                    tally.judged += 1;
-                    tally.beyond += u64::from(found.beyond);
-                }
-            }
-        }
-        Ok(tally)
+        Ok(raw)
     }
+}
+
+/// Rounds and judges, on every core, what the device left open in a chunk.
+pub(crate) fn settle<T: GpuQuery>(raw: &mut [T], chunk: Chunk<'_>, scene: &CpuScene) -> Tally {
+    let Chunk { first, rays, query } = chunk;
+    let task = |(i, (raw, rays)): (usize, (&mut [T], &[Ray]))| {
+        let mut tally = Tally::default();
+        for (j, (raw, ray)) in raw.iter_mut().zip(rays).enumerate() {
+            *raw = T::settle(*raw, ray, first + (i * TASK + j) as u64, scene, query, &mut tally);
+        }
+        tally
+    };
+    let tasks = raw.par_chunks_mut(TASK).zip(rays.par_chunks(TASK)).enumerate();
+    tasks.map(task).reduce(Tally::default, |a, b| a + b)
+}
+
+/// The same for the three bitsets of `occluded`: the first one is complete afterwards.
+pub(crate) fn settle_bits(raw: &[u32], chunk: Chunk<'_>, scene: &CpuScene) -> (Vec<u32>, Tally) {
+    let Chunk { first, rays, query } = chunk;
+    let words = raw.len() / 3;
+    let word = |w: usize| {
+        let (mut met, doubt, beyond) = (raw[w], raw[words + w], raw[2 * words + w]);
+        let mut tally = Tally { beyond: u64::from((beyond & !met).count_ones()), ..Tally::default() };
+        let mut open = doubt & !met;
+        while open != 0 {
+            let i = w * 32 + open.trailing_zeros() as usize;
+            open &= open - 1;
+            let found = judged(&rays[i], first + i as u64, scene, query, &mut tally, false);
+            met |= u32::from(found) << (i % 32);
+        }
+        (met, tally)
+    };
+    let (bits, tallies): (Vec<u32>, Vec<Tally>) = (0..words).into_par_iter().map(word).unzip();
+    (bits, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
 }
 
 impl GpuDevice {
@@ -198,16 +215,17 @@ impl GpuDevice {
 }
 
 impl Workspace {
-    async fn new(gpu: &GpuDevice, rays: u64, state: u64, out: u64) -> Result<Self> {
+    /// For `rays` rays: `state` bytes of state and `out` bytes of results for each of `records`.
+    async fn new(gpu: &GpuDevice, rays: u64, state: u64, out: u64, records: u64) -> Result<Self> {
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
         Ok(Self {
             params: gpu
                 .buffer("params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)
                 .await?,
             rays: gpu.ray_buffer(rays).await?,
-            state: gpu.buffer("state", rays * state, storage).await?,
-            out: gpu.buffer("results", rays * out, storage).await?,
-            staging: gpu.buffer("staging", rays * out, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
+            state: gpu.buffer("state", rays.max(records) * state, storage).await?,
+            out: gpu.buffer("results", records * out, storage).await?,
+            staging: gpu.buffer("staging", records * out, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
         })
     }
 }
@@ -230,6 +248,10 @@ fn finite(rays: &[Ray]) -> Vec<Ray> {
 
 /// Answers a ray on the CPU that the device left open.
 fn judged<T: CpuQuery>(ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally, miss: T) -> T {
+    if ray.t_min > ray.t_max {
+        // A ray that was skipped: it ends before it starts.
+        return miss;
+    }
     tally.judged += 1;
     match scene.cast_one::<T>(number, ray, query) {
         Some(found) => {
@@ -300,7 +322,8 @@ impl GpuQuery for Approach {
                 }
                 None => Self::NONE,
             },
-            _ => raw,
+            _ if raw.id == NO_SPHERE => raw,
+            _ => Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw },
         }
     }
 }

@@ -160,13 +160,12 @@ impl GpuDevice {
 
     /// Refuses a precision that the probe does not bear out.
     pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
-        match (precision, &self.probe.failure) {
-            (Precision::Standard, Some(why)) => Err(Error::NoPrecision {
-                device: self.name().into(),
-                asked: precision.word(),
-                why: why.clone(),
-                instead: "fast or exact",
-            }),
+        let refuse = |why: &String, instead| {
+            Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
+        };
+        match (precision, &self.probe.failure, &self.probe.broken) {
+            (_, _, Some(why)) => refuse(why, "--device cpu"),
+            (Precision::Standard, Some(why), None) => refuse(why, "--precision fast or exact, or --device cpu"),
             _ => Ok(()),
         }
     }
@@ -192,7 +191,7 @@ impl GpuDevice {
 
     /// Whether the device is gone though nobody said so. A lost device creates invalid buffers without an error, and says so
     /// only in a callback, which a device of the caller's keeps for its owner.
-    async fn lost(&self) -> Option<Error> {
+    pub(crate) async fn lost(&self) -> Option<Error> {
         let error = {
             let scope = self.device.push_error_scope(ErrorFilter::Validation);
             let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -223,6 +222,11 @@ impl GpuDevice {
         self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
         let waited = answer.await.map_err(|_| ended())?;
         self.check()?;
+        if waited.is_err()
+            && let Some(lost) = self.lost().await
+        {
+            return Err(lost);
+        }
         match waited {
             Ok(()) => Ok(()),
             Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() }),

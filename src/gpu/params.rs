@@ -53,7 +53,7 @@ pub(crate) struct Best {
     pub(crate) high: f32,
     pub(crate) rival: f32,
     pub(crate) id: u32,
-    pub(crate) beyond: u32,
+    pub(crate) flags: u32,
 }
 
 /// The nearest pass so far of one ray; only its layout matters here.

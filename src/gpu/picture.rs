@@ -15,7 +15,7 @@ use crate::cpu::picture::{self as twin, Pixel};
 use crate::error::Result;
 use crate::query::{Inside, Query};
 use crate::records::Sphere;
-use crate::shadow::{Picture, Prepared, Stage, System, on_cpu};
+use crate::shadow::{Picture, Prepared, Stage, System};
 use crate::wgsl;
 
 const WORKGROUP: u32 = 64;
@@ -94,7 +94,7 @@ async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) ->
     }
     let (system, stage) = (system.clone(), stage.clone());
     let width = system.picture().size[0] as usize;
-    on_cpu(move || {
+    crate::cpu::on_cores(move || {
         let one = |sky: &mut Sky, at| (at, twin::pixel(&system, &stage, sky, (at % width) as u32, (at / width) as u32));
         pixels.into_par_iter().map_init(Sky::default, one).collect()
     })
@@ -186,17 +186,37 @@ async fn expose(gpu: &GpuDevice, work: &Work, shot: &Shot) -> Result<()> {
     Ok(())
 }
 
+/// Occluders of one sight that a thread tests. Each costs up to three of the 65,535 loop iterations after which lavapipe
+/// stops a thread without a word; a sight with more is the host's.
+const MOST_OCCLUDERS: usize = 4096;
+/// Occluders sent at once: 32 MiB.
+const MOST_SENT: usize = 1 << 20;
+
+/// How many of the first sights go together.
+fn together(prepared: &[Prepared]) -> usize {
+    let mut sent = 0;
+    let fits = |one: &&Prepared| {
+        sent += one.occluders.len().min(MOST_OCCLUDERS);
+        sent <= MOST_SENT
+    };
+    prepared.iter().take(BAND).take_while(fits).count()
+}
+
 /// Visible fractions of many sights; −1 where the host has to do it.
 pub(crate) async fn fractions(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<f32>> {
     let mut out = Vec::with_capacity(prepared.len());
     let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, false, false).await?;
-    for chunk in prepared.chunks(BAND) {
+    let mut rest = prepared;
+    while !rest.is_empty() {
+        let (chunk, later) = rest.split_at(together(rest));
+        rest = later;
         let mut sights = Vec::with_capacity(chunk.len());
         let mut occluders: Vec<Occluder> = Vec::new();
         for one in chunk {
             let first = occluders.len() as u32;
-            occluders.extend(one.occluders.iter().map(Occluder::from));
-            sights.push(Sight { light: Light::from(one.light), first, count: one.occluders.len() as u32 });
+            let own = if one.occluders.len() > MOST_OCCLUDERS { &[][..] } else { &one.occluders[..] };
+            occluders.extend(own.iter().map(Occluder::from));
+            sights.push(Sight { light: Light::from(one.light), first, count: own.len() as u32 });
         }
         let bytes = chunk.len() as u64 * 4;
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
@@ -210,6 +230,11 @@ pub(crate) async fn fractions(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<
         let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
         let mut raw = vec![0.0_f32; chunk.len()];
         gpu.read(&results, &staging, &mut raw, LIMIT).await?;
+        for (raw, one) in raw.iter_mut().zip(chunk) {
+            if one.occluders.len() > MOST_OCCLUDERS {
+                *raw = -1.0;
+            }
+        }
         out.append(&mut raw);
     }
     Ok(out)

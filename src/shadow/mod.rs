@@ -27,8 +27,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::cpu::on_cores;
 use crate::device::{Device, Engine};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Hears now and then which share of the work is done, 0…1.
 pub type Progress = Arc<dyn Fn(f64) + Send + Sync>;
@@ -47,7 +48,7 @@ impl Device {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
         match &self.engine {
-            Engine::Cpu => on_cpu(move || crate::cpu::picture::picture(&system, &stage, &*progress)).await,
+            Engine::Cpu => on_cores(move || crate::cpu::picture::picture(&system, &stage, &*progress)).await,
             Engine::Gpu(gpu) => crate::gpu::picture::picture(gpu, &system, &stage, &*progress).await,
         }
     }
@@ -61,24 +62,12 @@ impl Device {
     pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
         let prepared: Vec<Prepared> = sights.iter().map(Sight::prepare).collect::<Result<_>>()?;
         match &self.engine {
-            Engine::Cpu => on_cpu(move || prepared.par_iter().map(Prepared::visible).collect()).await,
+            Engine::Cpu => on_cores(move || prepared.par_iter().map(Prepared::visible).collect()).await,
             Engine::Gpu(gpu) => {
                 let found = crate::gpu::picture::fractions(gpu, &prepared).await?;
                 let settle = |(found, one): (f32, Prepared)| if found < 0.0 { one.visible() } else { f64::from(found) };
-                on_cpu(move || found.into_par_iter().zip(prepared).map(settle).collect()).await
+                on_cores(move || found.into_par_iter().zip(prepared).map(settle).collect()).await
             }
         }
     }
-}
-
-/// Runs work on rayon's workers, never in whoever polls.
-pub(crate) async fn on_cpu<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    if rayon::current_thread_index().is_some() {
-        // Already on a worker: handing over and waiting could leave no worker to do it.
-        return Ok(work());
-    }
-    let (done, answer) = futures_channel::oneshot::channel();
-    // Nobody may be listening any more.
-    rayon::spawn(move || drop(done.send(work())));
-    answer.await.map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker ended early".into() })
 }
