@@ -423,3 +423,30 @@ fn a_query_from_inside_a_rayon_pool_does_not_hang() {
         assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, alone);
     });
 }
+
+#[test]
+fn exact_answers_at_the_edges_of_f32() {
+    let exact = Query::at(Precision::Exact);
+    let (two, max) = (2f32.powi(125), f32::MAX);
+    for device in devices() {
+        // A start at the largest f32 still meets what begins there.
+        let far = [Sphere::new([2f32.powi(28), 0.0, 0.0], 2f32.powi(26))];
+        let ray = [Ray::new([0.0; 3], [2f32.powi(-100), 0.0, 0.0]).between(max, f32::INFINITY)];
+        assert_eq!(blocking::closest(&scene(device, &far), &ray, &exact).unwrap().records, [Hit { t: max, id: 0 }]);
+        assert_eq!(blocking::occluded(&scene(device, &far), &ray, &exact).unwrap().words, [1]);
+        // Where large coordinates are equal, small ones decide.
+        let near = [Sphere::new([two, 5.792_252e-38, 8.944_747_6e-38], 1.065_639_3e-37)];
+        let ray = [Ray::new([two, 0.0, 0.0], [2f32.powi(-126), 0.0, 0.0]).between(-1.0, 1.0)];
+        if device.probe().is_none_or(|probe| probe.subnormals) {
+            assert!(blocking::closest(&scene(device, &near), &ray, &exact).unwrap()[0].is_hit(), "{}", device.name());
+        }
+        // Ends past 2^127: both passes round to one clearance, so the lower id stays.
+        let small = [Sphere::new([0.1, 0.0, 0.0], 0.01), Sphere::new([0.1, 0.0, 0.0], 0.05)];
+        let ray = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]).between(2e38, 3e38)];
+        for precision in Precision::ALL {
+            let found = blocking::approach(&scene(device, &small), &ray, &Query::at(precision)).unwrap();
+            assert!((found[0].clearance / 2e8 - 1.0).abs() < 1e-6, "{} {precision:?} {found:?}", device.name());
+            assert_eq!((found[0].t, found[0].id), (2e38, 0), "{} {precision:?}", device.name());
+        }
+    }
+}

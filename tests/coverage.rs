@@ -222,3 +222,17 @@ fn bad_input_is_refused_by_name() {
     let endless = Ball { center: DVec3::INFINITY, ..good };
     assert!(bad(DVec3::ZERO, good, &[good, endless]).contains("occluder 1: x is inf"));
 }
+
+#[test]
+fn the_last_of_very_many_occluders_counts() {
+    // A thread of lavapipe stops without a word after 65,535 loop iterations.
+    let (observer, light) = (DVec3::ZERO, Ball::new([0.0, 0.0, 100.0], 1.0));
+    let sight = |count: usize| {
+        let aside = (0..count).map(|i| Ball::new([100.0 + i as f64, 50.0, 50.0], 0.1));
+        Sight { observer, light, occluders: aside.chain([Ball::new([0.0, 0.0, 50.0], 5.0)]).collect() }
+    };
+    let sights = [sight(10), sight(4095), sight(4096), sight(30_000), sight(0)];
+    for device in devices() {
+        assert_eq!(blocking::visible_fractions(device, &sights).unwrap(), [0.0; 5], "{}", device.name());
+    }
+}
