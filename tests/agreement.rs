@@ -101,17 +101,23 @@ fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
     let (spheres, rays) = (spheres(1000), rays(20_000));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Fast);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
+        // In a program that the probe does not run: only the comparison can tell.
+        let edit = ("var t = solved.t_enter;", "var t = solved.foot - 1.0001 * (solved.foot - solved.t_enter);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+        assert_eq!(broken.probe().unwrap().failure, None);
         let found = closest(&broken, &spheres, &rays, Precision::Fast);
         let error = compare(&rays, &spheres, &truth, &found, Precision::Fast).unwrap_err();
         assert!(error.contains("t differs"), "{error}");
-        // And the probe alone would have refused to promise anything with it.
+        // In the solve itself: the probe refuses to promise anything, even `fast`.
+        let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
+        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
         assert!(failure.as_ref().is_some_and(|why| why.contains("roots are off")), "{failure:?}");
         let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
-        let refused = blocking::closest(&scene, &rays, &Query::default()).unwrap_err();
-        assert_eq!(refused.exit_code(), 3, "{refused}");
+        let refusals =
+            Precision::ALL.map(|precision| blocking::closest(&scene, &rays, &Query::at(precision)).unwrap_err());
+        assert!(refusals.iter().all(|refused| refused.exit_code() == 3), "{refusals:?}");
+        let refused = &refusals[0];
         println!("{}: {error}; {refused}", info.name);
     }
 }
