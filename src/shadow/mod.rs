@@ -42,7 +42,7 @@ impl Device {
     /// pixels at edges.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for a cloud in which too many spheres shade too many others, or a
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a
     /// picture too large for the device; what devices do wrong.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
@@ -58,7 +58,7 @@ impl Device {
     /// On a GPU in f32, within 10⁻⁴ where `tests/coverage.rs` does not list the case.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] for a sight that cannot be used; what devices do wrong.
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for a sight that cannot be used; what devices do wrong.
     pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
         let prepared: Vec<Prepared> = sights.iter().map(Sight::prepare).collect::<Result<_>>()?;
         match &self.engine {
