@@ -1,10 +1,12 @@
 //! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
 
+use crate::answer::{Answer, Bits, Hits, Report};
+use crate::batch::{Rays, Spheres};
 use crate::device::{Device, DeviceInfo, DeviceOptions};
 use crate::error::Result;
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval};
-use crate::scene::{Answer, Bits, Hits, Rays, Report, Scene, SceneOptions, Spheres};
+use crate::scene::{Caller, Scene, SceneOptions};
 use crate::shadow::{Picture, Progress, Sight, System};
 
 /// [`Device::open`].
@@ -49,7 +51,7 @@ pub fn pairwise<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> Result<
 /// # Errors
 /// As there.
 pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Hits> {
-    pollster::block_on(scene.closest(rays.into(), query))
+    pollster::block_on(scene.answer(rays.into(), query, Caller::Waits))
 }
 
 /// [`Scene::closest_into`].
@@ -57,7 +59,7 @@ pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> R
 /// # Errors
 /// As there.
 pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
-    pollster::block_on(scene.closest_into(rays.into(), hits, query))
+    pollster::block_on(scene.cast(rays.into(), query, hits, Caller::Waits))
 }
 
 /// [`Scene::interval`].
@@ -65,7 +67,7 @@ pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hi
 /// # Errors
 /// As there.
 pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Interval>> {
-    pollster::block_on(scene.interval(rays.into(), query))
+    pollster::block_on(scene.answer(rays.into(), query, Caller::Waits))
 }
 
 /// [`Scene::approach`].
@@ -73,7 +75,7 @@ pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// # Errors
 /// As there.
 pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Approach>> {
-    pollster::block_on(scene.approach(rays.into(), query))
+    pollster::block_on(scene.answer(rays.into(), query, Caller::Waits))
 }
 
 /// [`Scene::occluded`].
@@ -81,7 +83,7 @@ pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// # Errors
 /// As there.
 pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
-    pollster::block_on(scene.occluded(rays.into(), query))
+    pollster::block_on(scene.bits(rays.into(), query, Caller::Waits))
 }
 
 /// [`Device::render`].

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::batch::Spheres;
 use crate::error::{Error, Result};
 use crate::gpu::{GpuDevice, adapters};
 use crate::query::Precision;
 use crate::records::Sphere;
-use crate::scene::{Scene, SceneOptions, Spheres};
+use crate::scene::{Scene, SceneOptions};
 
 /// Which device to open.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub enum Error {
         message: String,
     },
     /// Lists that go together differ in length.
-    #[error("{left} {left_name} and {right} {right_name}: pairwise needs as many of one as of the other")]
+    #[error("{left} {left_name} and {right} {right_name}: there must be as many of one as of the other")]
     LengthsDiffer {
         /// What the first list holds.
         left_name: &'static str,
@@ -120,6 +120,12 @@ pub enum Error {
         /// What the system said.
         message: String,
     },
+    /// Somebody stopped the work; nothing of it is to be used.
+    #[error("stopped after {done} rays")]
+    Cancelled {
+        /// Rays answered before.
+        done: u64,
+    },
     /// `--compare` found answers outside what is promised.
     #[error("broken promise: {0}")]
     BrokenPromise(String),
@@ -127,7 +133,7 @@ pub enum Error {
 
 impl Error {
     /// The command line's exit code: 2 bad input or usage, 3 no such device or precision, 4 the device failed,
-    /// 5 reading or writing failed, 6 a broken promise.
+    /// 5 reading or writing failed, 6 a broken promise, 130 stopped (what shells say of Ctrl-C).
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::BadRecord { .. } | Self::Usage(_) | Self::BadFile { .. } | Self::LengthsDiffer { .. } => 2,
@@ -139,6 +145,7 @@ impl Error {
             | Self::DeviceFailed { .. } => 4,
             Self::Io { .. } => 5,
             Self::BrokenPromise(_) => 6,
+            Self::Cancelled { .. } => 130,
         }
     }
 }

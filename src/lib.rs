@@ -63,6 +63,8 @@
 //! [`Device::from_wgpu`] uses a device of yours, [`wgsl::SOLVE`] is the solve as WGSL text, and [`wgpu`] is re-exported: one
 //! release of this crate a major release of wgpu.
 
+mod answer;
+mod batch;
 pub mod blocking;
 mod cpu;
 mod device;
@@ -76,8 +78,11 @@ mod records;
 mod scene;
 pub mod shadow;
 mod single;
+mod watch;
 pub mod wgsl;
 
+pub use answer::{Answer, Bits, Hits, Report};
+pub use batch::{Rays, Spheres};
 pub use device::{Device, DeviceInfo, DeviceOptions};
 pub use error::{Error, Result};
 pub use glam;
@@ -85,5 +90,6 @@ pub use gpu::adapters::{required_features, required_limits};
 pub use gpu::probe::Probe;
 pub use query::{Ends, Inside, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
-pub use scene::{Answer, Bits, Hits, Rays, Report, Scene, SceneOptions, Spheres};
+pub use scene::{Scene, SceneOptions};
+pub use watch::Watch;
 pub use wgpu;

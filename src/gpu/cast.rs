@@ -1,5 +1,6 @@
 //! Queries on a GPU: rays in chunks, spheres in ranges, records back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
@@ -8,9 +9,9 @@ use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
 use super::params::{Best, Nearest, Params, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
-use crate::cpu::{CpuQuery, CpuScene, Tally, round_roots};
+use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores, round_roots};
 use crate::error::Result;
-use crate::query::{Precision, Query};
+use crate::query::{OnBad, Precision, Query, check_ray};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 use crate::wgsl::{self, Program};
 
@@ -92,13 +93,67 @@ impl GpuScene {
         (chunk / u64::from(WORKGROUP)).max(1) * u64::from(WORKGROUP)
     }
 
-    /// Answers one chunk, but for what [`settle`] has to do.
+    /// Answers a batch, piece by piece.
     pub(crate) async fn cast<T: GpuQuery>(
         &self,
         gpu: &GpuDevice,
-        scene: &CpuScene,
-        chunk: Chunk<'_>,
-    ) -> Result<Vec<T>> {
+        scene: &Arc<CpuScene>,
+        batch: Batch<'_>,
+        out: &mut [T],
+    ) -> Result<Tally> {
+        let mut sum = Tally::default();
+        let step = Self::chunk(gpu, scene.spheres.len() as u64, scene.pairwise) as usize;
+        for (n, (rays, out)) in batch.rays.chunks(step).zip(out.chunks_mut(step)).enumerate() {
+            batch.watch.check()?;
+            let first = batch.first + (n * step) as u64;
+            let (rays, bad) = accept(first, rays, batch.query)?;
+            let (scene, query) = (scene.clone(), *batch.query);
+            let mut raw: Vec<T> = self.chunk_of(gpu, &scene, Chunk { first, rays: &rays, query: &query }).await?;
+            let count = rays.len() as u64;
+            let (records, tally) = on_cores(move || {
+                let tally = settle(&mut raw, Chunk { first, rays: &rays, query: &query }, &scene);
+                (raw, tally)
+            })
+            .await?;
+            out.copy_from_slice(&records);
+            bad.iter().for_each(|i| out[*i] = T::MISS);
+            let hits = out.iter().filter(|record| record.is_hit()).count() as u64;
+            sum = sum + Tally { hits, skipped: bad.len() as u64, ..tally };
+            batch.watch.add(count);
+        }
+        Ok(sum)
+    }
+
+    /// The same for bits.
+    pub(crate) async fn occluded(
+        &self,
+        gpu: &GpuDevice,
+        scene: &Arc<CpuScene>,
+        batch: Batch<'_>,
+        words: &mut [u32],
+    ) -> Result<Tally> {
+        let mut sum = Tally::default();
+        let step = Self::chunk(gpu, scene.spheres.len() as u64, scene.pairwise) as usize;
+        for (n, (rays, words)) in batch.rays.chunks(step).zip(words.chunks_mut(step / 32)).enumerate() {
+            batch.watch.check()?;
+            let first = batch.first + (n * step) as u64;
+            let (rays, bad) = accept(first, rays, batch.query)?;
+            let (scene, query) = (scene.clone(), *batch.query);
+            let raw = self.bits_of(gpu, &scene, Chunk { first, rays: &rays, query: &query }).await?;
+            let count = rays.len() as u64;
+            let (bits, tally) =
+                on_cores(move || settle_bits(&raw, Chunk { first, rays: &rays, query: &query }, &scene)).await?;
+            words.copy_from_slice(&bits);
+            bad.iter().for_each(|i| words[i / 32] &= !(1 << (i % 32)));
+            let hits = words.iter().map(|word| u64::from(word.count_ones())).sum();
+            sum = sum + Tally { hits, skipped: bad.len() as u64, ..tally };
+            batch.watch.add(count);
+        }
+        Ok(sum)
+    }
+
+    /// Answers one chunk, but for what [`settle`] has to do.
+    async fn chunk_of<T: GpuQuery>(&self, gpu: &GpuDevice, scene: &CpuScene, chunk: Chunk<'_>) -> Result<Vec<T>> {
         let Chunk { rays, query, .. } = chunk;
         let count = rays.len() as u64;
         let record = size_of::<T>() as u64;
@@ -163,7 +218,7 @@ impl GpuScene {
     }
 
     /// Occlusion of one chunk: three bitsets, of the rays that meet something, that may, and that would beyond f32.
-    pub(crate) async fn occluded(&self, gpu: &GpuDevice, scene: &CpuScene, chunk: Chunk<'_>) -> Result<Vec<u32>> {
+    async fn bits_of(&self, gpu: &GpuDevice, scene: &CpuScene, chunk: Chunk<'_>) -> Result<Vec<u32>> {
         let words = chunk.rays.len().div_ceil(32);
         let work = Workspace::new(gpu, chunk.rays.len() as u64, 12, 12, words as u64).await?;
         gpu.write(&work.state, &vec![0u32; 3 * words]).await?;
@@ -326,4 +381,21 @@ impl GpuQuery for Approach {
             _ => Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw },
         }
     }
+}
+
+/// A chunk's rays with the bad ones replaced by one that meets nothing, and where those are.
+fn accept(first: u64, chunk: &[Ray], query: &Query) -> Result<(Vec<Ray>, Vec<usize>)> {
+    let mut rays = chunk.to_vec();
+    let mut bad = Vec::new();
+    for (i, ray) in rays.iter_mut().enumerate() {
+        if let Err(error) = check_ray(first + i as u64, ray) {
+            if query.on_bad == OnBad::Refuse {
+                return Err(error);
+            }
+            // Its range is empty: the start lies past the end.
+            *ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
+            bad.push(i);
+        }
+    }
+    Ok((rays, bad))
 }
