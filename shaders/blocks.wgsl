@@ -1,7 +1,8 @@
 // Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs `params` and `spheres`.
 //
 // Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
-// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once.
+// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
+// come here together: see load_shared.wgsl.
 //
 // In the plane perpendicular to a ray, with the unit vectors u and v, the line is the point (o.u, o.v) and the distance of a
 // centre from it is |(c.u - o.u, c.v - o.v)|: nine operations a pair. Centres and origins are taken from the middle of the
@@ -94,6 +95,7 @@ fn line_at(i: u32) -> Line {
 
 // Makes the thread's rays ready.
 fn prepare_rays(first: u32) {
+  prepare_load();
   slack = 0.0;
   for (var half = 0u; half < 2u; half++) {
     let i = first + half * 4u * WORKGROUP;
@@ -107,13 +109,6 @@ fn prepare_rays(first: u32) {
   }
 }
 
-// A sphere as the filter sees it: its centre, and the square of the distance within which a line is near.
-fn near(i: u32) -> vec4<f32> {
-  let sphere = spheres[i];
-  let reach = sphere.radius * params.scale + slack;
-  return vec4<f32>(sphere.center * params.scale - params.middle, reach * reach);
-}
-
 // The squares of the distances of a centre from four lines.
 fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
   let x = l.ux * c.x + l.uy * c.y + l.uz * c.z - l.u;
@@ -123,7 +118,14 @@ fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
 
 // One bit for each of four lines: whether it comes near.
 fn close(l: Lines, s: vec4<f32>, bit: u32) -> vec4<u32> {
-  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= vec4<f32>(s.w));
+  let reach = s.w + slack;
+  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= vec4<f32>(reach * reach));
+}
+
+// The bits of eight spheres.
+fn close_eight(l: Lines, s: Eight) -> vec4<u32> {
+  return close(l, s.a, 1u) | close(l, s.b, 2u) | close(l, s.c, 4u) | close(l, s.d, 8u) | close(l, s.e, 16u)
+    | close(l, s.f, 32u) | close(l, s.g, 64u) | close(l, s.h, 128u);
 }
 
 // Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray may meet.
@@ -136,14 +138,10 @@ fn mark(begin: u32, end: u32) {
     var m = vec4<u32>(0u);
     var n = vec4<u32>(0u);
     // The buffer is padded to whole blocks.
-    for (var j = 0u; j < BLOCK; j += 4u) {
-      let s0 = near(start + j);
-      let s1 = near(start + j + 1u);
-      let s2 = near(start + j + 2u);
-      let s3 = near(start + j + 3u);
-      let bit = 1u << j;
-      m |= close(p, s0, bit) | close(p, s1, bit << 1u) | close(p, s2, bit << 2u) | close(p, s3, bit << 3u);
-      n |= close(q, s0, bit) | close(q, s1, bit << 1u) | close(q, s2, bit << 2u) | close(q, s3, bit << 3u);
+    for (var j = 0u; j < BLOCK; j += 8u) {
+      let loaded = eight(start + j);
+      m |= close_eight(p, loaded) << vec4<u32>(j);
+      n |= close_eight(q, loaded) << vec4<u32>(j);
     }
     let valid = valid_of(start, end);
     set_masks(block * RAYS, m & vec4<u32>(valid));

@@ -16,7 +16,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
 
 fn own_device(adapter: &wgpu::Adapter) -> (wgpu::Device, wgpu::Queue) {
     pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-        required_features: required_features(),
+        required_features: required_features(adapter),
         required_limits: required_limits(adapter),
         ..Default::default()
     }))
