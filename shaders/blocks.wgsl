@@ -6,10 +6,12 @@
 //
 // In the plane perpendicular to a ray, with the unit vectors u and v, the line is the point (o.u, o.v) and the distance of a
 // centre from it is |(c.u - o.u, c.v - o.v)|: nine operations a pair. Centres and origins are taken from the middle of the
-// scene and scaled by a power of two, so that |c|_1 + r is at most 2. Rounding in any order, and the errors of u and v, then
-// cost at most 24 u (|o|_1 + |c|_1); `fast` may call met what misses by 32 u (E + r). What is farther than r + 64 u (|o|_1 + 2)
-// is therefore met by no solve, whatever the other rays of the thread add to the slack that they share: an answer must not
-// depend on a ray's neighbours.
+// scene and scaled by a power of two, so that |c|_1 + r is at most 2.
+//
+// With sums and products within 2 u, which is all that WGSL promises, quotients within 5 u and roots within 9 u, d's length
+// is off by 17 u at most, which tilts u and v by 34 u together; their own rounding adds 20 u, the sums and c and o another 20.
+// `fast` may call met what misses by 32 u (E + r). So what is farther than r + 112 u (|o|_1 + 2) is met by no solve, whatever
+// the other rays of a thread add to the slack that they share: an answer must not depend on a ray's neighbours.
 
 // Rays a thread, spheres a mask, and masks a ray between two emptyings.
 const RAYS: u32 = 8u;
@@ -65,7 +67,7 @@ fn line_of(ray: Ray) -> Line {
   let u = vec3<f32>(1.0 + side * d.x * d.x * a, side * b, -side * d.x);
   let v = vec3<f32>(b, side + d.y * d.y * a, -d.y);
   let o = ray.origin * params.scale - params.middle;
-  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 64.0 * U * (norm1(o) + 2.0));
+  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0));
 }
 
 fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -80,6 +81,8 @@ pub(crate) struct GpuDevice {
     slots: Mutex<Vec<Slot>>,
     pace: Pace,
     limits: Limits,
+    /// Buffers made so far: tests see that repeated calls make none.
+    pub(crate) made: AtomicU64,
     poller: Poller,
     /// What the driver said when the device was lost, or failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
@@ -139,6 +142,7 @@ impl GpuDevice {
             slots: Mutex::default(),
             pace: Pace::new(is_software(&info)),
             limits: Limits::default(),
+            made: AtomicU64::new(0),
             device,
             queue,
             info,
