@@ -261,7 +261,7 @@ impl GpuDevice {
         }
         match waited {
             Ok(()) => Ok(()),
-            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() }),
+            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), limit }),
             Err(other) => Err(failed(&other.to_string())),
         }
     }
