@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::{Whole, check_output};
+use super::output::check_output;
+use super::whole::Whole;
 use super::{extension, npz, text};
 use crate::error::{Error, Result};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE};

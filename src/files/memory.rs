@@ -26,24 +26,34 @@ pub fn available_bytes() -> Option<u64> {
         return Some(bytes);
     }
     let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
-    Some(container().map_or(machine, |container| container.min(machine)))
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Some(left_over(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
 }
 
 /// What the limits of the control groups that this program is in leave over; none without a limit.
-fn container() -> Option<u64> {
-    let own = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let root = Path::new("/sys/fs/cgroup");
-    let groups = root.join(own);
-    groups.ancestors().take_while(|group| group.starts_with(root)).filter_map(left_in).min()
+fn left_over(groups: &str, root: &Path) -> Option<u64> {
+    let found = groups.lines().filter_map(|line| match line.splitn(3, ':').collect::<Vec<_>>()[..] {
+        ["0", "", path] => Some((root.to_path_buf(), path, ["memory.max", "memory.current", "inactive_file"])),
+        [_, "memory", path] => {
+            let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+            Some((root.join("memory"), path, names))
+        }
+        _ => None,
+    });
+    // A container often sees its own group as the root, under whatever path.
+    let left = found.filter_map(|(root, path, names)| {
+        let own = root.join(path.trim_start_matches('/'));
+        own.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| left_in(group, names)).min()
+    });
+    left.min()
 }
 
 /// What one group's limit leaves over. What it holds of files counts as free: the system gives that up first.
-fn left_in(group: &Path) -> Option<u64> {
+fn left_in(group: &Path, [limit, used, files]: [&str; 3]) -> Option<u64> {
     let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
-    let limit: u64 = read("memory.max")?.trim().parse().ok()?;
-    let used: u64 = read("memory.current")?.trim().parse().ok()?;
-    let files = read("memory.stat").and_then(|text| field(&text, "inactive_file")).unwrap_or(0);
+    let limit: u64 = read(limit)?.trim().parse().ok()?;
+    let used: u64 = read(used)?.trim().parse().ok()?;
+    let files = read("memory.stat").and_then(|text| field(&text, files)).unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(files)))
 }
 
@@ -52,4 +62,32 @@ fn field(text: &str, name: &str) -> Option<u64> {
     let mut words =
         text.lines().map(str::split_whitespace).find_map(|mut words| (words.next()? == name).then_some(words))?;
     words.next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_over;
+
+    #[test]
+    fn the_tightest_group_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let group = |path: &str, files: [(&str, &str); 3]| {
+            std::fs::create_dir_all(root.path().join(path)).unwrap();
+            for (name, text) in files {
+                std::fs::write(root.path().join(path).join(name), text).unwrap();
+            }
+        };
+        let second = |limit, used, files| [("memory.max", limit), ("memory.current", used), ("memory.stat", files)];
+        assert_eq!(left_over("0::/a/b\n", root.path()), None);
+        group("a", second("max\n", "900\n", "anon 800\ninactive_file 0\n"));
+        assert_eq!(left_over("0::/a/b\n", root.path()), None, "no limit");
+        group("a/b", second("1000\n", "900\n", "anon 600\ninactive_file 300\n"));
+        assert_eq!(left_over("0::/a/b\n", root.path()), Some(400));
+        group("a", second("700\n", "900\n", "anon 600\ninactive_file 300\n"));
+        assert_eq!(left_over("0::/a/b\n", root.path()), Some(100), "what is around it is tighter");
+        assert_eq!(left_over("0::/../../elsewhere\n", root.path()), None);
+        let first = [("memory.limit_in_bytes", "50"), ("memory.usage_in_bytes", "60"), ("memory.stat", "")];
+        group("memory", first);
+        assert_eq!(left_over("5:cpu:/\n4:memory:/not/seen/here\n", root.path()), Some(0));
+    }
 }

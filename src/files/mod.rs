@@ -24,6 +24,7 @@ mod rays;
 mod rows;
 mod source;
 mod text;
+mod whole;
 
 use std::path::Path;
 

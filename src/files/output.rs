@@ -1,13 +1,13 @@
-//! Files appear whole or not at all.
+//! Where files may be written, checked before any work.
 
 use std::fs::File;
 use std::io::{BufWriter, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::answers::cannot_write;
+use super::whole::Whole;
 use super::{bad_file, extension, spoken};
 use crate::error::{Error, Result};
-use tempfile::TempPath;
 
 /// Checks, before any work, that answers can be written to `path`: a known extension, an existing folder, nothing there
 /// that must not be replaced. Says where the file really lies (a link is followed).
@@ -57,8 +57,8 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Writes a file under a temporary name in the same folder and renames it when it is complete: nobody ever sees half of
-/// it, and nothing is left behind when `write` fails.
+/// Writes a file that gets its name when it is complete: nobody ever sees half of it, and nothing is left behind when
+/// `write` fails.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
@@ -68,47 +68,4 @@ where
 {
     let mut file = Whole::create(target(path)?).map_err(|e| cannot_write(path, &e))?;
     write(&mut file.out).and_then(|()| file.flush()).and_then(|()| file.appear()).map_err(|e| cannot_write(path, &e))
-}
-
-/// A file under a temporary name beside the one it will have; it goes when it is dropped before it appears.
-pub(super) struct Whole {
-    pub(super) out: BufWriter<File>,
-    temporary: TempPath,
-    target: PathBuf,
-}
-
-impl Whole {
-    /// `target` is where the file really lies, all links followed.
-    pub(super) fn create(target: PathBuf) -> IoResult<Self> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".umbracast-").suffix(".tmp");
-        #[cfg(unix)]
-        {
-            // As for any new file: all that the umask leaves. (Temporary files are otherwise their owner's alone.)
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let (file, temporary) = builder.tempfile_in(folder_of(&target))?.into_parts();
-        Ok(Self { out: BufWriter::with_capacity(1 << 20, file), temporary, target })
-    }
-
-    /// The folder it will appear in.
-    pub(super) fn folder(&self) -> &Path {
-        folder_of(&self.target)
-    }
-
-    pub(super) fn flush(&mut self) -> IoResult<()> {
-        std::io::Write::flush(&mut self.out)
-    }
-
-    /// Gives it its name; what had that name before is gone.
-    pub(super) fn appear(self) -> IoResult<()> {
-        // Closed first: Windows renames no open file.
-        drop(self.out.into_inner().map_err(|e| e.into_error())?);
-        self.temporary.persist(&self.target).map_err(|e| e.error)
-    }
-}
-
-fn folder_of(target: &Path) -> &Path {
-    target.parent().unwrap_or(Path::new("."))
 }
