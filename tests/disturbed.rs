@@ -11,6 +11,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use folder::{Done, Folder, le4, npy};
+use umbracast::files::RayBatches;
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
@@ -183,8 +184,8 @@ fn a_folder_that_may_not_be_written_is_named() {
 /// So many batches of rays as text, the first line before them.
 fn feed_batches(pipe: &mut std::fs::File, batches: usize) -> std::io::Result<()> {
     pipe.write_all(RAYS.as_bytes())?;
-    let rows = "0,0,0,1,0,0\n".repeat(1 << 15);
-    (0..16 * batches).try_for_each(|_| pipe.write_all(rows.as_bytes()))
+    let rows = "0,0,0,1,0,0\n".repeat(RayBatches::BATCH);
+    (0..batches).try_for_each(|_| pipe.write_all(rows.as_bytes()))
 }
 
 /// A cast that has written answers and waits for more rays, and the end of the pipe they come by. (More batches were taken
@@ -228,8 +229,8 @@ fn a_signal_ends_the_work_and_leaves_nothing() {
 #[test]
 fn a_signal_is_heard_while_rays_are_cast() {
     let folder = Folder::new();
-    // Minutes of work in a single batch.
-    folder.write("s.f32", le4(&[9.0, 9.0, 9.0, 1.0].repeat(200_000))).pipe("r.csv").write("out.csv", "kept");
+    // Minutes of work in a single batch, however spheres are sorted: every ray meets all of them.
+    folder.write("s.f32", le4(&[9.0, 0.0, 0.0, 1.0].repeat(50_000))).pipe("r.csv").write("out.csv", "kept");
     let program = folder.start("cast s.f32 r.csv -o out.csv");
     let mut rays = folder.feed("r.csv");
     feed_batches(&mut rays, 2).unwrap();
@@ -273,7 +274,7 @@ fn what_should_survive_a_hangup_does() {
     signal(&program, "HUP");
     drop(rays);
     assert_eq!(Done::of(program).code, 0);
-    assert_eq!(folder.text("out.csv").lines().count(), 1 + 3 + (5 << 19));
+    assert_eq!(folder.text("out.csv").lines().count(), 1 + 3 + 5 * RayBatches::BATCH);
 }
 
 #[test]

@@ -88,8 +88,8 @@ struct Batch {
 }
 
 impl RayBatches {
-    /// Rays a batch: enough to keep any device busy, 16 MiB.
-    pub const BATCH: usize = 1 << 19;
+    /// Rays a batch: enough to keep any device busy as long as files are read, 8 MiB.
+    pub const BATCH: usize = 1 << 18;
     /// Batches that exist at a time.
     pub const IN_FLIGHT: u64 = 3;
 
