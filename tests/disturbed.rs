@@ -100,13 +100,18 @@ fn a_file_deleted_while_it_is_read_is_read_to_its_end() {
 
 #[test]
 fn a_folder_that_goes_takes_nothing_with_it() {
-    let folder = Folder::new();
-    folder.write("r.csv", RAYS);
-    std::fs::create_dir(folder.path("out")).unwrap();
-    let out = folder.path("out");
-    let done = meanwhile(&folder, "cast s.csv r.csv -o out/out.csv", || std::fs::remove_dir(out).unwrap());
-    refused(&done, 5, &["cannot write out/out.csv"]);
-    assert_eq!(folder.contents().len(), 1);
+    for output in ["out/out.csv", "out/out.npz"] {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("out")).unwrap();
+        folder.write("s.csv", SPHERES).pipe("r.csv");
+        let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
+        let mut rays = folder.feed("r.csv");
+        feed_batches(&mut rays, 5).unwrap();
+        std::fs::remove_dir_all(folder.path("out")).unwrap();
+        drop(rays);
+        refused(&Done::of(program), 5, &[&format!("cannot write {output}"), "No such file"]);
+        assert_eq!(names(&folder), ["r.csv", "s.csv"]);
+    }
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn a_target_that_becomes_a_folder_stays_one() {
         folder.write("s.csv", SPHERES).pipe("r.csv");
         let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
         let mut rays = folder.feed("r.csv");
-        feed_batches(&mut rays, 4).unwrap();
+        feed_batches(&mut rays, 5).unwrap();
         std::fs::create_dir(folder.path(output)).unwrap();
         drop(rays);
         refused(&Done::of(program), 5, &["cannot write", output, "directory"]);

@@ -37,6 +37,8 @@ Files:
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
   OUT is .npz or .csv. A miss is inf and 4294967295 in .npz, an empty cell in .csv.
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
+  Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
+  too. OUT appears when it is complete: what is stopped (Ctrl-C) or fails leaves whatever was there before.
 
 Examples:
   umbracast cast spheres.csv rays.csv -o hits.csv
@@ -46,7 +48,7 @@ Examples:
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a broken promise.";
+  5 reading or writing failed, 6 --compare found a broken promise, 130 stopped by Ctrl-C.";
 
 /// Cast rays at spheres: which one does each ray meet, and when?
 ///
