@@ -94,7 +94,7 @@ fn bits_are_compared_one_by_one() {
 #[test]
 fn parts_add_up_and_keep_their_numbers() {
     let spheres = spheres();
-    let rays = vec![Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 4];
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 4];
     let (found, expected) = ([hit(3.0, 0), hit(2.0, 0), hit(3.5, 0), Hit::MISS], [hit(3.0, 0); 4]);
     let query = Query::at(Precision::Standard);
     let part = |first: usize, end: usize| {
