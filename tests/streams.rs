@@ -4,7 +4,8 @@
 
 mod folder;
 
-use std::io::{BufWriter, Write};
+#[cfg(unix)]
+use std::io::Write;
 
 use folder::{Folder, le4, npy, numbers};
 use umbracast::files::RayBatches;
@@ -180,8 +181,9 @@ fn what_does_not_fit_into_memory_is_refused_with_figures() {
 }
 
 /// Writes so many rays, in as little memory as it takes.
+#[cfg(target_os = "linux")]
 fn write_rays(folder: &Folder, name: &str, count: usize) {
-    let mut out = BufWriter::new(std::fs::File::create(folder.path(name)).unwrap());
+    let mut out = std::io::BufWriter::new(std::fs::File::create(folder.path(name)).unwrap());
     if name.ends_with(".csv") {
         out.write_all(b"ox,oy,oz,dx,dy,dz\n").unwrap();
     }
