@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let hint = cli::hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
             cli::say(&format!("error: {error}{hint}"));
-            ExitCode::from(error.exit_code())
+            ExitCode::from(cli::exit_code(&error))
         }
     }
 }

@@ -7,9 +7,11 @@ mod folder;
 use std::path::{Path, PathBuf};
 
 use folder::{le4, npy, numbers};
-use umbracast::files::{Answers, center_of_spheres, check_output, read_rays, read_spheres, write_answers, write_whole};
+use umbracast::files::{
+    AnswerRow, AnswerWriter, RayFile, Table, center_of_spheres, check_output, read_spheres, write_whole,
+};
 use umbracast::glam::{DVec3, Vec3};
-use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Sphere};
+use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Result, Sphere, Watch};
 
 /// A folder with one file in it.
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
@@ -17,6 +19,25 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     (folder, path)
+}
+
+/// All rays of a file.
+fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
+    let mut batches = RayFile::open(path)?.read(origin, on_bad)?;
+    let (mut records, mut batch, watch) = (Vec::new(), Vec::new(), Watch::new());
+    while batches.next(&mut batch, &watch)? {
+        records.extend_from_slice(&batch);
+    }
+    Ok(Table { records, rounding: batches.rounding() })
+}
+
+/// A file of answers, in two parts.
+fn write_answers<T: AnswerRow>(path: &Path, answers: &[T]) -> Result<()> {
+    let mut writer = AnswerWriter::create(path)?;
+    let (first, rest) = answers.split_at(answers.len() / 3);
+    writer.write(first)?;
+    writer.write(rest)?;
+    writer.finish(&Watch::new())
 }
 
 fn spheres(name: &str, bytes: impl AsRef<[u8]>) -> Result<Vec<Sphere>, String> {
@@ -258,30 +279,32 @@ fn left_in(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Writes answers in both formats; their text.
+fn both<T: AnswerRow>(folder: &Path, answers: &[T]) -> String {
+    write_answers(&folder.join("a.npz"), answers).unwrap();
+    write_answers(&folder.join("a.csv"), answers).unwrap();
+    std::fs::read_to_string(folder.join("a.csv")).unwrap()
+}
+
 #[test]
 fn answers_read_back_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
-    let (npz, csv) = (folder.path().join("a.npz"), folder.path().join("a.csv"));
-    let both = |answers: &Answers<'_>| {
-        write_answers(&npz, answers).unwrap();
-        write_answers(&csv, answers).unwrap();
-        std::fs::read_to_string(&csv).unwrap()
-    };
+    let npz = folder.path().join("a.npz");
     let hits = [Hit { t: 0.1, id: 7 }, Hit::MISS, Hit { t: 1e30, id: 0 }, Hit { t: 3.0, id: 4_294_967_294 }];
-    assert_eq!(both(&Answers::Closest(&hits)), "t,id\n0.1,7\n,\n1e30,0\n3.0,4294967294\n");
+    assert_eq!(both(folder.path(), &hits), "t,id\n0.1,7\n,\n1e30,0\n3.0,4294967294\n");
     assert_eq!(numbers::<f32>(&npz, "t"), [0.1, f32::INFINITY, 1e30, 3.0]);
     assert_eq!(numbers::<u32>(&npz, "id"), [7, u32::MAX, 0, 4_294_967_294]);
 
     let intervals = [Interval::MISS, Interval { t_enter: f32::NEG_INFINITY, t_exit: -0.0, id: 1 }];
-    assert_eq!(both(&Answers::Interval(&intervals)), "t_enter,t_exit,id\n,,\n-inf,-0.0,1\n");
+    assert_eq!(both(folder.path(), &intervals), "t_enter,t_exit,id\n,,\n-inf,-0.0,1\n");
     assert_eq!(numbers::<f32>(&npz, "t_exit")[1].to_bits(), (-0.0_f32).to_bits());
 
     let passes = [Approach { t: 1.5, clearance: -2.0, id: 3 }, Approach::NONE];
-    assert_eq!(both(&Answers::Approach(&passes)), "t,clearance,id\n1.5,-2.0,3\n,,\n");
+    assert_eq!(both(folder.path(), &passes), "t,clearance,id\n1.5,-2.0,3\n,,\n");
     assert_eq!(numbers::<f32>(&npz, "clearance"), [-2.0, f32::INFINITY]);
 
-    let words = [1 | 1 << 31, 0b10];
-    let text = both(&Answers::Occluded { words: &words, len: 34 });
+    let occluded: Vec<bool> = (0..34).map(|i| [0, 31, 33].contains(&i)).collect();
+    let text = both(folder.path(), &occluded);
     let bits = numbers::<bool>(&npz, "occluded");
     assert_eq!(bits.len(), 34);
     let set: Vec<usize> = (0..34).filter(|i| bits[*i]).collect();
@@ -290,11 +313,11 @@ fn answers_read_back_to_the_same_bits() {
     assert_eq!(lines.len(), 34);
     assert!(lines.iter().zip(&bits).all(|(line, bit)| *line == bit.to_string()));
 
-    assert_eq!(both(&Answers::Closest(&[])), "t,id\n");
+    assert_eq!(both::<Hit>(folder.path(), &[]), "t,id\n");
     assert_eq!(numbers::<f32>(&npz, "t"), Vec::<f32>::new());
     let first = std::fs::read(&npz).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2100));
-    both(&Answers::Closest(&[]));
+    both::<Hit>(folder.path(), &[]);
     assert_eq!(std::fs::read(&npz).unwrap(), first, "the bytes depend on the time of day");
     assert_eq!(left_in(folder.path()), ["a.csv", "a.npz"]);
 }
@@ -337,16 +360,16 @@ fn links_and_rights_are_respected() {
     symlink(&path, &link).unwrap();
     // Through the link: the file changes, the link stays; and an input is recognised behind one.
     assert!(check_output(&link, &[&path]).unwrap_err().to_string().contains("is an input too"));
-    write_answers(&link, &Answers::Closest(&[])).unwrap();
+    write_answers::<Hit>(&link, &[]).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "t,id\n");
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     let fresh = folder.path().join("fresh.csv");
     std::fs::write(folder.path().join("plain"), "").unwrap();
-    write_answers(&fresh, &Answers::Closest(&[])).unwrap();
+    write_answers::<Hit>(&fresh, &[]).unwrap();
     let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
     assert_eq!(mode("fresh.csv"), mode("plain"), "a new file has the rights that any new file has");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(write_answers(&path, &Answers::Closest(&[])).unwrap_err().to_string().contains("read-only"));
+    assert!(write_answers::<Hit>(&path, &[]).unwrap_err().to_string().contains("read-only"));
 }
 
 proptest::proptest! {

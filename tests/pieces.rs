@@ -18,7 +18,7 @@ fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
 fn parts_of_a_pairwise_list_find_their_spheres_by_number() {
     let (spheres, rays) = row(1000);
     for device in common::devices() {
-        let scene = blocking::pairwise(&device, &spheres).unwrap();
+        let scene = blocking::pairwise(device, &spheres).unwrap();
         let whole = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         assert!(whole.report.hits > 300, "{}", whole.report.hits);
         let parts = rays.chunks(77).enumerate().flat_map(|(n, part)| {
@@ -38,7 +38,7 @@ fn errors_name_rays_by_their_number_in_the_whole_list() {
     rays[550].direction = [0.0; 3].into();
     rays[300].t_min = f32::NAN;
     for device in common::devices() {
-        let scene = blocking::scene(&device, &spheres, &Default::default()).unwrap();
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap();
         let refused = blocking::closest(&scene, Rays::from(&rays).numbered_from(1 << 40), &Query::default());
         let Err(Error::BadRecord { index, field, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!((index, field), ((1 << 40) + 300, "t_min"), "{}", device.name());
@@ -50,7 +50,7 @@ fn a_watch_counts_and_stops() {
     let (spheres, rays) = row(2000);
     for device in common::devices() {
         let watch = Watch::new();
-        let scene = blocking::scene(&device, &spheres, &Default::default()).unwrap().watched(&watch);
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().watched(&watch);
         let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
         assert_eq!(watch.done(), 4000, "{}", device.name());
@@ -69,7 +69,7 @@ fn long_work_stops_in_the_middle() {
     let rays = rays.repeat(100);
     for device in common::devices() {
         let watch = Watch::new();
-        let scene = blocking::scene(&device, &spheres, &Default::default()).unwrap().watched(&watch);
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().watched(&watch);
         let ended = Arc::new(AtomicBool::new(false));
         let stopper = std::thread::spawn({
             let (watch, ended) = (watch.clone(), ended.clone());

@@ -2,7 +2,7 @@
 # Makes everything pass from a bare Debian or Ubuntu machine with Rust on it.
 #   tests/run.sh                everything: installs a software Vulkan driver where there is no adapter
 #   tests/run.sh core           stops after Rust: no lints, no documentation, no commands of the README
-#   tests/run.sh --full         adds the long checks: a hundred times as many random cases
+#   tests/run.sh --full         adds the long checks: a hundred times as many random cases, 10⁸ rays, archives above 4 GiB
 #   tests/run.sh --no-install   installs nothing, and says what it would
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -58,7 +58,7 @@ export MESA_SHADER_CACHE_DISABLE=true
 # Mesa's desktop layer complains on stderr, twice an adapter, where there is no desktop.
 [ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
 if [ -n "$full" ]; then
-  export PROPTEST_CASES=${PROPTEST_CASES:-50000}
+  export UMBRACAST_FULL=1 PROPTEST_CASES=${PROPTEST_CASES:-50000}
 fi
 cargo test --release --locked
 

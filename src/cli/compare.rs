@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::{Answer, Approach, Bits, Hit, Inside, Interval, Precision, Query, Ray, Sphere};
+use umbracast::{Approach, Hit, Inside, Interval, Precision, Query, Ray, Sphere};
 
 /// What two devices answered differently.
 #[derive(Debug, Default, Serialize)]
@@ -28,6 +28,23 @@ pub(crate) struct Comparison {
     /// The largest distance between two answers of the same sphere, in steps of f32.
     worst_ulp: u64,
     worst_ray: Option<u64>,
+}
+
+impl std::ops::AddAssign for Comparison {
+    /// The comparison of two parts one after the other.
+    fn add_assign(&mut self, other: Self) {
+        self.rays += other.rays;
+        self.flags_differ += other.flags_differ;
+        self.flags_at_ends += other.flags_at_ends;
+        self.flags_grazing += other.flags_grazing;
+        self.ids_differ += other.ids_differ;
+        self.ids_tied += other.ids_tied;
+        self.beyond_bounds += other.beyond_bounds;
+        self.not_identical += other.not_identical;
+        if other.worst_ulp > self.worst_ulp {
+            (self.worst_ulp, self.worst_ray) = (other.worst_ulp, other.worst_ray);
+        }
+    }
 }
 
 /// Which differences break a promise; none for those that may be.
@@ -96,14 +113,16 @@ pub(crate) struct Bounds {
 pub(crate) struct Input<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) rays: &'a [Ray],
+    /// The number of the first of them in the whole input.
+    pub(crate) first: u64,
     pub(crate) query: &'a Query,
     pub(crate) pairwise: bool,
 }
 
 impl Input<'_> {
-    pub(crate) fn compare<T: Comparable>(&self, found: &Answer<T>, expected: &Answer<T>) -> Comparison {
+    pub(crate) fn compare<T: Comparable>(&self, found: &[T], expected: &[T]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
-        for (number, ((&a, &b), ray)) in (0..).zip(found.records.iter().zip(&expected.records).zip(self.rays)) {
+        for (number, ((&a, &b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
             if a.id() == b.id() && a.values() == b.values() {
                 continue;
             }
@@ -147,12 +166,14 @@ impl Input<'_> {
     }
 
     /// Bits have no spheres: whether one of them is met at an end of the ray is asked of all.
-    pub(crate) fn compare_bits(&self, found: &Bits, expected: &Bits) -> Comparison {
+    pub(crate) fn compare_bits(&self, found: &[bool], expected: &[bool]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
-        for (i, ray) in self.rays.iter().enumerate() {
-            if found.get(i) != expected.get(i) {
+        for (number, ((a, b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
+            if a != b {
                 c.not_identical += 1;
-                let candidates = if self.pairwise { self.spheres.get(i..=i).unwrap_or_default() } else { self.spheres };
+                let own = number as usize;
+                let candidates =
+                    if self.pairwise { self.spheres.get(own..=own).unwrap_or_default() } else { self.spheres };
                 self.count_flag(&mut c, ray, candidates);
             }
         }

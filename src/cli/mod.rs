@@ -8,13 +8,16 @@ mod devices;
 mod pictures;
 mod progress;
 mod render;
+mod signals;
 mod single;
+mod stream;
 mod summary;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+pub(crate) use signals::exit_code;
 use umbracast::{Error, Result};
 
 /// Batch ray–sphere queries and physically right shadows on any GPU
@@ -46,10 +49,11 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// What to try next, where the error alone does not say it.
+/// What follows from an error or helps, where the error alone does not say it.
 pub(crate) fn hint(error: &Error) -> Option<&'static str> {
     match error {
-        Error::OutOfMemory { device, .. } if device == "this machine" => None,
+        Error::OutOfMemory { device, .. } | Error::TooLarge { device, .. } if device == "this machine" => None,
+        Error::Cancelled { .. } => Some("nothing was written"),
         Error::TooLarge { .. } | Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::TimedOut { .. } => {
             Some("--device cpu needs no GPU")
         }

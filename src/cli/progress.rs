@@ -1,44 +1,120 @@
 //! A sign of life on a terminal, for work that takes longer than a second.
 
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// While it lives, and from its second second on, a spinner turns on stderr.
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// While it lives, and from its second second on, something moves on stderr.
 pub(crate) struct Working {
     done: Option<Sender<()>>,
-    spinner: Option<JoinHandle<()>>,
+    drawer: Option<JoinHandle<()>>,
+}
+
+/// How many rays of a cast are done, and of how many: both change.
+pub(crate) struct Casting<D, E> {
+    pub(crate) what: String,
+    pub(crate) done: D,
+    /// None as long as nobody can tell.
+    pub(crate) expected: E,
 }
 
 impl Working {
-    /// indicatif draws nothing where stderr is no terminal; `quiet` silences it there too.
+    /// A spinner.
     pub(crate) fn on(what: String, quiet: bool) -> Self {
+        Self::draw(quiet, move |bar, _| bar.set_message(what.clone()))
+    }
+
+    /// A bar, or a spinner as long as the end is unknown.
+    pub(crate) fn casting<D, E>(casting: Casting<D, E>, quiet: bool) -> Self
+    where
+        D: Fn() -> u64 + Send + 'static,
+        E: Fn() -> Option<u64> + Send + 'static,
+    {
+        Self::draw(quiet, move |bar, seconds| {
+            let (done, expected) = ((casting.done)(), (casting.expected)());
+            bar.set_message(format!("{}: {}", casting.what, spoken(done, expected, seconds)));
+            if let Some(expected) = expected {
+                // The text has been tried.
+                if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
+                    bar.set_style(style);
+                }
+                bar.set_length(expected);
+                bar.set_position(done.min(expected));
+            }
+        })
+    }
+
+    /// indicatif draws nothing where stderr is no terminal; `quiet` silences it there too.
+    fn draw(quiet: bool, mut show: impl FnMut(&ProgressBar, f64) + Send + 'static) -> Self {
         let (done, waiting) = channel::<()>();
         if quiet {
-            return Self { done: None, spinner: None };
+            return Self { done: None, drawer: None };
         }
-        let spin = move || {
-            let finished = |after| waiting.recv_timeout(after) != Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+        let start = Instant::now();
+        let draw = move || {
+            let finished = |after| waiting.recv_timeout(after) != Err(RecvTimeoutError::Timeout);
             if finished(Duration::from_secs(1)) {
                 return;
             }
-            let spinner = indicatif::ProgressBar::new_spinner().with_message(what);
+            let bar = ProgressBar::new_spinner();
             while !finished(Duration::from_millis(100)) {
-                spinner.tick();
+                show(&bar, start.elapsed().as_secs_f64());
+                bar.tick();
             }
-            spinner.finish_and_clear();
+            bar.finish_and_clear();
         };
-        // Without a thread there is no spinner, and nothing else is missing.
-        let spinner = std::thread::Builder::new().name("spinner".into()).spawn(spin).ok();
-        Self { done: Some(done), spinner }
+        // Without a thread there is nothing to see, and nothing else is missing.
+        let drawer = std::thread::Builder::new().name("progress".into()).spawn(draw).ok();
+        Self { done: Some(done), drawer }
     }
 }
 
 impl Drop for Working {
     fn drop(&mut self) {
         self.done = None;
-        if let Some(spinner) = self.spinner.take() {
-            let _ = spinner.join();
+        if let Some(drawer) = self.drawer.take() {
+            let _ = drawer.join();
         }
+    }
+}
+
+/// How far a cast is after so many seconds.
+fn spoken(done: u64, expected: Option<u64>, seconds: f64) -> String {
+    let million = |rays: u64| rays as f64 * 1e-6;
+    let rate = million(done) / seconds;
+    let left = |all: u64| {
+        let seconds = (million(all.saturating_sub(done)) / rate).round();
+        match seconds {
+            _ if done == 0 => String::new(),
+            ..60.0 => format!(", {seconds} s left"),
+            ..3600.0 => format!(", {} min left", (seconds / 60.0).round()),
+            _ => format!(", {:.1} h left", seconds / 3600.0),
+        }
+    };
+    let of = expected.map(|all| format!(" of {:.1}", million(all.max(done)))).unwrap_or_default();
+    format!("{:.1}{of} million rays, {rate:.2} Mrays/s{}", million(done), expected.map(left).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spoken;
+
+    #[test]
+    fn a_bar_says_how_much_how_fast_and_how_long() {
+        assert_eq!(spoken(2_500_000, Some(10_000_000), 2.0), "2.5 of 10.0 million rays, 1.25 Mrays/s, 6 s left");
+        assert_eq!(
+            spoken(2_500_000, Some(1_000_000_000), 2.0),
+            "2.5 of 1000.0 million rays, 1.25 Mrays/s, 13 min left"
+        );
+        assert_eq!(
+            spoken(1_000_000, Some(10_000_000_000), 1.0),
+            "1.0 of 10000.0 million rays, 1.00 Mrays/s, 2.8 h left"
+        );
+        assert_eq!(spoken(2_500_000, None, 2.0), "2.5 million rays, 1.25 Mrays/s");
+        assert_eq!(spoken(0, Some(10_000_000), 2.0), "0.0 of 10.0 million rays, 0.00 Mrays/s");
+        // What was expected of a table may turn out too little.
+        assert_eq!(spoken(2_000_000, Some(1_900_000), 2.0), "2.0 of 2.0 million rays, 1.00 Mrays/s, 0 s left");
     }
 }

@@ -1,80 +1,114 @@
-//! Rows of binary numbers behind an offset: the body of `.npy` and the whole of `.f32`.
+//! Rows of binary numbers: the body of `.npy` and the whole of `.f32`.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{Seek, SeekFrom};
 
-use super::cannot_read;
-use super::rows::{Kind, MOST_FIELDS, Number, Place, Row};
+use super::input::Input;
+use super::rows::{Kind, Number, Place, Row};
+use super::{bad_file, cannot_read};
 use crate::error::Result;
 
-/// How the numbers lie in the file. Whoever makes one has checked that the file is exactly that long.
+/// How the numbers lie in the file.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Where the first number begins.
-    pub(super) offset: u64,
-    /// How many rows.
-    pub(super) rows: u64,
+    /// How many rows; none when only the end of a pipe will tell.
+    pub(super) rows: Option<u64>,
     /// For each column of the file, the field of the record that it fills.
     pub(super) columns: &'static [usize],
     /// f8 instead of f4.
     pub(super) double: bool,
     /// Most significant byte first.
     pub(super) big_endian: bool,
-    /// One column after the other, instead of one row after the other.
-    pub(super) by_column: bool,
+    /// None where rows follow each other; the offset of the first number where columns do.
+    pub(super) by_column: Option<u64>,
 }
 
 /// Rows read at once: large enough for the disk, small enough for the cache.
 const CHUNK: u64 = 4096;
 
-/// Hands every row to `sink`.
+/// Hands every row to `sink`; the input stands where the first one begins.
 pub(super) fn read(
-    path: &Path,
-    mut file: File,
+    mut input: Input,
     kind: &Kind,
     layout: &Layout,
     sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
 ) -> Result<()> {
-    let width = if layout.double { 8 } else { 4 };
-    let columns = layout.columns.len();
-    let mut numbers = [Number::default(); MOST_FIELDS];
-    for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
-        *number = (kind.default)(field).unwrap_or(0.0).into();
+    match (layout.double, layout.big_endian) {
+        (false, false) => rows(&mut input, kind, layout, |b: [u8; 4]| f32::from_le_bytes(b).into(), sink)?,
+        (false, true) => rows(&mut input, kind, layout, |b: [u8; 4]| f32::from_be_bytes(b).into(), sink)?,
+        (true, false) => rows(&mut input, kind, layout, |b: [u8; 8]| f64::from_le_bytes(b).into(), sink)?,
+        (true, true) => rows(&mut input, kind, layout, |b: [u8; 8]| f64::from_be_bytes(b).into(), sink)?,
     }
-    let mut row = Row { place: Place::Index(0), numbers, texts: [""; MOST_FIELDS] };
-    let mut bytes = vec![0; CHUNK as usize * columns * width];
+    // A file's length was checked when it was opened; what else comes from a pipe is an error too.
+    let mut more = [0; 1];
+    match input.read_full(&mut more).map_err(|e| cannot_read(&input.path, &e))? {
+        0 => Ok(()),
+        _ => Err(bad_file(&input.path, "there are trailing bytes after the last row")),
+    }
+}
+
+fn rows<const WIDTH: usize>(
+    input: &mut Input,
+    kind: &Kind,
+    layout: &Layout,
+    number: impl Fn([u8; WIDTH]) -> Number,
+    sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let columns = layout.columns.len();
+    let mut row = Row::new(kind);
+    let mut bytes = vec![0; CHUNK as usize * columns * WIDTH];
     let mut first = 0;
-    while first < layout.rows {
-        let count = (layout.rows - first).min(CHUNK);
-        let (count_here, strips) = (count as usize, if layout.by_column { columns } else { 1 });
-        let strip = count_here * columns * width / strips;
-        for k in 0..strips {
-            let skipped = if layout.by_column { k as u64 * layout.rows + first } else { first * columns as u64 };
-            file.seek(SeekFrom::Start(layout.offset + skipped * width as u64))
-                .and_then(|_| file.read_exact(&mut bytes[k * strip..(k + 1) * strip]))
-                .map_err(|e| cannot_read(path, &e))?;
-        }
-        for i in 0..count_here {
+    loop {
+        let count = layout.rows.map_or(CHUNK, |rows| (rows - first).min(CHUNK)) as usize;
+        let read = match (layout.by_column, layout.rows) {
+            (Some(offset), Some(rows)) => strips::<WIDTH>(input, &mut bytes, offset, rows, first, count, columns)?,
+            _ => input.read_full(&mut bytes[..count * columns * WIDTH]).map_err(|e| cannot_read(&input.path, &e))?,
+        };
+        let here = read / (columns * WIDTH);
+        // From one number to the next of its row, and from one row to the next.
+        let (across, down) = if layout.by_column.is_some() { (count, 1) } else { (1, columns) };
+        let numbers = bytes.as_chunks::<WIDTH>().0;
+        for i in 0..here {
             for (c, &field) in layout.columns.iter().enumerate() {
-                let at = if layout.by_column { c * count_here + i } else { i * columns + c };
-                row.numbers[field] = number(&bytes[at * width..(at + 1) * width], layout.big_endian);
+                row.numbers[field] = number(numbers[c * across + i * down]);
             }
             row.place = Place::Index(first + i as u64);
             sink(&row)?;
         }
-        first += count;
+        first += here as u64;
+        match layout.rows {
+            Some(rows) if first == rows => return Ok(()),
+            Some(rows) if here < count => {
+                let width = (columns * WIDTH) as u64;
+                let (needed, held) = (rows * width, (first - here as u64) * width + read as u64);
+                let fault = format!("{rows} rows need {needed} bytes of data, {held} came: the input is truncated");
+                return Err(bad_file(&input.path, fault));
+            }
+            None if !read.is_multiple_of(columns * WIDTH) => {
+                let fault = format!("it ends within row {} (index {first})", first + 1);
+                return Err(bad_file(&input.path, fault));
+            }
+            None if here < count => return Ok(()),
+            _ => {}
+        }
     }
-    Ok(())
 }
 
-fn number(bytes: &[u8], big_endian: bool) -> Number {
-    match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes), big_endian) {
-        (Ok(b), _, false) => f32::from_le_bytes(b).into(),
-        (Ok(b), _, true) => f32::from_be_bytes(b).into(),
-        (_, Ok(b), false) => f64::from_le_bytes(b).into(),
-        (_, Ok(b), true) => f64::from_be_bytes(b).into(),
-        // Widths are 4 and 8; nothing else is ever asked for.
-        _ => f32::NAN.into(),
+/// The same rows of every column, one column after the other; how many bytes.
+fn strips<const WIDTH: usize>(
+    input: &mut Input,
+    bytes: &mut [u8],
+    offset: u64,
+    rows: u64,
+    first: u64,
+    count: usize,
+    columns: usize,
+) -> Result<usize> {
+    let strip = count * WIDTH;
+    let mut filled = 0;
+    for (k, bytes) in bytes.chunks_mut(strip.max(1)).take(columns).enumerate() {
+        let at = offset + (k as u64 * rows + first) * WIDTH as u64;
+        let read = input.seek(SeekFrom::Start(at)).and_then(|_| input.read_full(&mut bytes[..strip]));
+        filled += read.map_err(|e| cannot_read(&input.path, &e))?;
     }
+    Ok(filled)
 }

@@ -1,37 +1,51 @@
-//! `.csv`: columns by name, in any order; and answers as text that reads back to the same bits.
+//! `.csv`: columns by name, in any order.
 
-use std::io::{BufReader, Write};
 use std::path::Path;
 
-use super::output::Answers;
-use super::rows::{Kind, MOST_FIELDS, Number, Place, RAYS, Row, SPHERES};
-use super::{bad_file, cannot_read, open};
+use super::input::Input;
+use super::rows::{Kind, Number, Place, RAYS, Row, SPHERES};
+use super::{bad_file, cannot_read};
 use crate::error::{Error, Result};
-use ::csv::{ReaderBuilder, StringRecord, Trim};
+use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
-/// Reads a table whose first line names the columns.
-pub(super) fn read(path: &Path, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-    let (file, length) = open(path)?;
-    if length == 0 {
+/// A table whose first line has been read.
+#[derive(Debug)]
+pub(super) struct Text {
+    reader: Reader<Input>,
+    columns: Vec<usize>,
+}
+
+/// Reads the first line, which names the columns.
+pub(super) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
+    let path = input.path.clone();
+    let length = input.length();
+    let mut reader = ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(1 << 16).from_reader(input);
+    let header = reader.headers().map_err(|e| fault(&path, length.is_some(), &e))?.clone();
+    if header.is_empty() {
+        let bytes = length.unwrap_or(0);
         let columns = required(kind).join(",");
-        return Err(bad_file(path, format!("it is empty (0 bytes): the first line must name the columns, {columns}")));
+        let why = format!("it is empty ({bytes} bytes): the first line must name the columns, {columns}");
+        return Err(bad_file(&path, why));
     }
-    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(BufReader::with_capacity(1 << 16, file));
-    let header = reader.headers().map_err(|e| fault(path, &e))?.clone();
-    let columns = columns(path, kind, &header)?;
+    let columns = columns(&path, kind, &header)?;
+    Ok(Text { reader, columns })
+}
 
-    let mut numbers = [Number::default(); MOST_FIELDS];
-    for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
-        *number = (kind.default)(field).unwrap_or(0.0).into();
-    }
+/// Hands every row to `sink`.
+pub(super) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+    let Text { mut reader, columns } = text;
+    let path = reader.get_ref().path.clone();
+    let again = reader.get_ref().length().is_some();
+    let numbers = Row::new(kind).numbers;
     let mut record = StringRecord::new();
-    while reader.read_record(&mut record).map_err(|e| fault(path, &e))? {
-        let mut row = Row { place: place(record.position()), numbers, texts: [""; MOST_FIELDS] };
+    while reader.read_record(&mut record).map_err(|e| fault(&path, again, &e))? {
+        let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(kind) };
         for (&field, text) in columns.iter().zip(&record) {
+            let text = text.trim();
             row.texts[field] = if text.is_empty() { "empty" } else { text };
             row.numbers[field] = number(text).ok_or_else(|| {
-                let (place, name) = (row.place.spoken(path), kind.fields[field]);
-                bad_file(path, format!("{place}: {name} is '{text}': expected a number"))
+                let (place, name) = (row.place.spoken(&path), kind.fields[field]);
+                bad_file(&path, format!("{place}: {name} is '{text}': expected a number"))
             })?;
         }
         sink(&row)?;
@@ -44,16 +58,26 @@ fn number(text: &str) -> Option<Number> {
     if text.is_empty() {
         return Some(f64::NAN.into());
     }
-    let (wide, narrow) = (text.parse::<f64>().ok()?, text.parse::<f32>().ok()?);
+    let wide = text.parse::<f64>().ok()?;
+    // By way of f64 a number is rounded twice, which matters only where the first rounding ends halfway between two f32: where
+    // the 29 bits that f32 lacks are a one and zeros. (Below the normal f32 there are fewer.)
+    let small = wide != 0.0 && wide.abs() < f64::from(f32::MIN_POSITIVE);
+    let halfway = small || wide.to_bits() & 0x1fff_ffff == 0x1000_0000;
+    let narrow = if halfway { text.parse::<f32>().ok()? } else { wide as f32 };
     // What exceeds even f64 must not pass for an infinity: only the word is one.
     let word = text.trim_start_matches(['+', '-']).starts_with(['i', 'I', 'n', 'N']);
     let wide = if wide.is_infinite() && !word { f64::MAX.copysign(wide) } else { wide };
     Some(Number { wide, narrow })
 }
 
-fn place(position: Option<&::csv::Position>) -> Place {
-    // The reader's own line number leaves out the blank lines that it skipped.
-    Place::Byte(position.map_or(0, ::csv::Position::byte))
+/// Where a row stands: its line, if the input can be read `again` to count them. (The reader's own line number leaves out
+/// the blank lines that it skipped.)
+fn place(position: Option<&Position>, again: bool) -> Place {
+    match position {
+        // The first line, which names the columns, is its record 0.
+        Some(position) if !again => Place::Index(position.record().saturating_sub(1)),
+        _ => Place::Byte(position.map_or(0, Position::byte)),
+    }
 }
 
 /// Which field each column fills.
@@ -130,8 +154,8 @@ fn edits(a: &str, b: &str) -> usize {
 }
 
 /// What the reader found wrong, in our words and with the line.
-fn fault(path: &Path, error: &::csv::Error) -> Error {
-    let line = place(error.position()).spoken(path);
+fn fault(path: &Path, again: bool, error: &::csv::Error) -> Error {
+    let line = place(error.position(), again).spoken(path);
     match error.kind() {
         ::csv::ErrorKind::Io(e) => cannot_read(path, e),
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -140,44 +164,4 @@ fn fault(path: &Path, error: &::csv::Error) -> Error {
         ::csv::ErrorKind::Utf8 { .. } => bad_file(path, format!("{line}: the text is not UTF-8")),
         _ => bad_file(path, format!("{line}: {error}")),
     }
-}
-
-/// Writes answers: a header, then one line a ray, its cells empty on a miss.
-pub(super) fn write(out: &mut dyn Write, answers: &Answers<'_>) -> std::io::Result<()> {
-    // `{:?}` is the shortest text that reads back to the same f32, with an exponent where that is shorter.
-    match answers {
-        Answers::Closest(hits) => {
-            writeln!(out, "t,id")?;
-            for hit in *hits {
-                if hit.is_hit() { writeln!(out, "{:?},{}", hit.t, hit.id)? } else { writeln!(out, ",")? }
-            }
-        }
-        Answers::Occluded { words, len } => {
-            writeln!(out, "occluded")?;
-            for bit in super::output::bits(words, *len) {
-                writeln!(out, "{bit}")?;
-            }
-        }
-        Answers::Interval(intervals) => {
-            writeln!(out, "t_enter,t_exit,id")?;
-            for found in *intervals {
-                if found.is_hit() {
-                    writeln!(out, "{:?},{:?},{}", found.t_enter, found.t_exit, found.id)?;
-                } else {
-                    writeln!(out, ",,")?;
-                }
-            }
-        }
-        Answers::Approach(passes) => {
-            writeln!(out, "t,clearance,id")?;
-            for pass in *passes {
-                if pass.id == crate::records::NO_SPHERE {
-                    writeln!(out, ",,")?;
-                } else {
-                    writeln!(out, "{:?},{:?},{}", pass.t, pass.clearance, pass.id)?;
-                }
-            }
-        }
-    }
-    Ok(())
 }

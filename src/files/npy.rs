@@ -1,36 +1,41 @@
 //! `.npy`: NumPy's own format. npyz reads the header; the sizes it claims are held against the file before any use.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::binary::{self, Layout};
-use super::rows::{Kind, Row};
-use super::{bad_file, cannot_read, open};
+use super::binary::Layout;
+use super::input::Input;
+use super::rows::Kind;
+use super::{bad_file, cannot_read};
 use crate::error::{Error, Result};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 /// NumPy writes 128 bytes, and refuses to read more than ten thousand.
 const LONGEST_HEADER: u64 = 10_000;
 
-/// Reads an array of f4 or f8, of shape (N, 4) for spheres, (M, 6) or (M, 8) for rays.
-pub(super) fn read(path: &Path, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-    let (mut file, length) = open(path)?;
-    let header = header(path, &mut file, length)?;
-    let offset = file.stream_position().map_err(|e| cannot_read(path, &e))?;
-
+/// How an array of f4 or f8 lies in a file, of shape (N, 4) for spheres, (M, 6) or (M, 8) for rays. Leaves the input where
+/// the numbers begin.
+pub(super) fn layout(input: &mut Input, kind: &'static Kind) -> Result<Layout> {
+    let (header, offset) = header(input)?;
+    let path = &input.path;
     let (double, big_endian) = number_type(path, &header)?;
     let (rows, columns) = shape(path, kind, header.shape())?;
     let width = if double { 8 } else { 4 };
-    let claimed = u128::from(rows) * columns.len() as u128 * width;
-    let held = u128::from(length.saturating_sub(offset));
-    if claimed != held {
-        let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
-        let shape = spoken(header.shape());
-        return Err(bad_file(path, format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}")));
+    if let Some(length) = input.length() {
+        let claimed = u128::from(rows) * columns.len() as u128 * width;
+        let held = u128::from(length.saturating_sub(offset));
+        if claimed != held {
+            let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
+            let shape = spoken(header.shape());
+            let need = format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}");
+            return Err(bad_file(path, need));
+        }
     }
-    let by_column = header.order() == Order::Fortran;
-    binary::read(path, file, kind, &Layout { offset, rows, columns, double, big_endian, by_column }, sink)
+    let by_column = (header.order() == Order::Fortran).then_some(offset);
+    if by_column.is_some() && input.length().is_none() {
+        let why = "an array in Fortran order is read in strips, which a pipe cannot; numpy.ascontiguousarray turns it";
+        return Err(bad_file(path, why));
+    }
+    Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column })
 }
 
 /// Which columns a shape means, as fields of the record.
@@ -77,29 +82,30 @@ fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
 
 /// The header, checked by eye before npyz parses it: its parser takes time exponential in the depth of brackets,
 /// allocates what the length field asks for, and multiplies the shape without watching for overflow.
-fn header(path: &Path, file: &mut File, length: u64) -> Result<NpyHeader> {
-    let bad = |why: String| bad_file(path, format!("not a readable .npy file: {why}"));
-    if length == 0 {
-        return Err(bad("it is empty (0 bytes)".into()));
-    }
-    let mut start = Vec::new();
-    file.take(12 + LONGEST_HEADER).read_to_end(&mut start).map_err(|e| cannot_read(path, &e))?;
-    let (from, claimed) = match start.get(..12) {
-        Some([0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..]) => (10, u64::from(u16::from_le_bytes([*a, *b]))),
-        Some([0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d]) => {
-            (12, u64::from(u32::from_le_bytes([*a, *b, *c, *d])))
-        }
-        Some([0x93, b'N', b'U', b'M', b'P', b'Y', major, minor, ..]) => {
+///
+/// Also says where the numbers begin.
+fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
+    let path = input.path.clone();
+    let bad = |why: String| bad_file(&path, format!("not a readable .npy file: {why}"));
+    let mut start = vec![0; 12];
+    let held = input.read_full(&mut start).map_err(|e| cannot_read(&path, &e))?;
+    let (from, claimed) = match start[..] {
+        _ if held == 0 => return Err(bad("it is empty (0 bytes)".into())),
+        _ if held < 12 => return Err(bad(format!("{held} bytes are too few for a header"))),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..] => (10, u64::from(u16::from_le_bytes([a, b]))),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d] => (12, u64::from(u32::from_le_bytes([a, b, c, d]))),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor, ..] => {
             return Err(bad(format!("version {major}.{minor} of the format is not known")));
         }
-        Some([b'P', b'K', ..]) => return Err(bad("it is an .npz archive; save one array with numpy.save".into())),
-        Some(_) => return Err(bad("it does not begin with \\x93NUMPY".into())),
-        None => return Err(bad(format!("{length} bytes are too few for a header"))),
+        [b'P', b'K', ..] => return Err(bad("it is an .npz archive; save one array with numpy.save".into())),
+        _ => return Err(bad("it does not begin with \\x93NUMPY".into())),
     };
     if claimed > LONGEST_HEADER {
         return Err(bad(format!("its header claims {claimed} bytes, {LONGEST_HEADER} are allowed")));
     }
-    let Some(text) = start.get(from..from + claimed as usize) else {
+    start.resize((from + claimed as usize).max(12), 0);
+    let rest = input.read_full(&mut start[12..]).map_err(|e| cannot_read(&path, &e))?;
+    let Some(text) = start.get(from..from + claimed as usize).filter(|text| text.len() + from <= 12 + rest) else {
         return Err(bad(format!("its header of {claimed} bytes is truncated")));
     };
     let (mut depth, mut deepest) = (0_i32, 0);
@@ -119,9 +125,9 @@ fn header(path: &Path, file: &mut File, length: u64) -> Result<NpyHeader> {
     if text[at..].iter().filter(|b| b.is_ascii_digit()).count() > 18 {
         return Err(bad("its shape is too large for any file".into()));
     }
-    file.seek(SeekFrom::Start(0)).map_err(|e| cannot_read(path, &e))?;
-    NpyHeader::from_reader(&mut *file).map_err(|e| match e.kind() {
+    let header = NpyHeader::from_reader(&start[..]).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(e.to_string()),
-        _ => Error::Io { action: "read", path: path.to_path_buf(), message: e.to_string() },
-    })
+        _ => Error::Io { action: "read", path: path.clone(), message: e.to_string() },
+    })?;
+    Ok((header, start.len() as u64))
 }

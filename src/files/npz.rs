@@ -1,54 +1,97 @@
-//! `.npz`: one array a field, named as in the records; a miss is inf and 4294967295.
+//! `.npz`: one array a column, named as in the records; a miss is inf and 4294967295.
+//!
+//! An archive holds one array after the other, but answers come with all their numbers: every column waits in an unnamed
+//! file of its own until the last ray, so that memory stays flat. (The disk holds them twice while the archive is made.)
 
-use std::io::{BufWriter, Error, Result, Seek, Write};
+use std::fs::File;
+use std::io::{Error, Read, Result, Seek, Write};
+use std::marker::PhantomData;
+use std::path::Path;
 
-use super::output::{Answers, bits};
-use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
+use super::answers::{AnswerRow, Number};
+use crate::watch::Watch;
+use npyz::{WriteOptions, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// Writes the arrays, uncompressed (as `numpy.savez` does: floats hardly compress) and without a date, so that the same
-/// answers make the same bytes.
-pub(super) fn write<W: Write + Seek>(out: W, answers: &Answers<'_>) -> Result<()> {
-    let mut npz = ZipWriter::new(out);
-    match answers {
-        Answers::Closest(hits) => {
-            array(&mut npz, "t", hits.len(), hits.iter().map(|h| h.t))?;
-            array(&mut npz, "id", hits.len(), hits.iter().map(|h| h.id))?;
-        }
-        Answers::Occluded { words, len } => array(&mut npz, "occluded", *len, bits(words, *len))?,
-        Answers::Interval(found) => {
-            array(&mut npz, "t_enter", found.len(), found.iter().map(|i| i.t_enter))?;
-            array(&mut npz, "t_exit", found.len(), found.iter().map(|i| i.t_exit))?;
-            array(&mut npz, "id", found.len(), found.iter().map(|i| i.id))?;
-        }
-        Answers::Approach(passes) => {
-            array(&mut npz, "t", passes.len(), passes.iter().map(|a| a.t))?;
-            array(&mut npz, "clearance", passes.len(), passes.iter().map(|a| a.clearance))?;
-            array(&mut npz, "id", passes.len(), passes.iter().map(|a| a.id))?;
-        }
-    }
-    npz.finish().map_err(Error::other)?.flush()
+/// Bytes copied at a time.
+const BLOCK: usize = 1 << 20;
+
+/// The columns, waiting.
+pub(super) struct Spools<T> {
+    files: Vec<File>,
+    rows: u64,
+    bytes: Vec<u8>,
+    answers: PhantomData<T>,
 }
 
-fn array<T: AutoSerialize, W: Write + Seek>(
-    npz: &mut ZipWriter<W>,
-    name: &str,
-    len: usize,
-    values: impl Iterator<Item = T>,
-) -> Result<()> {
-    // An entry may exceed 4 GiB from 10⁹ rays on; saying so costs 20 bytes, and only then.
-    let large = len as u64 > u64::from(u32::MAX) / 4 - 1024;
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        .last_modified_time(DateTime::default())
-        .large_file(large);
-    npz.start_file(format!("{name}.npy"), options).map_err(Error::other)?;
-    // Buffered, because numbers come one by one and the archive sums every piece.
-    let mut buffered = BufWriter::with_capacity(1 << 16, &mut *npz);
-    let mut writer = WriteOptions::new().default_dtype().shape(&[len as u64]).writer(&mut buffered).begin_nd()?;
-    writer.extend(values)?;
-    writer.finish()?;
-    // Dropping it would flush too, but swallow a full disk.
-    buffered.flush()
+impl<T: AnswerRow> Spools<T> {
+    pub(super) fn new(folder: &Path) -> Result<Self> {
+        let files = T::COLUMNS.iter().map(|_| tempfile::tempfile_in(folder)).collect::<Result<_>>()?;
+        Ok(Self { files, rows: 0, bytes: Vec::new(), answers: PhantomData })
+    }
+
+    pub(super) fn write(&mut self, answers: &[T]) -> Result<()> {
+        for (file, (_, number)) in self.files.iter_mut().zip(T::COLUMNS) {
+            self.bytes.clear();
+            for answer in answers {
+                match number(answer) {
+                    Number::Float(x) => self.bytes.extend(x.to_le_bytes()),
+                    Number::Id(id) => self.bytes.extend(id.to_le_bytes()),
+                    Number::Flag(flag) => self.bytes.push(u8::from(flag)),
+                }
+            }
+            file.write_all(&self.bytes)?;
+        }
+        self.rows += answers.len() as u64;
+        Ok(())
+    }
+
+    /// Writes the archive, uncompressed (as `numpy.savez` does: floats hardly compress) and without a date, so that the same
+    /// answers make the same bytes.
+    pub(super) fn assemble(self, out: impl Write + Seek, watch: &Watch) -> Result<()> {
+        let mut npz = ZipWriter::new(out);
+        let mut block = vec![0; BLOCK];
+        for (mut file, (name, number)) in self.files.into_iter().zip(T::COLUMNS) {
+            let header = header(number(&T::MISS), self.rows)?;
+            let size = header.len() as u64 + file.stream_position()?;
+            file.rewind()?;
+            let options = SimpleFileOptions::default()
+                .compression_method(CompressionMethod::Stored)
+                .last_modified_time(DateTime::default())
+                // Saying that an entry may exceed 4 GiB costs 20 bytes.
+                .large_file(size > u64::from(u32::MAX));
+            npz.start_file(format!("{name}.npy"), options).map_err(Error::other)?;
+            npz.write_all(&header)?;
+            loop {
+                let count = file.read(&mut block)?;
+                if count == 0 {
+                    break;
+                }
+                npz.write_all(&block[..count])?;
+                if watch.is_cancelled() {
+                    return Err(Error::other("stopped"));
+                }
+            }
+        }
+        npz.finish().map_err(Error::other)?.flush()
+    }
+}
+
+/// What stands before the numbers of an array.
+fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
+    let mut header = Vec::new();
+    // Each writes its header at once; that no numbers follow here is no concern of anybody's.
+    match like {
+        Number::Float(_) => {
+            drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
+        }
+        Number::Id(_) => {
+            drop(WriteOptions::<u32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
+        }
+        Number::Flag(_) => {
+            drop(WriteOptions::<bool>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
+        }
+    }
+    Ok(header)
 }

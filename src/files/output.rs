@@ -1,33 +1,13 @@
-//! Answers leave as whole files or not at all.
+//! Where files may be written, checked before any work.
 
-use std::io::BufWriter;
+use std::fs::File;
+use std::io::{BufWriter, Result as IoResult};
 use std::path::{Path, PathBuf};
 
-use super::{bad_file, csv, extension, npz, spoken};
+use super::answers::cannot_write;
+use super::whole::Whole;
+use super::{bad_file, extension, spoken};
 use crate::error::{Error, Result};
-use crate::records::{Approach, Hit, Interval};
-
-/// The answers of one query, to be written.
-#[derive(Clone, Copy, Debug)]
-pub enum Answers<'a> {
-    /// Of `closest`: arrays `t`, `id`.
-    Closest(&'a [Hit]),
-    /// Of `occluded`: array `occluded` of bool.
-    Occluded {
-        /// Ray 0 in bit 0 of word 0.
-        words: &'a [u32],
-        /// How many rays.
-        len: usize,
-    },
-    /// Of `interval`: arrays `t_enter`, `t_exit`, `id`.
-    Interval(&'a [Interval]),
-    /// Of `approach`: arrays `t`, `clearance`, `id`.
-    Approach(&'a [Approach]),
-}
-
-pub(super) fn bits(words: &[u32], len: usize) -> impl Iterator<Item = bool> + '_ {
-    words.iter().flat_map(|word| (0..32).map(move |bit| word >> bit & 1 == 1)).take(len)
-}
 
 /// Checks, before any work, that answers can be written to `path`: a known extension, an existing folder, nothing there
 /// that must not be replaced. Says where the file really lies (a link is followed).
@@ -77,40 +57,15 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Writes answers in the format of the extension, `.npz` or `.csv`.
-///
-/// # Errors
-/// As [`check_output`]; and [`Error::Io`] when writing fails, after which `path` is as it was.
-pub fn write_answers(path: &Path, answers: &Answers<'_>) -> Result<()> {
-    check_output(path, &[])?;
-    let archive = extension(path) == "npz";
-    write_whole(path, |out| if archive { npz::write(out, answers) } else { csv::write(out, answers) })
-}
-
-/// Writes a file under a temporary name in the same folder and renames it when it is complete: nobody ever sees half of
-/// it, and nothing is left behind when `write` fails.
+/// Writes a file that gets its name when it is complete: nobody ever sees half of it, and nothing is left behind when
+/// `write` fails.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
 pub fn write_whole<F>(path: &Path, write: F) -> Result<()>
 where
-    F: FnOnce(&mut BufWriter<std::fs::File>) -> std::io::Result<()>,
+    F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
 {
-    let target = target(path)?;
-    let folder = target.parent().unwrap_or(Path::new("."));
-    let cannot = |e: std::io::Error| Error::Io { action: "write", path: path.to_path_buf(), message: e.to_string() };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".umbracast-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        // As for any new file: all that the umask leaves. (Temporary files are otherwise their owner's alone.)
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let (file, temporary) = builder.tempfile_in(folder).map_err(cannot)?.into_parts();
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    write(&mut out).map_err(cannot)?;
-    // Closed first: Windows renames no open file.
-    drop(out.into_inner().map_err(|e| cannot(e.into_error()))?);
-    temporary.persist(&target).map_err(|e| cannot(e.error))
+    let mut file = Whole::create(target(path)?).map_err(|e| cannot_write(path, &e))?;
+    write(&mut file.out).and_then(|()| file.flush()).and_then(|()| file.appear()).map_err(|e| cannot_write(path, &e))
 }

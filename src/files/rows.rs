@@ -28,6 +28,13 @@ pub struct Rounding {
     pub largest: f64,
 }
 
+impl std::ops::AddAssign for Rounding {
+    fn add_assign(&mut self, other: Self) {
+        self.changed += other.changed;
+        self.largest = self.largest.max(other.largest);
+    }
+}
+
 /// The two kinds of table.
 #[derive(Debug)]
 pub(super) struct Kind {
@@ -91,7 +98,7 @@ impl From<f32> for Number {
 pub(super) enum Place {
     /// In text: the byte from which on it was looked for. Its line is counted only when somebody wants to know.
     Byte(u64),
-    /// In an array.
+    /// In an array, or in text that cannot be read twice.
     Index(u64),
 }
 
@@ -129,6 +136,17 @@ pub(super) struct Row<'a> {
     pub(super) texts: [&'a str; MOST_FIELDS],
 }
 
+impl Row<'_> {
+    /// With what fields hold that the file leaves out.
+    pub(super) fn new(kind: &Kind) -> Self {
+        let mut numbers = [Number::default(); MOST_FIELDS];
+        for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
+            *number = (kind.default)(field).unwrap_or(0.0).into();
+        }
+        Self { place: Place::Index(0), numbers, texts: [""; MOST_FIELDS] }
+    }
+}
+
 /// A record that rows can be made into.
 pub(super) trait Record: Copy {
     const KIND: &'static Kind;
@@ -156,25 +174,21 @@ impl Record for Ray {
     }
 }
 
-/// Rounds, counts and checks rows, and keeps the records.
-pub(super) struct Collector<T> {
+/// Makes records of rows: rounds, counts and checks.
+#[derive(Debug)]
+pub(super) struct Converter {
     path: PathBuf,
     origin: DVec3,
     on_bad: OnBad,
-    table: Table<T>,
+    pub(super) rounding: Rounding,
 }
 
-impl<T: Record> Collector<T> {
+impl Converter {
     pub(super) fn new(path: &Path, origin: DVec3, on_bad: OnBad) -> Self {
-        let table = Table { records: Vec::new(), rounding: Rounding::default() };
-        Self { path: path.to_path_buf(), origin, on_bad, table }
+        Self { path: path.to_path_buf(), origin, on_bad, rounding: Rounding::default() }
     }
 
-    pub(super) fn finish(self) -> Table<T> {
-        self.table
-    }
-
-    pub(super) fn push(&mut self, row: &Row<'_>) -> Result<()> {
+    pub(super) fn convert<T: Record>(&mut self, row: &Row<'_>) -> Result<T> {
         let mut fields = [0.0; MOST_FIELDS];
         for (i, name) in T::KIND.fields.iter().enumerate() {
             let number = match self.origin.to_array().get(i) {
@@ -190,21 +204,16 @@ impl<T: Record> Collector<T> {
                 // As an infinity it would be a valid end of a ray, and quietly another one than the file's.
                 fields[i] = f32::NAN;
             } else if f64::from(number.narrow) != number.wide && !number.wide.is_nan() {
-                self.table.rounding.changed += 1;
+                self.rounding.changed += 1;
                 let change = (f64::from(number.narrow) - number.wide).abs();
-                self.table.rounding.largest = self.table.rounding.largest.max(change);
+                self.rounding.largest = self.rounding.largest.max(change);
             }
         }
         let record = T::from_fields(fields);
         if self.on_bad == OnBad::Refuse {
-            record.check().map_err(|error| self.place(row, error))?;
+            record.check().map_err(|error| self.place::<T>(row, error))?;
         }
-        self.table.records.try_reserve(1).map_err(|_| Error::OutOfMemory {
-            device: "this machine".into(),
-            message: format!("reading {} from {}", T::KIND.plural, self.path.display()),
-        })?;
-        self.table.records.push(record);
-        Ok(())
+        Ok(record)
     }
 
     fn bad(&self, row: &Row<'_>, field: &str, value: &str, why: &str) -> Error {
@@ -212,7 +221,7 @@ impl<T: Record> Collector<T> {
     }
 
     /// Gives the library's complaint about a record its place in the file.
-    fn place(&self, row: &Row<'_>, error: Error) -> Error {
+    fn place<T: Record>(&self, row: &Row<'_>, error: Error) -> Error {
         let Error::BadRecord { field, value, why, .. } = error else { return error };
         let vanished = field == "direction" && row.numbers[4..7].iter().any(|n| n.wide != 0.0);
         let value = if vanished { format!("{value} once rounded to f32") } else { value };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// The program under test.
 pub(crate) fn program() -> Command {
@@ -23,6 +23,18 @@ pub(crate) struct Done {
     pub(crate) code: i32,
     pub(crate) output: String,
     pub(crate) errors: String,
+}
+
+impl Done {
+    /// What a program comes to that was started.
+    pub(crate) fn of(child: Child) -> Self {
+        let done = child.wait_with_output().unwrap();
+        Self {
+            code: done.status.code().unwrap_or(-1),
+            output: String::from_utf8(done.stdout).unwrap(),
+            errors: String::from_utf8(done.stderr).unwrap(),
+        }
+    }
 }
 
 /// A folder that goes when the test is over.
@@ -58,17 +70,29 @@ impl Folder {
 
     /// Runs the program here, on the CPU engine unless a device is named.
     pub(crate) fn run(&self, arguments: &str) -> Done {
-        let done = program()
-            .args(arguments.split_whitespace())
-            .env("UMBRACAST_DEVICE", "cpu")
-            .current_dir(self.root())
-            .output()
-            .unwrap();
-        Done {
-            code: done.status.code().unwrap_or(-1),
-            output: String::from_utf8(done.stdout).unwrap(),
-            errors: String::from_utf8(done.stderr).unwrap(),
-        }
+        Done::of(self.start(arguments))
+    }
+
+    /// Starts the program here, on the CPU engine unless a device is named.
+    pub(crate) fn start(&self, arguments: &str) -> Child {
+        let mut program = program();
+        program.args(arguments.split_whitespace()).env("UMBRACAST_DEVICE", "cpu").current_dir(self.root());
+        program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Makes a pipe with a name.
+    pub(crate) fn pipe(&self, name: &str) -> &Self {
+        assert!(Command::new("mkfifo").arg(self.path(name)).status().unwrap().success());
+        self
+    }
+
+    /// Opens a pipe for writing, as soon as the program has opened it for reading.
+    #[track_caller]
+    pub(crate) fn feed(&self, name: &str) -> std::fs::File {
+        let (opened, waiting) = std::sync::mpsc::channel();
+        let path = self.path(name);
+        std::thread::spawn(move || opened.send(std::fs::OpenOptions::new().write(true).open(path).unwrap()));
+        waiting.recv_timeout(std::time::Duration::from_secs(60)).expect("the program does not open the pipe")
     }
 
     /// Runs the program, which must succeed.

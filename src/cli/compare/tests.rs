@@ -2,7 +2,7 @@
 
 use super::*;
 use umbracast::glam::Vec3;
-use umbracast::{DeviceOptions, Report, SceneOptions, blocking};
+use umbracast::{DeviceOptions, SceneOptions, blocking};
 
 const SPHERES: [f32; 2] = [4.0, 8.0];
 
@@ -14,9 +14,8 @@ fn spheres() -> Vec<Sphere> {
 fn compare<T: Comparable>(precision: Precision, y: f32, t_max: f32, found: &[T], expected: &[T]) -> Option<String> {
     let rays = vec![Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, t_max); found.len()];
     let query = Query::at(precision);
-    let input = Input { spheres: &spheres(), rays: &rays, query: &query, pairwise: false };
-    let answer = |records: &[T]| Answer { records: records.to_vec(), report: Report::default() };
-    broken(&input.compare(&answer(found), &answer(expected)), precision)
+    let input = Input { spheres: &spheres(), rays: &rays, first: 0, query: &query, pairwise: false };
+    broken(&input.compare(found, expected), precision)
 }
 
 fn hit(t: f32, id: u32) -> Hit {
@@ -85,11 +84,36 @@ fn another_sphere_must_be_as_near() {
 fn bits_are_compared_one_by_one() {
     let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
     let query = Query::at(Precision::Standard);
-    let input = Input { spheres: &spheres(), rays: &rays, query: &query, pairwise: false };
-    let bits = |low| Bits { words: vec![u32::MAX, low], len: 40, report: Report::default() };
+    let input = Input { spheres: &spheres(), rays: &rays, first: 0, query: &query, pairwise: false };
+    let bits = |low: u8| -> Vec<bool> { (0..40).map(|i| i < 32 || low >> (i - 32) & 1 == 1).collect() };
     let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
     assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
     assert!(broken(&c, Precision::Standard).is_some_and(|w| w.contains("4 flags of 40 rays")));
+}
+
+#[test]
+fn parts_add_up_and_keep_their_numbers() {
+    let spheres = spheres();
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 4];
+    let (found, expected) = ([hit(3.0, 0), hit(2.0, 0), hit(3.5, 0), Hit::MISS], [hit(3.0, 0); 4]);
+    let query = Query::at(Precision::Standard);
+    let part = |first: usize, end: usize| {
+        let rays = &rays[first..end];
+        Input { spheres: &spheres, rays, first: first as u64, query: &query, pairwise: false }
+            .compare(&found[first..end], &expected[first..end])
+    };
+    let whole = part(0, 4);
+    assert_eq!((whole.not_identical, whole.flags_differ, whole.worst_ray), (3, 1, Some(1)));
+    for cut in 0..=4 {
+        let mut sum = part(0, cut);
+        sum += part(cut, 4);
+        assert_eq!(serde_json::to_string(&sum).unwrap(), serde_json::to_string(&whole).unwrap(), "{cut}");
+    }
+    // Pairs: each bit has its own sphere, found by the number of its ray.
+    let input = Input { spheres: &spheres, rays: &rays[..1], first: 1, query: &query, pairwise: true };
+    let at_end = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 7.0);
+    let c = Input { rays: &[at_end], ..input }.compare_bits(&[true], &[false]);
+    assert_eq!((c.flags_differ, c.flags_at_ends), (1, 1), "the end lies on the second sphere");
 }
 
 /// Rays about tangent to small, large, near and far spheres, a part of them with an end on a root: where plain f32 is wrong
@@ -128,11 +152,11 @@ fn no_precision_is_blamed_for_what_it_never_promised() {
     let exact = Query::at(Precision::Exact);
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
-        let input = Input { spheres: &spheres, rays: &rays, query: &query, pairwise: false };
+        let input = Input { spheres: &spheres, rays: &rays, first: 0, query: &query, pairwise: false };
         let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
         let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
         let approach = |query| blocking::approach(&scene, &rays, query).unwrap();
-        let occluded = |query| blocking::occluded(&scene, &rays, query).unwrap();
+        let occluded = |query| blocking::occluded(&scene, &rays, query).unwrap().iter().collect::<Vec<bool>>();
         for c in [
             input.compare(&closest(&query), &closest(&exact)),
             input.compare(&interval(&query), &interval(&exact)),

@@ -1,0 +1,244 @@
+//! A cast from files to a file: rays are read, cast and answered batch by batch, in as much memory as a few batches take.
+
+use std::path::Path;
+
+use umbracast::files::{AnswerRow, AnswerWriter, RayBatches, RayFile, Rounding, Table};
+use umbracast::files::{center_of_spheres, check_memory, check_output, read_spheres};
+use umbracast::glam::DVec3;
+use umbracast::{Answer, Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Watch};
+use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
+
+use super::args::Origin;
+use super::cast::{Ask, CastArgs};
+use super::compare::{self, Comparison};
+use super::progress::{Casting, Working};
+use super::summary::Summary;
+use super::{print_json, say, signals};
+
+/// A cast from files to a file.
+pub(crate) struct Files<'a> {
+    pub(crate) args: &'a CastArgs,
+    pub(crate) query: Query,
+    pub(crate) spheres: &'a Path,
+    pub(crate) rays: &'a Path,
+    pub(crate) output: &'a Path,
+}
+
+/// The answers to one of the queries.
+trait Asked: AnswerRow {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
+    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
+}
+
+/// What has been done to all rays so far.
+#[derive(Default)]
+struct Sum {
+    report: Report,
+    rounding: Rounding,
+    comparison: Comparison,
+}
+
+impl Files<'_> {
+    pub(crate) fn run(&self) -> Result<()> {
+        match self.args.query {
+            Ask::Closest => self.answer::<Hit>(),
+            Ask::Occluded => self.answer::<bool>(),
+            Ask::Interval => self.answer::<Interval>(),
+            Ask::Approach => self.answer::<Approach>(),
+        }
+    }
+
+    fn answer<T: Asked>(&self) -> Result<()> {
+        // What can be refused at once is refused before a device is opened, the cheapest first.
+        check_output(self.output, &[self.spheres, self.rays])?;
+        let rays = RayFile::open(self.rays)?;
+        let (mut spheres, origin) = self.read_spheres()?;
+        let count = spheres.records.len();
+        if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
+            return Err(not_pairs(count, rays));
+        }
+        let rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
+        let device = blocking::open(&self.args.device.options(self.query.precision))?;
+        let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        self.check_memory::<T>(&device, judge.as_ref(), count, &rays)?;
+
+        let watch = Watch::new();
+        let scene = self.scene(&device, &spheres.records, &watch)?;
+        let judge = judge.map(|cpu| self.scene(&cpu, &spheres.records, &watch)).transpose()?;
+        if judge.is_none() {
+            // The scene has its own.
+            spheres.records = Vec::new();
+        }
+        // Nothing is asked yet: this is about what the device can promise.
+        let _ = T::ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
+
+        signals::cancel(&watch);
+        let mut writer = AnswerWriter::<T>::create(self.output)?;
+        let mut sum = Sum::default();
+        let cast =
+            self.cast(rays, &scene, judge.as_ref().map(|s| (s, &spheres.records[..])), &watch, &mut writer, &mut sum);
+        let comparison = judge.is_some().then_some(&sum.comparison);
+        let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
+        // An answer that broke a promise is not handed on as if it had kept it.
+        let finish = || if broken.is_none() { self.finish(writer, &watch) } else { Ok(()) };
+        cast.and_then(|()| finish()).map_err(|error| match error {
+            // The watch has counted them once a device.
+            Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
+            other => other,
+        })?;
+        let summary = Summary {
+            query: self.args.query.word(),
+            precision: self.query.precision.word(),
+            device: &device,
+            spheres: count,
+            report: &sum.report,
+            rounding: (spheres.rounding, sum.rounding),
+            origin,
+            output: if broken.is_none() { Some(self.output) } else { None },
+            comparison,
+        };
+        if self.args.json {
+            print_json(&summary.json())?;
+        } else if !self.args.quiet {
+            say(&summary.line());
+        }
+        broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+    }
+
+    fn read_spheres(&self) -> Result<(Table<Sphere>, Option<DVec3>)> {
+        let _working = Working::on("reading spheres".into(), self.args.quiet);
+        let origin = match self.args.origin {
+            None => None,
+            Some(Origin::At(origin)) => Some(origin),
+            Some(Origin::Auto) => Some(center_of_spheres(self.spheres)?),
+        };
+        Ok((read_spheres(self.spheres, origin.unwrap_or_default())?, origin))
+    }
+
+    /// Refuses, with figures, what this machine has no room for.
+    fn check_memory<T>(
+        &self,
+        device: &Device,
+        judge: Option<&Device>,
+        spheres: usize,
+        rays: &RayBatches,
+    ) -> Result<()> {
+        let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
+        let devices = [Some(device), judge].into_iter().flatten();
+        // Each device has its answers, and one of them is being written in another form, of numbers or of text.
+        let answers = |device: &Device| device.estimate_bytes(spheres as u64, batch) + batch * size_of::<T>() as u64;
+        let rays = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64;
+        check_memory("the scene and batches of rays", rays + devices.map(answers).sum::<u64>() + batch * 32)
+    }
+
+    fn scene(&self, device: &Device, spheres: &[Sphere], watch: &Watch) -> Result<Scene> {
+        let _working = Working::on(format!("placing {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
+        let scene = if self.args.pairwise {
+            blocking::pairwise(device, spheres)?
+        } else {
+            blocking::scene(device, spheres, &SceneOptions::default())?
+        };
+        Ok(scene.watched(watch))
+    }
+
+    /// Casts batch after batch; with a judge, on both devices.
+    fn cast<T: Asked>(
+        &self,
+        mut rays: RayBatches,
+        scene: &Scene,
+        judge: Option<(&Scene, &[Sphere])>,
+        watch: &Watch,
+        writer: &mut AnswerWriter<T>,
+        sum: &mut Sum,
+    ) -> Result<()> {
+        let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
+        let mut batch = Vec::new();
+        while rays.next(&mut batch, watch)? {
+            let first = sum.report.rays;
+            let end = first + batch.len() as u64;
+            if self.args.pairwise && end > scene.len() as u64 {
+                return Err(not_pairs(scene.len(), end + count_rest(&mut rays, watch)?));
+            }
+            let part = Rays::from(&batch).numbered_from(first);
+            let found = T::ask(scene, part, &self.query)?;
+            if let Some((judge, spheres)) = judge {
+                let expected = T::ask(judge, part, &self.query)?;
+                let (query, pairwise) = (&self.query, self.args.pairwise);
+                let input = compare::Input { spheres, rays: &batch, first, query, pairwise };
+                sum.comparison += T::compare(&input, &found, &expected);
+            }
+            writer.write(&found)?;
+            sum.report = sum.report + found.report;
+        }
+        sum.rounding = rays.rounding();
+        if self.args.pairwise && sum.report.rays != scene.len() as u64 {
+            return Err(not_pairs(scene.len(), sum.report.rays));
+        }
+        Ok(())
+    }
+
+    fn casting(&self, rays: &RayBatches, scene: &Scene, casts: u64, watch: &Watch) -> Working {
+        let watch = watch.clone();
+        let casting = Casting {
+            what: format!("casting at {} spheres on {}", scene.len(), scene.device().name()),
+            done: move || watch.done() / casts,
+            expected: rays.expected(),
+        };
+        Working::casting(casting, self.args.quiet)
+    }
+
+    fn finish<T: Asked>(&self, writer: AnswerWriter<T>, watch: &Watch) -> Result<()> {
+        let _working = Working::on("writing".into(), self.args.quiet);
+        writer.finish(watch)
+    }
+}
+
+fn not_pairs(spheres: usize, rays: u64) -> Error {
+    Error::LengthsDiffer { left_name: "spheres", left: spheres as u64, right_name: "rays", right: rays }
+}
+
+/// How many rays are left to be read.
+fn count_rest(rays: &mut RayBatches, watch: &Watch) -> Result<u64> {
+    let (mut count, mut batch) = (0, Vec::new());
+    while rays.next(&mut batch, watch)? {
+        count += batch.len() as u64;
+    }
+    Ok(count)
+}
+
+impl Asked for Hit {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::closest(scene, rays, query)
+    }
+    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+}
+
+impl Asked for bool {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        let bits = blocking::occluded(scene, rays, query)?;
+        Ok(Answer { records: bits.iter().collect(), report: bits.report })
+    }
+    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare_bits(found, expected)
+    }
+}
+
+impl Asked for Interval {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::interval(scene, rays, query)
+    }
+    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+}
+
+impl Asked for Approach {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::approach(scene, rays, query)
+    }
+    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+}

@@ -1,0 +1,140 @@
+//! Answers as a stream: one row a ray, in batches, into a file that appears when it is complete.
+
+use std::path::{Path, PathBuf};
+
+use super::output::check_output;
+use super::whole::Whole;
+use super::{extension, npz, text};
+use crate::error::{Error, Result};
+use crate::records::{Approach, Hit, Interval, NO_SPHERE};
+use crate::watch::Watch;
+
+/// A number of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// f4 in arrays.
+    Float(f32),
+    /// u4 in arrays.
+    Id(u32),
+    /// A byte in arrays, a word in text.
+    Flag(bool),
+}
+
+/// A column of answers: its name, and how to find its number.
+pub type Column<T> = (&'static str, fn(&T) -> Number);
+
+/// An answer that files can hold.
+pub trait AnswerRow: Copy + Send + Sync + 'static {
+    /// The columns, in order.
+    const COLUMNS: &'static [Column<Self>];
+    /// The answer of a ray that has none.
+    const MISS: Self;
+    /// Whether the ray has no answer: its cells are then empty in text.
+    fn is_miss(&self) -> bool;
+}
+
+impl AnswerRow for Hit {
+    const COLUMNS: &'static [Column<Self>] = &[("t", |hit| Number::Float(hit.t)), ("id", |hit| Number::Id(hit.id))];
+    const MISS: Self = Hit::MISS;
+    fn is_miss(&self) -> bool {
+        !self.is_hit()
+    }
+}
+
+impl AnswerRow for bool {
+    const COLUMNS: &'static [Column<Self>] = &[("occluded", |bit| Number::Flag(*bit))];
+    const MISS: Self = false;
+    fn is_miss(&self) -> bool {
+        false
+    }
+}
+
+impl AnswerRow for Interval {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("t_enter", |found| Number::Float(found.t_enter)),
+        ("t_exit", |found| Number::Float(found.t_exit)),
+        ("id", |found| Number::Id(found.id)),
+    ];
+    const MISS: Self = Interval::MISS;
+    fn is_miss(&self) -> bool {
+        !self.is_hit()
+    }
+}
+
+impl AnswerRow for Approach {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("t", |pass| Number::Float(pass.t)),
+        ("clearance", |pass| Number::Float(pass.clearance)),
+        ("id", |pass| Number::Id(pass.id)),
+    ];
+    const MISS: Self = Approach::NONE;
+    fn is_miss(&self) -> bool {
+        self.id == NO_SPHERE
+    }
+}
+
+/// Writes answers to `.npz` or `.csv`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the
+/// one that was there before; dropped earlier, nothing is left behind.
+pub struct AnswerWriter<T: AnswerRow> {
+    path: PathBuf,
+    file: Whole,
+    format: Format<T>,
+}
+
+enum Format<T: AnswerRow> {
+    Text,
+    Arrays(npz::Spools<T>),
+}
+
+impl<T: AnswerRow> AnswerWriter<T> {
+    /// Begins a file in the format of the extension.
+    ///
+    /// # Errors
+    /// As [`check_output`]; [`Error::Io`] when nothing can be written there.
+    pub fn create(path: &Path) -> Result<Self> {
+        let target = check_output(path, &[])?;
+        let failed = |e| cannot_write(path, &e);
+        let mut file = Whole::create(target).map_err(failed)?;
+        let format = if extension(path) == "npz" {
+            Format::Arrays(npz::Spools::new(file.folder()).map_err(failed)?)
+        } else {
+            text::header::<T>(&mut file.out).map_err(failed)?;
+            Format::Text
+        };
+        Ok(Self { path: path.to_path_buf(), file, format })
+    }
+
+    /// Adds answers.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&mut self, answers: &[T]) -> Result<()> {
+        let written = match &mut self.format {
+            Format::Text => text::rows(&mut self.file.out, answers),
+            Format::Arrays(spools) => spools.write(answers),
+        };
+        written.map_err(|e| cannot_write(&self.path, &e))
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Cancelled`]; then everything is as it was before [`create`](Self::create).
+    pub fn finish(self, watch: &Watch) -> Result<()> {
+        let Self { path, mut file, format } = self;
+        let failed = |e| cannot_write(&path, &e);
+        if let Format::Arrays(spools) = format {
+            // The archive is as large as all that was written before: there is time to change one's mind.
+            let assembled = spools.assemble(&mut file.out, watch);
+            watch.check()?;
+            assembled.map_err(failed)?;
+        }
+        file.flush().map_err(failed)?;
+        watch.check()?;
+        file.appear().map_err(failed)
+    }
+}
+
+pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    Error::Io { action: "write", path: path.to_path_buf(), message: error.to_string() }
+}

@@ -1,0 +1,109 @@
+//! A file or a pipe, read from its beginning to its end, that says so when a file changes on the way.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::cannot_read;
+use crate::error;
+
+/// Bytes asked of the system at once where a format reads little by little.
+const BUFFER: usize = 1 << 16;
+
+/// What is read.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) path: PathBuf,
+    inner: BufReader<Watched>,
+}
+
+/// A file whose length is known from when it was opened.
+#[derive(Debug)]
+struct Watched {
+    file: File,
+    /// None of a pipe.
+    length: Option<u64>,
+    position: u64,
+    /// The position, for others to see.
+    shown: Arc<AtomicU64>,
+}
+
+impl Input {
+    pub(super) fn open(path: &Path) -> error::Result<Self> {
+        // Asked before opening: on Windows opening a folder is merely denied.
+        if std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?.is_dir() {
+            return Err(cannot_read(path, &Error::other("it is a folder")));
+        }
+        let file = File::open(path).map_err(|e| cannot_read(path, &e))?;
+        let about = file.metadata().map_err(|e| cannot_read(path, &e))?;
+        let length = about.is_file().then_some(about.len());
+        let watched = Watched { file, length, position: 0, shown: Arc::default() };
+        Ok(Self { path: path.to_path_buf(), inner: BufReader::with_capacity(BUFFER, watched) })
+    }
+
+    /// How many bytes it had when it was opened; none of a pipe.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.inner.get_ref().length
+    }
+
+    /// How many bytes have been read so far, to be asked from another thread.
+    pub(super) fn progress(&self) -> Arc<AtomicU64> {
+        self.inner.get_ref().shown.clone()
+    }
+
+    /// The first byte, still to be read; none when there is none.
+    pub(super) fn first(&mut self) -> Result<Option<u8>> {
+        Ok(self.inner.fill_buf()?.first().copied())
+    }
+
+    /// Fills as much of `bytes` as there is, and says how much that was.
+    pub(super) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        self.inner.read(bytes)
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        let count = self.file.read(bytes)?;
+        self.position += count as u64;
+        // What is read of columns is read in strips all over the file: the farthest byte says least wrong.
+        self.shown.fetch_max(self.position, Ordering::Relaxed);
+        let Some(length) = self.length else { return Ok(count) };
+        let ended = count == 0 && !bytes.is_empty();
+        if (ended && self.position < length) || self.position > length {
+            let how = if ended { "shorter" } else { "longer" };
+            return Err(Error::other(format!("it became {how} while it was read: it had {length} bytes when opened")));
+        }
+        Ok(count)
+    }
+}
+
+impl Seek for Watched {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        self.position = self.file.seek(to)?;
+        Ok(self.position)
+    }
+}

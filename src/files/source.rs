@@ -1,0 +1,91 @@
+//! A file of any format, its head understood, its rows still to come.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::binary::{self, Layout};
+use super::csv::{self, Text};
+use super::input::Input;
+use super::rows::{Kind, Row};
+use super::{bad_file, cannot_read, extension, npy, raw, spoken};
+use crate::error::Result;
+
+/// A file that was opened and found to be what its name says.
+#[derive(Debug)]
+pub(super) struct Source {
+    kind: &'static Kind,
+    length: Option<u64>,
+    progress: Arc<AtomicU64>,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Binary(Input, Layout),
+    Text(Text),
+}
+
+impl Source {
+    pub(super) fn open(path: &Path, kind: &'static Kind) -> Result<Self> {
+        let unsupported = |found: &str| {
+            let swapped = if found == "spheres" || found == "rays" { "; the order is SPHERES, then RAYS" } else { "" };
+            let (plural, found) = (kind.plural, spoken(found));
+            let supported = format!("supported are .npy, .csv, .f32 and .{plural}{swapped}");
+            bad_file(path, format!("cannot read {plural} from {found}: {supported}"))
+        };
+        let extension = extension(path);
+        let known = ["npy", "csv", "f32", "", kind.plural].contains(&extension.as_str());
+        if !known {
+            return Err(unsupported(&extension));
+        }
+        let mut input = Input::open(path)?;
+        let (length, progress) = (input.length(), input.progress());
+        let body = match extension.as_str() {
+            "npy" => Self::array(input, kind)?,
+            "csv" => Body::Text(csv::open(input, kind)?),
+            "" if length.is_some() => return Err(unsupported("")),
+            // A pipe often has no name to choose: no text begins with the first byte of an array.
+            "" => match input.first().map_err(|e| cannot_read(path, &e))? {
+                Some(0x93) => Self::array(input, kind)?,
+                _ => Body::Text(csv::open(input, kind)?),
+            },
+            _ => {
+                let layout = raw::layout(&input, kind)?;
+                Body::Binary(input, layout)
+            }
+        };
+        Ok(Self { kind, length, progress, body })
+    }
+
+    fn array(mut input: Input, kind: &'static Kind) -> Result<Body> {
+        let layout = npy::layout(&mut input, kind)?;
+        Ok(Body::Binary(input, layout))
+    }
+
+    /// How many rows, where the file says so before its end.
+    pub(super) fn rows(&self) -> Option<u64> {
+        match &self.body {
+            Body::Binary(_, layout) => layout.rows,
+            Body::Text(_) => None,
+        }
+    }
+
+    /// How many bytes it had when it was opened; none of a pipe.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// How many bytes have been read so far, to be asked from another thread.
+    pub(super) fn progress(&self) -> Arc<AtomicU64> {
+        self.progress.clone()
+    }
+
+    /// Hands every row to `sink`.
+    pub(super) fn read(self, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        match self.body {
+            Body::Binary(input, layout) => binary::read(input, self.kind, &layout, sink),
+            Body::Text(text) => csv::read(text, self.kind, sink),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Files appear whole or not at all.
+
+use std::fs::File;
+use std::io::{BufWriter, Result, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, TempPath};
+
+/// A file being written beside the one it will replace.
+///
+/// Where the system has files without a name (Linux, on most file systems), it has none until it is complete: then not even
+/// a power cut leaves anything behind. Elsewhere it has a temporary one, and goes when it is dropped before it appears.
+pub(super) struct Whole {
+    pub(super) out: BufWriter<File>,
+    temporary: Option<TempPath>,
+    target: PathBuf,
+}
+
+impl Whole {
+    /// `target` is where the file really lies, all links followed.
+    pub(super) fn create(target: PathBuf) -> Result<Self> {
+        let (file, temporary) = match unnamed::create(folder_of(&target)) {
+            Some(file) => (file, None),
+            None => {
+                let (file, temporary) = names().tempfile_in(folder_of(&target))?.into_parts();
+                (file, Some(temporary))
+            }
+        };
+        Ok(Self { out: BufWriter::with_capacity(1 << 20, file), temporary, target })
+    }
+
+    /// The folder it will appear in.
+    pub(super) fn folder(&self) -> &Path {
+        folder_of(&self.target)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.out.flush()
+    }
+
+    /// Gives it its name; what had that name before is gone.
+    pub(super) fn appear(self) -> Result<()> {
+        let file = self.out.into_inner().map_err(|e| e.into_error())?;
+        let temporary = match self.temporary {
+            Some(temporary) => temporary,
+            // Only a rename replaces a file.
+            None => names().make_in(folder_of(&self.target), |name| unnamed::name(&file, name))?.into_temp_path(),
+        };
+        // Closed first: Windows renames no open file.
+        drop(file);
+        temporary.persist(&self.target).map_err(|e| e.error)
+    }
+}
+
+fn folder_of(target: &Path) -> &Path {
+    target.parent().unwrap_or(Path::new("."))
+}
+
+/// Temporary names.
+fn names() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".umbracast-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        // As for any new file: all that the umask leaves. (Temporary files are otherwise their owner's alone.)
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::File;
+    use std::io::Result;
+    use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+    /// None where the file system has none, or where it could not be named later.
+    pub(super) fn create(folder: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+        path(&file).exists().then_some(file)
+    }
+
+    pub(super) fn name(file: &File, name: &Path) -> Result<()> {
+        Ok(rustix::fs::linkat(CWD, path(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// What stands for it as long as it has no name.
+    fn path(file: &File) -> PathBuf {
+        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io::{Error, ErrorKind, Result};
+    use std::path::Path;
+
+    pub(super) fn create(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub(super) fn name(_: &File, _: &Path) -> Result<()> {
+        Err(Error::from(ErrorKind::Unsupported))
+    }
+}
