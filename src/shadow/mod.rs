@@ -1,7 +1,9 @@
 //! Physically right shadows: how much of a light's disc is left, and pictures of it.
 
+mod bins;
 mod camera;
 mod color;
+mod cull;
 mod frame;
 mod picture;
 #[cfg(feature = "cli")]
@@ -14,6 +16,7 @@ mod system_file;
 
 pub use camera::{Camera, Lens};
 pub use color::Color;
+pub(crate) use cull::square;
 pub use frame::Ball;
 pub use picture::Picture;
 #[cfg(feature = "cli")]
