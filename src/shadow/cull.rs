@@ -138,3 +138,7 @@ pub(crate) fn groups(balls: &[Ball], most: usize) -> Vec<Group> {
     }
     done
 }
+
+#[cfg(all(test, feature = "cli"))]
+#[path = "cull_tests.rs"]
+mod tests;
