@@ -41,8 +41,8 @@ impl Device {
     /// Draws a system.
     ///
     /// On the CPU in f64; on a GPU in f32, from numbers that the host made small in f64. Colours then agree to one
-    /// step of 8 bits, distances to 10⁻⁵ of themselves, fractions to 10⁻³ (10⁻⁴ is the worst seen), but for single
-    /// pixels at edges.
+    /// step of 8 bits, distances to 10⁻⁵ of themselves, fractions to 10⁻³ (10⁻⁴ is the worst seen on bodies of many
+    /// pixels) and what a thousandth of a pixel makes, but for single pixels at edges.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a
