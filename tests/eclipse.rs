@@ -135,7 +135,7 @@ fn covered(observer: DVec3, sun: Ball, moon: Ball) -> f64 {
 }
 
 #[test]
-fn the_antumbra_of_2023_is_172_km_across_and_nowhere_dark() {
+fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
     let shipped = system("annular-2023-10-14.toml");
     let (sun, moon) = (shipped.light().ball, shipped.bodies()[1].balls[0]);
     let ground = axis_on_ground(&shipped);

@@ -220,3 +220,19 @@ fn compare_finds_the_devices_agree() {
     assert_eq!(done.code, 0, "{}", done.errors);
     assert!(done.errors.contains("against the CPU engine"), "{}", done.errors);
 }
+
+#[test]
+fn as_many_spheres_as_are_promised_and_not_one_more() {
+    let folder = Folder::new();
+    folder.write("s.toml", SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n"));
+    for (count, code) in [(65_536_u32, 0), (65_537, 2)] {
+        let place = |i: u32| [(i % 256) as f32 * 0.02 - 2.5, (i / 256) as f32 * 0.02 - 2.5, 0.0, 0.004];
+        let spheres: Vec<f32> = (0..count).flat_map(place).collect();
+        folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres)));
+        let done = folder.run("render s.toml -o o.png");
+        assert_eq!(done.code, code, "{}", done.errors);
+        let words =
+            if code == 0 { "1 body of 65536 spheres" } else { "65537 spheres in a system: at most 65536 are allowed" };
+        assert!(done.errors.contains(words), "{}", done.errors);
+    }
+}
