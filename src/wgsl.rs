@@ -37,15 +37,16 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "filter", "cast", "closest";
-    HITS = "hits": "records", "pairs", "solve", "decide", "filter", "double", "cast", "hits";
-    INTERVALS = "intervals": "records", "pairs", "solve", "decide", "filter", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "filter", "cast", "occluded";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "filter", "cast", "approach";
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "blocks", "closest";
+    HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
+    INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "blocks", "occluded";
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "blocks", "approach";
     APPROACHES = "approaches": "records", "approaches";
-    PICTURE = "picture": "records", "pairs", "solve", "decide", "filter", "cast", "angles", "caps", "coverage", "stars",
+    PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
+    NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
     PROBE = "probe": "records", "pairs", "solve", "probe";
 }
 
@@ -81,7 +82,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            unused),
+            scale, middle, far, sphere_count),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, unused),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, look, unused),

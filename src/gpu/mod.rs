@@ -4,9 +4,16 @@ pub(crate) mod adapters;
 mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;
+pub(crate) mod gather;
+mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
 pub(crate) mod probe;
+mod settle;
 pub(crate) mod shot;
+mod slot;
+pub(crate) mod spheres;
 
 pub(crate) use device::GpuDevice;
+pub(crate) use settle::GpuQuery;
+pub(crate) use spheres::GpuScene;
