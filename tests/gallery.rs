@@ -90,7 +90,7 @@ fn ring_of_2023() {
 
 #[test]
 fn ganymede() {
-    render("render systems/ganymede-2015-03-02.toml", "ganymede-2015-03-02.png");
+    render("render systems/ganymede-2015-03-03.toml", "ganymede-2015-03-03.png");
 }
 
 #[test]

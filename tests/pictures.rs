@@ -63,7 +63,7 @@ fn every_device_draws_the_same() {
         ("umbra", shipped("umbra-2024-04-08.toml", [101, 101])),
         ("annular eclipse", shipped("annular-2023-10-14.toml", [320, 180])),
         ("ring of the Sun", shipped("ring-2023-10-14.toml", [160, 160])),
-        ("Ganymede", shipped("ganymede-2015-03-02.toml", [320, 180])),
+        ("Ganymede", shipped("ganymede-2015-03-03.toml", [320, 180])),
         ("lunar eclipse", shipped("lunar-2025-03-14.toml", [320, 180])),
         ("occultation", shipped("occultation.toml", [320, 180])),
         ("ten thousand moonlets", shipped("ring.toml", [480, 270])),

@@ -236,3 +236,19 @@ fn as_many_spheres_as_are_promised_and_not_one_more() {
         assert!(done.errors.contains(words), "{}", done.errors);
     }
 }
+
+#[test]
+fn too_many_shadows_on_each_other_are_refused_with_figures() {
+    let folder = Folder::new();
+    let system = SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n");
+    // A column towards a wide light: each is in the penumbra of all above it.
+    folder.write("s.toml", system.replace("radius = 10", "radius = 500"));
+    let spheres: Vec<f32> = (0..4000).flat_map(|i| [0.0, 0.0, i as f32 * 0.02, 0.004]).collect();
+    folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &le4(&spheres)));
+    let before = folder.contents();
+    let done = folder.run("render s.toml -o o.png");
+    assert_eq!(done.code, 4, "{}", done.errors);
+    // 4000 · 3999 / 2 pairs of 32 bytes.
+    assert!(done.errors.contains("255936000 bytes needed, 134217728 allowed"), "{}", done.errors);
+    assert_eq!(folder.contents(), before);
+}

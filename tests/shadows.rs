@@ -126,7 +126,7 @@ fn spot(picture: &Picture, disc: (DVec2, f64), dark: impl Fn(f32) -> bool) -> (D
 
 #[test]
 fn ganymedes_shadow_is_where_its_row_says() {
-    let system = shipped("ganymede-2015-03-02.toml");
+    let system = shipped("ganymede-2015-03-03.toml");
     let columns = [
         "jd_tdb",
         "mx",

@@ -1,6 +1,8 @@
 //! The stage: a system as its camera and its bodies see it, in small numbers. All that is done once, in f64, before any
 //! pixel is.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
@@ -86,17 +88,8 @@ impl Stage {
         }
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         let balls: Vec<Ball> = all.iter().map(|one| one.0).collect();
-        let prepared = shadows(light, &balls, |i| all[i as usize].2, |i| all[i as usize].3);
-        let pairs: usize = prepared.iter().map(|(_, occluders)| occluders.len()).sum();
-        if pairs > MAX_PAIRS {
-            let bytes = |pairs: usize| pairs as u64 * 32;
-            return Err(Error::TooLarge {
-                what: "pairs of a body and one that may shade it",
-                asked: bytes(pairs),
-                allowed: bytes(MAX_PAIRS),
-                device: "any device".into(),
-            });
-        }
+        let prepared = shadows(light, &balls, |i| all[i as usize].2, |i| all[i as usize].3)?;
+        let pairs = prepared.iter().map(|(_, occluders)| occluders.len()).sum();
         let mut occluders = Vec::with_capacity(pairs);
         let mut receivers = Vec::with_capacity(all.len());
         let mut words = Vec::new();
@@ -129,32 +122,40 @@ impl Stage {
 }
 
 /// The frame of each ball, and those of the others whose penumbra can fall on it: mostly a handful, even in a cloud of
-/// thousands.
+/// thousands. Refused, with figures, where they are too many; what is too many is counted but not kept.
 fn shadows(
     light: Ball,
     balls: &[Ball],
     casts: impl Fn(u32) -> bool + Sync,
     receives: impl Fn(u32) -> bool + Sync,
-) -> Vec<(Frame, Vec<Occluder>)> {
+) -> Result<Vec<(Frame, Vec<Occluder>)>> {
     let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
     let ball = |i: u32| balls[i as usize];
-    let groups = cull::groups(balls, GROUP);
-    let found = groups.par_iter().flat_map_iter(|group| {
+    let pairs = AtomicUsize::new(0);
+    let of_group = |group: &cull::Group| -> Vec<(u32, Frame, Vec<Occluder>)> {
         let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
-        let (receives, ball) = (&receives, &ball);
-        group
-            .members
-            .iter()
-            .map(move |&i| {
-                let frame = Frame::new(ball(i).center, ball(i).radius, light);
-                let shading =
-                    |&j: &u32| (j != i && may_shade(light, ball(j), ball(i))).then(|| frame.occluder(ball(j)));
-                let occluders = if receives(i) { near.iter().filter_map(shading).collect() } else { Vec::new() };
-                (i, frame, occluders)
-            })
-            .collect::<Vec<_>>()
-    });
-    let mut found: Vec<(u32, Frame, Vec<Occluder>)> = found.collect();
+        let of = |&i: &u32| {
+            let frame = Frame::new(ball(i).center, ball(i).radius, light);
+            let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
+            let own: Vec<u32> = near.iter().copied().filter(shades).collect();
+            let fits = pairs.fetch_add(own.len(), Ordering::Relaxed) + own.len() <= MAX_PAIRS;
+            let occluders = if fits { own.into_iter().map(|j| frame.occluder(ball(j))).collect() } else { Vec::new() };
+            (i, frame, occluders)
+        };
+        group.members.iter().map(of).collect()
+    };
+    let groups = cull::groups(balls, GROUP);
+    let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
+    let pairs = pairs.into_inner();
+    if pairs > MAX_PAIRS {
+        let bytes = |pairs: usize| pairs as u64 * 32;
+        return Err(Error::TooLarge {
+            what: "pairs of a body and one that may shade it",
+            asked: bytes(pairs),
+            allowed: bytes(MAX_PAIRS),
+            device: "any device".into(),
+        });
+    }
     found.sort_unstable_by_key(|one| one.0);
-    found.into_iter().map(|(_, frame, occluders)| (frame, occluders)).collect()
+    Ok(found.into_iter().map(|(_, frame, occluders)| (frame, occluders)).collect())
 }
