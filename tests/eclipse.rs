@@ -184,7 +184,7 @@ fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
 }
 
 #[test]
-fn people_saw_a_ring() {
+fn a_ring_was_to_be_seen() {
     let system = system("ring-2023-10-14.toml");
     let (sun, moon, eye) = (system.light().ball, system.bodies()[1].balls[0], system.camera().position);
     assert!((eye - axis_on_ground(&system)).length() < 0.003);
