@@ -36,9 +36,14 @@ fn set_within(first: u32) {
 }
 
 // One bit for each of four lines: whether a surface may be as near as their best.
-fn closer(l: Lines, c: vec3<f32>, r: f32, reach: vec4<f32>, bit: u32) -> vec4<u32> {
-  let a = reach + vec4<f32>(r);
-  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, c) <= a * abs(a));
+fn closer(l: Lines, s: vec4<f32>, reach: vec4<f32>, bit: u32) -> vec4<u32> {
+  let a = reach + vec4<f32>(s.w);
+  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= a * abs(a));
+}
+
+fn closer_eight(l: Lines, s: Eight, reach: vec4<f32>) -> vec4<u32> {
+  return closer(l, s.a, reach, 1u) | closer(l, s.b, reach, 2u) | closer(l, s.c, reach, 4u) | closer(l, s.d, reach, 8u)
+    | closer(l, s.e, reach, 16u) | closer(l, s.f, reach, 32u) | closer(l, s.g, reach, 64u) | closer(l, s.h, reach, 128u);
 }
 
 // As `mark`, but for the spheres that may be nearer to a ray than its best.
@@ -48,12 +53,10 @@ fn mark_closer(begin: u32, end: u32) {
     let start = begin + block * BLOCK;
     var m = vec4<u32>(0u);
     var n = vec4<u32>(0u);
-    for (var j = 0u; j < BLOCK; j++) {
-      let sphere = spheres[start + j];
-      let c = sphere.center * params.scale - params.middle;
-      let r = sphere.radius * params.scale;
-      m |= closer(lines[0], c, r, within[0], 1u << j);
-      n |= closer(lines[1], c, r, within[1], 1u << j);
+    for (var j = 0u; j < BLOCK; j += 8u) {
+      let loaded = eight(start + j);
+      m |= closer_eight(lines[0], loaded, within[0]) << vec4<u32>(j);
+      n |= closer_eight(lines[1], loaded, within[1]) << vec4<u32>(j);
     }
     let valid = valid_of(start, end);
     set_masks(block * RAYS, m & vec4<u32>(valid));

@@ -1,14 +1,17 @@
 // Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs `params` and `spheres`.
 //
 // Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
-// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once.
+// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
+// come here together: see load_shared.wgsl.
 //
 // In the plane perpendicular to a ray, with the unit vectors u and v, the line is the point (o.u, o.v) and the distance of a
 // centre from it is |(c.u - o.u, c.v - o.v)|: nine operations a pair. Centres and origins are taken from the middle of the
-// scene and scaled by a power of two, so that |c|_1 + r is at most 2. Rounding in any order, and the errors of u and v, then
-// cost at most 24 u (|o|_1 + |c|_1); `fast` may call met what misses by 32 u (E + r). What is farther than r + 64 u (|o|_1 + 2)
-// is therefore met by no solve, whatever the other rays of the thread add to the slack that they share: an answer must not
-// depend on a ray's neighbours.
+// scene and scaled by a power of two, so that |c|_1 + r is at most 2.
+//
+// With sums and products within 2 u, which is all that WGSL promises, quotients within 5 u and roots within 9 u, d's length
+// is off by 17 u at most, which tilts u and v by 34 u together; their own rounding adds 20 u, the sums and c and o another 20.
+// `fast` may call met what misses by 32 u (E + r). So what is farther than r + 112 u (|o|_1 + 2) is met by no solve, whatever
+// the other rays of a thread add to the slack that they share: an answer must not depend on a ray's neighbours.
 
 // Rays a thread, spheres a mask, and masks a ray between two emptyings.
 const RAYS: u32 = 8u;
@@ -64,7 +67,7 @@ fn line_of(ray: Ray) -> Line {
   let u = vec3<f32>(1.0 + side * d.x * d.x * a, side * b, -side * d.x);
   let v = vec3<f32>(b, side + d.y * d.y * a, -d.y);
   let o = ray.origin * params.scale - params.middle;
-  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 64.0 * U * (norm1(o) + 2.0));
+  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0));
 }
 
 fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {
@@ -94,6 +97,7 @@ fn line_at(i: u32) -> Line {
 
 // Makes the thread's rays ready.
 fn prepare_rays(first: u32) {
+  prepare_load();
   slack = 0.0;
   for (var half = 0u; half < 2u; half++) {
     let i = first + half * 4u * WORKGROUP;
@@ -107,13 +111,6 @@ fn prepare_rays(first: u32) {
   }
 }
 
-// A sphere as the filter sees it: its centre, and the square of the distance within which a line is near.
-fn near(i: u32) -> vec4<f32> {
-  let sphere = spheres[i];
-  let reach = sphere.radius * params.scale + slack;
-  return vec4<f32>(sphere.center * params.scale - params.middle, reach * reach);
-}
-
 // The squares of the distances of a centre from four lines.
 fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
   let x = l.ux * c.x + l.uy * c.y + l.uz * c.z - l.u;
@@ -123,7 +120,14 @@ fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
 
 // One bit for each of four lines: whether it comes near.
 fn close(l: Lines, s: vec4<f32>, bit: u32) -> vec4<u32> {
-  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= vec4<f32>(s.w));
+  let reach = s.w + slack;
+  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= vec4<f32>(reach * reach));
+}
+
+// The bits of eight spheres.
+fn close_eight(l: Lines, s: Eight) -> vec4<u32> {
+  return close(l, s.a, 1u) | close(l, s.b, 2u) | close(l, s.c, 4u) | close(l, s.d, 8u) | close(l, s.e, 16u)
+    | close(l, s.f, 32u) | close(l, s.g, 64u) | close(l, s.h, 128u);
 }
 
 // Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray may meet.
@@ -136,14 +140,10 @@ fn mark(begin: u32, end: u32) {
     var m = vec4<u32>(0u);
     var n = vec4<u32>(0u);
     // The buffer is padded to whole blocks.
-    for (var j = 0u; j < BLOCK; j += 4u) {
-      let s0 = near(start + j);
-      let s1 = near(start + j + 1u);
-      let s2 = near(start + j + 2u);
-      let s3 = near(start + j + 3u);
-      let bit = 1u << j;
-      m |= close(p, s0, bit) | close(p, s1, bit << 1u) | close(p, s2, bit << 2u) | close(p, s3, bit << 3u);
-      n |= close(q, s0, bit) | close(q, s1, bit << 1u) | close(q, s2, bit << 2u) | close(q, s3, bit << 3u);
+    for (var j = 0u; j < BLOCK; j += 8u) {
+      let loaded = eight(start + j);
+      m |= close_eight(p, loaded) << vec4<u32>(j);
+      n |= close_eight(q, loaded) << vec4<u32>(j);
     }
     let valid = valid_of(start, end);
     set_masks(block * RAYS, m & vec4<u32>(valid));

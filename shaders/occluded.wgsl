@@ -60,7 +60,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     solve_marked(first, 0u);
   } else {
     prepare_rays(first);
-    for (var begin = params.sphere_begin; begin < params.sphere_end && met != ALL; begin += BLOCKS * BLOCK) {
+    for (var begin = params.sphere_begin; begin < params.sphere_end && for_any(met != ALL); begin += BLOCKS * BLOCK) {
       mark(begin, params.sphere_end);
       solve_marked(first, begin);
     }

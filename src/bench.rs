@@ -1,10 +1,14 @@
 //! What `umbracast bench` compares with: the programs that one would write first. Not a part of the interface.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::answer::Hits;
 use crate::batch::Rays;
+use crate::device::{Device, Engine};
 use crate::error::Result;
+use crate::gpu::GpuDevice;
 use crate::query::Query;
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::Scene;
@@ -39,4 +43,38 @@ pub fn scalar(spheres: &[Sphere], rays: &[Ray]) -> Vec<Hit> {
         best
     };
     rays.par_iter().map(closest).collect()
+}
+
+/// Two ways to read what a GPU wrote.
+pub struct Readback {
+    gpu: Arc<GpuDevice>,
+    inner: crate::gpu::readback::Readback,
+}
+
+impl Readback {
+    /// Of so many bytes, a multiple of 4; `None` on the CPU engine.
+    ///
+    /// # Errors
+    /// What a device can suffer.
+    pub fn new(device: &Device, bytes: u64) -> Result<Option<Self>> {
+        let Engine::Gpu(gpu) = &device.engine else { return Ok(None) };
+        let inner = pollster::block_on(crate::gpu::readback::Readback::new(gpu, bytes))?;
+        Ok(Some(Self { gpu: gpu.clone(), inner }))
+    }
+
+    /// Through a fresh buffer, into a fresh list.
+    ///
+    /// # Errors
+    /// What a device can suffer.
+    pub fn fresh(&self) -> Result<u64> {
+        pollster::block_on(self.inner.fresh(&self.gpu))
+    }
+
+    /// Through the same buffer each time, in place.
+    ///
+    /// # Errors
+    /// What a device can suffer.
+    pub fn in_place(&self) -> Result<u64> {
+        pollster::block_on(self.inner.in_place(&self.gpu))
+    }
 }

@@ -280,6 +280,15 @@ impl Device {
         }
     }
 
+    /// Buffers made on a GPU so far: how tests see that repeated calls make none.
+    #[doc(hidden)]
+    pub fn buffers_made(&self) -> u64 {
+        match &self.engine {
+            Engine::Cpu => 0,
+            Engine::Gpu(gpu) => gpu.made.load(std::sync::atomic::Ordering::Relaxed),
+        }
+    }
+
     /// Refuses what exceeds the limit on memory, before anything is allocated.
     pub(crate) fn admit(&self, what: &'static str, spheres: u64, rays: u64) -> Result<()> {
         let (asked, allowed) = (self.estimate_bytes(spheres, rays), self.limits.memory);

@@ -37,17 +37,22 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "blocks", "closest";
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "closest";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "blocks", "occluded";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "blocks", "approach";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "occluded";
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "approach";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
     PROBE = "probe": "records", "pairs", "solve", "probe";
+}
+
+/// The same program for a device whose subgroups share what they load.
+pub fn with_shared_loads(source: &str) -> String {
+    source.replace(include_str!("../shaders/load.wgsl"), include_str!("../shaders/load_shared.wgsl"))
 }
 
 /// A record as Rust lays it out.

@@ -14,7 +14,8 @@ use umbracast::{
 #[command(after_help = "Examples:
   umbracast bench brute                      every device here, at every precision
   umbracast bench brute --device gpu --json  the best GPU, for programs
-  umbracast bench brute --spheres 16384      more spheres; every ray is tested against each")]
+  umbracast bench brute --spheres 16384      more spheres; every ray is tested against each
+  umbracast bench copy                       reading back, in place and not")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
     what: What,
@@ -24,6 +25,24 @@ pub(crate) struct BenchArgs {
 enum What {
     /// Every ray against every sphere: billions of tests a second, beside the loops one would write first
     Brute(BruteArgs),
+    /// Reading what a GPU wrote: in place, beside a fresh copy each time
+    Copy(CopyArgs),
+}
+
+#[derive(Debug, Args)]
+struct CopyArgs {
+    /// Only this device; else all GPUs
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// How much
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    mebibytes: u64,
+    /// Times each is run; the median is told
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +67,7 @@ struct BruteArgs {
 pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     match &args.what {
         What::Brute(args) => brute(args),
+        What::Copy(args) => copy(args),
     }
 }
 
@@ -86,15 +106,7 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn run(&mut self, kernel: &'static str, precision: &'static str, cast: impl Fn() -> Result<u64>) -> Result<()> {
-        let mut hits = cast()?;
-        let mut times = Vec::new();
-        for _ in 0..self.args.repeat {
-            let (wall, cpu) = (Instant::now(), ProcessTime::now());
-            hits = cast()?;
-            times.push((cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64()));
-        }
-        times.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let (cpu_seconds, seconds) = times[times.len() / 2];
+        let Times { wall: seconds, cpu: cpu_seconds, last: hits } = median(self.args.repeat, cast)?;
         let tests = f64::from(self.args.spheres) * f64::from(self.args.rays) * 1e-9;
         let row = Row {
             device: self.device.name().into(),
@@ -126,12 +138,8 @@ impl Runner<'_> {
 
 fn brute(args: &BruteArgs) -> Result<()> {
     let (spheres, rays) = (cloud(args.spheres), through(args.rays));
-    let choices = match &args.device {
-        Some(choice) => vec![choice.clone()],
-        None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
-    };
     let mut rows = Vec::new();
-    for choice in choices {
+    for choice in choices(&args.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
         let mut runner = Runner { args, device: &device, rows: &mut rows };
@@ -170,6 +178,76 @@ fn brute(args: &BruteArgs) -> Result<()> {
         super::print_json(&Table { version, threads, spheres, rays, repeat, rows: &rows })?;
     }
     Ok(())
+}
+
+fn choices(device: &Option<String>) -> Vec<String> {
+    match device {
+        Some(choice) => vec![choice.clone()],
+        None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct CopyRow {
+    device: String,
+    mebibytes: u64,
+    /// Wall and CPU seconds of the median run.
+    fresh_seconds: f64,
+    fresh_cpu_seconds: f64,
+    in_place_seconds: f64,
+    in_place_cpu_seconds: f64,
+}
+
+fn copy(args: &CopyArgs) -> Result<()> {
+    let mut rows = Vec::new();
+    for choice in choices(&args.device) {
+        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let Some(readback) = bench::Readback::new(&device, args.mebibytes << 20)? else { continue };
+        let fresh = median(args.repeat, || readback.fresh())?;
+        let in_place = median(args.repeat, || readback.in_place())?;
+        rows.push(CopyRow {
+            device: device.name().into(),
+            mebibytes: args.mebibytes,
+            fresh_seconds: fresh.wall,
+            fresh_cpu_seconds: fresh.cpu,
+            in_place_seconds: in_place.wall,
+            in_place_cpu_seconds: in_place.cpu,
+        });
+        if !args.json {
+            super::print(&format!(
+                "{:<34} {} MiB: fresh {:.3} ms ({:.3} CPU), in place {:.3} ms ({:.3} CPU), {:.1} times less CPU\n",
+                device.name(),
+                args.mebibytes,
+                1e3 * fresh.wall,
+                1e3 * fresh.cpu,
+                1e3 * in_place.wall,
+                1e3 * in_place.cpu,
+                fresh.cpu / in_place.cpu
+            ))?;
+        }
+    }
+    if args.json { super::print_json(&rows) } else { Ok(()) }
+}
+
+/// Seconds of the median run.
+struct Times {
+    wall: f64,
+    cpu: f64,
+    last: u64,
+}
+
+/// Runs something once without counting, then a few times.
+fn median(repeat: u32, work: impl Fn() -> Result<u64>) -> Result<Times> {
+    let mut last = work()?;
+    let mut times = Vec::new();
+    for _ in 0..repeat {
+        let (wall, cpu) = (Instant::now(), ProcessTime::now());
+        last = work()?;
+        times.push((cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64()));
+    }
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (cpu, wall) = times[times.len() / 2];
+    Ok(Times { wall, cpu, last })
 }
 
 /// A small generator with a fixed seed: the same numbers everywhere.

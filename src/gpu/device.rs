@@ -1,6 +1,8 @@
 //! One opened GPU: its programs, its waits and its faults.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,14 +11,14 @@ use std::time::Duration;
 use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
-use super::adapters::{is_software, kind, required_features, required_limits};
+use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
 use super::pace::Pace;
 use super::probe::Probe;
 use super::slot::Slot;
 use crate::device::Limits;
 use crate::error::{Error, Result};
 use crate::query::Precision;
-use crate::wgsl::Program;
+use crate::wgsl::{self, Program};
 
 /// A wait for a submission, handed to the polling thread.
 struct Wait {
@@ -79,6 +81,8 @@ pub(crate) struct GpuDevice {
     slots: Mutex<Vec<Slot>>,
     pace: Pace,
     limits: Limits,
+    /// Buffers made so far: tests see that repeated calls make none.
+    pub(crate) made: AtomicU64,
     poller: Poller,
     /// What the driver said when the device was lost, or failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
@@ -99,7 +103,7 @@ impl GpuDevice {
         let info = adapter.get_info();
         let description = wgpu::DeviceDescriptor {
             label: Some("umbracast"),
-            required_features: required_features(),
+            required_features: required_features(adapter),
             required_limits: required_limits(adapter),
             ..Default::default()
         };
@@ -138,6 +142,7 @@ impl GpuDevice {
             slots: Mutex::default(),
             pace: Pace::new(is_software(&info)),
             limits: Limits::default(),
+            made: AtomicU64::new(0),
             device,
             queue,
             info,
@@ -256,7 +261,7 @@ impl GpuDevice {
         }
         match waited {
             Ok(()) => Ok(()),
-            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() }),
+            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), limit }),
             Err(other) => Err(failed(&other.to_string())),
         }
     }
@@ -313,10 +318,13 @@ impl GpuDevice {
         }
         let pipeline = self
             .scoped(|| {
-                let source = match self.edit {
-                    Some((from, to)) => program.source.replace(from, to).into(),
-                    None => program.source.into(),
-                };
+                let mut source = Cow::Borrowed(program.source);
+                if shares_loads(&self.device, &self.info) {
+                    source = wgsl::with_shared_loads(&source).into();
+                }
+                if let Some((from, to)) = self.edit {
+                    source = source.replace(from, to).into();
+                }
                 let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some(program.name),
                     source: wgpu::ShaderSource::Wgsl(source),

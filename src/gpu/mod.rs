@@ -9,6 +9,7 @@ mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
 pub(crate) mod probe;
+pub(crate) mod readback;
 mod settle;
 pub(crate) mod shot;
 mod slot;
