@@ -1,18 +1,19 @@
 // What one ray of a picture sees. Twin of src/cpu/paint.rs: same functions, same order, but that the nearest sphere comes
-// from the solve that all queries share. Needs `spheres` and the buffers named below at module scope.
+// from the solve that all queries share. Needs `spheres`, `words` and the buffers named below at module scope.
 
 // One ball, ready to be painted: the rows of the rotation from the camera's space into its light-aligned frame, the light,
-// and its occluders, the first and how many.
+// and the grid with the lists of its occluders.
 struct Receiver {
   x: vec3<f32>,
   inverse_distance: f32,
   y: vec3<f32>,
   ratio: f32,
   z: vec3<f32>,
-  first: u32,
-  count: u32,
+  first_list: u32,
+  columns: u32,
+  level: u32,
   look: u32,
-  unused: vec2<u32>,
+  unused: u32,
 }
 
 // How bodies look: the rows of the rotation that takes the pole to z, and its colours.
@@ -50,7 +51,11 @@ struct Shot {
   middle: u32,
   // 1 when the sums begin here.
   fresh: u32,
-  unused: u32,
+  // The grid with the lists of what is in each tile of the picture.
+  first_list: u32,
+  columns: u32,
+  level: u32,
+  unused: vec2<u32>,
 }
 
 struct Lit {
@@ -93,6 +98,50 @@ fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
   return n / sqrt(max(dot(n, n), 1e-30));
 }
 
+// Where in `words` the list is of the cell that holds a unit square: from x, below y.
+fn list_of(first: u32, columns: u32, level: u32, place: vec2<u32>) -> vec2<u32> {
+  let cell = first + (place.y >> level) * columns + (place.x >> level);
+  return vec2<u32>(words[cell], words[cell + 1u]);
+}
+
+// The square of a receiver's grid in which a point of its surface is.
+fn square(normal: vec3<f32>) -> vec2<u32> {
+  return vec2<u32>(clamp((normal.xy + 1.0) * (0.5 * SQUARES), vec2<f32>(0.0, 0.0), vec2<f32>(SQUARES - 1.0, SQUARES - 1.0)));
+}
+
+const SQUARES: f32 = 256.0;
+
+// Lavapipe stops an invocation after 65,535 loop iterations without a word. A sphere costs up to two and an occluder up to
+// three; a pixel with longer lists is the host's.
+const MOST_SPHERES: u32 = 16384u;
+const MOST_OCCLUDERS: u32 = 4096u;
+var<private> too_many: bool;
+
+// The nearest sphere that the ray of a pixel meets: those of the pixel's tile, in blocks as in cast.wgsl.
+fn look(pixel: u32, ray: Ray) -> Best {
+  let list = list_of(shot.first_list, shot.columns, shot.level, vec2<u32>(pixel % shot.size.x, pixel / shot.size.x));
+  var best = no_best();
+  too_many = list.y - list.x > MOST_SPHERES;
+  if (too_many) {
+    return best;
+  }
+  let prepared = prepare(ray, params.largest);
+  for (var begin = list.x; begin < list.y; begin += BLOCK) {
+    let count = min(list.y - begin, BLOCK);
+    var mask = 0u;
+    for (var i = 0u; i < count; i++) {
+      let sphere = spheres[words[begin + i]];
+      mask |= u32(margin(prepared, sphere.center, sphere.radius) >= 0.0) << i;
+    }
+    while (mask != 0u) {
+      let id = words[begin + firstTrailingBit(mask)];
+      mask &= mask - 1u;
+      best = take(best, id, decide(solve(ray, spheres[id]), ray, policies(), exact));
+    }
+  }
+  return best;
+}
+
 // The light on a sphere of radius 1 around the frame's origin, where its outward normal is `normal`.
 fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
   let light = Light(receiver.inverse_distance, receiver.ratio);
@@ -108,8 +157,10 @@ fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
   let bare = irradiance(disc, ground);
   add(disc, ground);
   var open = 1.0;
-  for (var i = 0u; i < receiver.count && !total && !crowded; i++) {
-    let cap = cap_of(normal, light, disc, occluders[receiver.first + i]);
+  let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(normal));
+  crowded = list.y - list.x > MOST_OCCLUDERS;
+  for (var i = list.x; i < list.y && !total && !crowded; i++) {
+    let cap = cap_of(normal, light, disc, occluders[words[i]]);
     if (disc.radius <= 0.0) {
       open = min(open, left_of_point(cap));
     } else {

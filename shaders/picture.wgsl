@@ -11,6 +11,8 @@
 // Sums of colours; w counts the samples that the host has to do again.
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> middles: array<Middle>;
+// The lists of all grids: src/shadow/bins.rs.
+@group(0) @binding(9) var<storage, read> words: array<u32>;
 
 // What the middle of a pixel shows.
 struct Middle {
@@ -29,7 +31,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   zero = params.zero;
   let place = place_of(shot.first_pixel + i);
   let ray = pixel_ray(place);
-  let best = closest(ray, vec2<u32>(params.sphere_begin, params.sphere_end), no_best());
+  let best = look(shot.first_pixel + i, ray);
   var normal = vec3<f32>(0.0, 0.0, -1.0);
   if (best.id != NO_SPHERE) {
     normal = normal_at(ray, spheres[best.id]);
@@ -37,7 +39,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (shot.middle != 0u) {
     let fraction = light_at(best.id, normal).fraction;
     let t = select(bitcast<u32>(best.t), INFINITY_BITS, best.id == NO_SPHERE);
-    middles[i] = Middle(t, best.id, fraction, u32(crowded));
+    middles[i] = Middle(t, best.id, fraction, u32(crowded || too_many));
     return;
   }
   var sum = vec4<f32>(0.0, 0.0, 0.0, 0.0);
@@ -46,5 +48,5 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   // Clipped before it is averaged: otherwise one glaring sample would make a jagged edge.
   let color = min(paint(place, best.id, normal), vec3<f32>(1.0, 1.0, 1.0));
-  sums[i] = sum + vec4<f32>(color, f32(crowded));
+  sums[i] = sum + vec4<f32>(color, f32(crowded || too_many));
 }

@@ -79,12 +79,85 @@ fn umbra_of_2024() {
 }
 
 #[test]
-fn seed_002() {
-    let folder = Folder::new();
+fn annular_eclipse_of_2023() {
+    render("render systems/annular-2023-10-14.toml", "annular-2023-10-14.png");
+}
+
+#[test]
+fn ring_of_2023() {
+    render("render systems/ring-2023-10-14.toml", "ring-2023-10-14.png");
+}
+
+#[test]
+fn ganymede() {
+    render("render systems/ganymede-2015-03-03.toml", "ganymede-2015-03-03.png");
+}
+
+#[test]
+fn lunar_eclipse_of_2025() {
+    render("render systems/lunar-2025-03-14.toml", "lunar-2025-03-14.png");
+}
+
+#[test]
+fn occultation() {
+    render("render systems/occultation.toml", "occultation.png");
+}
+
+#[test]
+fn ten_thousand_moonlets() {
+    render("render systems/ring.toml", "ring.png");
+}
+
+/// Runs an example that writes one file.
+fn example(name: &str, target: &Path) {
     // Beside the tests: cargo builds examples with them.
-    let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples/seed_002");
-    let done = Command::new(&example).arg(folder.path("seed-002.png")).output();
+    let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
+    let done = Command::new(&example).arg(target).output();
     let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn seed_002() {
+    let folder = Folder::new();
+    example("seed_002", &folder.path("seed-002.png"));
     guard("seed-002.png", &folder.path("seed-002.png"));
+}
+
+/// The moonlets that are kept are those of the recipe, to the last bit.
+#[test]
+fn the_recipe_makes_the_ring_that_is_kept() {
+    let folder = Folder::new();
+    example("ring", &folder.path("ring.npy"));
+    let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
+    assert!(std::fs::read(folder.path("ring.npy")).unwrap() == kept, "run cargo run --release --example ring");
+}
+
+/// What the README shows is what is guarded here, and nothing lies about.
+#[test]
+fn every_picture_has_its_system_and_its_place_in_the_readme() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let index = std::fs::read_to_string(root().join("systems/README.md")).unwrap();
+    let names = |folder: &str, extension: &str| {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let of = |path: PathBuf| {
+            path.extension().is_some_and(|e| e == extension).then(|| path.file_stem().map(|s| s.to_owned()))
+        };
+        let mut names: Vec<String> = entries.filter_map(of).flatten().map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let mut pictures = names("output", "png");
+    for picture in &pictures {
+        assert!(readme.contains(&format!("output/{picture}.png")), "{picture}.png is not in README.md");
+    }
+    let systems = names("systems", "toml");
+    for system in &systems {
+        assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
+    }
+    pictures.retain(|picture| picture != "seed-002");
+    assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
+    let bytes: u64 =
+        std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    assert!(bytes < 25_000_000, "the pictures kept take {bytes} bytes together: at most 25 MB");
 }

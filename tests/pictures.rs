@@ -61,6 +61,12 @@ fn every_device_draws_the_same() {
         ("planet", shipped("planet.toml", [320, 180])),
         ("eclipse", shipped("eclipse-2024-04-08.toml", [320, 180])),
         ("umbra", shipped("umbra-2024-04-08.toml", [101, 101])),
+        ("annular eclipse", shipped("annular-2023-10-14.toml", [320, 180])),
+        ("ring of the Sun", shipped("ring-2023-10-14.toml", [160, 160])),
+        ("Ganymede", shipped("ganymede-2015-03-03.toml", [320, 180])),
+        ("lunar eclipse", shipped("lunar-2025-03-14.toml", [320, 180])),
+        ("occultation", shipped("occultation.toml", [320, 180])),
+        ("ten thousand moonlets", shipped("ring.toml", [480, 270])),
         // More than sixteen overlap on this light: single pixels go to the host.
         ("crowd", crowded(perspective, 20.0)),
         ("crowd under a small light", crowded(Lens::Orthographic { width: 12.0 }, 2.0)),
@@ -136,6 +142,62 @@ fn shadows_fall_from_what_casts_on_what_receives() {
         println!("{}: {compared} pixels, {shaded} shaded, {ghosts} of the ghost, worst {worst:.1e}", device.name());
         assert!(shaded > 200 && ghosts > 20 && compared > shaded + ghosts, "{compared} {shaded} {ghosts}");
         assert!(worst < 1e-4, "{}: {worst}", device.name());
+    }
+}
+
+/// Lavapipe stops a thread after 65,535 loop iterations without a word: what asks for more is done elsewhere, not wrongly.
+#[test]
+fn a_heap_too_high_for_one_dispatch() {
+    let mut random = Random(7);
+    let mut heap = |count: usize, y: f64, radius: f64| {
+        let place = |_| Ball { center: 0.4 * random.point(0.5) + DVec3::new(0.0, y, 3.0), radius };
+        (0..count).map(place).collect::<Vec<Ball>>()
+    };
+    let body = |name: &str, balls, casts, receives| Body {
+        name: name.into(),
+        balls,
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        swirl: 0.0,
+        casts,
+        receives,
+    };
+    // Those that are seen come last.
+    let (many, casting) = (heap(58_000, 0.0, 0.2), heap(6_000, -1.5, 0.03));
+    let system = System::new(
+        LightSource { name: "light".into(), ball: Ball::new([3.0, 0.0, 60.0], 4.0), color: Color::WHITE },
+        vec![
+            body("ground", vec![Ball::new([0.0, 0.0, -20.0], 20.0)], true, true),
+            body("many", many, false, false),
+            body("casting", casting, true, false),
+        ],
+        Camera {
+            position: DVec3::new(0.0, -14.0, 6.0),
+            target: DVec3::new(0.0, 0.0, 1.5),
+            up: DVec3::Z,
+            lens: Lens::Perspective { field_of_view_deg: 40.0 },
+        },
+        PictureOptions {
+            size: [48, 36],
+            samples: 1,
+            exposure: 1.0,
+            ambient: 0.01,
+            background: Color::BLACK,
+            stars: 0.0,
+        },
+    )
+    .unwrap();
+    let expected = blocking::render(&cpu(), &system, None).unwrap();
+    let seen = expected.id.iter().filter(|id| (58_001..64_001).contains(*id)).count();
+    let shaded = (0..expected.id.len()).filter(|&i| expected.id[i] == 0 && expected.fraction[i] < 0.9).count();
+    println!("{seen} pixels of the heap, {shaded} in its shadow");
+    assert!(seen > 10 && shaded > 5);
+    for device in devices().iter().filter(|device| !device.is_cpu()) {
+        let found = blocking::render(device, &system, None).unwrap();
+        let ids = (0..expected.id.len()).filter(|&i| found.id[i] != expected.id[i]).count();
+        let off = |i: &usize| (found.fraction[*i] - expected.fraction[*i]).abs() > 1e-3;
+        let fractions = (0..expected.id.len()).filter(off).count();
+        assert!(ids + fractions <= 2, "{}: {ids} ids, {fractions} fractions", device.name());
     }
 }
 

@@ -220,3 +220,35 @@ fn compare_finds_the_devices_agree() {
     assert_eq!(done.code, 0, "{}", done.errors);
     assert!(done.errors.contains("against the CPU engine"), "{}", done.errors);
 }
+
+#[test]
+fn as_many_spheres_as_are_promised_and_not_one_more() {
+    let folder = Folder::new();
+    folder.write("s.toml", SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n"));
+    for (count, code) in [(65_536_u32, 0), (65_537, 2)] {
+        let place = |i: u32| [(i % 256) as f32 * 0.02 - 2.5, (i / 256) as f32 * 0.02 - 2.5, 0.0, 0.004];
+        let spheres: Vec<f32> = (0..count).flat_map(place).collect();
+        folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres)));
+        let done = folder.run("render s.toml -o o.png");
+        assert_eq!(done.code, code, "{}", done.errors);
+        let words =
+            if code == 0 { "1 body of 65536 spheres" } else { "65537 spheres in a system: at most 65536 are allowed" };
+        assert!(done.errors.contains(words), "{}", done.errors);
+    }
+}
+
+#[test]
+fn too_many_shadows_on_each_other_are_refused_with_figures() {
+    let folder = Folder::new();
+    let system = SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n");
+    // A column towards a wide light: each is in the penumbra of all above it.
+    folder.write("s.toml", system.replace("radius = 10", "radius = 500"));
+    let spheres: Vec<f32> = (0..4000).flat_map(|i| [0.0, 0.0, i as f32 * 0.02, 0.004]).collect();
+    folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &le4(&spheres)));
+    let before = folder.contents();
+    let done = folder.run("render s.toml -o o.png");
+    assert_eq!(done.code, 4, "{}", done.errors);
+    // 4000 · 3999 / 2 pairs of 32 bytes.
+    assert!(done.errors.contains("255936000 bytes needed, 134217728 allowed"), "{}", done.errors);
+    assert_eq!(folder.contents(), before);
+}

@@ -24,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   umbracast render
   umbracast render systems/eclipse-2024-04-08.toml -o eclipse.png --size 3840x2160
+  umbracast render systems/ring.toml
   umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy --t t.npy --id id.npy
   umbracast render --device gpu --compare
 

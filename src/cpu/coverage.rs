@@ -291,7 +291,7 @@ pub(crate) const DARK: Lit = Lit { fraction: 0.0, irradiance: 0.0 };
 ///
 /// An occluder dims what the risen part of the disc gives in proportion; which end of the disc it covers matters only
 /// for an eclipse at sunrise.
-pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: &[Occluder]) -> Lit {
+pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: impl Iterator<Item = Occluder>) -> Lit {
     let disc = disc_from(normal, light);
     if disc.power <= 0.0 {
         return Lit { fraction: 1.0, irradiance: 1.0 };
@@ -302,12 +302,12 @@ pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: &[Occlu
     }
     let bare = irradiance(disc, ground);
     if disc.radius <= 0.0 {
-        let open = occluders.iter().all(|&occluder| left_of_point(cap_of(normal, light, disc, occluder)) > 0.0);
+        let open = occluders.into_iter().all(|occluder| left_of_point(cap_of(normal, light, disc, occluder)) > 0.0);
         return if open { Lit { fraction: 1.0, irradiance: bare } } else { DARK };
     }
     clear(sky);
     add(sky, disc, ground);
-    for &occluder in occluders {
+    for occluder in occluders {
         add(sky, disc, cap_of(normal, light, disc, occluder));
     }
     let fraction = left(sky, disc);

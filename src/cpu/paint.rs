@@ -6,7 +6,7 @@ use super::angles::arc;
 use super::coverage::{DARK, Lit, Sky, lit};
 use super::stars::{fraction, hash, starlight};
 use crate::records::NO_SPHERE;
-use crate::shadow::{Ball, Look, Stage};
+use crate::shadow::{Ball, Look, Stage, square};
 use std::f64::consts::PI;
 
 /// What a ray sees first.
@@ -42,13 +42,13 @@ pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) 
     (k - h, -(p + h * direction) / ball.radius)
 }
 
-/// The nearest ball that a ray meets from outside.
-pub(crate) fn look(stage: &Stage, origin: DVec3, direction: DVec3) -> Seen {
+/// The nearest ball that the ray of a pixel meets from outside.
+pub(crate) fn look(stage: &Stage, pixel: [u32; 2], origin: DVec3, direction: DVec3) -> Seen {
     let mut seen = Seen { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO };
-    for (id, &ball) in stage.balls.iter().enumerate() {
-        let (t, normal) = meet(origin, direction, ball);
+    for &id in stage.tiles.list(&stage.words, pixel[0], pixel[1]) {
+        let (t, normal) = meet(origin, direction, stage.balls[id as usize]);
         if t < seen.t {
-            seen = Seen { t, id: id as u32, normal };
+            seen = Seen { t, id, normal };
         }
     }
     seen
@@ -61,8 +61,9 @@ pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
     if normal == DVec3::ZERO {
         return DARK;
     }
-    let occluders = &stage.occluders[receiver.first as usize..][..receiver.count as usize];
-    lit(sky, normal, receiver.light, occluders)
+    let [x, y] = square(normal);
+    let near = receiver.grid.list(&stage.words, x, y);
+    lit(sky, normal, receiver.light, near.iter().map(|&i| stage.occluders[i as usize]))
 }
 
 /// Smooth noise in −1…1 on a grid of unit cells: hashed corners, blended.

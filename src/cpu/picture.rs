@@ -34,9 +34,10 @@ pub(crate) type Pixel = ([f32; 3], f32, u32, f32);
 pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u32) -> Pixel {
     let options = system.picture();
     let palette = palette(system);
+    let own = [x, y];
     let (x, y) = (f64::from(x), f64::from(y));
     let (origin, direction) = pixel_ray(stage, place(options.size, x + 0.5, y + 0.5));
-    let seen = look(stage, origin, direction);
+    let seen = look(stage, own, origin, direction);
     let fraction = light_at(stage, sky, seen).fraction;
     let mut sum = DVec3::ZERO;
     let step = 1.0 / f64::from(options.samples);
@@ -45,7 +46,7 @@ pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u3
             let within = DVec2::new(f64::from(i) + 0.5, f64::from(j) + 0.5) * step;
             let place = place(options.size, x + within.x, y + within.y);
             let (origin, direction) = pixel_ray(stage, place);
-            let color = paint(stage, sky, &palette, place, look(stage, origin, direction));
+            let color = paint(stage, sky, &palette, place, look(stage, own, origin, direction));
             // Clipped before it is averaged: otherwise one glaring sample would make a jagged edge.
             sum += color.min(DVec3::ONE);
         }

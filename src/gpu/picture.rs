@@ -34,7 +34,8 @@ struct Work {
     pipeline: ComputePipeline,
 }
 
-/// Draws a system. Pixels on whose light more than sixteen spheres overlap are done on the CPU.
+/// Draws a system. Pixels on whose light more than sixteen spheres overlap, and those with more to test than a
+/// dispatch may do, are done on the CPU.
 pub(crate) async fn picture(
     gpu: &GpuDevice,
     system: &Arc<System>,
@@ -46,7 +47,7 @@ pub(crate) async fn picture(
     let pixels = width * height;
     let mut picture = Picture::new([width, height]);
     // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
-    let band = GpuScene::piece(gpu, stage.balls.len() as u64).min(u64::from(pixels)) as u32;
+    let band = GpuScene::piece(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, stage, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);
@@ -120,6 +121,9 @@ fn common(system: &System, stage: &Stage) -> Shot {
         background: palette.background.as_vec3().to_array(),
         light_id: stage.receivers.len() as u32,
         orthographic: u32::from(view.orthographic),
+        first_list: stage.tiles.first,
+        columns: stage.tiles.columns,
+        level: stage.tiles.level,
         ..bytemuck::Zeroable::zeroed()
     }
 }
@@ -136,12 +140,7 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     let bytes = u64::from(band) * 16;
     // A sphere around the camera is looked out of, not at; one that is met is met on its outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
-    let params = Params {
-        sphere_end: spheres.len() as u32,
-        fresh: 1,
-        largest: crate::cpu::largest_of(&spheres),
-        ..Params::of(&query)
-    };
+    let params = Params { largest: crate::cpu::largest_of(&spheres), ..Params::of(&query) };
     let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
     gpu.write(&params_of_all, &[params]).await?;
     let spheres = gpu.filled("spheres", &spheres).await?;
@@ -151,6 +150,7 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
     let looks = gpu.filled("looks", &or_one(looks)).await?;
     let colors = gpu.filled("colors", &colors).await?;
+    let words = gpu.filled("lists of the grids", &stage.words).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
@@ -166,6 +166,7 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
         (6, &colors),
         (7, &sums),
         (8, &middles),
+        (9, &words),
     ];
     let group = gpu.bind(&pipeline, &bound).await?;
     Ok(Work { shot, sums, middles, staging, group, pipeline })

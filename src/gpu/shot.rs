@@ -33,10 +33,11 @@ pub(crate) struct Receiver {
     pub(crate) y: [f32; 3],
     pub(crate) ratio: f32,
     pub(crate) z: [f32; 3],
-    pub(crate) first: u32,
-    pub(crate) count: u32,
+    pub(crate) first_list: u32,
+    pub(crate) columns: u32,
+    pub(crate) level: u32,
     pub(crate) look: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) unused: u32,
 }
 
 #[repr(C)]
@@ -71,7 +72,10 @@ pub(crate) struct Shot {
     pub(crate) orthographic: u32,
     pub(crate) middle: u32,
     pub(crate) fresh: u32,
-    pub(crate) unused: u32,
+    pub(crate) first_list: u32,
+    pub(crate) columns: u32,
+    pub(crate) level: u32,
+    pub(crate) unused: [u32; 2],
 }
 
 #[repr(C)]
@@ -128,10 +132,11 @@ impl From<&shadow::Receiver> for Receiver {
             y: row(1),
             ratio: receiver.light.ratio as f32,
             z: row(2),
-            first: receiver.first,
-            count: receiver.count,
+            first_list: receiver.grid.first,
+            columns: receiver.grid.columns,
+            level: receiver.grid.level,
             look: receiver.look,
-            unused: [0; 2],
+            unused: 0,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Physically right shadows: how much of a light's disc is left, and pictures of it.
 
+mod bins;
 mod camera;
 mod color;
+mod cull;
 mod frame;
 mod picture;
 #[cfg(feature = "cli")]
@@ -14,6 +16,7 @@ mod system_file;
 
 pub use camera::{Camera, Lens};
 pub use color::Color;
+pub(crate) use cull::square;
 pub use frame::Ball;
 pub use picture::Picture;
 #[cfg(feature = "cli")]
@@ -38,8 +41,8 @@ impl Device {
     /// Draws a system.
     ///
     /// On the CPU in f64; on a GPU in f32, from numbers that the host made small in f64. Colours then agree to one
-    /// step of 8 bits, distances to 10⁻⁵ of themselves, fractions to 10⁻³ (10⁻⁴ is the worst seen), but for single
-    /// pixels at edges.
+    /// step of 8 bits, distances to 10⁻⁵ of themselves, fractions to 10⁻³ (10⁻⁴ is the worst seen on bodies of many
+    /// pixels) and what a thousandth of a pixel makes, but for single pixels at edges.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a

@@ -1,10 +1,14 @@
 //! The stage: a system as its camera and its bodies see it, in small numbers. All that is done once, in f64, before any
 //! pixel is.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
+use super::bins::Grid;
 use super::camera::View;
+use super::cull::{self, SQUARES, may_shade};
 use super::frame::{Ball, Frame};
 use super::system::System;
 use crate::cpu::coverage::{Light, Occluder};
@@ -16,9 +20,8 @@ pub(crate) struct Receiver {
     /// Turns a direction from the camera's space into the light-aligned frame.
     pub(crate) light_from_view: DMat3,
     pub(crate) light: Light,
-    /// Its occluders: the first, and how many.
-    pub(crate) first: u32,
-    pub(crate) count: u32,
+    /// Lists of its occluders, by where on it one is.
+    pub(crate) grid: Grid,
     /// Which look it has.
     pub(crate) look: u32,
 }
@@ -45,7 +48,20 @@ pub(crate) struct Stage {
     pub(crate) occluders: Vec<Occluder>,
     pub(crate) looks: Vec<Look>,
     pub(crate) colors: Vec<[f64; 3]>,
+    /// Lists of balls, by pixel.
+    pub(crate) tiles: Grid,
+    /// The lists of all grids.
+    pub(crate) words: Vec<u32>,
 }
+
+/// The finest tiles have 2³ pixels each way.
+const FINEST_TILE: u32 = 3;
+/// The most words for the tiles, 16 MiB, unless a single tile takes more.
+const MAX_TILE_WORDS: usize = 1 << 22;
+/// Words of a receiver's grid for each of its occluders: with the pairs at their most, 64 MiB.
+const WORDS_A_PAIR: usize = 4;
+/// Receivers whose occluders are looked for together.
+const GROUP: usize = 64;
 
 /// The most pairs of receiver and occluder: 128 MiB on a device, the least that every one can bind.
 const MAX_PAIRS: usize = 1 << 22;
@@ -71,99 +87,75 @@ impl Stage {
             all.extend(body.balls.iter().map(|&ball| (ball, look, body.casts, body.receives)));
         }
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
-        // Only those whose penumbra can fall on the receiver: mostly a handful, even in a cloud of thousands.
-        let prepared: Vec<(Frame, Vec<Occluder>)> = all
-            .par_iter()
-            .enumerate()
-            .map(|(i, &(receiver, _, _, receives))| {
-                let frame = Frame::new(receiver.center, receiver.radius, light);
-                let casts = |(j, other): (usize, &(Ball, u32, bool, bool))| {
-                    (j != i && other.2 && may_shade(light, other.0, receiver)).then(|| frame.occluder(other.0))
-                };
-                let occluders = if receives { all.iter().enumerate().filter_map(casts).collect() } else { Vec::new() };
-                (frame, occluders)
-            })
-            .collect();
-        let pairs: usize = prepared.iter().map(|(_, occluders)| occluders.len()).sum();
-        if pairs > MAX_PAIRS {
-            let bytes = |pairs: usize| pairs as u64 * 32;
-            return Err(Error::TooLarge {
-                what: "pairs of a body and one that may shade it",
-                asked: bytes(pairs),
-                allowed: bytes(MAX_PAIRS),
-                device: "any device".into(),
-            });
-        }
+        let balls: Vec<Ball> = all.iter().map(|one| one.0).collect();
+        let prepared = shadows(light, &balls, |i| all[i as usize].2, |i| all[i as usize].3)?;
+        let pairs = prepared.iter().map(|(_, occluders)| occluders.len()).sum();
         let mut occluders = Vec::with_capacity(pairs);
         let mut receivers = Vec::with_capacity(all.len());
+        let mut words = Vec::new();
         for ((frame, own), (_, look, ..)) in prepared.into_iter().zip(&all) {
+            let number = |k: usize| (occluders.len() + k) as u32;
+            let reached = |(k, one)| cull::reach(frame.light, one).map(|patch| (number(k), patch));
+            let items: Vec<_> = own.iter().copied().enumerate().filter_map(reached).collect();
             receivers.push(Receiver {
                 light_from_view: frame.rotation() * world_from_view,
                 light: frame.light,
-                first: occluders.len() as u32,
-                count: own.len() as u32,
+                grid: Grid::new(&mut words, [SQUARES; 2], 0, WORDS_A_PAIR * items.len(), &items),
                 look: *look,
             });
             occluders.extend(own);
         }
         let seen = |ball: Ball| Ball { center: view.turn(ball.center - view.position), radius: ball.radius };
-        let balls = all.iter().map(|&(ball, ..)| ball).chain([light]).map(seen).collect();
-        Ok(Self { view, balls, receivers, occluders, looks, colors })
+        let balls: Vec<Ball> = balls.into_iter().chain([light]).map(seen).collect();
+        let size = system.picture().size;
+        let outlined = |(i, &ball)| cull::outline(&view, size, ball).map(|patch| (i as u32, patch));
+        let items: Vec<_> = balls.iter().enumerate().filter_map(outlined).collect();
+        let tiles = Grid::new(&mut words, size, FINEST_TILE, MAX_TILE_WORDS, &items);
+        Ok(Self { view, balls, receivers, occluders, looks, colors, tiles, words })
+    }
+
+    /// The most that any pixel has to test: balls in its tile, and occluders of what it sees.
+    pub(crate) fn most_tests(&self, size: [u32; 2]) -> u64 {
+        let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
+        u64::from(self.tiles.longest(&self.words, size)) + u64::from(shading.unwrap_or(0))
     }
 }
 
-/// Whether any point of `receiver` can lie in the penumbra of `occluder`: whether the ball meets the cone that touches
-/// light and occluder crosswise. Never says no wrongly.
-fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
-    let axis = occluder.center - light.center;
-    let distance = axis.length();
-    let sine = (light.radius + occluder.radius) / distance;
-    if sine.is_nan() || sine >= 0.999 {
-        return true;
-    }
-    let axis = axis / distance;
-    let apex = light.center + axis * (distance * light.radius / (light.radius + occluder.radius));
-    // A cone moved back by R / sin holds every ball of radius R that meets the first one.
-    let v = receiver.center - apex;
-    let along = v.dot(axis) + 1.001 * receiver.radius / sine;
-    let across = v.cross(axis).length();
-    along > 0.0 && across <= 1.000_001 * along * sine / (1.0 - sine * sine).sqrt()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shadow::visible_fraction;
-
-    /// A list of occluders that left one out would draw a shadow with a piece missing.
-    #[test]
-    fn nothing_that_can_shade_is_left_out() {
-        let mut state = 5_u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 * 2f64.powi(-53)
+/// The frame of each ball, and those of the others whose penumbra can fall on it: mostly a handful, even in a cloud of
+/// thousands. Refused, with figures, where they are too many; what is too many is counted but not kept.
+fn shadows(
+    light: Ball,
+    balls: &[Ball],
+    casts: impl Fn(u32) -> bool + Sync,
+    receives: impl Fn(u32) -> bool + Sync,
+) -> Result<Vec<(Frame, Vec<Occluder>)>> {
+    let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
+    let ball = |i: u32| balls[i as usize];
+    let pairs = AtomicUsize::new(0);
+    let of_group = |group: &cull::Group| -> Vec<(u32, Frame, Vec<Occluder>)> {
+        let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
+        let of = |&i: &u32| {
+            let frame = Frame::new(ball(i).center, ball(i).radius, light);
+            let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
+            let own: Vec<u32> = near.iter().copied().filter(shades).collect();
+            let fits = pairs.fetch_add(own.len(), Ordering::Relaxed) + own.len() <= MAX_PAIRS;
+            let occluders = if fits { own.into_iter().map(|j| frame.occluder(ball(j))).collect() } else { Vec::new() };
+            (i, frame, occluders)
         };
-        let (mut kept, mut needed) = (0, 0);
-        for case in 0..4000 {
-            let light = Ball::new([0.0, 0.0, 0.0], [0.0, 0.5, 3.0, 20.0][case % 4]);
-            let receiver = Ball::new([0.0, 0.0, 60.0], 0.05 + 4.0 * random());
-            let place = DVec3::new(16.0 * random() - 8.0, 16.0 * random() - 8.0, 25.0 + 50.0 * random());
-            let occluder = Ball { center: place, radius: 0.05 + 3.0 * random() };
-            let shaded = (0..400).any(|i| {
-                // A spiral over the receiver's surface.
-                let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 400.0;
-                let (r, turn) = ((1.0 - z * z).sqrt(), f64::from(i) * 2.399_963);
-                let normal = DVec3::new(r * turn.cos(), r * turn.sin(), z);
-                let point = receiver.center + receiver.radius * normal;
-                visible_fraction(point, light, &[occluder]).is_ok_and(|fraction| fraction < 1.0)
-            });
-            let may = may_shade(light, occluder, receiver);
-            assert!(may || !shaded, "case {case}: {light:?} {occluder:?} {receiver:?}");
-            kept += u32::from(may);
-            needed += u32::from(shaded);
-        }
-        println!("{needed} of 4000 shade their receiver, {kept} were kept");
-        // Nor is everything kept.
-        assert!(needed > 500 && kept < needed + needed / 4);
+        group.members.iter().map(of).collect()
+    };
+    let groups = cull::groups(balls, GROUP);
+    let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
+    let pairs = pairs.into_inner();
+    if pairs > MAX_PAIRS {
+        let bytes = |pairs: usize| pairs as u64 * 32;
+        return Err(Error::TooLarge {
+            what: "pairs of a body and one that may shade it",
+            asked: bytes(pairs),
+            allowed: bytes(MAX_PAIRS),
+            device: "any device".into(),
+        });
     }
+    found.sort_unstable_by_key(|one| one.0);
+    Ok(found.into_iter().map(|(_, frame, occluders)| (frame, occluders)).collect())
 }

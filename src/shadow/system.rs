@@ -66,7 +66,7 @@ pub struct System {
 }
 
 /// The most balls in a system.
-pub const MAX_BALLS: usize = 8192;
+pub const MAX_BALLS: usize = 65_536;
 /// The longest side of a picture.
 pub const MAX_SIDE: u32 = 16_384;
 /// The most pixels of a picture.

@@ -1,0 +1,104 @@
+//! Lists by place: what the ray of a pixel, or the ground at some spot, has to be tested against.
+//!
+//! Rays of a picture share their origin and shadow rays their light, so what each can meet is known from where it starts:
+//! a flat grid of lists does for them what a tree does for rays in general. The lists only ever leave out what cannot
+//! matter, and keep the order of the numbers in them, so that a picture is the same with and without.
+
+/// A rectangle of unit squares, its last ones included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patch {
+    pub(crate) low: [u32; 2],
+    pub(crate) high: [u32; 2],
+}
+
+impl Patch {
+    /// The squares that touch `low..high`, each widened by `margin`; `None` where that is outside `size`. What is no
+    /// number is everywhere.
+    pub(crate) fn around(low: [f64; 2], high: [f64; 2], margin: f64, size: [u32; 2]) -> Option<Self> {
+        let mut patch = Self { low: [0; 2], high: size.map(|side| side - 1) };
+        for k in 0..2 {
+            if low[k].is_nan() || high[k].is_nan() {
+                continue;
+            }
+            let (from, to) = (low[k] - margin, high[k] + margin);
+            if to < 0.0 || from >= f64::from(size[k]) {
+                return None;
+            }
+            // Casts saturate: nothing is left of the first square or right of the last.
+            patch.low[k] = from as u32;
+            patch.high[k] = (to as u32).min(size[k] - 1);
+        }
+        Some(patch)
+    }
+
+    /// From which to which cell along an axis, when a cell has 2^`level` squares.
+    fn cells(self, axis: usize, level: u32) -> std::ops::RangeInclusive<u32> {
+        self.low[axis] >> level..=self.high[axis] >> level
+    }
+
+    fn count(self, level: u32) -> usize {
+        let across = |axis: usize| ((self.high[axis] >> level) - (self.low[axis] >> level) + 1) as usize;
+        across(0) * across(1)
+    }
+}
+
+/// A grid of lists in an array of words that many grids share: `words[first + cell]` to `words[first + cell + 1]` is
+/// where the list of a cell is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    pub(crate) first: u32,
+    pub(crate) columns: u32,
+    /// A cell has 2^`level` unit squares each way.
+    pub(crate) level: u32,
+}
+
+impl Grid {
+    /// Appends a grid to the words, of cells not finer than `finest` and as fine as `most` words allow; with one cell
+    /// it takes what it takes.
+    pub(crate) fn new(words: &mut Vec<u32>, size: [u32; 2], finest: u32, most: usize, items: &[(u32, Patch)]) -> Self {
+        let sides = |level: u32| size.map(|side| ((side - 1) >> level) + 1);
+        let cells = |level: u32| sides(level)[0] as usize * sides(level)[1] as usize;
+        let needs = |level: u32| cells(level) + items.iter().map(|item| item.1.count(level)).sum::<usize>();
+        let mut level = finest;
+        while cells(level) > 1 && needs(level) > most {
+            level += 1;
+        }
+        let grid = Self { first: words.len() as u32, columns: sides(level)[0], level };
+        // The lists' lengths, then where each begins, then the lists.
+        let mut ends = vec![0_u32; cells(level) + 1];
+        let each = |visit: &mut dyn FnMut(usize, u32)| {
+            for &(item, patch) in items {
+                for y in patch.cells(1, level) {
+                    for x in patch.cells(0, level) {
+                        visit((y * grid.columns + x) as usize, item);
+                    }
+                }
+            }
+        };
+        each(&mut |cell, _| ends[cell + 1] += 1);
+        ends[0] = grid.first + ends.len() as u32;
+        for cell in 1..ends.len() {
+            ends[cell] += ends[cell - 1];
+        }
+        words.extend(&ends);
+        words.resize(ends[ends.len() - 1] as usize, 0);
+        each(&mut |cell, item| {
+            words[ends[cell] as usize] = item;
+            ends[cell] += 1;
+        });
+        grid
+    }
+
+    /// The list of the cell that holds a unit square.
+    pub(crate) fn list(self, words: &[u32], x: u32, y: u32) -> &[u32] {
+        let cell = (self.first + (y >> self.level) * self.columns + (x >> self.level)) as usize;
+        &words[words[cell] as usize..words[cell + 1] as usize]
+    }
+
+    /// The length of the longest list.
+    pub(crate) fn longest(self, words: &[u32], size: [u32; 2]) -> u32 {
+        let rows = ((size[1] - 1) >> self.level) + 1;
+        let starts = &words[self.first as usize..][..(self.columns * rows) as usize + 1];
+        starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    }
+}
