@@ -65,6 +65,8 @@
 
 mod answer;
 mod batch;
+#[doc(hidden)]
+pub mod bench;
 pub mod blocking;
 mod cpu;
 mod device;

@@ -160,8 +160,10 @@ impl Visitor for Closest<'_> {
 
     /// A sphere that begins after `high` is no rival: neither of this best nor of one that replaces it, which has this one's
     /// `low` for a rival.
-    fn counts(&self) -> Option<f32> {
-        Some(if self.query.precision == Precision::Exact { self.best.high } else { self.best.t })
+    fn counts(&self, ray: &Ray) -> Option<f32> {
+        let last = if self.query.precision == Precision::Exact { self.best.high } else { self.best.t };
+        // Met at the start: others can only be met there too, and their ids are higher.
+        (last > ray.t_min).then_some(last)
     }
 }
 
@@ -183,8 +185,8 @@ impl Visitor for ClosestExact<'_> {
         }
     }
 
-    fn counts(&self) -> Option<f32> {
-        Some(self.answer.t)
+    fn counts(&self, ray: &Ray) -> Option<f32> {
+        (self.answer.t > ray.t_min).then_some(self.answer.t)
     }
 }
 
@@ -243,7 +245,7 @@ impl Visitor for Occluded<'_> {
         }
     }
 
-    fn counts(&self) -> Option<f32> {
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
         (!self.answer).then_some(f32::MAX)
     }
 }
@@ -313,7 +315,7 @@ impl Visitor for Nearest<'_> {
         }
     }
 
-    fn counts(&self) -> Option<f32> {
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
 }
@@ -340,7 +342,7 @@ impl Visitor for NearestExact {
         }
     }
 
-    fn counts(&self) -> Option<f32> {
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
 }

@@ -114,12 +114,12 @@ impl Columns {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let d = ray.direction.as_dvec3();
         let (length, distance) = (d.length(), o.length());
-        let hat = d / length;
-        let across = (d.x * d.x + d.y * d.y).sqrt();
-        let u = if across > 0.0 { DVec3::new(-d.y / across, d.x / across, 0.0) } else { DVec3::X };
+        let hat = d * (1.0 / length);
+        let across = d.x * d.x + d.y * d.y;
+        let u = if across > 0.0 { DVec3::new(-d.y, d.x, 0.0) * (1.0 / across.sqrt()) } else { DVec3::X };
         let v = hat.cross(u);
         let start = o.dot(hat);
-        let foot = o - (o.dot(d) / (length * length)) * d;
+        let foot = o - start * hat;
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
         let wild = distance >= FAR;
         let foot = if wild { DVec3::ZERO } else { foot };

@@ -1,11 +1,16 @@
 //! What the processor can do, found at run time, and the filter's kernels compiled for each answer.
 
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
 use super::filter::{BLOCK, Block, Line};
-use super::lanes::{Lanes, Plain};
+#[cfg(target_arch = "aarch64")]
+use super::lanes::Neon;
 #[cfg(target_arch = "x86_64")]
-use super::lanes::x86::{Avx2, Avx512};
+use super::lanes::{Avx2, Avx512, Sse2};
+use super::lanes::{Lanes, Plain};
+
+/// See [`Level::choose`].
+static CHOSEN: Mutex<Option<Level>> = Mutex::new(None);
 
 /// The instructions the kernels use. A value proves that this processor has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +22,10 @@ enum Instructions {
     Avx512,
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     Plain,
 }
 
@@ -26,21 +35,32 @@ impl Level {
         let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
                 levels.push(Self(Instructions::Avx512));
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if avx2 {
                 levels.push(Self(Instructions::Avx2));
             }
+            levels.push(Self(Instructions::Sse2));
         }
+        #[cfg(target_arch = "aarch64")]
+        levels.push(Self(Instructions::Neon));
         levels.push(Self(Instructions::Plain));
         levels
     }
 
-    /// The quickest.
+    /// The quickest, unless tests chose another.
     pub(crate) fn best() -> Self {
-        static BEST: OnceLock<Level> = OnceLock::new();
-        *BEST.get_or_init(|| Self::all()[0])
+        let best = || Self::all()[0];
+        CHOSEN.lock().map_or_else(|_| best(), |chosen| chosen.unwrap_or_else(best))
+    }
+
+    /// What [`best`](Self::best) says from now on.
+    pub(crate) fn choose(level: Option<Self>) {
+        if let Ok(mut chosen) = CHOSEN.lock() {
+            *chosen = level;
+        }
     }
 
     /// What people call it.
@@ -50,7 +70,10 @@ impl Level {
             Instructions::Avx512 => "AVX-512",
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => "AVX2",
-            Instructions::Plain if cfg!(target_arch = "aarch64") => "NEON",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Sse2 => "SSE2",
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon => "NEON",
             Instructions::Plain => "plain",
         }
     }
@@ -79,6 +102,11 @@ macro_rules! dispatch {
                     // SAFETY: the same.
                     #[cfg(target_arch = "x86_64")]
                     Instructions::Avx2 => unsafe { avx2($($argument),*) },
+                    // These two belong to the architecture.
+                    #[cfg(target_arch = "x86_64")]
+                    Instructions::Sse2 => $name::<Sse2>($($argument),*),
+                    #[cfg(target_arch = "aarch64")]
+                    Instructions::Neon => $name::<Neon>($($argument),*),
                     Instructions::Plain => $name::<Plain>($($argument),*),
                 }
             }

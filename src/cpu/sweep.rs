@@ -1,6 +1,6 @@
 //! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
 
-use super::filter::{BLOCK, Columns, Line, Ruler};
+use super::filter::{BLOCK, Block, Columns, Line, Ruler};
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -20,6 +20,16 @@ pub(crate) enum Wanted {
     Near,
 }
 
+impl Wanted {
+    /// So many spheres are looked at sooner than filtered.
+    fn few(self) -> usize {
+        match self {
+            Wanted::Met => 1,
+            Wanted::Near => 4,
+        }
+    }
+}
+
 /// Someone who is shown spheres.
 pub(crate) trait Visitor {
     /// What is wanted.
@@ -27,7 +37,7 @@ pub(crate) trait Visitor {
     /// Sees one sphere; ids come in ascending order.
     fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere);
     /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
-    fn counts(&self) -> Option<f32>;
+    fn counts(&self, ray: &Ray) -> Option<f32>;
 }
 
 /// A ray under way: the visitor's number, its ray, and its measures.
@@ -43,7 +53,13 @@ impl Spheres<'_> {
         let Self { spheres, columns } = *self;
         let (mut lines, mut under) = (Vec::with_capacity(rays.len()), Vec::with_capacity(rays.len()));
         for (slot, ray) in rays.iter().enumerate() {
-            let (Some(ray), Some(counts)) = (*ray, visitors[slot].counts()) else { continue };
+            let Some(ray) = *ray else { continue };
+            let visitor = &mut visitors[slot];
+            if spheres.len() <= V::WANTED.few() {
+                (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+                continue;
+            }
+            let Some(counts) = visitor.counts(ray) else { continue };
             let (mut line, ruler) = columns.prepare(ray, precision);
             match V::WANTED {
                 Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),
@@ -71,25 +87,29 @@ impl Spheres<'_> {
                         continue;
                     }
                 }
-                let visitor = &mut visitors[under[i].slot];
-                let mut counts = visitor.counts();
+                let (line, Under { slot, ray, ruler }) = (&mut lines[i], &under[i]);
+                let visitor = &mut visitors[*slot];
+                let mut counts = visitor.counts(ray);
                 while mask != 0 {
                     let id = first + mask.trailing_zeros();
                     mask &= mask - 1;
                     // The last block has room for more spheres than there are.
                     let Some(sphere) = spheres.get(id as usize) else { break };
-                    visitor.see(under[i].ray, id, sphere);
-                    counts = visitor.counts();
-                    if counts.is_none() {
-                        break;
+                    visitor.see(ray, id, sphere);
+                    let before = std::mem::replace(&mut counts, visitor.counts(ray));
+                    if counts == before {
+                        continue;
+                    }
+                    let Some(counts) = counts else { break };
+                    narrow::<V>(line, ruler, counts);
+                    if mask != 0 {
+                        // A solve costs more than another look at the whole block.
+                        mask &= again::<V>(columns, block, line);
                     }
                 }
-                match counts {
-                    Some(counts) => narrow::<V>(&mut lines[i], &under[i].ruler, counts),
-                    None => {
-                        lines.swap_remove(i);
-                        under.swap_remove(i);
-                    }
+                if counts.is_none() {
+                    lines.swap_remove(i);
+                    under.swap_remove(i);
                 }
             }
             if lines.is_empty() {
@@ -104,5 +124,17 @@ fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
     match V::WANTED {
         Wanted::Met => line.far = line.far.min(ruler.far(counts)),
         Wanted::Near => line.limit = ruler.limit(counts),
+    }
+}
+
+/// Which spheres of a block a line still wants, of those it wanted before.
+fn again<V: Visitor>(columns: &Columns, block: &Block, line: &Line) -> u64 {
+    match V::WANTED {
+        Wanted::Met => columns.level.on_stretch(block, line),
+        Wanted::Near => {
+            let mut mask = [0];
+            columns.level.may_near(block, std::slice::from_ref(line), &mut mask);
+            mask[0]
+        }
     }
 }
