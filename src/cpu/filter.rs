@@ -40,9 +40,9 @@ pub(crate) struct Block {
     pub(crate) z: [f32; BLOCK],
     /// −w; ∞ where there is no sphere.
     pub(crate) minus_w: [f32; BLOCK],
-    /// The radius and what arithmetic can add to it.
-    pub(crate) rho: [f32; BLOCK],
-    /// The largest of them.
+    /// The radius and what arithmetic can add to it along the line.
+    pub(crate) reach: [f32; BLOCK],
+    /// The largest ρ.
     pub(crate) widest: f32,
 }
 
@@ -124,7 +124,8 @@ impl Columns {
         let wild = distance >= FAR;
         let foot = if wild { DVec3::ZERO } else { foot };
         let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
-        let delta = if wild { f64::INFINITY } else { 16.0 * U * foot.length() + solve * distance };
+        let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
+        let infinite = if wild { f64::INFINITY } else { 0.0 };
         let step = length * self.scale;
         let line = Line {
             u: [u.x, u.y],
@@ -132,16 +133,16 @@ impl Columns {
             minus_alpha: -foot.dot(u.as_dvec3()) as f32,
             minus_beta: -foot.dot(v.as_dvec3()) as f32,
             spread: (2.0 * delta * (1.0 + 32.0 * U)) as f32,
-            floor: (delta * delta * (1.0 + 32.0 * U) + 7.9e-31) as f32,
+            floor: (delta * delta * (1.0 + 32.0 * U) + 7.9e-31 + infinite) as f32,
             d: hat.to_array(),
             near: f32::NEG_INFINITY,
             far: f32::INFINITY,
             limit: f32::INFINITY,
         };
         // A root's bounds grow by 2⁻¹²⁵ at the least, see `finish` in solve.rs.
-        let slack = 48.0 * U * distance + 4.8e-38 * step + 1e-18;
+        let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
         // Clearances come from compensated arithmetic, but may be subnormal.
-        let clearance_slack = delta + 6e-11 * distance + 1e-44 * self.scale + 1e-18;
+        let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
         (line, Ruler { start, step, slack, scale: self.scale, clearance_slack })
     }
 }
@@ -153,7 +154,7 @@ impl Block {
             y: [0.0; BLOCK],
             z: [0.0; BLOCK],
             minus_w: [f32::INFINITY; BLOCK],
-            rho: [f32::NEG_INFINITY; BLOCK],
+            reach: [f32::NEG_INFINITY; BLOCK],
             widest: 0.0,
         };
         for (i, sphere) in spheres.iter().enumerate() {
@@ -161,7 +162,7 @@ impl Block {
             let rho = r + 72.0 * U * (c.length() + r);
             (block.x[i], block.y[i], block.z[i]) = (c.x as f32, c.y as f32, c.z as f32);
             block.minus_w[i] = -(rho * rho * (1.0 + 32.0 * U)) as f32;
-            block.rho[i] = (rho * (1.0 + U)) as f32;
+            block.reach[i] = (r + 128.0 * U * (c.length() + r)) as f32;
             block.widest = block.widest.max((rho * (1.0 + 4.0 * U)) as f32);
         }
         block
@@ -178,7 +179,8 @@ impl Ruler {
     /// The end of the stretch when nothing that is met later than `t` counts.
     ///
     /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then
-    /// |c − o| ≤ 1.42 K, C/q ≥ (K² − r²)/(K + r), and t and its bound are off by less than 48 U (|c − o| + r). Hence the 0.
+    /// |c − o| ≤ 1.42 K, C/q ≥ (K² − r²)/(K + r), t is off by less than 28 U (|c − o| + r), and its bound and the
+    /// foot's together are less than 70 U (|c − o| + r): 128 U covers them. Hence the 0.
     pub(crate) fn far(&self, t: f32) -> f32 {
         if t >= f32::MAX { f32::INFINITY } else { up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
     }
@@ -191,8 +193,9 @@ impl Ruler {
     /// The stretch itself, for `approach`: there the ends are ends, and clearances beyond them are larger.
     pub(crate) fn ends(&self, ray: &Ray) -> (f32, f32) {
         let at = |t: f32| self.start + f64::from(t) * self.step;
-        // In f64 `at` is off by 2⁻⁵⁰ of its parts.
-        let slack = |t: f32| self.clearance_slack + (self.start.abs() + (f64::from(t) * self.step).abs()) * 1e-15;
+        // Whether the foot lies beyond an end is told by its `t`, which was rounded to f32, to 2⁻¹⁴⁹ at the worst.
+        let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
+        let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
         (-up(-(at(ray.t_min) - slack(ray.t_min))), up(at(ray.t_max) + slack(ray.t_max)))
     }
 
@@ -205,3 +208,7 @@ impl Ruler {
         up(scaled + 64.0 * U * scaled.abs() + self.clearance_slack)
     }
 }
+
+#[cfg(test)]
+#[path = "filter_tests.rs"]
+mod tests;

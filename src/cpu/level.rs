@@ -156,19 +156,19 @@ fn may_meet<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
 
 #[inline(always)]
 fn on_stretch<L: Lanes>(block: &Block, line: &Line) -> u64 {
-    let Block { x, y, z, rho, .. } = block;
+    let Block { x, y, z, reach, .. } = block;
     let (near, far) = (L::splat(line.near), L::splat(line.far));
     let mut bits = 0;
     for i in (0..BLOCK).step_by(L::COUNT) {
-        let (along, rho) = (dot([x, y, z], line.d, L::splat(0.0), i), L::load(&rho[i..]));
-        bits |= (along.sub(rho).at_most(far) & near.at_most(along.add(rho))) << i;
+        let (along, reach) = (dot([x, y, z], line.d, L::splat(0.0), i), L::load(&reach[i..]));
+        bits |= (along.sub(reach).at_most(far) & near.at_most(along.add(reach))) << i;
     }
     bits
 }
 
 #[inline(always)]
 fn may_near<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
-    let Block { x, y, z, rho, .. } = block;
+    let Block { x, y, z, reach, .. } = block;
     for (line, mask) in lines.iter().zip(masks) {
         let (near, far) = (L::splat(line.near), L::splat(line.far));
         let (alpha, beta, limit) = (L::splat(line.minus_alpha), L::splat(line.minus_beta), L::splat(line.limit));
@@ -179,7 +179,7 @@ fn may_near<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
             let along = dot([x, y, z], line.d, L::splat(0.0), i);
             let outside = near.sub(along).max(along.sub(far)).max(L::splat(0.0));
             let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
-            let reach = L::load(&rho[i..]).add(limit).max(L::splat(0.0));
+            let reach = L::load(&reach[i..]).add(limit).max(L::splat(0.0));
             bits |= square.at_most(reach.mul(reach)) << i;
         }
         *mask = bits;

@@ -138,3 +138,7 @@ fn again<V: Visitor>(columns: &Columns, block: &Block, line: &Line) -> u64 {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sweep_tests.rs"]
+mod tests;
