@@ -291,7 +291,8 @@ impl<'a> Nearest<'a> {
             let (t, clearance) = judge_approach(ray, sphere);
             return Found { answer: Approach { t, clearance, id: best.id }, judged: false, beyond: false };
         }
-        let NearestExact { answer, .. } = against.show(ray, NearestExact { high, answer: Approach::NONE }, query.precision);
+        let NearestExact { answer, .. } =
+            against.show(ray, NearestExact { high, answer: Approach::NONE }, query.precision);
         Found { answer, judged: true, beyond: false }
     }
 }

@@ -85,6 +85,11 @@ pub(crate) struct Ruler {
     clearance_slack: f64,
 }
 
+/// The memory that the columns of so many spheres take.
+pub(crate) fn columns_bytes(spheres: u64) -> u64 {
+    spheres.div_ceil(BLOCK as u64).saturating_mul(size_of::<Block>() as u64)
+}
+
 /// The largest magnitude among a scene's coordinates and radii.
 pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
     spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
@@ -187,7 +192,11 @@ impl Ruler {
 
     /// The beginning of the stretch when nothing that is left before `t` counts: the mirror image.
     pub(crate) fn near(&self, t: f32) -> f32 {
-        if t <= -f32::MAX { f32::NEG_INFINITY } else { -up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack)) }
+        if t <= -f32::MAX {
+            f32::NEG_INFINITY
+        } else {
+            -up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack))
+        }
     }
 
     /// The stretch itself, for `approach`: there the ends are ends, and clearances beyond them are larger.

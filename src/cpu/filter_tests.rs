@@ -52,7 +52,8 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     let frame = (prop::array::uniform3(place), start, prop::array::uniform3(direction));
     let sizes = (prop_oneof![3 => Just(0), 1 => -148i32..100], prop_oneof![3 => Just(0), 1 => -120i32..120]);
     let spheres = prop::collection::vec(nasty(), 1..70);
-    let ends = prop_oneof![Just((0.0, f32::INFINITY)), Just((f32::NEG_INFINITY, f32::INFINITY)), (-2f32..2.0, 0f32..4.0)];
+    let ends =
+        prop_oneof![Just((0.0, f32::INFINITY)), Just((f32::NEG_INFINITY, f32::INFINITY)), (-2f32..2.0, 0f32..4.0)];
     (frame, sizes, spheres, ends).prop_filter_map("usable", |parts| {
         let ((place, start, d), (size, length), spheres, (from, stretch)): Parts = parts;
         let scale: f64 = f64::from(size).exp2();

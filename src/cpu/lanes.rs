@@ -135,16 +135,43 @@ mod x86 {
     use super::Lanes;
 
     lanes!(
-        Avx512, __m512, 16, _mm512_loadu_ps, _mm512_set1_ps, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_max_ps,
-        |a, b, c| _mm512_fmadd_ps(a, b, c), |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into()
+        Avx512,
+        __m512,
+        16,
+        _mm512_loadu_ps,
+        _mm512_set1_ps,
+        _mm512_add_ps,
+        _mm512_sub_ps,
+        _mm512_mul_ps,
+        _mm512_max_ps,
+        |a, b, c| _mm512_fmadd_ps(a, b, c),
+        |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into()
     );
     lanes!(
-        Avx2, __m256, 8, _mm256_loadu_ps, _mm256_set1_ps, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_max_ps,
-        |a, b, c| _mm256_fmadd_ps(a, b, c), |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64
+        Avx2,
+        __m256,
+        8,
+        _mm256_loadu_ps,
+        _mm256_set1_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        _mm256_max_ps,
+        |a, b, c| _mm256_fmadd_ps(a, b, c),
+        |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64
     );
     lanes!(
-        Sse2, __m128, 4, _mm_loadu_ps, _mm_set1_ps, _mm_add_ps, _mm_sub_ps, _mm_mul_ps, _mm_max_ps,
-        |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c), |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64
+        Sse2,
+        __m128,
+        4,
+        _mm_loadu_ps,
+        _mm_set1_ps,
+        _mm_add_ps,
+        _mm_sub_ps,
+        _mm_mul_ps,
+        _mm_max_ps,
+        |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
+        |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64
     );
 }
 #[cfg(target_arch = "x86_64")]
@@ -157,7 +184,15 @@ mod arm {
     use super::Lanes;
 
     lanes!(
-        Neon, float32x4_t, 4, vld1q_f32, vdupq_n_f32, vaddq_f32, vsubq_f32, vmulq_f32, vmaxnmq_f32,
+        Neon,
+        float32x4_t,
+        4,
+        vld1q_f32,
+        vdupq_n_f32,
+        vaddq_f32,
+        vsubq_f32,
+        vmulq_f32,
+        vmaxnmq_f32,
         |a, b, c| vfmaq_f32(c, a, b),
         |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into()
     );

@@ -22,9 +22,9 @@ use rayon::prelude::*;
 pub(crate) use cast::{Against, Found};
 use cast::{Closest, Nearest, Occluded};
 use filter::Columns;
-pub(crate) use filter::largest_of;
-pub(crate) use level::Level;
+pub(crate) use filter::{columns_bytes, largest_of};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
+pub(crate) use level::Level;
 
 use crate::error::{Error, Result};
 use crate::query::{OnBad, Query, check_ray};
@@ -95,7 +95,7 @@ impl CpuScene {
         Self::at(Level::best(), spheres, pairwise)
     }
 
-    /// The same with chosen instructions, of which the answers do not depend.
+    /// The same with chosen instructions, on which no answer depends.
     fn at(level: Level, spheres: &[Sphere], pairwise: bool) -> Self {
         // Pairs are looked up one by one: no columns.
         let columns = Columns::new(if pairwise { &[] } else { spheres }, level);

@@ -37,7 +37,8 @@ fn spheres(count: usize, radius: f32, n: &mut Numbers) -> Vec<Sphere> {
 fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
     let ray = |i: usize| {
         let (from, to) = (n.vector(), n.vector());
-        let far = [1.0, 3.0, 1e4, 1e9, 1e25][i * 7 % 5];
+        // From very far everything is in doubt at `exact`, and integers are slow.
+        let far = if i.is_multiple_of(59) { 1e25 } else { [1.0, 3.0, 1e4][i * 7 % 3] };
         let ray = Ray::new(from.map(|x| x * far), std::array::from_fn::<_, 3, _>(|k| to[k] - from[k] * far));
         match i % 11 {
             0..3 => ray.between(0.0, n.unit()),
@@ -65,7 +66,7 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
             let slow = |ray: &Ray| slow(ray, Against::Scene(scene.spheres()), spheres, query).answer;
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
         });
-        for size in [1, 3, 64, 300, 1000] {
+        for size in [1, 37, 300] {
             let (watch, mut found, mut tally) = (Watch::new(), vec![T::MISS; rays.len()], Tally::default());
             for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
                 let batch = Batch { first: (i * size) as u64, rays, query, watch: &watch };
@@ -81,17 +82,19 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
 
 #[test]
 fn a_sweep_answers_what_looking_at_every_sphere_does() {
-    for (seed, (count, radius)) in [(0, 0.1), (1, 2.0), (5, 0.5), (64, 0.3), (65, 0.1), (700, 0.05), (300, 1.0)].iter().enumerate() {
+    for (seed, (count, radius)) in
+        [(0, 0.1), (1, 2.0), (5, 0.5), (64, 0.3), (65, 0.1), (700, 0.05), (300, 1.0)].iter().enumerate()
+    {
         let n = &mut Numbers(seed as u64);
-        let (spheres, rays) = (spheres(*count, *radius, n), rays(330, n));
+        let (spheres, rays) = (spheres(*count, *radius, n), rays(300, n));
         for precision in Precision::ALL {
-            for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
-                for ends in [Ends::Closed, Ends::HalfOpen] {
-                    let query = Query { inside, ends, on_bad: crate::OnBad::Skip, ..Query::at(precision) };
-                    check::<Hit>(&spheres, &rays, &query);
-                    check::<Interval>(&spheres, &rays, &query);
-                    check::<bool>(&spheres, &rays, &query);
-                }
+            for (inside, ends) in
+                [(Inside::Enter, Ends::Closed), (Inside::Exit, Ends::HalfOpen), (Inside::Ignore, Ends::Closed)]
+            {
+                let query = Query { inside, ends, on_bad: crate::OnBad::Skip, ..Query::at(precision) };
+                check::<Hit>(&spheres, &rays, &query);
+                check::<Interval>(&spheres, &rays, &query);
+                check::<bool>(&spheres, &rays, &query);
             }
             check::<Approach>(&spheres, &rays, &Query { on_bad: crate::OnBad::Skip, ..Query::at(precision) });
         }
