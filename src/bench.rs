@@ -1,4 +1,5 @@
-//! What `umbracast bench` compares with: the programs that one would write first. Not a part of the interface.
+//! What `umbracast bench` compares with, the programs that one would write first, and hooks that it and the tests need: no
+//! part of the interface.
 
 use std::sync::Arc;
 
@@ -6,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::answer::Hits;
 use crate::batch::Rays;
+use crate::cpu::Level;
 use crate::device::{Device, Engine};
 use crate::error::Result;
 use crate::gpu::GpuDevice;
@@ -19,30 +21,6 @@ use crate::scene::Scene;
 /// As [`Scene::closest`].
 pub fn naive(scene: &Scene, rays: &[Ray], query: &Query) -> Result<Option<Hits>> {
     pollster::block_on(scene.closest_naive(Rays::from(rays), query))
-}
-
-/// The closest spheres by a loop over rays, on all cores, and over spheres, which leaves off as soon as it can.
-pub fn scalar(spheres: &[Sphere], rays: &[Ray]) -> Vec<Hit> {
-    let closest = |ray: &Ray| {
-        let a = ray.direction.dot(ray.direction);
-        let mut best = Hit::MISS;
-        for (id, sphere) in (0..).zip(spheres) {
-            let e = sphere.center - ray.origin;
-            let k = e.dot(ray.direction) / a;
-            let p = e - k * ray.direction;
-            let disc = sphere.radius * sphere.radius - p.dot(p);
-            if disc < 0.0 {
-                continue;
-            }
-            let h = (disc / a).sqrt();
-            let t = (k - h).max(ray.t_min);
-            if k + h >= ray.t_min && t <= ray.t_max && t < best.t {
-                best = Hit { t, id };
-            }
-        }
-        best
-    };
-    rays.par_iter().map(closest).collect()
 }
 
 /// Two ways to read what a GPU wrote.
@@ -77,4 +55,50 @@ impl Readback {
     pub fn in_place(&self) -> Result<u64> {
         pollster::block_on(self.inner.in_place(&self.gpu))
     }
+}
+
+/// The CPU engine's instruction sets that this processor has, the quickest first.
+pub fn levels() -> Vec<&'static str> {
+    Level::all().into_iter().map(Level::word).collect()
+}
+
+/// Makes scenes created from now on use one of [`levels`], the quickest with `None`. Answers do not depend on it.
+pub fn use_level(word: Option<&str>) {
+    Level::choose(Level::all().into_iter().find(|level| word == Some(level.word())));
+}
+
+/// The closest sphere of each ray, as a good programmer would write it without a thought of SIMD: the solve of Ray Tracing
+/// Gems, chapter 7, in f32, leaving early on a miss, on every core. Returns how many rays hit. Rays begin at or after 0.
+pub fn scalar_closest(spheres: &[Sphere], rays: &[Ray], hits: &mut [Hit]) -> u64 {
+    let one = |(ray, hit): (&Ray, &mut Hit)| {
+        *hit = scalar_hit(spheres, ray);
+        u64::from(hit.is_hit())
+    };
+    rays.par_iter().zip(hits).map(one).sum()
+}
+
+fn scalar_hit(spheres: &[Sphere], ray: &Ray) -> Hit {
+    let mut best = Hit { t: ray.t_max, ..Hit::MISS };
+    let a = ray.direction.length_squared();
+    let inverse = 1.0 / a;
+    for (id, sphere) in (0..).zip(spheres) {
+        let e = sphere.center - ray.origin;
+        let r = sphere.radius;
+        let b = e.dot(ray.direction);
+        let p = e - b * inverse * ray.direction;
+        let disc = r * r - p.length_squared();
+        if disc < 0.0 {
+            continue;
+        }
+        let w = (a * disc).sqrt();
+        let q = if b < 0.0 { b - w } else { b + w };
+        let (t0, t1) = ((e.length_squared() - r * r) / q, q * inverse);
+        let (enter, exit) = (t0.min(t1), t0.max(t1));
+        // The ball is solid: a ray that starts inside meets it at its start.
+        let t = enter.max(ray.t_min);
+        if exit >= ray.t_min && t < best.t {
+            best = Hit { t, id };
+        }
+    }
+    if best.is_hit() { best } else { Hit::MISS }
 }

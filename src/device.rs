@@ -211,7 +211,12 @@ impl Device {
             name: CPU_NAME.into(),
             kind: "CPU engine",
             backend: "built in".into(),
-            driver: format!("{} threads, {}", rayon::current_num_threads(), std::env::consts::ARCH),
+            driver: format!(
+                "{} threads, {}, {}",
+                rayon::current_num_threads(),
+                std::env::consts::ARCH,
+                crate::cpu::Level::best().word()
+            ),
             largest_binding: u64::MAX,
             largest_dispatch: u32::MAX,
             probe: None,
@@ -269,8 +274,8 @@ impl Device {
     /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host beyond the caller's own.
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         let records = size_of::<Sphere>() as u64;
-        // The records and the filter's columns.
-        let host = spheres.saturating_mul(2 * records);
+        // The records and the filter's columns, whole blocks of them.
+        let host = spheres.saturating_mul(records).saturating_add(crate::cpu::columns_bytes(spheres));
         match self.engine {
             Engine::Cpu => host,
             Engine::Gpu(_) => {

@@ -155,9 +155,18 @@ fn brute(args: &BruteArgs) -> Result<()> {
                 continue;
             }
             if device.is_cpu() {
-                let count = || bench::scalar(&spheres, &rays).iter().filter(|hit| hit.is_hit()).count() as u64;
                 if precision == Precision::Fast {
-                    runner.run("naive", precision.word(), || Ok(count()))?;
+                    let cast = || Ok(bench::scalar_closest(&spheres, &rays, &mut hits.borrow_mut()));
+                    runner.run("naive", precision.word(), cast)?;
+                }
+                // The same in the instructions of lesser processors.
+                for level in bench::levels().into_iter().skip(1) {
+                    bench::use_level(Some(level));
+                    let scene = blocking::scene(&device, &spheres, &SceneOptions::default());
+                    bench::use_level(None);
+                    let scene = scene?;
+                    let cast = || Ok(blocking::closest_into(&scene, &rays, &mut hits.borrow_mut(), &query)?.hits);
+                    runner.run(level, precision.word(), cast)?;
                 }
             } else {
                 let cast = || Ok(bench::naive(&scene, &rays, &query)?.map_or(0, |hits| hits.report.hits));

@@ -1,9 +1,9 @@
 //! One ray against many spheres: the queries. Twin of `shaders/cast.wgsl`.
 
 use super::decide::{Met, Verdict, decide};
-use super::filter::{BLOCK, Columns, may_meet, prepare};
 use super::judge::{judge_approach, judge_pair, round_hit, round_roots};
 use super::solve::{Solved, scale, solve_approach, solve_fast, solve_standard};
+use super::sweep::{Spheres, Visitor, Wanted};
 use crate::query::{Precision, Query};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 
@@ -11,47 +11,25 @@ use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 #[derive(Clone, Copy)]
 pub(crate) enum Against<'a> {
     /// Every sphere of a scene.
-    Scene(&'a [Sphere], &'a Columns),
+    Scene(Spheres<'a>),
     /// One sphere and its id.
     One(u32, &'a Sphere),
 }
 
 impl Against<'_> {
-    /// Calls `f` with every sphere the ray may meet, ids ascending, until it returns false.
-    fn each(self, ray: &Ray, mut f: impl FnMut(u32, &Sphere) -> bool) {
+    /// Shows the visitor of one ray what it wants.
+    pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
         match self {
-            Against::One(id, sphere) => {
-                f(id, sphere);
-            }
-            Against::Scene(spheres, columns) => {
-                let prepared = prepare(ray, columns.largest);
-                for start in (0..spheres.len()).step_by(BLOCK) {
-                    let mut mask = may_meet(&prepared, columns, start);
-                    while mask != 0 {
-                        let id = start + mask.trailing_zeros() as usize;
-                        mask &= mask - 1;
-                        if let Some(sphere) = spheres.get(id)
-                            && !f(id as u32, sphere)
-                        {
-                            return;
-                        }
-                    }
-                }
-            }
+            Against::One(id, sphere) => visitor.see(ray, id, sphere),
+            Against::Scene(scene) => scene.sweep(&[Some(ray)], std::slice::from_mut(&mut visitor), precision),
         }
-    }
-
-    fn every(self, mut f: impl FnMut(u32, &Sphere)) {
-        match self {
-            Against::One(id, sphere) => f(id, sphere),
-            Against::Scene(spheres, _) => (0..).zip(spheres).for_each(|(id, sphere)| f(id, sphere)),
-        }
+        visitor
     }
 
     fn sphere(&self, id: u32) -> Option<&Sphere> {
         match self {
             Against::One(own, sphere) => (*own == id).then_some(sphere),
-            Against::Scene(spheres, _) => spheres.get(id as usize),
+            Against::Scene(scene) => scene.spheres.get(id as usize),
         }
     }
 }
@@ -137,43 +115,79 @@ fn reported(t: f32) -> f32 {
     if t.abs() >= f32::MAX { f32::INFINITY.copysign(t) } else { t }
 }
 
-/// The closest sphere, with an exact `t` at precision `exact`.
-pub(crate) fn closest(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Hit> {
-    let exact = query.precision == Precision::Exact;
-    let finite = finite(ray);
-    let mut best = Best::NONE;
-    against.each(ray, |id, sphere| {
-        best.take(id, &decide(&solve(ray, sphere, query.precision), &finite, query, exact));
-        true
-    });
-    if exact && best.in_doubt() {
-        return closest_exact(ray, against, query);
-    }
-    let Some(sphere) = against.sphere(best.id) else {
-        return Found { answer: Hit::MISS, judged: false, beyond: best.beyond };
-    };
-    let t = if exact { round_hit(ray, sphere, query) } else { best.t };
-    Found { answer: Hit { t, id: best.id }, judged: false, beyond: false }
+/// Looks for the closest sphere.
+pub(crate) struct Closest<'a> {
+    query: &'a Query,
+    best: Best,
 }
 
-/// The closest sphere by exact arithmetic alone: the smallest correctly rounded `t`, then the lowest id.
-pub(crate) fn closest_exact(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Hit> {
-    let (mut answer, mut beyond) = (Hit::MISS, false);
-    against.each(ray, |id, sphere| {
-        match judge_pair(ray, sphere, query) {
-            (Met::Yes, t) if t < answer.t => answer = Hit { t, id },
-            (Met::Beyond, _) => beyond = true,
+impl<'a> Closest<'a> {
+    pub(crate) fn new(query: &'a Query) -> Self {
+        Self { query, best: Best::NONE }
+    }
+
+    /// The closest sphere, with an exact `t` at precision `exact`.
+    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Hit> {
+        let Self { query, best } = self;
+        let exact = query.precision == Precision::Exact;
+        if exact && best.in_doubt() {
+            let judge = ClosestExact { query, answer: Hit::MISS, beyond: false };
+            let ClosestExact { answer, beyond, .. } = against.show(ray, judge, query.precision);
+            return Found { answer, judged: true, beyond: beyond && !answer.is_hit() };
+        }
+        let Some(sphere) = against.sphere(best.id) else {
+            return Found { answer: Hit::MISS, judged: false, beyond: best.beyond };
+        };
+        let t = if exact { round_hit(ray, sphere, query) } else { best.t };
+        Found { answer: Hit { t, id: best.id }, judged: false, beyond: false }
+    }
+
+    /// Both roots of the closest sphere.
+    pub(crate) fn found_interval(self, ray: &Ray, against: Against<'_>) -> Found<Interval> {
+        let query = self.query;
+        let Found { answer: hit, judged, beyond } = self.found(ray, against);
+        Found { answer: interval_of(ray, against, query, hit), judged, beyond }
+    }
+}
+
+impl Visitor for Closest<'_> {
+    const WANTED: Wanted = Wanted::Met;
+
+    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+        let exact = self.query.precision == Precision::Exact;
+        self.best.take(id, &decide(&solve(ray, sphere, self.query.precision), &finite(ray), self.query, exact));
+    }
+
+    /// A sphere that begins after `high` is no rival: neither of this best nor of one that replaces it, which has this one's
+    /// `low` for a rival.
+    fn counts(&self, ray: &Ray) -> Option<f32> {
+        let last = if self.query.precision == Precision::Exact { self.best.high } else { self.best.t };
+        // Met at the start: others can only be met there too, and their ids are higher.
+        (last > ray.t_min).then_some(last)
+    }
+}
+
+/// Looks for the closest sphere by exact arithmetic alone: the smallest correctly rounded `t`, then the lowest id.
+struct ClosestExact<'a> {
+    query: &'a Query,
+    answer: Hit,
+    beyond: bool,
+}
+
+impl Visitor for ClosestExact<'_> {
+    const WANTED: Wanted = Wanted::Met;
+
+    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+        match judge_pair(ray, sphere, self.query) {
+            (Met::Yes, t) if t < self.answer.t => self.answer = Hit { t, id },
+            (Met::Beyond, _) => self.beyond = true,
             _ => {}
         }
-        true
-    });
-    Found { answer, judged: true, beyond: beyond && !answer.is_hit() }
-}
+    }
 
-/// Both roots of the closest sphere.
-pub(crate) fn interval(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Interval> {
-    let Found { answer: hit, judged, beyond } = closest(ray, against, query);
-    Found { answer: interval_of(ray, against, query, hit), judged, beyond }
+    fn counts(&self, ray: &Ray) -> Option<f32> {
+        (self.answer.t > ray.t_min).then_some(self.answer.t)
+    }
 }
 
 /// Both roots of the sphere that was hit.
@@ -188,38 +202,52 @@ pub(crate) fn interval_of(ray: &Ray, against: Against<'_>, query: &Query, hit: H
     Interval { t_enter, t_exit, id: hit.id }
 }
 
-/// Whether any sphere is met.
-pub(crate) fn occluded(ray: &Ray, against: Against<'_>, query: &Query) -> Found<bool> {
-    let exact = query.precision == Precision::Exact;
-    let finite = finite(ray);
-    let (mut answer, mut doubt, mut beyond) = (false, false, false);
-    against.each(ray, |_, sphere| {
-        match decide(&solve(ray, sphere, query.precision), &finite, query, exact).met {
-            Met::Yes => answer = true,
-            Met::Maybe => doubt = true,
-            Met::Beyond => beyond = true,
-            Met::No => {}
-        }
-        !answer
-    });
-    if doubt && !answer {
-        return occluded_exact(ray, against, query);
-    }
-    Found { answer, judged: false, beyond: beyond && !answer }
+/// Looks whether any sphere is met.
+pub(crate) struct Occluded<'a> {
+    query: &'a Query,
+    /// Without regard for the solve's bounds: it is exact.
+    judging: bool,
+    answer: bool,
+    doubt: bool,
+    beyond: bool,
 }
 
-/// Whether any sphere is met, by exact arithmetic alone.
-pub(crate) fn occluded_exact(ray: &Ray, against: Against<'_>, query: &Query) -> Found<bool> {
-    let (mut answer, mut beyond) = (false, false);
-    against.each(ray, |_, sphere| {
-        match judge_pair(ray, sphere, query).0 {
-            Met::Yes => answer = true,
-            Met::Beyond => beyond = true,
-            _ => {}
+impl<'a> Occluded<'a> {
+    pub(crate) fn new(query: &'a Query) -> Self {
+        Self { query, judging: false, answer: false, doubt: false, beyond: false }
+    }
+
+    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<bool> {
+        if self.doubt && !self.answer {
+            let judge = Self { judging: true, ..Self::new(self.query) };
+            let Self { answer, beyond, .. } = against.show(ray, judge, self.query.precision);
+            return Found { answer, judged: true, beyond: beyond && !answer };
         }
-        !answer
-    });
-    Found { answer, judged: true, beyond: beyond && !answer }
+        Found { answer: self.answer, judged: false, beyond: self.beyond && !self.answer }
+    }
+}
+
+impl Visitor for Occluded<'_> {
+    const WANTED: Wanted = Wanted::Met;
+
+    fn see(&mut self, ray: &Ray, _id: u32, sphere: &Sphere) {
+        let precision = self.query.precision;
+        let met = if self.judging {
+            judge_pair(ray, sphere, self.query).0
+        } else {
+            decide(&solve(ray, sphere, precision), &finite(ray), self.query, precision == Precision::Exact).met
+        };
+        match met {
+            Met::Yes => self.answer = true,
+            Met::Maybe => self.doubt = true,
+            Met::Beyond => self.beyond = true,
+            Met::No => {}
+        }
+    }
+
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        (!self.answer).then_some(f32::MAX)
+    }
 }
 
 /// How far a solved clearance can be off: its own rounding, and the foot's.
@@ -233,54 +261,89 @@ fn clearance_bound(ray: &Ray, sphere: &Sphere, t: f32, clearance: f32) -> f32 {
     (clearance.abs() * 9.54e-7 + (size + along) * 1.5e-11).min(f32::MAX)
 }
 
-/// The nearest pass over all spheres: least clearance, then least `t`, then lowest id.
-pub(crate) fn approach(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Approach> {
-    let exact = query.precision == Precision::Exact;
-    let ends = finite(ray);
-    let mut best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
-    let (mut high, mut low, mut rival) = (f32::MAX, f32::MAX, f32::MAX);
-    against.every(|id, sphere| {
-        let (t, clearance) = solve_approach(&scale(ray, sphere), ends.t_min, ends.t_max);
-        let bound = if exact { clearance_bound(ray, sphere, t, clearance) } else { 0.0 };
-        if best.id == NO_SPHERE || (clearance, t) < (best.clearance, best.t) {
-            if best.id != NO_SPHERE {
-                rival = rival.min(low);
-            }
-            best = Approach { t, clearance, id };
-            (low, high) = (clearance - bound, clearance + bound);
-        } else {
-            rival = rival.min(clearance - bound);
-        }
-    });
-    let Some(sphere) = against.sphere(best.id) else {
-        return Found { answer: Approach::NONE, judged: false, beyond: false };
-    };
-    if !exact {
-        let t = reported(best.t).max(ray.t_min).min(ray.t_max);
-        let answer = Approach { t, clearance: reported(best.clearance), id: best.id };
-        return Found { answer, judged: false, beyond: false };
-    }
-    if rival > high && high < f32::MAX {
-        let (t, clearance) = judge_approach(ray, sphere);
-        return Found { answer: Approach { t, clearance, id: best.id }, judged: false, beyond: false };
-    }
-    Found { answer: approach_exact(ray, against, high), judged: true, beyond: false }
+/// Looks for the nearest pass over all spheres: least clearance, then least `t`, then lowest id.
+pub(crate) struct Nearest<'a> {
+    query: &'a Query,
+    best: Approach,
+    low: f32,
+    high: f32,
+    /// The least clearance that any other sphere may have.
+    rival: f32,
 }
 
-/// The nearest pass by exact arithmetic among the spheres that may be as near as `high`; ties by the rounded clearance, the
-/// rounded `t`, the id.
-fn approach_exact(ray: &Ray, against: Against<'_>, high: f32) -> Approach {
-    let ends = finite(ray);
-    let mut answer = Approach::NONE;
-    against.every(|id, sphere| {
+impl<'a> Nearest<'a> {
+    pub(crate) fn new(query: &'a Query) -> Self {
+        let best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
+        Self { query, best, low: f32::MAX, high: f32::MAX, rival: f32::MAX }
+    }
+
+    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Approach> {
+        let Self { query, best, high, rival, .. } = self;
+        let Some(sphere) = against.sphere(best.id) else {
+            return Found { answer: Approach::NONE, judged: false, beyond: false };
+        };
+        if query.precision != Precision::Exact {
+            let t = reported(best.t).max(ray.t_min).min(ray.t_max);
+            let answer = Approach { t, clearance: reported(best.clearance), id: best.id };
+            return Found { answer, judged: false, beyond: false };
+        }
+        if rival > high && high < f32::MAX {
+            let (t, clearance) = judge_approach(ray, sphere);
+            return Found { answer: Approach { t, clearance, id: best.id }, judged: false, beyond: false };
+        }
+        let NearestExact { answer, .. } =
+            against.show(ray, NearestExact { high, answer: Approach::NONE }, query.precision);
+        Found { answer, judged: true, beyond: false }
+    }
+}
+
+impl Visitor for Nearest<'_> {
+    const WANTED: Wanted = Wanted::Near;
+
+    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+        let ends = finite(ray);
         let (t, clearance) = solve_approach(&scale(ray, sphere), ends.t_min, ends.t_max);
-        if clearance - clearance_bound(ray, sphere, t, clearance) > high {
+        let exact = self.query.precision == Precision::Exact;
+        let bound = if exact { clearance_bound(ray, sphere, t, clearance) } else { 0.0 };
+        if self.best.id == NO_SPHERE || (clearance, t) < (self.best.clearance, self.best.t) {
+            if self.best.id != NO_SPHERE {
+                self.rival = self.rival.min(self.low);
+            }
+            self.best = Approach { t, clearance, id };
+            (self.low, self.high) = (clearance - bound, clearance + bound);
+        } else {
+            self.rival = self.rival.min(clearance - bound);
+        }
+    }
+
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        Some(self.high)
+    }
+}
+
+/// Looks for the nearest pass by exact arithmetic among the spheres that may be as near as `high`; ties by the rounded
+/// clearance, the rounded `t`, the id.
+struct NearestExact {
+    high: f32,
+    answer: Approach,
+}
+
+impl Visitor for NearestExact {
+    const WANTED: Wanted = Wanted::Near;
+
+    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+        let ends = finite(ray);
+        let (t, clearance) = solve_approach(&scale(ray, sphere), ends.t_min, ends.t_max);
+        if clearance - clearance_bound(ray, sphere, t, clearance) > self.high {
             return;
         }
         let (t, clearance) = judge_approach(ray, sphere);
-        if answer.id == NO_SPHERE || (clearance, t) < (answer.clearance, answer.t) {
-            answer = Approach { t, clearance, id };
+        if self.answer.id == NO_SPHERE || (clearance, t) < (self.answer.clearance, self.answer.t) {
+            self.answer = Approach { t, clearance, id };
         }
-    });
-    answer
+    }
+
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        Some(self.high)
+    }
 }

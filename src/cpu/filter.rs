@@ -1,35 +1,93 @@
-//! Which spheres a ray cannot meet, told in plain f32 for a block of spheres at a time.
-//! Twin of `shaders/filter.wgsl`.
+//! Which spheres a ray cannot meet, told in plain f32 for a block of spheres at a time: seven operations and a comparison a
+//! pair. `shaders/filter.wgsl` does the same for the GPU.
 //!
-//! Conservative: what is dropped is proved to miss under any rounding WGSL allows; what is kept goes to the solve. The
-//! scale is common to the scene and the ray, so tiny spheres in a vast scene may be kept needlessly, never dropped wrongly.
+//! The pair is projected on the plane perpendicular to the ray. Every direction d has a perpendicular with one component 0,
+//! u = (−dy, dx, 0) / |(dx, dy)|, free of cancellation, and with v = d × u / |d| the distance b of a centre c from the line
+//! through o is b² = x² + y², x = c·u − o·u, y = c·v − o·v. What depends on the ray alone is found once, in f64. Conservative:
+//! what is dropped is a certain miss, whichever solve were asked and however the sums are fused.
+//!
+//! With U = 2⁻²⁴, lengths scaled by a power of two so that the scene's are below 2, c counted from a point m amid the scene, F
+//! the point of the line nearest to m, to first order in U:
+//!
+//! * `solve_fast` says "missed" when b > r + 32 U (r + |c − o|), the other solves for 2⁻³⁸ in place of 32 U.
+//! * (x, y) is off by at most 8 U (|c| + |F|) + 2⁻⁵⁰ |o|: the columns' rounding U |c|, that of u or v (their error counts from
+//!   F, as it is the same error in α = F·u) U (|c| + |F|), that of α U |F|, and three or four roundings in a row. Arithmetic that
+//!   is only within 2 U, and α found in f32 from o, make it 36 U (|c| + |o|) + 6 U r: the GPU's case.
+//! * So a sphere that may be met has |(x, y)| ≤ ρ + δ, ρ = r + 72 U (|c| + r) its own share, δ = 16 U |F| + (32 U or 2⁻³⁸) |o|
+//!   the ray's, where 8 + 32 and 36 + 32 are less than 72.
+//! * y² + (x² − w) is off by at most 6 U (x² + y² + w), and w ≥ ρ² (1 + 31 U) makes that harmless: what may be met has
+//!   y² + (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The 2⁻¹⁰⁰ in s is more than underflow can take.
 
-use glam::Vec3;
+use glam::DVec3;
 
-use super::pairs::{dot3, norm1};
+use super::level::Level;
+use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
 /// Spheres tested together: one bit each of a mask.
-pub(crate) const BLOCK: usize = 32;
+pub(crate) const BLOCK: usize = 64;
 
-const U: f32 = 1.0 / 16_777_216.0;
+const U: f64 = 1.0 / 16_777_216.0;
 
-/// Spheres as columns, padded to whole blocks.
-pub(crate) struct Columns {
-    pub(crate) x: Vec<f32>,
-    pub(crate) y: Vec<f32>,
-    pub(crate) z: Vec<f32>,
-    pub(crate) r: Vec<f32>,
-    /// The largest coordinate or radius.
-    pub(crate) largest: f32,
+/// Starts farther out than this, in radii of the scene, exceed what f64 can project: everything is kept.
+const FAR: f64 = 1.152_921_504_606_847e18;
+
+/// Spheres as columns in scaled units, as wide as a cache line is long.
+#[repr(C, align(64))]
+pub(crate) struct Block {
+    pub(crate) x: [f32; BLOCK],
+    pub(crate) y: [f32; BLOCK],
+    pub(crate) z: [f32; BLOCK],
+    /// −w; ∞ where there is no sphere.
+    pub(crate) minus_w: [f32; BLOCK],
+    /// The radius and what arithmetic can add to it along the line.
+    pub(crate) reach: [f32; BLOCK],
+    /// The largest ρ.
+    pub(crate) widest: f32,
 }
 
-/// A ray made ready for the filter.
-pub(crate) struct Prepared {
-    scale: f32,
-    origin: Vec3,
-    direction: Vec3,
-    inverse_square: f32,
+/// A scene's spheres made ready for the filter.
+pub(crate) struct Columns {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) level: Level,
+    middle: DVec3,
+    scale: f64,
+}
+
+/// A ray made ready for the filter, in scaled units.
+#[derive(Clone, Copy)]
+pub(crate) struct Line {
+    /// The perpendiculars (the first has no z), and where the line meets their plane, negated.
+    pub(crate) u: [f32; 2],
+    pub(crate) v: [f32; 3],
+    pub(crate) minus_alpha: f32,
+    pub(crate) minus_beta: f32,
+    /// 2 δ and δ²: s is `spread · widest + floor`.
+    pub(crate) spread: f32,
+    pub(crate) floor: f32,
+    /// The unit direction, and the stretch along it in which a sphere still counts.
+    pub(crate) d: [f32; 3],
+    pub(crate) near: f32,
+    pub(crate) far: f32,
+    /// How near to the line a surface must pass: for `approach` alone.
+    pub(crate) limit: f32,
+}
+
+/// From a ray's units to those along its [`Line`].
+#[derive(Clone, Copy)]
+pub(crate) struct Ruler {
+    /// Where `t = 0` lies, what one unit of `t` adds, what arithmetic can change in a root.
+    start: f64,
+    step: f64,
+    slack: f64,
+    /// The scene's scale, and what arithmetic can change in a clearance.
+    scale: f64,
+    clearance_slack: f64,
+}
+
+/// The memory that the columns of so many spheres take.
+pub(crate) fn columns_bytes(spheres: u64) -> u64 {
+    spheres.div_ceil(BLOCK as u64).saturating_mul(size_of::<Block>() as u64)
 }
 
 /// The largest magnitude among a scene's coordinates and radii.
@@ -37,66 +95,129 @@ pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
     spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
 }
 
+/// The median along an axis: unlike a mean it stays with the many when a few are far out.
+fn median(spheres: &[Sphere], axis: usize) -> f64 {
+    let mut values: Vec<f32> = spheres.iter().map(|s| s.center[axis]).collect();
+    let half = values.len() / 2;
+    if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
+}
+
 impl Columns {
-    pub(crate) fn new(spheres: &[Sphere]) -> Self {
-        let padded = spheres.len().next_multiple_of(BLOCK);
-        let column = |f: fn(&Sphere) -> f32| {
-            let mut v = Vec::with_capacity(padded);
-            v.extend(spheres.iter().map(f));
-            v.resize(padded, 0.0);
-            v
+    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Self {
+        let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
+        let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
+        let largest = spheres.iter().map(size).fold(0.0, f64::max);
+        // The power of two that brings it to [1, 2); f64 holds those of all f32.
+        let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
+        let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
+        let blocks = spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, middle, scale)).collect();
+        Self { blocks, level, middle, scale }
+    }
+
+    /// Projects a ray, with what `precision`'s solve may get wrong allowed for.
+    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (Line, Ruler) {
+        let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
+        let d = ray.direction.as_dvec3();
+        let (length, distance) = (d.length(), o.length());
+        let hat = d * (1.0 / length);
+        let across = d.x * d.x + d.y * d.y;
+        let u = if across > 0.0 { DVec3::new(-d.y, d.x, 0.0) * (1.0 / across.sqrt()) } else { DVec3::X };
+        let v = hat.cross(u);
+        let start = o.dot(hat);
+        let foot = o - start * hat;
+        let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
+        let wild = distance >= FAR;
+        let foot = if wild { DVec3::ZERO } else { foot };
+        let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
+        let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
+        let infinite = if wild { f64::INFINITY } else { 0.0 };
+        let step = length * self.scale;
+        let line = Line {
+            u: [u.x, u.y],
+            v: v.to_array(),
+            minus_alpha: -foot.dot(u.as_dvec3()) as f32,
+            minus_beta: -foot.dot(v.as_dvec3()) as f32,
+            spread: (2.0 * delta * (1.0 + 32.0 * U)) as f32,
+            floor: (delta * delta * (1.0 + 32.0 * U) + 7.9e-31 + infinite) as f32,
+            d: hat.to_array(),
+            near: f32::NEG_INFINITY,
+            far: f32::INFINITY,
+            limit: f32::INFINITY,
         };
-        Self {
-            x: column(|s| s.center.x),
-            y: column(|s| s.center.y),
-            z: column(|s| s.center.z),
-            r: column(|s| s.radius),
-            largest: largest_of(spheres),
+        // A root's bounds grow by 2⁻¹²⁵ at the least, see `finish` in solve.rs.
+        let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
+        // Clearances come from compensated arithmetic, but may be subnormal.
+        let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
+        (line, Ruler { start, step, slack, scale: self.scale, clearance_slack })
+    }
+}
+
+impl Block {
+    fn new(spheres: &[Sphere], middle: DVec3, scale: f64) -> Self {
+        let mut block = Self {
+            x: [0.0; BLOCK],
+            y: [0.0; BLOCK],
+            z: [0.0; BLOCK],
+            minus_w: [f32::INFINITY; BLOCK],
+            reach: [f32::NEG_INFINITY; BLOCK],
+            widest: 0.0,
+        };
+        for (i, sphere) in spheres.iter().enumerate() {
+            let (c, r) = ((sphere.center.as_dvec3() - middle) * scale, f64::from(sphere.radius) * scale);
+            let rho = r + 72.0 * U * (c.length() + r);
+            (block.x[i], block.y[i], block.z[i]) = (c.x as f32, c.y as f32, c.z as f32);
+            block.minus_w[i] = -(rho * rho * (1.0 + 32.0 * U)) as f32;
+            block.reach[i] = (r + 128.0 * U * (c.length() + r)) as f32;
+            block.widest = block.widest.max((rho * (1.0 + 4.0 * U)) as f32);
+        }
+        block
+    }
+}
+
+/// The nearest f32 that is not below.
+fn up(x: f64) -> f32 {
+    let y = x as f32;
+    if f64::from(y) < x { y.next_up() } else { y }
+}
+
+impl Ruler {
+    /// The end of the stretch when nothing that is met later than `t` counts.
+    ///
+    /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then
+    /// |c − o| ≤ 1.42 K, C/q ≥ (K² − r²)/(K + r), t is off by less than 28 U (|c − o| + r), and its bound and the
+    /// foot's together are less than 70 U (|c − o| + r): 128 U covers them. Hence the 0.
+    pub(crate) fn far(&self, t: f32) -> f32 {
+        if t >= f32::MAX { f32::INFINITY } else { up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
+    }
+
+    /// The beginning of the stretch when nothing that is left before `t` counts: the mirror image.
+    pub(crate) fn near(&self, t: f32) -> f32 {
+        if t <= -f32::MAX {
+            f32::NEG_INFINITY
+        } else {
+            -up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack))
         }
     }
-}
 
-/// The power of two that brings `m` to [1, 2).
-fn normalizer(m: f32) -> f32 {
-    let exponent = m.clamp(f32::MIN_POSITIVE, 8.507_059e37).to_bits() & 0x7f80_0000;
-    f32::from_bits(0x7f00_0000 - exponent)
-}
-
-/// Scales the ray with the scene.
-pub(crate) fn prepare(ray: &Ray, largest: f32) -> Prepared {
-    let scale = normalizer(ray.origin.abs().max_element().max(largest));
-    // A direction among the subnormals is lifted first.
-    let lift = if ray.direction.abs().max_element() < 7.888_609e-31 { 16_777_216.0 } else { 1.0 };
-    let lifted = ray.direction * lift;
-    let direction = lifted * normalizer(lifted.abs().max_element());
-    Prepared { scale, origin: ray.origin * scale, direction, inverse_square: 1.0 / dot3(direction, direction) }
-}
-
-/// Below 0 when the line through the ray certainly misses the sphere.
-#[inline(always)]
-pub(crate) fn margin(ray: &Prepared, center: Vec3, radius: f32) -> f32 {
-    let e = center * ray.scale - ray.origin;
-    let r = radius * ray.scale;
-    let k = dot3(e, ray.direction) * ray.inverse_square;
-    let p = e - k * ray.direction;
-    let size = norm1(e) + r;
-    // 24 u bounds the solve's own error (see solve.rs); the rest is for the reciprocal and for underflow.
-    let slack = 32.0 * U * size * (norm1(p) + r) + size * size * 7.275_958e-12 + 1e-30;
-    r * r - dot3(p, p) + slack
-}
-
-/// The spheres of one block that the line may meet, as a mask.
-#[inline]
-pub(crate) fn may_meet(ray: &Prepared, columns: &Columns, start: usize) -> u32 {
-    let column = |c: &[f32]| -> [f32; BLOCK] { std::array::from_fn(|i| c[start + i]) };
-    let (x, y, z, r) = (column(&columns.x), column(&columns.y), column(&columns.z), column(&columns.r));
-    let mut margins = [0.0f32; BLOCK];
-    for i in 0..BLOCK {
-        margins[i] = margin(ray, Vec3::new(x[i], y[i], z[i]), r[i]);
+    /// The stretch itself, for `approach`: there the ends are ends, and clearances beyond them are larger.
+    pub(crate) fn ends(&self, ray: &Ray) -> (f32, f32) {
+        let at = |t: f32| self.start + f64::from(t) * self.step;
+        // Whether the foot lies beyond an end is told by its `t`, which was rounded to f32, to 2⁻¹⁴⁹ at the worst.
+        let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
+        let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
+        (-up(-(at(ray.t_min) - slack(ray.t_min))), up(at(ray.t_max) + slack(ray.t_max)))
     }
-    let mut mask = 0u32;
-    for (i, m) in margins.iter().enumerate() {
-        mask |= u32::from(*m >= 0.0) << i;
+
+    /// What a surface may be away from the line when clearances above `clearance` do not count, a sphere's ρ not included.
+    pub(crate) fn limit(&self, clearance: f32) -> f32 {
+        if clearance >= f32::MAX {
+            return f32::INFINITY;
+        }
+        let scaled = f64::from(clearance) * self.scale;
+        up(scaled + 64.0 * U * scaled.abs() + self.clearance_slack)
     }
-    mask
 }
+
+#[cfg(test)]
+#[path = "filter_tests.rs"]
+mod tests;

@@ -8,23 +8,29 @@ pub(crate) mod decide;
 mod double;
 mod filter;
 mod judge;
+mod lanes;
+mod level;
 pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
 mod solve;
 pub(crate) mod stars;
+mod sweep;
 
 use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found};
+use cast::{Closest, Nearest, Occluded};
 use filter::Columns;
-pub(crate) use filter::largest_of;
+pub(crate) use filter::{columns_bytes, largest_of};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
+pub(crate) use level::Level;
 
 use crate::error::{Error, Result};
 use crate::query::{OnBad, Query, check_ray};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 use crate::watch::Watch;
+use sweep::{Spheres, Visitor};
 
 /// Rays a task takes at a time: long enough to hide the hand-over, short enough to share evenly.
 const TASK: usize = 256;
@@ -86,8 +92,18 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 
 impl CpuScene {
     pub(crate) fn new(spheres: &[Sphere], pairwise: bool) -> Self {
+        Self::at(Level::best(), spheres, pairwise)
+    }
+
+    /// The same with chosen instructions, on which no answer depends.
+    fn at(level: Level, spheres: &[Sphere], pairwise: bool) -> Self {
         // Pairs are looked up one by one: no columns.
-        Self { spheres: spheres.to_vec(), columns: Columns::new(if pairwise { &[] } else { spheres }), pairwise }
+        let columns = Columns::new(if pairwise { &[] } else { spheres }, level);
+        Self { spheres: spheres.to_vec(), columns, pairwise }
+    }
+
+    fn spheres(&self) -> Spheres<'_> {
+        Spheres { spheres: &self.spheres, columns: &self.columns }
     }
 
     /// What ray number `ray` of the whole input is cast against.
@@ -95,7 +111,7 @@ impl CpuScene {
         if self.pairwise {
             self.spheres.get(ray as usize).map(|sphere| Against::One(ray as u32, sphere))
         } else {
-            Some(Against::Scene(&self.spheres, &self.columns))
+            Some(Against::Scene(self.spheres()))
         }
     }
 
@@ -128,17 +144,25 @@ impl CpuScene {
         let Batch { first, rays, query, watch } = batch;
         watch.check()?;
         let mut tally = Tally::default();
-        for ((number, ray), out) in (first..).zip(rays).zip(out) {
-            *out = T::MISS;
-            if let Err(error) = check_ray(number, ray) {
-                if query.on_bad == OnBad::Refuse {
-                    return Err(error);
+        let mut usable = Vec::with_capacity(rays.len());
+        for (number, ray) in (first..).zip(rays) {
+            match check_ray(number, ray) {
+                Ok(()) => usable.push(Some(ray)),
+                Err(error) if query.on_bad == OnBad::Refuse => return Err(error),
+                Err(_) => {
+                    tally.skipped += 1;
+                    usable.push(None);
                 }
-                tally.skipped += 1;
-                continue;
             }
-            let Some(against) = self.against(number) else { continue };
-            let found = T::find(ray, against, query);
+        }
+        let mut visitors: Vec<_> = rays.iter().map(|_| T::visitor(query)).collect();
+        if !self.pairwise {
+            self.spheres().sweep(&usable, &mut visitors, query.precision);
+        }
+        for (((number, ray), visitor), out) in (first..).zip(usable).zip(visitors).zip(out) {
+            *out = T::MISS;
+            let (Some(ray), Some(against)) = (ray, self.against(number)) else { continue };
+            let found = if self.pairwise { T::find(ray, against, query) } else { T::found(visitor, ray, against) };
             tally.hits += u64::from(found.answer.is_hit());
             tally.judged += u64::from(found.judged);
             tally.beyond += u64::from(found.beyond);
@@ -158,48 +182,73 @@ impl CpuScene {
 pub(crate) trait CpuQuery: Copy + Send + 'static {
     /// The answer of a ray that meets nothing.
     const MISS: Self;
+    /// Looks at spheres on a ray's behalf.
+    type Visitor<'a>: Visitor;
     /// Whether it counts as a hit in the report.
     fn is_hit(&self) -> bool;
+    /// Has seen nothing yet.
+    fn visitor(query: &Query) -> Self::Visitor<'_>;
+    /// What it makes of all it has seen.
+    fn found(visitor: Self::Visitor<'_>, ray: &Ray, against: Against<'_>) -> Found<Self>;
+
     /// Answers one ray.
-    fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self>;
+    fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self> {
+        Self::found(against.show(ray, Self::visitor(query), query.precision), ray, against)
+    }
 }
 
 impl CpuQuery for Hit {
     const MISS: Self = Hit::MISS;
+    type Visitor<'a> = Closest<'a>;
     fn is_hit(&self) -> bool {
         Hit::is_hit(self)
     }
-    fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self> {
-        cast::closest(ray, against, query)
+    fn visitor(query: &Query) -> Closest<'_> {
+        Closest::new(query)
+    }
+    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
     }
 }
 
 impl CpuQuery for Interval {
     const MISS: Self = Interval::MISS;
+    type Visitor<'a> = Closest<'a>;
     fn is_hit(&self) -> bool {
         Interval::is_hit(self)
     }
-    fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self> {
-        cast::interval(ray, against, query)
+    fn visitor(query: &Query) -> Closest<'_> {
+        Closest::new(query)
+    }
+    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found_interval(ray, against)
     }
 }
 
 impl CpuQuery for Approach {
     const MISS: Self = Approach::NONE;
+    type Visitor<'a> = Nearest<'a>;
     fn is_hit(&self) -> bool {
         self.clearance <= 0.0
     }
-    fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self> {
-        cast::approach(ray, against, query)
+    fn visitor(query: &Query) -> Nearest<'_> {
+        Nearest::new(query)
+    }
+    fn found(visitor: Nearest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
     }
 }
 
 impl CpuQuery for bool {
     const MISS: Self = false;
+    type Visitor<'a> = Occluded<'a>;
     fn is_hit(&self) -> bool {
         *self
     }
-    fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self> {
-        cast::occluded(ray, against, query)
+    fn visitor(query: &Query) -> Occluded<'_> {
+        Occluded::new(query)
+    }
+    fn found(visitor: Occluded<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
     }
 }

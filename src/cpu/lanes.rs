@@ -1,0 +1,201 @@
+//! Several f32 side by side, as wide as the processor has them.
+//!
+//! A kernel is written once over [`Lanes`] and compiled once a [`Level`](super::level::Level). Autovectorised arrays reach the
+//! speed of the arithmetic, but not of the comparison that becomes bits: hence intrinsics, one line each.
+
+/// A vector of f32. Results may differ between implementations by fusing: who uses them must bear that.
+pub(crate) trait Lanes: Copy {
+    /// How many.
+    const COUNT: usize;
+    /// The first `COUNT` of `from`.
+    fn load(from: &[f32]) -> Self;
+    /// All alike.
+    fn splat(value: f32) -> Self;
+    /// `self · b + c`, rounded once or twice.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    /// One bit a lane, the first lowest: whether it is at most the other's.
+    fn at_most(self, other: Self) -> u64;
+}
+
+/// What every processor can do.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain([f32; 4]);
+
+impl Plain {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+}
+
+impl Lanes for Plain {
+    const COUNT: usize = 4;
+    #[inline(always)]
+    fn load(from: &[f32]) -> Self {
+        Self(*from.first_chunk().expect("columns are whole vectors"))
+    }
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self([value; 4])
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        // Where there is no instruction for it, f32's `mul_add` is a call.
+        self.mul(b).add(c)
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u64 {
+        let bits: [u32; 4] = std::array::from_fn(|i| if self.0[i] <= other.0[i] { 1 << i } else { 0 });
+        bits.iter().fold(0, |mask, bit| mask | bit).into()
+    }
+}
+
+/// Implements [`Lanes`] by intrinsics. The types are only named in functions compiled for their features.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! lanes {
+    ($name:ident, $vector:ty, $count:literal, $load:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $max:ident,
+     |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$a:ident, $b:ident| $at_most:expr) => {
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name($vector);
+
+        #[allow(unused_unsafe, reason = "SSE2 and NEON are there always")]
+        impl Lanes for $name {
+            const COUNT: usize = $count;
+            #[inline(always)]
+            fn load(from: &[f32]) -> Self {
+                let from: &[f32; $count] = from.first_chunk().expect("columns are whole vectors");
+                // SAFETY: the array is as long as the vector, and any alignment will do; for the feature see `level.rs`.
+                Self(unsafe { $load(from.as_ptr()) })
+            }
+            #[inline(always)]
+            fn splat(value: f32) -> Self {
+                // SAFETY: for the feature see `level.rs`; the same holds below.
+                Self(unsafe { $splat(value) })
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                let ($x, $y, $z) = (self.0, b.0, c.0);
+                // SAFETY: as above.
+                Self(unsafe { $mul_add })
+            }
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $add(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $sub(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $mul(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $max(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn at_most(self, other: Self) -> u64 {
+                let ($a, $b) = (self.0, other.0);
+                // SAFETY: as above.
+                unsafe { $at_most }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::Lanes;
+
+    lanes!(
+        Avx512,
+        __m512,
+        16,
+        _mm512_loadu_ps,
+        _mm512_set1_ps,
+        _mm512_add_ps,
+        _mm512_sub_ps,
+        _mm512_mul_ps,
+        _mm512_max_ps,
+        |a, b, c| _mm512_fmadd_ps(a, b, c),
+        |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into()
+    );
+    lanes!(
+        Avx2,
+        __m256,
+        8,
+        _mm256_loadu_ps,
+        _mm256_set1_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        _mm256_max_ps,
+        |a, b, c| _mm256_fmadd_ps(a, b, c),
+        |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64
+    );
+    lanes!(
+        Sse2,
+        __m128,
+        4,
+        _mm_loadu_ps,
+        _mm_set1_ps,
+        _mm_add_ps,
+        _mm_sub_ps,
+        _mm_mul_ps,
+        _mm_max_ps,
+        |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
+        |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64
+    );
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512, Sse2};
+
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use std::arch::aarch64::*;
+
+    use super::Lanes;
+
+    lanes!(
+        Neon,
+        float32x4_t,
+        4,
+        vld1q_f32,
+        vdupq_n_f32,
+        vaddq_f32,
+        vsubq_f32,
+        vmulq_f32,
+        vmaxnmq_f32,
+        |a, b, c| vfmaq_f32(c, a, b),
+        |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into()
+    );
+}
+#[cfg(target_arch = "aarch64")]
+pub(crate) use arm::Neon;

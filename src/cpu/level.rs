@@ -1,0 +1,187 @@
+//! What the processor can do, found at run time, and the filter's kernels compiled for each answer.
+
+use std::sync::Mutex;
+
+use super::filter::{BLOCK, Block, Line};
+#[cfg(target_arch = "aarch64")]
+use super::lanes::Neon;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{Avx2, Avx512, Sse2};
+use super::lanes::{Lanes, Plain};
+
+/// See [`Level::choose`].
+static CHOSEN: Mutex<Option<Level>> = Mutex::new(None);
+
+/// The instructions the kernels use. A value proves that this processor has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(Instructions);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instructions {
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Sse2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+    Plain,
+}
+
+impl Level {
+    /// All that this processor has, the quickest first.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut levels = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
+                levels.push(Self(Instructions::Avx512));
+            }
+            if avx2 {
+                levels.push(Self(Instructions::Avx2));
+            }
+            levels.push(Self(Instructions::Sse2));
+        }
+        #[cfg(target_arch = "aarch64")]
+        levels.push(Self(Instructions::Neon));
+        levels.push(Self(Instructions::Plain));
+        levels
+    }
+
+    /// The quickest, unless tests chose another.
+    pub(crate) fn best() -> Self {
+        let best = || Self::all()[0];
+        CHOSEN.lock().map_or_else(|_| best(), |chosen| chosen.unwrap_or_else(best))
+    }
+
+    /// What [`best`](Self::best) says from now on.
+    pub(crate) fn choose(level: Option<Self>) {
+        if let Ok(mut chosen) = CHOSEN.lock() {
+            *chosen = level;
+        }
+    }
+
+    /// What people call it.
+    pub(crate) fn word(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => "AVX-512",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => "AVX2",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Sse2 => "SSE2",
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon => "NEON",
+            Instructions::Plain => "plain",
+        }
+    }
+}
+
+/// A method of [`Level`] that runs a kernel generic over [`Lanes`] in the widest lanes there are.
+macro_rules! dispatch {
+    ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
+        impl Level {
+            $(#[$about])*
+            pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx512f,avx2,fma")]
+                fn avx512($($argument: $kind),*) $(-> $result)? {
+                    $name::<Avx512>($($argument),*)
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($argument: $kind),*) $(-> $result)? {
+                    $name::<Avx2>($($argument),*)
+                }
+                match self.0 {
+                    // SAFETY: only `all` makes this value, after asking the processor.
+                    #[cfg(target_arch = "x86_64")]
+                    Instructions::Avx512 => unsafe { avx512($($argument),*) },
+                    // SAFETY: the same.
+                    #[cfg(target_arch = "x86_64")]
+                    Instructions::Avx2 => unsafe { avx2($($argument),*) },
+                    // These two belong to the architecture.
+                    #[cfg(target_arch = "x86_64")]
+                    Instructions::Sse2 => $name::<Sse2>($($argument),*),
+                    #[cfg(target_arch = "aarch64")]
+                    Instructions::Neon => $name::<Neon>($($argument),*),
+                    Instructions::Plain => $name::<Plain>($($argument),*),
+                }
+            }
+        }
+    };
+}
+
+dispatch! {
+    /// For each line the spheres of a block that it may meet, as a mask.
+    may_meet, (block: &Block, lines: &[Line], masks: &mut [u64])
+}
+dispatch! {
+    /// The spheres of a block that lie, at least partly, on the line's stretch.
+    on_stretch, (block: &Block, line: &Line) -> u64
+}
+dispatch! {
+    /// For each line the spheres of a block whose surfaces may pass within its limit.
+    may_near, (block: &Block, lines: &[Line], masks: &mut [u64])
+}
+
+/// `columns · vector` plus `add`, for the lanes from `i`.
+#[inline(always)]
+fn dot<L: Lanes, const N: usize>(columns: [&[f32; BLOCK]; N], vector: [f32; N], add: L, i: usize) -> L {
+    let mut sum = add;
+    for k in 0..N {
+        sum = L::load(&columns[k][i..]).mul_add(L::splat(vector[k]), sum);
+    }
+    sum
+}
+
+#[inline(always)]
+fn may_meet<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
+    let Block { x, y, z, minus_w, widest, .. } = block;
+    for (line, mask) in lines.iter().zip(masks) {
+        let s = L::splat(line.spread).mul_add(L::splat(*widest), L::splat(line.floor));
+        let (alpha, beta) = (L::splat(line.minus_alpha), L::splat(line.minus_beta));
+        let mut bits = 0;
+        for i in (0..BLOCK).step_by(L::COUNT) {
+            let across = dot([x, y], line.u, alpha, i);
+            let over = dot([x, y, z], line.v, beta, i);
+            let square = over.mul_add(over, across.mul_add(across, L::load(&minus_w[i..])));
+            bits |= square.at_most(s) << i;
+        }
+        *mask = bits;
+    }
+}
+
+#[inline(always)]
+fn on_stretch<L: Lanes>(block: &Block, line: &Line) -> u64 {
+    let Block { x, y, z, reach, .. } = block;
+    let (near, far) = (L::splat(line.near), L::splat(line.far));
+    let mut bits = 0;
+    for i in (0..BLOCK).step_by(L::COUNT) {
+        let (along, reach) = (dot([x, y, z], line.d, L::splat(0.0), i), L::load(&reach[i..]));
+        bits |= (along.sub(reach).at_most(far) & near.at_most(along.add(reach))) << i;
+    }
+    bits
+}
+
+#[inline(always)]
+fn may_near<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
+    let Block { x, y, z, reach, .. } = block;
+    for (line, mask) in lines.iter().zip(masks) {
+        let (near, far) = (L::splat(line.near), L::splat(line.far));
+        let (alpha, beta, limit) = (L::splat(line.minus_alpha), L::splat(line.minus_beta), L::splat(line.limit));
+        let mut bits = 0;
+        for i in (0..BLOCK).step_by(L::COUNT) {
+            let across = dot([x, y], line.u, alpha, i);
+            let over = dot([x, y, z], line.v, beta, i);
+            let along = dot([x, y, z], line.d, L::splat(0.0), i);
+            let outside = near.sub(along).max(along.sub(far)).max(L::splat(0.0));
+            let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
+            let reach = L::load(&reach[i..]).add(limit).max(L::splat(0.0));
+            bits |= square.at_most(reach.mul(reach)) << i;
+        }
+        *mask = bits;
+    }
+}

@@ -1,0 +1,144 @@
+//! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
+
+use super::filter::{BLOCK, Block, Columns, Line, Ruler};
+use crate::query::Precision;
+use crate::records::{Ray, Sphere};
+
+/// A scene as a sweep needs it.
+#[derive(Clone, Copy)]
+pub(crate) struct Spheres<'a> {
+    pub(crate) spheres: &'a [Sphere],
+    pub(crate) columns: &'a Columns,
+}
+
+/// Which spheres a ray wants to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Those it may meet, at a `t` that still counts.
+    Met,
+    /// Those that may be as near as still counts.
+    Near,
+}
+
+impl Wanted {
+    /// So many spheres are looked at sooner than filtered.
+    fn few(self) -> usize {
+        match self {
+            Wanted::Met => 1,
+            Wanted::Near => 4,
+        }
+    }
+}
+
+/// Someone who is shown spheres.
+pub(crate) trait Visitor {
+    /// What is wanted.
+    const WANTED: Wanted;
+    /// Sees one sphere; ids come in ascending order.
+    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere);
+    /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
+    fn counts(&self, ray: &Ray) -> Option<f32>;
+}
+
+/// A ray under way: the visitor's number, its ray, and its measures.
+struct Under<'a> {
+    slot: usize,
+    ray: &'a Ray,
+    ruler: Ruler,
+}
+
+impl Spheres<'_> {
+    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one; those without a ray see nothing.
+    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Option<&Ray>], visitors: &mut [V], precision: Precision) {
+        let Self { spheres, columns } = *self;
+        let (mut lines, mut under) = (Vec::with_capacity(rays.len()), Vec::with_capacity(rays.len()));
+        for (slot, ray) in rays.iter().enumerate() {
+            let Some(ray) = *ray else { continue };
+            let visitor = &mut visitors[slot];
+            if spheres.len() <= V::WANTED.few() {
+                (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+                continue;
+            }
+            let Some(counts) = visitor.counts(ray) else { continue };
+            let (mut line, ruler) = columns.prepare(ray, precision);
+            match V::WANTED {
+                Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),
+                Wanted::Near => (line.near, line.far) = ruler.ends(ray),
+            }
+            narrow::<V>(&mut line, &ruler, counts);
+            lines.push(line);
+            under.push(Under { slot, ray, ruler });
+        }
+        let mut masks = vec![0; lines.len()];
+        for (block, first) in columns.blocks.iter().zip((0..).step_by(BLOCK)) {
+            match V::WANTED {
+                Wanted::Met => columns.level.may_meet(block, &lines, &mut masks),
+                Wanted::Near => columns.level.may_near(block, &lines, &mut masks),
+            }
+            // From the end: a ray that wants no more makes way for the last one, which has had its turn.
+            for i in (0..lines.len()).rev() {
+                let mut mask = masks[i];
+                if mask == 0 {
+                    continue;
+                }
+                if V::WANTED == Wanted::Met {
+                    mask &= columns.level.on_stretch(block, &lines[i]);
+                    if mask == 0 {
+                        continue;
+                    }
+                }
+                let (line, Under { slot, ray, ruler }) = (&mut lines[i], &under[i]);
+                let visitor = &mut visitors[*slot];
+                let mut counts = visitor.counts(ray);
+                while mask != 0 {
+                    let id = first + mask.trailing_zeros();
+                    mask &= mask - 1;
+                    // The last block has room for more spheres than there are.
+                    let Some(sphere) = spheres.get(id as usize) else { break };
+                    visitor.see(ray, id, sphere);
+                    let before = std::mem::replace(&mut counts, visitor.counts(ray));
+                    if counts == before {
+                        continue;
+                    }
+                    let Some(counts) = counts else { break };
+                    narrow::<V>(line, ruler, counts);
+                    if mask != 0 {
+                        // A solve costs more than another look at the whole block.
+                        mask &= again::<V>(columns, block, line);
+                    }
+                }
+                if counts.is_none() {
+                    lines.swap_remove(i);
+                    under.swap_remove(i);
+                }
+            }
+            if lines.is_empty() {
+                break;
+            }
+        }
+    }
+}
+
+/// Tells the filter what still counts.
+fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
+    match V::WANTED {
+        Wanted::Met => line.far = line.far.min(ruler.far(counts)),
+        Wanted::Near => line.limit = ruler.limit(counts),
+    }
+}
+
+/// Which spheres of a block a line still wants, of those it wanted before.
+fn again<V: Visitor>(columns: &Columns, block: &Block, line: &Line) -> u64 {
+    match V::WANTED {
+        Wanted::Met => columns.level.on_stretch(block, line),
+        Wanted::Near => {
+            let mut mask = [0];
+            columns.level.may_near(block, std::slice::from_ref(line), &mut mask);
+            mask[0]
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "sweep_tests.rs"]
+mod tests;
