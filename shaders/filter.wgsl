@@ -1,4 +1,6 @@
-// Which spheres a ray cannot meet, told in plain f32. Twin of src/cpu/filter.rs, which tells why it is safe.
+// Whether a ray can meet a sphere, told in plain f32, one pair at a time: for pictures, whose rays look at short lists.
+// (Casts filter blocks of spheres: blocks.wgsl.) Conservative: what is dropped misses under any rounding WGSL allows. The
+// scale is common to the scene and the ray, so tiny spheres in a vast scene may be kept needlessly.
 
 const BLOCK: u32 = 32u;
 

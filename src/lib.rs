@@ -75,6 +75,7 @@ pub mod exact;
 #[cfg(feature = "cli")]
 pub mod files;
 mod gpu;
+pub mod memory;
 mod query;
 mod records;
 mod scene;

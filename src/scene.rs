@@ -10,6 +10,7 @@ use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
 use crate::gpu::gather::{Naive, Records, Words};
 use crate::gpu::{GpuQuery, GpuScene};
+use crate::memory::{check_memory, room};
 use crate::query::{Query, check_sphere};
 use crate::records::{Approach, Hit, Interval, Sphere};
 use crate::watch::Watch;
@@ -50,6 +51,9 @@ impl Scene {
             return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
         }
         device.admit("the scene", spheres.len() as u64, 0)?;
+        if device.is_cpu() || device.kind() == "software" {
+            check_memory("the scene", device.estimate_bytes(spheres.len() as u64, 0))?;
+        }
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
@@ -57,7 +61,7 @@ impl Scene {
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, spheres, pairwise).await?)),
         };
-        let host = Arc::new(CpuScene::new(spheres, pairwise));
+        let host = Arc::new(CpuScene::new(spheres, pairwise)?);
         Ok(Self { device: device.clone(), host, gpu, watch: Watch::default() })
     }
 
@@ -126,7 +130,8 @@ impl Scene {
 
     /// Records for rays, in new memory.
     pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
-        let mut records = vec![T::MISS; rays.records.len()];
+        let mut records = room(rays.records.len())?;
+        records.resize(rays.records.len(), T::MISS);
         let report = self.cast(rays, query, &mut records, caller).await?;
         Ok(Answer { records, report })
     }

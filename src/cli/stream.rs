@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use umbracast::files::{AnswerRow, AnswerWriter, RayBatches, RayFile, Rounding, Table};
-use umbracast::files::{center_of_spheres, check_memory, check_output, read_spheres};
+use umbracast::files::{center_of_spheres, check_output, read_spheres};
 use umbracast::glam::DVec3;
+use umbracast::memory::check_memory;
 use umbracast::{Answer, Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Watch};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 

@@ -1,5 +1,5 @@
 //! Which spheres a ray cannot meet, told in plain f32 for a block of spheres at a time: seven operations and a comparison a
-//! pair. `shaders/filter.wgsl` does the same for the GPU.
+//! pair. `shaders/blocks.wgsl` does the same on a GPU.
 //!
 //! The pair is projected on the plane perpendicular to the ray. Every direction d has a perpendicular with one component 0,
 //! u = (−dy, dx, 0) / |(dx, dy)|, free of cancellation, and with v = d × u / |d| the distance b of a centre c from the line
@@ -21,6 +21,8 @@
 use glam::DVec3;
 
 use super::level::Level;
+use crate::error::Result;
+use crate::memory::room;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -96,22 +98,24 @@ pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
 }
 
 /// The median along an axis: unlike a mean it stays with the many when a few are far out.
-fn median(spheres: &[Sphere], axis: usize) -> f64 {
-    let mut values: Vec<f32> = spheres.iter().map(|s| s.center[axis]).collect();
+fn median(spheres: &[Sphere], axis: usize) -> Result<f64> {
+    let mut values: Vec<f32> = room(spheres.len())?;
+    values.extend(spheres.iter().map(|s| s.center[axis]));
     let half = values.len() / 2;
-    if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
+    Ok(if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) })
 }
 
 impl Columns {
-    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Self {
-        let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
+    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
+        let middle = DVec3::new(median(spheres, 0)?, median(spheres, 1)?, median(spheres, 2)?);
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
         let largest = spheres.iter().map(size).fold(0.0, f64::max);
         // The power of two that brings it to [1, 2); f64 holds those of all f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
         let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
-        let blocks = spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, middle, scale)).collect();
-        Self { blocks, level, middle, scale }
+        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
+        blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, middle, scale)));
+        Ok(Self { blocks, level, middle, scale })
     }
 
     /// Projects a ray, with what `precision`'s solve may get wrong allowed for.

@@ -80,7 +80,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
 fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&Columns, &Block) -> u64) -> Vec<bool> {
     let mut dropped = vec![false; spheres.len()];
     for level in Level::all() {
-        let columns = Columns::new(spheres, level);
+        let columns = Columns::new(spheres, level).unwrap();
         for (b, block) in columns.blocks.iter().enumerate() {
             let mask = ask(&columns, block);
             for (i, dropped) in dropped[b * BLOCK..].iter_mut().take(BLOCK).enumerate() {

@@ -27,6 +27,7 @@ pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 
 use crate::error::{Error, Result};
+use crate::memory::room;
 use crate::query::{OnBad, Query, check_ray};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 use crate::watch::Watch;
@@ -91,15 +92,17 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 }
 
 impl CpuScene {
-    pub(crate) fn new(spheres: &[Sphere], pairwise: bool) -> Self {
+    pub(crate) fn new(spheres: &[Sphere], pairwise: bool) -> Result<Self> {
         Self::at(Level::best(), spheres, pairwise)
     }
 
     /// The same with chosen instructions, on which no answer depends.
-    fn at(level: Level, spheres: &[Sphere], pairwise: bool) -> Self {
+    fn at(level: Level, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
         // Pairs are looked up one by one: no columns.
-        let columns = Columns::new(if pairwise { &[] } else { spheres }, level);
-        Self { spheres: spheres.to_vec(), columns, pairwise }
+        let columns = Columns::new(if pairwise { &[] } else { spheres }, level)?;
+        let mut own = room(spheres.len())?;
+        own.extend_from_slice(spheres);
+        Ok(Self { spheres: own, columns, pairwise })
     }
 
     fn spheres(&self) -> Spheres<'_> {

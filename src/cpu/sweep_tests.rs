@@ -61,7 +61,7 @@ fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query:
 fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
     let mut expected: Option<Vec<T>> = None;
     for level in Level::all() {
-        let scene = CpuScene::at(level, spheres, false);
+        let scene = CpuScene::at(level, spheres, false).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| slow(ray, Against::Scene(scene.spheres()), spheres, query).answer;
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()

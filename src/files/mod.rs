@@ -15,7 +15,6 @@ mod answers;
 mod binary;
 mod csv;
 mod input;
-mod memory;
 mod npy;
 mod npz;
 mod output;
@@ -29,7 +28,6 @@ mod whole;
 use std::path::Path;
 
 pub use answers::{AnswerRow, AnswerWriter, Column, Number};
-pub use memory::{available_bytes, check_memory};
 pub use output::{check_output, check_target, write_whole};
 pub use rays::{RayBatches, RayFile};
 pub use rows::{Rounding, Table};
@@ -64,7 +62,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 
 /// Makes room for `more` spheres, if there is any. (The system grants what it does not have, and ends the program later.)
 fn reserve(records: &mut Vec<Sphere>, more: u64, path: &Path) -> Result<()> {
-    check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64))?;
+    crate::memory::check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64))?;
     // What is granted is above what was asked for only on machines whose addresses are too short.
     records.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| Error::OutOfMemory {
         device: "this machine".into(),

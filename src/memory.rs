@@ -19,6 +19,15 @@ pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
     }
 }
 
+/// An empty list with room for `count` records: an error, not an abort, when there is none.
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    match list.try_reserve_exact(count) {
+        Ok(()) => Ok(list),
+        Err(e) => Err(Error::OutOfMemory { device: "this machine".into(), message: e.to_string() }),
+    }
+}
+
 /// The bytes that a program can still have without others being hurt; none where the system does not say.
 pub fn available_bytes() -> Option<u64> {
     // For the tests, and for whoever knows better than the system.
