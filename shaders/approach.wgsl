@@ -5,16 +5,92 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
+// How far from a surface a line may be and still pass nearer than the best so far; scaled, for each ray of the thread.
+var<private> within: array<vec4<f32>, 2>;
+// More than any distance, and its square less than NEVER's.
+const ANYWHERE: f32 = 7.2e16;
+
+// `best.high`, widened by what filter and solve may be off: the bounds of a clearance are far smaller than the slack.
+fn reach_of(i: u32, slack: f32) -> f32 {
   if (i >= params.ray_count) {
+    return 0.0;
+  }
+  let best = state[i];
+  if (best.id == NO_SPHERE || best.high > params.far) {
+    return ANYWHERE;
+  }
+  let high = best.high * params.scale;
+  return high + abs(high) * 3.8e-6 + 2.0 * slack;
+}
+
+fn set_within(first: u32) {
+  for (var half = 0u; half < 2u; half++) {
+    let i = first + half * 4u * WORKGROUP;
+    let s = slacks[half];
+    let a = reach_of(i, s.x);
+    let b = reach_of(i + WORKGROUP, s.y);
+    let c = reach_of(i + 2u * WORKGROUP, s.z);
+    let d = reach_of(i + 3u * WORKGROUP, s.w);
+    within[half] = vec4<f32>(a, b, c, d);
+  }
+}
+
+// One bit for each of four lines: whether a surface may be as near as their best.
+fn closer(l: Lines, s: vec4<f32>, reach: vec4<f32>, bit: u32) -> vec4<u32> {
+  let a = reach + vec4<f32>(s.w);
+  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= a * abs(a));
+}
+
+fn closer_eight(l: Lines, s: Eight, reach: vec4<f32>) -> vec4<u32> {
+  return closer(l, s.a, reach, 1u) | closer(l, s.b, reach, 2u) | closer(l, s.c, reach, 4u) | closer(l, s.d, reach, 8u)
+    | closer(l, s.e, reach, 16u) | closer(l, s.f, reach, 32u) | closer(l, s.g, reach, 64u) | closer(l, s.h, reach, 128u);
+}
+
+// As `mark`, but for the spheres that may be nearer to a ray than its best.
+fn mark_closer(begin: u32, end: u32) {
+  marked = 0u;
+  for (var block = 0u; block < BLOCKS; block++) {
+    let start = begin + block * BLOCK;
+    var m = vec4<u32>(0u);
+    var n = vec4<u32>(0u);
+    for (var j = 0u; j < BLOCK; j += 8u) {
+      let loaded = eight(start + j);
+      m |= closer_eight(lines[0], loaded, within[0]) << vec4<u32>(j);
+      n |= closer_eight(lines[1], loaded, within[1]) << vec4<u32>(j);
+    }
+    let valid = valid_of(start, end);
+    set_masks(block * RAYS, m & vec4<u32>(valid));
+    set_masks(block * RAYS + 4u, n & vec4<u32>(valid));
+  }
+}
+
+fn solve_marked(first: u32, begin: u32) {
+  while (marked != 0u) {
+    let candidate = next_candidate();
+    let i = first + candidate.ray * WORKGROUP;
+    let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
+    state[i] = nearer(state[i], params.first_id + at, rays[i], spheres[at]);
+  }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  zero = params.zero;
+  let first = first_ray(workgroup.x, local);
+  if (params.fresh != 0u) {
+    for (var i = first; i < min(first + RAYS * WORKGROUP, params.ray_count); i += WORKGROUP) {
+      state[i] = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
+    }
+  }
+  if (params.pairwise != 0u) {
+    mark_own(first);
+    solve_marked(first, 0u);
     return;
   }
-  zero = params.zero;
-  var best = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
-  if (params.fresh == 0u) {
-    best = state[i];
+  prepare_rays(first);
+  for (var begin = params.sphere_begin; begin < params.sphere_end; begin += BLOCKS * BLOCK) {
+    set_within(first);
+    mark_closer(begin, params.sphere_end);
+    solve_marked(first, begin);
   }
-  state[i] = nearest(rays[i], range_of(i), best);
 }

@@ -10,7 +10,8 @@ override exact: bool = false;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let i = invocation.x;
-  if (i >= params.ray_count) {
+  // The first part's turn: nothing here needs spheres.
+  if (i >= params.ray_count || params.fresh == 0u) {
     return;
   }
   let best = state[i];

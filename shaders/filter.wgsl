@@ -34,3 +34,29 @@ fn margin(ray: Prepared, center: vec3<f32>, radius: f32) -> f32 {
   let slack = 32.0 * U * size * (norm1(p) + r) + size * size * 7.275958e-12 + 1e-30;
   return r * r - dot3(p, p) + slack;
 }
+
+// The spheres of one block that the line may meet, as a mask.
+fn may_meet(prepared: Prepared, begin: u32, end: u32) -> u32 {
+  var mask = 0u;
+  let count = min(end - begin, BLOCK);
+  for (var j = 0u; j < count; j++) {
+    let sphere = spheres[begin + j];
+    mask |= select(1u, 0u, margin(prepared, sphere.center, sphere.radius) < 0.0) << j;
+  }
+  return mask;
+}
+
+// The best of `best` and the spheres in `range`.
+fn closest(ray: Ray, range: vec2<u32>, before: Best) -> Best {
+  var best = before;
+  let prepared = prepare(ray, params.largest);
+  for (var begin = range.x; begin < range.y; begin += BLOCK) {
+    var mask = may_meet(prepared, begin, range.y);
+    while (mask != 0u) {
+      let i = begin + firstTrailingBit(mask);
+      mask &= mask - 1u;
+      best = take(best, params.first_id + i, decide(solve(ray, spheres[i]), ray, policies(), exact));
+    }
+  }
+  return best;
+}

@@ -44,6 +44,10 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let best = state[i];
+  // Each part finishes the rays whose best sphere it holds, the first one also those that met none.
+  if (best.id - params.first_id >= params.sphere_count && (best.id != NO_SPHERE || params.fresh == 0u)) {
+    return;
+  }
   var hit = Hit(bitcast<u32>(best.t), best.id);
   if (exact && in_doubt(best)) {
     hit = Hit(TAG_JUDGE, NO_SPHERE);

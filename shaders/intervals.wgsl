@@ -14,6 +14,10 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let best = state[i];
+  // Each part finishes the rays whose best sphere it holds, the first one also those that met none.
+  if (best.id - params.first_id >= params.sphere_count && (best.id != NO_SPHERE || params.fresh == 0u)) {
+    return;
+  }
   var interval = Interval(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
   if (exact && in_doubt(best)) {
     interval.t_enter = TAG_JUDGE;

@@ -6,16 +6,69 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> bits: array<atomic<u32>>;
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
+// One bit for each ray of the thread; rays that are not there count as met.
+var<private> met: u32;
+var<private> doubt: u32;
+var<private> beyond: u32;
+const ALL: u32 = 0xffu;
+// A ray's bit in `marked`, for each of its masks.
+const EACH: u32 = 0x01010101u;
+
+fn word_of(which: u32, i: u32) -> u32 {
+  return which * ((params.ray_count + 31u) / 32u) + i / 32u;
+}
+
+// Sets ray i's bit in one of the sets, when the lowest bit of `flag` is.
+fn add(which: u32, i: u32, flag: u32) {
+  if ((flag & 1u) != 0u) {
+    atomicOr(&bits[word_of(which, i)], 1u << (i % 32u));
   }
+}
+
+// Solves what is marked, until each ray has met something.
+fn solve_marked(first: u32, begin: u32) {
+  marked &= ~(met * EACH);
+  while (marked != 0u) {
+    let candidate = next_candidate();
+    let i = first + candidate.ray * WORKGROUP;
+    let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
+    let ray = rays[i];
+    let found = decide(solve(ray, spheres[at]), ray, policies(), exact).met;
+    let bit = 1u << candidate.ray;
+    met |= select(0u, bit, found == YES);
+    doubt |= select(0u, bit, found == MAYBE);
+    beyond |= select(0u, bit, found == BEYOND);
+    marked &= select(0xffffffffu, ~(bit * EACH), found == YES);
+  }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   zero = params.zero;
-  let answer = occluded(rays[i], range_of(i));
-  if (answer != NO) {
-    let words = (params.ray_count + 31u) / 32u;
-    atomicOr(&bits[(answer - 1u) * words + i / 32u], 1u << (i % 32u));
+  let first = first_ray(workgroup.x, local);
+  for (var r = 0u; r < RAYS; r++) {
+    let i = first + r * WORKGROUP;
+    if (i >= params.ray_count) {
+      met |= 1u << r;
+    } else {
+      met |= (atomicLoad(&bits[word_of(0u, i)]) >> (i % 32u) & 1u) << r;
+    }
+  }
+  let before = met;
+  if (params.pairwise != 0u) {
+    mark_own(first);
+    solve_marked(first, 0u);
+  } else {
+    prepare_rays(first);
+    for (var begin = params.sphere_begin; begin < params.sphere_end && for_any(met != ALL); begin += BLOCKS * BLOCK) {
+      mark(begin, params.sphere_end);
+      solve_marked(first, begin);
+    }
+  }
+  for (var r = 0u; r < RAYS; r++) {
+    let i = first + r * WORKGROUP;
+    add(0u, i, (met & ~before) >> r);
+    add(1u, i, doubt >> r);
+    add(2u, i, beyond >> r);
   }
 }

@@ -72,7 +72,12 @@ struct Params {
   zero: u32,
   // The largest coordinate or radius of the scene.
   largest: f32,
-  unused: u32,
+  // For the filter over blocks: a power of two; origins beyond `far` are beyond it; the middle of the scene, scaled.
+  scale: f32,
+  middle: vec3<f32>,
+  far: f32,
+  // Spheres in their buffer: those a program that ends a query may finish.
+  sphere_count: u32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;

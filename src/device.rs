@@ -1,10 +1,11 @@
 //! Where work runs: a GPU, or the built-in CPU engine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::batch::Spheres;
 use crate::error::{Error, Result};
-use crate::gpu::{GpuDevice, adapters};
+use crate::gpu::{GpuDevice, GpuScene, adapters};
 use crate::query::Precision;
 use crate::records::Sphere;
 use crate::scene::{Scene, SceneOptions};
@@ -19,20 +20,43 @@ pub struct DeviceOptions {
     /// What the device will be asked for: `auto` passes over GPUs whose probe does not bear it out. Of the others, a query
     /// finds out.
     pub precision: Precision,
+    /// What it may be asked for at once.
+    pub limits: Limits,
+}
+
+/// Limits below a device's own. Whatever exceeds one is done in pieces, or refused with figures; answers stay the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Rays sent to a GPU at once.
+    pub rays: u64,
+    /// Bytes of one buffer of a GPU.
+    pub binding: u64,
+    /// Bytes that a scene and a query may take, here and on the device, beyond the caller's own.
+    pub memory: u64,
+    /// How long a GPU may take over one submission, which is sized to take a tenth of a second.
+    pub patience: Duration,
+}
+
+impl Default for Limits {
+    /// A minute's patience, and else none but the device's own.
+    fn default() -> Self {
+        Self { rays: u64::MAX, binding: u64::MAX, memory: u64::MAX, patience: Duration::from_secs(60) }
+    }
 }
 
 impl Default for DeviceOptions {
     /// What the environment variable `UMBRACAST_DEVICE` says, else `auto`.
     fn default() -> Self {
         let choice = std::env::var("UMBRACAST_DEVICE").ok().filter(|value| !value.is_empty());
-        Self { choice: choice.unwrap_or_else(|| "auto".into()), precision: Precision::default() }
+        Self { choice: choice.unwrap_or_else(|| "auto".into()), ..Self::new("") }
     }
 }
 
 impl DeviceOptions {
     /// Options with a choice.
     pub fn new(choice: impl Into<String>) -> Self {
-        Self { choice: choice.into(), precision: Precision::default() }
+        Self { choice: choice.into(), precision: Precision::default(), limits: Limits::default() }
     }
 
     /// The same for another precision.
@@ -40,12 +64,19 @@ impl DeviceOptions {
     pub fn at(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
 }
 
 /// An opened device; clones share it.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Engine,
+    limits: Limits,
 }
 
 /// What a device is.
@@ -91,16 +122,16 @@ impl Device {
     pub async fn open(options: &DeviceOptions) -> Result<Self> {
         let choice = options.choice.trim();
         if choice.eq_ignore_ascii_case(CPU_NAME) {
-            return Ok(Self { engine: Engine::Cpu });
+            return Ok(Self { engine: Engine::Cpu, limits: options.limits });
         }
         let found = adapters::adapters().await;
         let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
         let chosen = match choice.to_ascii_lowercase().as_str() {
-            "auto" => return Ok(Self::best(&found, options.precision).await),
+            "auto" => return Ok(Self::best(&found, options).await),
             "gpu" if !found.is_empty() => 0,
             "gpu" => return Err(no_device(choice, &infos)),
             lower => match lower.parse::<usize>() {
-                Ok(index) if index == found.len() => return Ok(Self { engine: Engine::Cpu }),
+                Ok(index) if index == found.len() => return Ok(Self { engine: Engine::Cpu, limits: options.limits }),
                 Ok(index) if index < found.len() => index,
                 Ok(_) => return Err(no_device(choice, &infos)),
                 Err(_) => infos
@@ -109,21 +140,24 @@ impl Device {
                     .ok_or_else(|| no_device(choice, &infos))?,
             },
         };
-        let gpu = GpuDevice::open(&found[chosen], None).await?;
-        Ok(Self { engine: Engine::Gpu(Arc::new(gpu)) })
+        Ok(Self::gpu(GpuDevice::open(&found[chosen], options.limits, None).await?))
     }
 
     /// The first real GPU that opens and can promise the precision, else the CPU engine, which is faster than any software
     /// adapter. What kept a GPU from it is in [`Device::list`].
-    async fn best(found: &[wgpu::Adapter], precision: Precision) -> Self {
+    async fn best(found: &[wgpu::Adapter], options: &DeviceOptions) -> Self {
         for adapter in found.iter().filter(|adapter| !adapters::is_software(&adapter.get_info())) {
-            if let Ok(gpu) = GpuDevice::open(adapter, None).await
-                && gpu.check_precision(precision).is_ok()
+            if let Ok(gpu) = GpuDevice::open(adapter, options.limits, None).await
+                && gpu.check_precision(options.precision).is_ok()
             {
-                return Self { engine: Engine::Gpu(Arc::new(gpu)) };
+                return Self::gpu(gpu);
             }
         }
-        Self { engine: Engine::Cpu }
+        Self { engine: Engine::Cpu, limits: options.limits }
+    }
+
+    fn gpu(gpu: GpuDevice) -> Self {
+        Self { limits: *gpu.limits(), engine: Engine::Gpu(Arc::new(gpu)) }
     }
 
     /// Uses a wgpu device that belongs to the caller. Nothing global is installed on it: no error handlers, no callbacks.
@@ -132,7 +166,7 @@ impl Device {
     /// # Errors
     /// [`Error::DeviceFailed`] when the device cannot run the probe.
     pub async fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Ok(Self { engine: Engine::Gpu(Arc::new(GpuDevice::adopt(device, queue).await?)) })
+        Ok(Self::gpu(GpuDevice::adopt(device, queue).await?))
     }
 
     /// Opens an adapter whose programs are changed before they are compiled: how tests see that a broken device is caught.
@@ -143,7 +177,7 @@ impl Device {
     pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
         let found = adapters::adapters().await;
         let adapter = found.get(index).ok_or_else(|| no_device(&index.to_string(), &[]))?;
-        Ok(Self { engine: Engine::Gpu(Arc::new(GpuDevice::open(adapter, Some(edit)).await?)) })
+        Ok(Self::gpu(GpuDevice::open(adapter, Limits::default(), Some(edit)).await?))
     }
 
     /// Everything that can be opened here, the CPU engine last. Opens and probes each.
@@ -152,7 +186,7 @@ impl Device {
         for (index, adapter) in adapters::adapters().await.iter().enumerate() {
             let info = adapter.get_info();
             let limits = adapters::required_limits(adapter);
-            let opened = GpuDevice::open(adapter, None).await;
+            let opened = GpuDevice::open(adapter, Limits::default(), None).await;
             let precisions = match &opened {
                 Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
                 Ok(gpu) if gpu.probe.broken.is_none() => vec![Precision::Fast, Precision::Exact],
@@ -239,11 +273,29 @@ impl Device {
         let host = spheres.saturating_mul(2 * records);
         match self.engine {
             Engine::Cpu => host,
-            // A chunk's rays, state, results and staging, and the rays' finite copy.
-            Engine::Gpu(_) => host
-                .saturating_add(spheres.saturating_mul(records))
-                .saturating_add(rays.min(crate::gpu::cast::CHUNK) * (32 + 24 + 12 + 12 + 32)),
+            Engine::Gpu(_) => {
+                let resident = if spheres > 0 { GpuScene::bytes(spheres) } else { 0 };
+                host.saturating_add(resident).saturating_add(GpuScene::bytes_in_flight(rays))
+            }
         }
+    }
+
+    /// Buffers made on a GPU so far: how tests see that repeated calls make none.
+    #[doc(hidden)]
+    pub fn buffers_made(&self) -> u64 {
+        match &self.engine {
+            Engine::Cpu => 0,
+            Engine::Gpu(gpu) => gpu.made.load(std::sync::atomic::Ordering::Relaxed),
+        }
+    }
+
+    /// Refuses what exceeds the limit on memory, before anything is allocated.
+    pub(crate) fn admit(&self, what: &'static str, spheres: u64, rays: u64) -> Result<()> {
+        let (asked, allowed) = (self.estimate_bytes(spheres, rays), self.limits.memory);
+        if asked > allowed {
+            return Err(Error::TooLarge { what, asked, allowed, device: self.name().into() });
+        }
+        Ok(())
     }
 }
 

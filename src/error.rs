@@ -95,12 +95,12 @@ pub enum Error {
         message: String,
     },
     /// The device did not finish in time.
-    #[error("{device} did not finish within {seconds} s")]
+    #[error("{device} did not finish within {limit:?}")]
     TimedOut {
         /// The device's name.
         device: String,
-        /// The limit.
-        seconds: u64,
+        /// How long it was waited for; see [`Limits`](crate::Limits).
+        limit: std::time::Duration,
     },
     /// The device refused a command: a defect of this library or of the driver.
     #[error("{device} refused a command (please report this with `umbracast devices --report`): {message}")]

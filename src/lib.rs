@@ -65,6 +65,8 @@
 
 mod answer;
 mod batch;
+#[doc(hidden)]
+pub mod bench;
 pub mod blocking;
 mod cpu;
 mod device;
@@ -83,7 +85,7 @@ pub mod wgsl;
 
 pub use answer::{Answer, Bits, Hits, Report};
 pub use batch::{Rays, Spheres};
-pub use device::{Device, DeviceInfo, DeviceOptions};
+pub use device::{Device, DeviceInfo, DeviceOptions, Limits};
 pub use error::{Error, Result};
 pub use glam;
 pub use gpu::adapters::{required_features, required_limits};

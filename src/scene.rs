@@ -8,7 +8,8 @@ use crate::batch::Rays;
 use crate::cpu::{Batch, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
-use crate::gpu::cast::{GpuQuery, GpuScene};
+use crate::gpu::gather::{Naive, Records, Words};
+use crate::gpu::{GpuQuery, GpuScene};
 use crate::query::{Query, check_sphere};
 use crate::records::{Approach, Hit, Interval, Sphere};
 use crate::watch::Watch;
@@ -48,6 +49,7 @@ impl Scene {
             let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
             return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
         }
+        device.admit("the scene", spheres.len() as u64, 0)?;
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
@@ -141,11 +143,21 @@ impl Scene {
         same_length("rays", rays.records.len(), "results", out.len())?;
         let batch = self.batch(&rays, query)?;
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => gpu.cast(device, &self.host, batch, out).await?,
+            (Engine::Gpu(device), Some(gpu)) => gpu.cast(device, &self.host, batch, &mut Records(out)).await?,
             _ if caller == Caller::Waits => self.host.cast(batch, out)?,
             _ => self.cast_owned(batch, out).await?,
         };
         Ok(Report::new(rays.records.len(), tally, start))
+    }
+
+    /// [`closest`](Self::closest) on a GPU by the program that one would write first, for comparison; see [`crate::bench`].
+    pub(crate) async fn closest_naive(&self, rays: Rays<'_>, query: &Query) -> Result<Option<Hits>> {
+        let start = Instant::now();
+        let batch = self.batch(&rays, query)?;
+        let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) else { return Ok(None) };
+        let mut records = vec![Hit::MISS; rays.records.len()];
+        let tally = gpu.cast(device, &self.host, batch, &mut Naive(Records(&mut records))).await?;
+        Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
     /// Bits for rays.
@@ -155,7 +167,7 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => gpu.occluded(device, &self.host, batch, &mut words).await?,
+            (Engine::Gpu(device), Some(gpu)) => gpu.cast(device, &self.host, batch, &mut Words(&mut words)).await?,
             _ if caller == Caller::Waits => self.host.cast_bits(batch, &mut words)?,
             _ => self.bits_owned(batch, &mut words).await?,
         };
@@ -212,6 +224,7 @@ impl Scene {
         if let Engine::Gpu(gpu) = &self.device.engine {
             gpu.check_precision(query.precision)?;
         }
+        self.device.admit("scene and query", self.len() as u64, rays.records.len() as u64)?;
         Ok(Batch { first, rays: rays.records, query, watch: &self.watch })
     }
 }

@@ -37,16 +37,22 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "filter", "cast", "closest";
-    HITS = "hits": "records", "pairs", "solve", "decide", "filter", "double", "cast", "hits";
-    INTERVALS = "intervals": "records", "pairs", "solve", "decide", "filter", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "filter", "cast", "occluded";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "filter", "cast", "approach";
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "closest";
+    HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
+    INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "occluded";
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "approach";
     APPROACHES = "approaches": "records", "approaches";
-    PICTURE = "picture": "records", "pairs", "solve", "decide", "filter", "cast", "angles", "caps", "coverage", "stars",
+    PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
+    NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
     PROBE = "probe": "records", "pairs", "solve", "probe";
+}
+
+/// The same program for a device whose subgroups share what they load.
+pub fn with_shared_loads(source: &str) -> String {
+    source.replace(include_str!("../shaders/load.wgsl"), include_str!("../shaders/load_shared.wgsl"))
 }
 
 /// A record as Rust lays it out.
@@ -81,7 +87,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            unused),
+            scale, middle, far, sphere_count),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, unused),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first, count, look, unused),

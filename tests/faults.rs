@@ -2,9 +2,13 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use common::Numbers;
 use umbracast::wgpu;
-use umbracast::{Device, Error, Query, Ray, SceneOptions, Sphere, blocking, required_features, required_limits};
+use umbracast::{Device, DeviceOptions, Error, Limits, Query, Ray, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{required_features, required_limits};
 
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
@@ -16,7 +20,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
 
 fn own_device(adapter: &wgpu::Adapter) -> (wgpu::Device, wgpu::Queue) {
     pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-        required_features: required_features(),
+        required_features: required_features(adapter),
         required_limits: required_limits(adapter),
         ..Default::default()
     }))
@@ -72,6 +76,97 @@ fn a_destroyed_device_is_an_error_and_no_panic() {
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
             assert_eq!(error.exit_code(), 4);
         }
+    }
+}
+
+#[test]
+fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
+    // Thousands of pieces, so that it goes while some are on the way.
+    let (spheres, rays) = work();
+    let rays = rays.repeat(400);
+    for adapter in adapters() {
+        for occluded in [false, true] {
+            let (device, queue) = own_device(&adapter);
+            let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
+            let watch = Watch::new();
+            let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap().watched(&watch);
+            let ended = AtomicBool::new(false);
+            let error = std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    while watch.done() == 0 && !ended.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                    device.destroy();
+                });
+                let error = if occluded {
+                    blocking::occluded(&scene, &rays, &Query::default()).err()
+                } else {
+                    blocking::closest(&scene, &rays, &Query::default()).err()
+                };
+                ended.store(true, Ordering::Relaxed);
+                error
+            });
+            assert!(watch.done() > 0 && watch.done() < rays.len() as u64, "{} rays were done", watch.done());
+            let error = error.expect("a destroyed device answers nothing");
+            assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
+            assert_eq!(error.exit_code(), 4);
+            println!("after {} rays: {error}", watch.done());
+        }
+    }
+}
+
+#[test]
+fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
+    let (spheres, rays) = work();
+    let query = Query::default();
+    for (index, device) in common::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
+        let mut limits = Limits::default();
+        limits.patience = Duration::from_nanos(1);
+        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+        let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
+        for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
+            let error = error.expect("nothing is done in a nanosecond");
+            assert_eq!(error, Error::TimedOut { device: device.name().into(), limit: limits.patience });
+            assert_eq!(error.exit_code(), 4);
+            println!("{error}");
+        }
+        let patient = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let _ = blocking::closest(&patient, &rays, &query).unwrap();
+    }
+}
+
+/// A driver without memory: the child may use little more address space than the driver itself takes.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_without_memory_is_an_error_and_no_panic() {
+    if let Ok(index) = std::env::var("UMBRACAST_TEST_STARVED") {
+        let spheres: Vec<Sphere> = vec![Sphere::new([0.0; 3], 1.0); 6_000_000];
+        let device = blocking::open(&DeviceOptions::new(index)).unwrap();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let used = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
+        let used: u64 = used.split_whitespace().nth(1).unwrap().parse().unwrap();
+        // Room for the host's copies of the spheres (2 x 96 MB), not for the device's.
+        let limit = (used << 10) + (40 << 20);
+        let done = std::process::Command::new("prlimit")
+            .args([format!("--as={limit}"), format!("--pid={}", std::process::id())])
+            .status()
+            .unwrap();
+        assert!(done.success());
+        let error = blocking::scene(&device, &spheres, &SceneOptions::default()).map(|_| ()).unwrap_err();
+        println!("{error}");
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
+        assert_eq!(error.exit_code(), 4);
+        return;
+    }
+    for (index, device) in common::devices().iter().enumerate() {
+        let done = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_device_without_memory_is_an_error_and_no_panic", "--nocapture", "--test-threads=1"])
+            .env("UMBRACAST_TEST_STARVED", index.to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+        assert!(done.status.success(), "{}: {said}", device.name());
+        println!("{said}");
     }
 }
 

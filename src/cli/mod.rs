@@ -1,6 +1,7 @@
 //! One file a subcommand, and what they share.
 
 mod args;
+mod bench;
 mod cast;
 mod compare;
 mod devices;
@@ -35,6 +36,8 @@ enum Command {
     Render(Box<render::RenderArgs>),
     /// List what work can run on here, and what each can promise
     Devices(devices::DevicesArgs),
+    /// Measure how fast this machine is, with hit counts to compare
+    Bench(bench::BenchArgs),
 }
 
 pub(crate) fn run(cli: Cli) -> Result<()> {
@@ -42,6 +45,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
         Command::Cast(args) => cast::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Devices(args) => devices::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }
 

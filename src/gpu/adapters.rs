@@ -54,7 +54,18 @@ pub fn required_limits(adapter: &Adapter) -> Limits {
     }
 }
 
-/// The features to create a device with for [`Device::from_wgpu`](crate::Device::from_wgpu): none beyond WebGPU's core.
-pub fn required_features() -> wgpu::Features {
-    wgpu::Features::empty()
+/// The features to create a device with for [`Device::from_wgpu`](crate::Device::from_wgpu): none beyond WebGPU's core, but
+/// for the subgroups of software adapters, which gain by half from them.
+pub fn required_features(adapter: &Adapter) -> wgpu::Features {
+    if is_software(&adapter.get_info()) {
+        adapter.features() & wgpu::Features::SUBGROUP
+    } else {
+        wgpu::Features::empty()
+    }
+}
+
+/// Whether threads of a subgroup had better load spheres for each other: in software, where a load is dear, and where eight
+/// threads at least do the same thing at once.
+pub(crate) fn shares_loads(device: &wgpu::Device, info: &AdapterInfo) -> bool {
+    is_software(info) && device.features().contains(wgpu::Features::SUBGROUP) && info.subgroup_min_size >= 8
 }

@@ -1,5 +1,6 @@
 //! Buffers, bindings and reading back.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytemuck::Pod;
@@ -21,6 +22,7 @@ impl GpuDevice {
             usage,
             mapped_at_creation: false,
         };
+        self.made.fetch_add(1, Ordering::Relaxed);
         self.scoped(|| self.device.create_buffer(&description)).await
     }
 

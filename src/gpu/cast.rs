@@ -1,401 +1,343 @@
-//! Queries on a GPU: rays in chunks, spheres in ranges, records back.
+//! Queries on a GPU: rays in pieces, spheres in parts and ranges. While the device works on one piece, the host reads the
+//! one before it and writes the one after it, in place.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
-use bytemuck::Pod;
 use rayon::prelude::*;
-use wgpu::{Buffer, BufferUsages};
+use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
-use super::params::{Best, Nearest, Params, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
-use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores, round_roots};
+use super::gather::{Gather, Open};
+use super::params::{Params, UNIFORM_STEP};
+use super::slot::{Flight, Sizes, Slot, Upload};
+use super::spheres::{GpuScene, RANGE};
+use crate::cpu::{Batch, CpuScene, Tally, on_cores};
 use crate::error::Result;
 use crate::query::{OnBad, Precision, Query, check_ray};
-use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
-use crate::wgsl::{self, Program};
+use crate::records::{Ray, Sphere};
 
 /// Threads a workgroup, in every program.
-const WORKGROUP: u32 = 64;
-/// Rays a core settles at a time.
-const TASK: usize = 256;
-/// Spheres a dispatch at most: its loops then stay far below the 65,535 iterations after which lavapipe stops a thread
-/// without a word (32 × 512 tests, 512 blocks, and as many candidates).
-const RANGE: u32 = 16_384;
-/// Rays a chunk at most: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
-pub(crate) const CHUNK: u64 = 1 << 20;
+const WORKGROUP: u64 = 64;
+/// Rays a piece at most: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
+const PIECE: u64 = 1 << 20;
+/// Pieces under way: one on the device, one that the host reads and writes.
+pub(crate) const SLOTS: usize = 2;
+/// Submissions that wait for the device: enough to keep it busy, few enough to stop soon.
+const AHEAD: usize = 2;
 
-/// Spheres on a GPU.
-pub(crate) struct GpuScene {
-    spheres: Buffer,
-    largest: f32,
+/// Spheres `begin..end` of a part, searched in one dispatch.
+struct Range {
+    part: usize,
+    begin: u32,
+    end: u32,
 }
 
-/// Rays cast together: number `first` of the whole input, and those after it.
-#[derive(Clone, Copy)]
-pub(crate) struct Chunk<'a> {
-    pub(crate) first: u64,
-    pub(crate) rays: &'a [Ray],
-    pub(crate) query: &'a Query,
+/// What all pieces of a call have in common.
+struct Plan<'a> {
+    gpu: &'a GpuDevice,
+    scene: &'a GpuScene,
+    host: &'a Arc<CpuScene>,
+    query: &'a Query,
+    search: ComputePipeline,
+    finish: Option<ComputePipeline>,
+    ranges: Vec<Range>,
+    /// Rays a piece.
+    piece: usize,
+    sizes: Sizes,
 }
 
-/// The buffers of one query, for chunks of up to `chunk` rays.
-struct Workspace {
-    params: Buffer,
-    rays: Buffer,
-    state: Buffer,
-    out: Buffer,
-    staging: Buffer,
-}
-
-/// The program of a query that runs over each range of spheres, and the bytes it keeps for a ray between dispatches.
-pub(crate) struct Search {
-    program: &'static Program,
-    state: u64,
-}
-
-const OCCLUDED: Search = Search { program: &wgsl::OCCLUDED, state: 4 };
-
-/// A query's programs and records on a GPU.
-pub(crate) trait GpuQuery: CpuQuery + Pod {
-    /// The program run over each range of spheres.
-    const SEARCH: Search;
-    /// The program run once at the end.
-    const FINISH: &'static Program;
-    /// Whether `FINISH` reads spheres and rays.
-    const FINISH_SOLVES: bool;
-    /// Turns a raw record into an answer; the host rounds or judges what the device left open.
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
+/// A piece on its way.
+struct Piece {
+    slot: Slot,
+    flight: Flight,
+    /// Where its rays begin in the batch, how many there are, and which of them cannot be used.
+    start: usize,
+    count: usize,
+    bad: Vec<u32>,
+    sent: Instant,
 }
 
 impl GpuScene {
-    /// Uploads spheres; refused with figures when they exceed a binding.
-    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
-        // Pairs travel with their rays.
-        let resident = if pairwise { &[] } else { spheres };
-        let resident = gpu.filled("spheres", resident).await?;
-        // Uploads stay in memory until something is submitted: scenes made and dropped unasked would pile up.
-        let uploaded = gpu.scoped(|| gpu.queue.submit([])).await?;
-        gpu.wait(uploaded, Duration::from_secs(60)).await?;
-        Ok(Self { spheres: resident, largest: crate::cpu::largest_of(spheres) })
+    /// Rays a piece, so that it takes 50 to 100 ms on a device that goes at its present pace.
+    pub(crate) fn piece(gpu: &GpuDevice, spheres: u64) -> u64 {
+        let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
+        let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(PIECE);
+        let piece = (gpu.pace().budget() / spheres.max(1)).max(4096).min(most).min(gpu.limits().rays);
+        // Whole workgroups, so that every piece but the last fills words of bits.
+        if piece < WORKGROUP { piece.max(1) } else { piece / WORKGROUP * WORKGROUP }
     }
 
-    /// How many rays to cast at once so that a submission stays short: software adapters test about 10⁹ pairs a second,
-    /// the slowest GPUs a hundred times that.
-    pub(crate) fn chunk(gpu: &GpuDevice, spheres: u64, pairwise: bool) -> u64 {
-        let tests = if pairwise { 1 } else { spheres.clamp(1, u64::from(RANGE)) };
-        let budget: u64 = if gpu.is_software() { 1 << 29 } else { 1 << 34 };
-        let limits = gpu.device.limits();
-        let groups = u64::from(limits.max_compute_workgroups_per_dimension);
-        let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * u64::from(WORKGROUP)).min(CHUNK);
-        let chunk = (budget / tests).clamp(4096, CHUNK).min(most);
-        // Whole workgroups, so that every chunk but the last fills words of bits.
-        (chunk / u64::from(WORKGROUP)).max(1) * u64::from(WORKGROUP)
+    /// Memory that pieces of a query take on the device.
+    pub(crate) fn bytes_in_flight(rays: u64) -> u64 {
+        let rays = rays.min(PIECE);
+        let sizes = Sizes { params: 4096, rays: 32 * rays, pairs: 16 * rays, state: 24 * rays, results: 12 * rays };
+        SLOTS as u64 * sizes.total()
     }
 
     /// Answers a batch, piece by piece.
-    pub(crate) async fn cast<T: GpuQuery>(
+    pub(crate) async fn cast<G: Gather>(
         &self,
         gpu: &GpuDevice,
-        scene: &Arc<CpuScene>,
+        host: &Arc<CpuScene>,
         batch: Batch<'_>,
-        out: &mut [T],
+        out: &mut G,
     ) -> Result<Tally> {
-        let mut sum = Tally::default();
-        let step = Self::chunk(gpu, scene.spheres.len() as u64, scene.pairwise) as usize;
-        for (n, (rays, out)) in batch.rays.chunks(step).zip(out.chunks_mut(step)).enumerate() {
+        let mut tally = Tally::default();
+        batch.watch.check()?;
+        if batch.rays.is_empty() {
+            return Ok(tally);
+        }
+        let plan = self.plan::<G>(gpu, host, batch).await?;
+        let mut flying: std::collections::VecDeque<Piece> = std::collections::VecDeque::new();
+        let mut free = Vec::new();
+        let mut landed = Instant::now();
+        for start in (0..batch.rays.len()).step_by(plan.piece) {
+            if flying.len() >= SLOTS
+                && let Some(piece) = flying.pop_front()
+            {
+                free.push(plan.land(piece, batch, out, &mut tally, &mut landed).await?);
+            }
             batch.watch.check()?;
-            let first = batch.first + (n * step) as u64;
-            let (rays, bad) = accept(first, rays, batch.query)?;
-            let (scene, query) = (scene.clone(), *batch.query);
-            let mut raw: Vec<T> = self.chunk_of(gpu, &scene, Chunk { first, rays: &rays, query: &query }).await?;
-            let count = rays.len() as u64;
-            let (records, tally) = on_cores(move || {
-                let tally = settle(&mut raw, Chunk { first, rays: &rays, query: &query }, &scene);
-                (raw, tally)
-            })
-            .await?;
-            out.copy_from_slice(&records);
-            bad.iter().for_each(|i| out[*i] = T::MISS);
-            let hits = out.iter().filter(|record| record.is_hit()).count() as u64;
-            sum = sum + Tally { hits, skipped: bad.len() as u64, ..tally };
-            batch.watch.add(count);
-        }
-        Ok(sum)
-    }
-
-    /// The same for bits.
-    pub(crate) async fn occluded(
-        &self,
-        gpu: &GpuDevice,
-        scene: &Arc<CpuScene>,
-        batch: Batch<'_>,
-        words: &mut [u32],
-    ) -> Result<Tally> {
-        let mut sum = Tally::default();
-        let step = Self::chunk(gpu, scene.spheres.len() as u64, scene.pairwise) as usize;
-        for (n, (rays, words)) in batch.rays.chunks(step).zip(words.chunks_mut(step / 32)).enumerate() {
-            batch.watch.check()?;
-            let first = batch.first + (n * step) as u64;
-            let (rays, bad) = accept(first, rays, batch.query)?;
-            let (scene, query) = (scene.clone(), *batch.query);
-            let raw = self.bits_of(gpu, &scene, Chunk { first, rays: &rays, query: &query }).await?;
-            let count = rays.len() as u64;
-            let (bits, tally) =
-                on_cores(move || settle_bits(&raw, Chunk { first, rays: &rays, query: &query }, &scene)).await?;
-            words.copy_from_slice(&bits);
-            bad.iter().for_each(|i| words[i / 32] &= !(1 << (i % 32)));
-            let hits = words.iter().map(|word| u64::from(word.count_ones())).sum();
-            sum = sum + Tally { hits, skipped: bad.len() as u64, ..tally };
-            batch.watch.add(count);
-        }
-        Ok(sum)
-    }
-
-    /// Answers one chunk, but for what [`settle`] has to do.
-    async fn chunk_of<T: GpuQuery>(&self, gpu: &GpuDevice, scene: &CpuScene, chunk: Chunk<'_>) -> Result<Vec<T>> {
-        let Chunk { rays, query, .. } = chunk;
-        let count = rays.len() as u64;
-        let record = size_of::<T>() as u64;
-        let work = Workspace::new(gpu, count, T::SEARCH.state, record, count).await?;
-        let (fast, exact) = solve_variant(gpu, query);
-        let (spheres, limit) = self.search(&T::SEARCH, gpu, scene, chunk, &work).await?;
-        let finish = gpu.pipeline(T::FINISH, fast, exact).await?;
-        let mut bound = vec![(0, &work.params), (3, &work.state), (4, &work.out)];
-        if T::FINISH_SOLVES {
-            bound.extend([(1, &spheres), (2, &work.rays)]);
-        }
-        let group = gpu.bind(&finish, &bound).await?;
-        let _ = gpu.dispatch(&finish, &group, groups(count)).await?;
-        let mut raw = vec![T::zeroed(); rays.len()];
-        gpu.read(&work.out, &work.staging, &mut raw, limit).await?;
-        Ok(raw)
-    }
-
-    /// Runs the search program over every range of spheres; returns the spheres it used, and how long to wait at most.
-    async fn search(
-        &self,
-        search: &Search,
-        gpu: &GpuDevice,
-        scene: &CpuScene,
-        Chunk { first, rays, query }: Chunk<'_>,
-        work: &Workspace,
-    ) -> Result<(Buffer, Duration)> {
-        let (fast, exact) = solve_variant(gpu, query);
-        let pipeline = gpu.pipeline(search.program, fast, exact).await?;
-        gpu.write(&work.rays, &finite(rays)).await?;
-        let spheres = if scene.pairwise {
-            // This chunk's own spheres, so that ray and sphere share an index.
-            gpu.filled("spheres", &scene.spheres[first as usize..first as usize + rays.len()]).await?
-        } else {
-            self.spheres.clone()
-        };
-        let group = gpu.bind(&pipeline, &[(0, &work.params), (1, &spheres), (2, &work.rays), (3, &work.state)]).await?;
-        let count = if scene.pairwise { 1 } else { scene.spheres.len() as u32 };
-        let mut begin = 0u32;
-        loop {
-            let end = count.min(begin.saturating_add(RANGE));
-            let params = Params {
-                ray_count: rays.len() as u32,
-                sphere_begin: begin,
-                sphere_end: end,
-                first_id: if scene.pairwise { first as u32 } else { 0 },
-                pairwise: u32::from(scene.pairwise),
-                fresh: u32::from(begin == 0),
-                largest: self.largest,
-                ..Params::of(query)
+            let slot = match free.pop() {
+                Some(slot) => slot,
+                None => Slot::take(gpu, plan.sizes).await?,
             };
-            gpu.write(&work.params, &[params]).await?;
-            let _ = gpu.dispatch(&pipeline, &group, groups(rays.len() as u64)).await?;
-            begin = end;
-            if begin >= count {
-                break;
+            flying.push_back(plan.send::<G>(slot, batch, start).await?);
+        }
+        while let Some(piece) = flying.pop_front() {
+            free.push(plan.land(piece, batch, out, &mut tally, &mut landed).await?);
+        }
+        for slot in free {
+            slot.give_back(gpu);
+        }
+        Ok(tally)
+    }
+
+    async fn plan<'a, G: Gather>(
+        &'a self,
+        gpu: &'a GpuDevice,
+        host: &'a Arc<CpuScene>,
+        batch: Batch<'a>,
+    ) -> Result<Plan<'a>> {
+        let mut ranges = Vec::new();
+        if host.pairwise {
+            ranges.push(Range { part: 0, begin: 0, end: 1 });
+        }
+        for (part, spheres) in self.parts.iter().enumerate() {
+            for begin in (0..spheres.count).step_by(RANGE as usize) {
+                ranges.push(Range { part, begin, end: spheres.count.min(begin + RANGE as u32) });
             }
         }
-        // Generous: ten million tests a second is slower than any device seen.
-        let tests = rays.len() as u64 * u64::from(count);
-        Ok((spheres, Duration::from_secs(60 + tests / 10_000_000)))
-    }
-
-    /// Occlusion of one chunk: three bitsets, of the rays that meet something, that may, and that would beyond f32.
-    async fn bits_of(&self, gpu: &GpuDevice, scene: &CpuScene, chunk: Chunk<'_>) -> Result<Vec<u32>> {
-        let words = chunk.rays.len().div_ceil(32);
-        let work = Workspace::new(gpu, chunk.rays.len() as u64, 12, 12, words as u64).await?;
-        gpu.write(&work.state, &vec![0u32; 3 * words]).await?;
-        let (_, limit) = self.search(&OCCLUDED, gpu, scene, chunk, &work).await?;
-        let mut raw = vec![0u32; 3 * words];
-        gpu.read(&work.state, &work.staging, &mut raw, limit).await?;
-        Ok(raw)
-    }
-}
-
-/// Rounds and judges, on every core, what the device left open in a chunk.
-pub(crate) fn settle<T: GpuQuery>(raw: &mut [T], chunk: Chunk<'_>, scene: &CpuScene) -> Tally {
-    let Chunk { first, rays, query } = chunk;
-    let task = |(i, (raw, rays)): (usize, (&mut [T], &[Ray]))| {
-        let mut tally = Tally::default();
-        for (j, (raw, ray)) in raw.iter_mut().zip(rays).enumerate() {
-            *raw = T::settle(*raw, ray, first + (i * TASK + j) as u64, scene, query, &mut tally);
+        if ranges.is_empty() {
+            // Somebody has to say that every ray misses.
+            ranges.push(Range { part: 0, begin: 0, end: 0 });
         }
-        tally
-    };
-    let tasks = raw.par_chunks_mut(TASK).zip(rays.par_chunks(TASK)).enumerate();
-    tasks.map(task).reduce(Tally::default, |a, b| a + b)
-}
-
-/// The same for the three bitsets of `occluded`: the first one is complete afterwards.
-pub(crate) fn settle_bits(raw: &[u32], chunk: Chunk<'_>, scene: &CpuScene) -> (Vec<u32>, Tally) {
-    let Chunk { first, rays, query } = chunk;
-    let words = raw.len() / 3;
-    let word = |w: usize| {
-        let (mut met, doubt, beyond) = (raw[w], raw[words + w], raw[2 * words + w]);
-        let mut tally = Tally { beyond: u64::from((beyond & !met).count_ones()), ..Tally::default() };
-        let mut open = doubt & !met;
-        while open != 0 {
-            let i = w * 32 + open.trailing_zeros() as usize;
-            open &= open - 1;
-            let found = judged(&rays[i], first + i as u64, scene, query, &mut tally, false);
-            met |= u32::from(found) << (i % 32);
-        }
-        (met, tally)
-    };
-    let (bits, tallies): (Vec<u32>, Vec<Tally>) = (0..words).into_par_iter().map(word).unzip();
-    (bits, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
-}
-
-impl GpuDevice {
-    async fn ray_buffer(&self, count: u64) -> Result<Buffer> {
-        self.buffer("rays", count * 32, BufferUsages::STORAGE | BufferUsages::COPY_DST).await
-    }
-}
-
-impl Workspace {
-    /// For `rays` rays: `state` bytes of state and `out` bytes of results for each of `records`.
-    async fn new(gpu: &GpuDevice, rays: u64, state: u64, out: u64, records: u64) -> Result<Self> {
-        let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
-        Ok(Self {
-            params: gpu
-                .buffer("params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)
-                .await?,
-            rays: gpu.ray_buffer(rays).await?,
-            state: gpu.buffer("state", rays.max(records) * state, storage).await?,
-            out: gpu.buffer("results", records * out, storage).await?,
-            staging: gpu.buffer("staging", records * out, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
+        let spheres = if host.pairwise { 1 } else { host.spheres.len() as u64 };
+        let piece = Self::piece(gpu, spheres).min(batch.rays.len() as u64);
+        let (fast, exact) = variant(gpu, batch.query);
+        Ok(Plan {
+            gpu,
+            scene: self,
+            host,
+            query: batch.query,
+            search: gpu.cast_pipeline(G::SEARCH, fast, exact).await?,
+            finish: match G::FINISH {
+                Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
+                None => None,
+            },
+            sizes: Sizes {
+                params: (ranges.len() as u64 * UNIFORM_STEP).next_multiple_of(4096),
+                rays: piece.next_multiple_of(WORKGROUP) * size_of::<Ray>() as u64,
+                pairs: if host.pairwise { piece * size_of::<Sphere>() as u64 } else { 16 },
+                state: G::state_bytes(piece),
+                results: G::result_bytes(piece),
+            },
+            ranges,
+            piece: piece as usize,
         })
     }
 }
 
+impl Plan<'_> {
+    /// Writes a piece's rays where the device reads them, and submits all that is to be done with them.
+    async fn send<G: Gather>(&self, slot: Slot, batch: Batch<'_>, start: usize) -> Result<Piece> {
+        let rays = &batch.rays[start..batch.rays.len().min(start + self.piece)];
+        let first = batch.first + start as u64;
+        let count = rays.len() as u64;
+        let bad = self.write(slot.view(self.gpu).await?, rays, first)?;
+        let results = G::result_bytes(count);
+        let written = Sizes {
+            params: self.ranges.len() as u64 * UNIFORM_STEP,
+            rays: count * size_of::<Ray>() as u64,
+            pairs: if self.host.pairwise { count * size_of::<Sphere>() as u64 } else { 0 },
+            ..Sizes::default()
+        };
+        let groups = self.groups(&slot).await?;
+        let together = (self.gpu.pace().budget() / (count * RANGE).max(1)).max(1) as usize;
+        let sent = Instant::now();
+        let mut queued = std::collections::VecDeque::new();
+        let mut begin = 0;
+        let submission = loop {
+            batch.watch.check()?;
+            let end = self.ranges.len().min(begin + together);
+            let last = end == self.ranges.len();
+            let submission = self
+                .gpu
+                .scoped(|| {
+                    let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+                    if begin == 0 {
+                        slot.send(&mut encoder, &written);
+                        if self.finish.is_none() {
+                            encoder.clear_buffer(&slot.state, 0, Some(G::state_bytes(count)));
+                        }
+                    }
+                    {
+                        let mut pass = encoder.begin_compute_pass(&Default::default());
+                        pass.set_pipeline(&self.search);
+                        for (n, range) in (begin..).zip(&self.ranges[begin..end]) {
+                            pass.set_bind_group(0, &groups[range.part], &[(n as u64 * UNIFORM_STEP) as u32]);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP * G::RAYS) as u32, 1, 1);
+                        }
+                        if last && let Some(finish) = &self.finish {
+                            pass.set_pipeline(finish);
+                            // Each part finishes the rays whose best sphere it holds.
+                            for (part, group) in groups.iter().enumerate() {
+                                let n = self.ranges.iter().position(|range| range.part == part).unwrap_or(0);
+                                pass.set_bind_group(0, group, &[(n as u64 * UNIFORM_STEP) as u32]);
+                                pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
+                            }
+                        }
+                    }
+                    if last {
+                        let from = if self.finish.is_some() { &slot.results } else { &slot.state };
+                        slot.fetch(&mut encoder, from, results);
+                    }
+                    self.gpu.queue.submit([encoder.finish()])
+                })
+                .await?;
+            if last {
+                break submission;
+            }
+            begin = end;
+            queued.push_back(submission);
+            if queued.len() > AHEAD
+                && let Some(oldest) = queued.pop_front()
+            {
+                self.gpu.wait(oldest, self.gpu.limits().patience).await?;
+            }
+        };
+        let flight = self.gpu.scoped(|| slot.fly(submission, results)).await?;
+        Ok(Piece { slot, flight, start, count: rays.len(), bad, sent })
+    }
+
+    /// Writes what a piece needs into its slot; says which rays cannot be used.
+    fn write(&self, mut upload: Upload, rays: &[Ray], first: u64) -> Result<Vec<u32>> {
+        /// Rays made ready at a time, in the nearest cache.
+        const STEP: usize = 256;
+        for (n, range) in (0..).zip(&self.ranges) {
+            let part = self.scene.parts.get(range.part);
+            let params = Params {
+                ray_count: rays.len() as u32,
+                sphere_begin: range.begin,
+                sphere_end: range.end,
+                first_id: if self.host.pairwise { first as u32 } else { part.map_or(0, |part| part.first) },
+                sphere_count: if self.host.pairwise { rays.len() as u32 } else { part.map_or(0, |part| part.count) },
+                pairwise: u32::from(self.host.pairwise),
+                fresh: u32::from(n == 0),
+                ..self.scene.framed(Params::of(self.query))
+            };
+            upload.params(n * UNIFORM_STEP, &params);
+        }
+        let mut bad = Vec::new();
+        let mut ready = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); STEP];
+        for (n, chunk) in rays.chunks(STEP).enumerate() {
+            for (i, (ready, ray)) in ready.iter_mut().zip(chunk).enumerate() {
+                // No shader may see an infinity: the largest finite numbers stand for them.
+                *ready = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
+                let at = n * STEP + i;
+                if let Err(error) = check_ray(first + at as u64, ray) {
+                    if self.query.on_bad == OnBad::Refuse {
+                        return Err(error);
+                    }
+                    bad.push(at as u32);
+                    // Its range is empty: the start lies past the end.
+                    *ready = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
+                }
+            }
+            upload.rays(n * STEP, &ready[..chunk.len()]);
+        }
+        if self.host.pairwise {
+            upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
+        }
+        Ok(bad)
+    }
+
+    /// One bind group a part.
+    async fn groups(&self, slot: &Slot) -> Result<Vec<BindGroup>> {
+        let mut groups = Vec::new();
+        for part in &self.scene.parts {
+            groups.push(self.gpu.cast_group(slot, &part.spheres).await?);
+        }
+        if groups.is_empty() {
+            groups.push(self.gpu.cast_group(slot, &slot.pairs).await?);
+        }
+        Ok(groups)
+    }
+
+    /// Waits for a piece and takes its answers; what the device left open is settled on every core.
+    async fn land<G: Gather>(
+        &self,
+        piece: Piece,
+        batch: Batch<'_>,
+        out: &mut G,
+        tally: &mut Tally,
+        landed: &mut Instant,
+    ) -> Result<Slot> {
+        let Piece { slot, flight, start, count, bad, sent } = piece;
+        let bytes = G::result_bytes(count as u64);
+        let rays = &batch.rays[start..start + count];
+        let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
+        let busy = sent.max(*landed).elapsed();
+        *landed = Instant::now();
+        if !self.host.pairwise {
+            self.gpu.pace().learn(count as u64 * self.host.spheres.len() as u64, busy);
+        }
+        let (mut part, open) = out.gather(start, rays, &view, &bad);
+        drop(view);
+        slot.land();
+        if !open.is_empty() {
+            let (host, query, first) = (self.host.clone(), *self.query, batch.first);
+            let (settled, more) = on_cores(move || settle::<G>(open, &host, &query, first)).await?;
+            part = part + more;
+            part.hits += out.place(settled);
+        }
+        part.skipped += bad.len() as u64;
+        *tally = *tally + part;
+        batch.watch.add(count as u64);
+        Ok(slot)
+    }
+}
+
+/// Settles what is open, on every core.
+fn settle<G: Gather>(
+    open: Vec<Open<G::Item>>,
+    host: &CpuScene,
+    query: &Query,
+    first: u64,
+) -> (Vec<(usize, G::Item)>, Tally) {
+    let one = |open: Open<G::Item>| {
+        let mut tally = Tally::default();
+        let item = G::settle(open.raw, &open.ray, first + open.at as u64, host, query, &mut tally);
+        ((open.at, item), tally)
+    };
+    let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
+    (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
+}
+
 /// Which pipelines answer a query: (plain solve, bounds decide). Without a passing probe, exact answers rest on the plain
 /// solve's wider bounds.
-fn solve_variant(gpu: &GpuDevice, query: &Query) -> (bool, bool) {
+fn variant(gpu: &GpuDevice, query: &Query) -> (bool, bool) {
     let exact = query.precision == Precision::Exact;
     (query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some()), exact)
-}
-
-fn groups(count: u64) -> u32 {
-    count.div_ceil(u64::from(WORKGROUP)) as u32
-}
-
-/// Rays with infinite ends replaced by the largest finite numbers: no shader may see an infinity.
-fn finite(rays: &[Ray]) -> Vec<Ray> {
-    rays.iter().map(|ray| ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))).collect()
-}
-
-/// Answers a ray on the CPU that the device left open.
-fn judged<T: CpuQuery>(ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally, miss: T) -> T {
-    if ray.t_min > ray.t_max {
-        // A ray that was skipped: it ends before it starts.
-        return miss;
-    }
-    tally.judged += 1;
-    match scene.cast_one::<T>(number, ray, query) {
-        Some(found) => {
-            tally.beyond += u64::from(found.beyond);
-            found.answer
-        }
-        None => miss,
-    }
-}
-
-impl GpuQuery for Hit {
-    const SEARCH: Search = Search { program: &wgsl::CLOSEST, state: size_of::<Best>() as u64 };
-    const FINISH: &'static Program = &wgsl::HITS;
-    const FINISH_SOLVES: bool = true;
-
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match raw.t.to_bits() {
-            TAG_JUDGE => judged(ray, number, scene, query, tally, Self::MISS),
-            TAG_BEYOND => {
-                tally.beyond += 1;
-                Self::MISS
-            }
-            TAG_ROUND => match scene.spheres.get(raw.id as usize) {
-                Some(sphere) => Self { t: crate::cpu::round_hit(ray, sphere, query), id: raw.id },
-                None => Self::MISS,
-            },
-            _ => raw,
-        }
-    }
-}
-
-impl GpuQuery for Interval {
-    const SEARCH: Search = Search { program: &wgsl::CLOSEST, state: size_of::<Best>() as u64 };
-    const FINISH: &'static Program = &wgsl::INTERVALS;
-    const FINISH_SOLVES: bool = true;
-
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match raw.t_enter.to_bits() {
-            TAG_JUDGE => judged(ray, number, scene, query, tally, Self::MISS),
-            TAG_BEYOND => {
-                tally.beyond += 1;
-                Self::MISS
-            }
-            TAG_ROUND => match scene.spheres.get(raw.id as usize) {
-                Some(sphere) => {
-                    let (t_enter, t_exit) = round_roots(ray, sphere);
-                    Self { t_enter, t_exit, id: raw.id }
-                }
-                None => Self::MISS,
-            },
-            _ => raw,
-        }
-    }
-}
-
-impl GpuQuery for Approach {
-    const SEARCH: Search = Search { program: &wgsl::APPROACH, state: size_of::<Nearest>() as u64 };
-    const FINISH: &'static Program = &wgsl::APPROACHES;
-    const FINISH_SOLVES: bool = false;
-
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match raw.t.to_bits() {
-            TAG_JUDGE => judged(ray, number, scene, query, tally, Self::NONE),
-            TAG_ROUND => match scene.spheres.get(raw.id as usize) {
-                Some(sphere) => {
-                    let (t, clearance) = crate::cpu::judge_approach(ray, sphere);
-                    Self { t, clearance, id: raw.id }
-                }
-                None => Self::NONE,
-            },
-            _ if raw.id == NO_SPHERE => raw,
-            _ => Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw },
-        }
-    }
-}
-
-/// A chunk's rays with the bad ones replaced by one that meets nothing, and where those are.
-fn accept(first: u64, chunk: &[Ray], query: &Query) -> Result<(Vec<Ray>, Vec<usize>)> {
-    let mut rays = chunk.to_vec();
-    let mut bad = Vec::new();
-    for (i, ray) in rays.iter_mut().enumerate() {
-        if let Err(error) = check_ray(first + i as u64, ray) {
-            if query.on_bad == OnBad::Refuse {
-                return Err(error);
-            }
-            // Its range is empty: the start lies past the end.
-            *ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
-            bad.push(i);
-        }
-    }
-    Ok((rays, bad))
 }

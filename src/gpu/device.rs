@@ -1,6 +1,8 @@
 //! One opened GPU: its programs, its waits and its faults.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,11 +11,14 @@ use std::time::Duration;
 use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
-use super::adapters::{is_software, kind, required_features, required_limits};
+use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
+use super::pace::Pace;
 use super::probe::Probe;
+use super::slot::Slot;
+use crate::device::Limits;
 use crate::error::{Error, Result};
 use crate::query::Precision;
-use crate::wgsl::Program;
+use crate::wgsl::{self, Program};
 
 /// A wait for a submission, handed to the polling thread.
 struct Wait {
@@ -70,6 +75,14 @@ pub(crate) struct GpuDevice {
     /// A change made to every program before it is compiled: how tests break a device on purpose.
     edit: Option<(&'static str, &'static str)>,
     pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
+    /// The layout that all programs of a cast share.
+    cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// Buffers for the next cast.
+    slots: Mutex<Vec<Slot>>,
+    pace: Pace,
+    limits: Limits,
+    /// Buffers made so far: tests see that repeated calls make none.
+    pub(crate) made: AtomicU64,
     poller: Poller,
     /// What the driver said when the device was lost, or failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
@@ -82,11 +95,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl GpuDevice {
     /// Opens an adapter and probes it.
-    pub(crate) async fn open(adapter: &wgpu::Adapter, edit: Option<(&'static str, &'static str)>) -> Result<Self> {
+    pub(crate) async fn open(
+        adapter: &wgpu::Adapter,
+        limits: Limits,
+        edit: Option<(&'static str, &'static str)>,
+    ) -> Result<Self> {
         let info = adapter.get_info();
         let description = wgpu::DeviceDescriptor {
             label: Some("umbracast"),
-            required_features: required_features(),
+            required_features: required_features(adapter),
             required_limits: required_limits(adapter),
             ..Default::default()
         };
@@ -94,7 +111,7 @@ impl GpuDevice {
             .request_device(&description)
             .await
             .map_err(|e| Error::DeviceFailed { device: info.name.clone(), message: e.to_string() })?;
-        let opened = Self { edit, ..Self::start(device, queue)? };
+        let opened = Self { edit, limits, ..Self::start(device, queue)? };
         let fault = opened.fault.clone();
         let name = info.name.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
@@ -121,6 +138,11 @@ impl GpuDevice {
         })?;
         let info = device.adapter_info();
         Ok(Self {
+            cast: cast_layout(&device),
+            slots: Mutex::default(),
+            pace: Pace::new(is_software(&info)),
+            limits: Limits::default(),
+            made: AtomicU64::new(0),
             device,
             queue,
             info,
@@ -142,11 +164,6 @@ impl GpuDevice {
         &self.info.name
     }
 
-    /// Whether it is a program rather than a GPU.
-    pub(crate) fn is_software(&self) -> bool {
-        is_software(&self.info)
-    }
-
     /// What kind of adapter it is, in words.
     pub(crate) fn kind(&self) -> &'static str {
         kind(&self.info)
@@ -155,7 +172,22 @@ impl GpuDevice {
     /// The largest buffer that can be bound.
     pub(crate) fn largest_binding(&self) -> u64 {
         let limits = self.device.limits();
-        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.limits.binding)
+    }
+
+    /// What it may be asked for at once.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How fast it goes.
+    pub(crate) fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// Buffers that casts left for the next.
+    pub(crate) fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Slot>> {
+        lock(&self.slots)
     }
 
     /// Refuses a precision that the probe does not bear out.
@@ -229,23 +261,70 @@ impl GpuDevice {
         }
         match waited {
             Ok(()) => Ok(()),
-            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), seconds: limit.as_secs() }),
+            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), limit }),
             Err(other) => Err(failed(&other.to_string())),
         }
     }
 
-    /// A program's pipeline, made on first use.
+    /// A program's pipeline, made on first use; its layout is its own.
     pub(crate) async fn pipeline(&self, program: &Program, fast: bool, exact: bool) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, fast, exact, None).await
+    }
+
+    /// The same for the programs of a cast, which share one layout.
+    pub(crate) async fn cast_pipeline(
+        &self,
+        program: &Program,
+        fast: bool,
+        exact: bool,
+    ) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, fast, exact, Some(&self.cast.1)).await
+    }
+
+    /// What a cast's programs see: one slot's buffers, and the spheres of one part.
+    pub(crate) async fn cast_group(&self, slot: &Slot, spheres: &wgpu::Buffer) -> Result<wgpu::BindGroup> {
+        let params = wgpu::BufferBinding {
+            buffer: &slot.params,
+            offset: 0,
+            size: std::num::NonZeroU64::new(size_of::<super::params::Params>() as u64),
+        };
+        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        self.scoped(|| {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &self.cast.0,
+                entries: &[
+                    entry(0, wgpu::BindingResource::Buffer(params)),
+                    entry(1, spheres.as_entire_binding()),
+                    entry(2, slot.rays.as_entire_binding()),
+                    entry(3, slot.state.as_entire_binding()),
+                    entry(4, slot.results.as_entire_binding()),
+                ],
+            })
+        })
+        .await
+    }
+
+    async fn pipeline_in(
+        &self,
+        program: &Program,
+        fast: bool,
+        exact: bool,
+        layout: Option<&wgpu::PipelineLayout>,
+    ) -> Result<wgpu::ComputePipeline> {
         let variant = (program.name, fast, exact);
         if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
             return Ok(pipeline.clone());
         }
         let pipeline = self
             .scoped(|| {
-                let source = match self.edit {
-                    Some((from, to)) => program.source.replace(from, to).into(),
-                    None => program.source.into(),
-                };
+                let mut source = Cow::Borrowed(program.source);
+                if shares_loads(&self.device, &self.info) {
+                    source = wgsl::with_shared_loads(&source).into();
+                }
+                if let Some((from, to)) = self.edit {
+                    source = source.replace(from, to).into();
+                }
                 let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some(program.name),
                     source: wgpu::ShaderSource::Wgsl(source),
@@ -258,7 +337,7 @@ impl GpuDevice {
                 }
                 self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                     label: Some(program.name),
-                    layout: None,
+                    layout,
                     module: &module,
                     entry_point: Some("main"),
                     compilation_options: wgpu::PipelineCompilationOptions {
@@ -272,6 +351,33 @@ impl GpuDevice {
         lock(&self.pipelines).insert(variant, pipeline.clone());
         Ok(pipeline)
     }
+}
+
+/// Parameters at an offset, spheres, rays, state, results.
+fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+        count: None,
+    };
+    let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+    let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("cast"),
+        entries: &[
+            entry(0, wgpu::BufferBindingType::Uniform, true),
+            entry(1, storage(true), false),
+            entry(2, storage(true), false),
+            entry(3, storage(false), false),
+            entry(4, storage(false), false),
+        ],
+    });
+    let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("cast"),
+        bind_group_layouts: &[Some(&group)],
+        immediate_size: 0,
+    });
+    (group, pipeline)
 }
 
 fn fault_of(device: &str, error: wgpu::Error) -> Error {

@@ -4,9 +4,17 @@ pub(crate) mod adapters;
 mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;
+pub(crate) mod gather;
+mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
 pub(crate) mod probe;
+pub(crate) mod readback;
+mod settle;
 pub(crate) mod shot;
+mod slot;
+pub(crate) mod spheres;
 
 pub(crate) use device::GpuDevice;
+pub(crate) use settle::GpuQuery;
+pub(crate) use spheres::GpuScene;

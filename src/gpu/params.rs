@@ -4,6 +4,9 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::query::{Ends, Inside, Query, Touch};
 
+/// From one dispatch's parameters to the next in their buffer: the largest alignment WebGPU may ask for.
+pub(crate) const UNIFORM_STEP: u64 = 256;
+
 /// The uniform of every program.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -19,7 +22,11 @@ pub(crate) struct Params {
     pub(crate) fresh: u32,
     pub(crate) zero: u32,
     pub(crate) largest: f32,
-    pub(crate) unused: u32,
+    pub(crate) scale: f32,
+    pub(crate) middle: [f32; 3],
+    pub(crate) far: f32,
+    pub(crate) sphere_count: u32,
+    pub(crate) unused: [u32; 3],
 }
 
 impl Params {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::GpuDevice;
-use super::cast::GpuScene;
+use super::GpuScene;
 use super::params::Params;
 use super::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::cpu::coverage::Sky;
@@ -46,7 +46,7 @@ pub(crate) async fn picture(
     let pixels = width * height;
     let mut picture = Picture::new([width, height]);
     // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
-    let band = GpuScene::chunk(gpu, stage.balls.len() as u64, false).min(u64::from(pixels)) as u32;
+    let band = GpuScene::piece(gpu, stage.balls.len() as u64).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, stage, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);

@@ -1,0 +1,193 @@
+// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs `params` and `spheres`.
+//
+// Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
+// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
+// come here together: see load_shared.wgsl.
+//
+// In the plane perpendicular to a ray, with the unit vectors u and v, the line is the point (o.u, o.v) and the distance of a
+// centre from it is |(c.u - o.u, c.v - o.v)|: nine operations a pair. Centres and origins are taken from the middle of the
+// scene and scaled by a power of two, so that |c|_1 + r is at most 2.
+//
+// With sums and products within 2 u, which is all that WGSL promises, quotients within 5 u and roots within 9 u, d's length
+// is off by 17 u at most, which tilts u and v by 34 u together; their own rounding adds 20 u, the sums and c and o another 20.
+// `fast` may call met what misses by 32 u (E + r). So what is farther than r + 112 u (|o|_1 + 2) is met by no solve, whatever
+// the other rays of a thread add to the slack that they share: an answer must not depend on a ray's neighbours.
+
+// Rays a thread, spheres a mask, and masks a ray between two emptyings.
+const RAYS: u32 = 8u;
+const BLOCK: u32 = 32u;
+const BLOCKS: u32 = 4u;
+const WORKGROUP: u32 = 64u;
+
+// A ray as the point where it pierces the plane perpendicular to it.
+struct Line {
+  u: vec3<f32>,
+  v: vec3<f32>,
+  at: vec2<f32>,
+  slack: f32,
+}
+
+// Four of them, component by component.
+struct Lines {
+  ux: vec4<f32>,
+  uy: vec4<f32>,
+  uz: vec4<f32>,
+  u: vec4<f32>,
+  vx: vec4<f32>,
+  vy: vec4<f32>,
+  vz: vec4<f32>,
+  v: vec4<f32>,
+}
+
+// The thread's rays, how far each may be off, and the most of it, which they share.
+var<private> lines: array<Lines, 2>;
+var<private> slacks: array<vec4<f32>, 2>;
+var<private> slack: f32;
+// The masks of a ray are RAYS apart. Bit w of `marked` tells whether masks[w] holds anything.
+var<private> masks: array<u32, 32>;
+var<private> marked: u32;
+
+// A line that no sphere is near, and one that all are near.
+const NEVER = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
+const ALWAYS = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
+
+// The basis is Duff and others' (Building an Orthonormal Basis, Revisited, JCGT 6, 2017).
+fn line_of(ray: Ray) -> Line {
+  if (largest_of(ray.origin) > params.far) {
+    return ALWAYS;
+  }
+  let lift = select(1.0, 16777216.0, largest_of(ray.direction) < power_of_two(-100));
+  let lifted = ray.direction * lift;
+  let e = exponent(clamp(largest_of(lifted), power_of_two(-126), power_of_two(126)));
+  let scaled = lifted * power_of_two(-e);
+  let d = scaled / sqrt(dot3(scaled, scaled));
+  let side = select(-1.0, 1.0, d.z >= 0.0);
+  let a = -1.0 / (side + d.z);
+  let b = d.x * d.y * a;
+  let u = vec3<f32>(1.0 + side * d.x * d.x * a, side * b, -side * d.x);
+  let v = vec3<f32>(b, side + d.y * d.y * a, -d.y);
+  let o = ray.origin * params.scale - params.middle;
+  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0));
+}
+
+fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {
+  return Lines(
+    vec4<f32>(a.u.x, b.u.x, c.u.x, d.u.x),
+    vec4<f32>(a.u.y, b.u.y, c.u.y, d.u.y),
+    vec4<f32>(a.u.z, b.u.z, c.u.z, d.u.z),
+    vec4<f32>(a.at.x, b.at.x, c.at.x, d.at.x),
+    vec4<f32>(a.v.x, b.v.x, c.v.x, d.v.x),
+    vec4<f32>(a.v.y, b.v.y, c.v.y, d.v.y),
+    vec4<f32>(a.v.z, b.v.z, c.v.z, d.v.z),
+    vec4<f32>(a.at.y, b.at.y, c.at.y, d.at.y),
+  );
+}
+
+// The number of the thread's first ray; the others follow at distances of WORKGROUP.
+fn first_ray(workgroup: u32, local: u32) -> u32 {
+  return workgroup * WORKGROUP * RAYS + local;
+}
+
+fn line_at(i: u32) -> Line {
+  if (i >= params.ray_count) {
+    return NEVER;
+  }
+  return line_of(rays[i]);
+}
+
+// Makes the thread's rays ready.
+fn prepare_rays(first: u32) {
+  prepare_load();
+  slack = 0.0;
+  for (var half = 0u; half < 2u; half++) {
+    let i = first + half * 4u * WORKGROUP;
+    let a = line_at(i);
+    let b = line_at(i + WORKGROUP);
+    let c = line_at(i + 2u * WORKGROUP);
+    let d = line_at(i + 3u * WORKGROUP);
+    lines[half] = lines_of(a, b, c, d);
+    slacks[half] = vec4<f32>(a.slack, b.slack, c.slack, d.slack);
+    slack = max(max(max(slack, a.slack), max(b.slack, c.slack)), d.slack);
+  }
+}
+
+// The squares of the distances of a centre from four lines.
+fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
+  let x = l.ux * c.x + l.uy * c.y + l.uz * c.z - l.u;
+  let y = l.vx * c.x + l.vy * c.y + l.vz * c.z - l.v;
+  return x * x + y * y;
+}
+
+// One bit for each of four lines: whether it comes near.
+fn close(l: Lines, s: vec4<f32>, bit: u32) -> vec4<u32> {
+  let reach = s.w + slack;
+  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= vec4<f32>(reach * reach));
+}
+
+// The bits of eight spheres.
+fn close_eight(l: Lines, s: Eight) -> vec4<u32> {
+  return close(l, s.a, 1u) | close(l, s.b, 2u) | close(l, s.c, 4u) | close(l, s.d, 8u) | close(l, s.e, 16u)
+    | close(l, s.f, 32u) | close(l, s.g, 64u) | close(l, s.h, 128u);
+}
+
+// Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray may meet.
+fn mark(begin: u32, end: u32) {
+  let p = lines[0];
+  let q = lines[1];
+  marked = 0u;
+  for (var block = 0u; block < BLOCKS; block++) {
+    let start = begin + block * BLOCK;
+    var m = vec4<u32>(0u);
+    var n = vec4<u32>(0u);
+    // The buffer is padded to whole blocks.
+    for (var j = 0u; j < BLOCK; j += 8u) {
+      let loaded = eight(start + j);
+      m |= close_eight(p, loaded) << vec4<u32>(j);
+      n |= close_eight(q, loaded) << vec4<u32>(j);
+    }
+    let valid = valid_of(start, end);
+    set_masks(block * RAYS, m & vec4<u32>(valid));
+    set_masks(block * RAYS + 4u, n & vec4<u32>(valid));
+  }
+}
+
+// The bits of a block that are spheres before `end`.
+fn valid_of(start: u32, end: u32) -> u32 {
+  let count = end - min(start, end);
+  return select(0xffffffffu, (1u << (count & 31u)) - 1u, count < BLOCK);
+}
+
+fn set_masks(w: u32, m: vec4<u32>) {
+  masks[w] = m.x;
+  masks[w + 1u] = m.y;
+  masks[w + 2u] = m.z;
+  masks[w + 3u] = m.w;
+  let some = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), m != vec4<u32>(0u));
+  marked |= (some.x | some.y | some.z | some.w) << w;
+}
+
+// A ray and a sphere that it may meet: numbers of the thread's ray and of the sphere since `begin`.
+struct Candidate {
+  ray: u32,
+  sphere: u32,
+}
+
+// Takes the next candidate out of the masks; those of a ray come in ascending order. Not to be asked when nothing is marked.
+fn next_candidate() -> Candidate {
+  let w = firstTrailingBit(marked);
+  let mask = masks[w];
+  let rest = mask & (mask - 1u);
+  masks[w] = rest;
+  marked &= select(0xffffffffu, marked - 1u, rest == 0u);
+  return Candidate(w % RAYS, w / RAYS * BLOCK + firstTrailingBit(mask));
+}
+
+// For pairs: the sphere of each ray's own number, in place of `mark`.
+fn mark_own(first: u32) {
+  marked = 0u;
+  for (var r = 0u; r < RAYS; r++) {
+    let there = first + r * WORKGROUP < params.ray_count;
+    masks[r] = select(0u, 1u, there);
+    marked |= select(0u, 1u << r, there);
+  }
+}

@@ -1,0 +1,43 @@
+// Program: the closest sphere of each ray as one would write it first: a thread a ray, a loop over all spheres, no filter.
+// Kept for `umbracast bench brute`, which says what the others gain. With `fast` the textbook's foot of the perpendicular,
+// without scaling or bounds; else the whole compensated solve of every pair.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  let ray = rays[i];
+  var best = no_best();
+  if (params.fresh == 0u) {
+    best = state[i];
+  }
+  let a = dot(ray.direction, ray.direction);
+  for (var j = params.sphere_begin; j < params.sphere_end; j++) {
+    let sphere = spheres[j];
+    if (!fast) {
+      best = take(best, params.first_id + j, decide(solve_standard(scale(ray, sphere)), ray, policies(), exact));
+      continue;
+    }
+    let e = sphere.center - ray.origin;
+    let k = dot(e, ray.direction) / a;
+    let p = e - k * ray.direction;
+    let disc = sphere.radius * sphere.radius - dot(p, p);
+    if (disc >= 0.0) {
+      let h = sqrt(disc / a);
+      let t = max(k - h, ray.t_min);
+      if (k + h >= ray.t_min && t <= ray.t_max && t < best.t) {
+        best.t = t;
+        best.id = params.first_id + j;
+      }
+    }
+  }
+  state[i] = best;
+}

@@ -1,0 +1,218 @@
+//! The buffers of one piece of work, reused from piece to piece and from call to call: what goes up and what comes down is
+//! mapped, so that the host writes and reads in place.
+
+use std::time::Duration;
+
+use bytemuck::Pod;
+use futures_channel::oneshot;
+use wgpu::{
+    Buffer, BufferAsyncError, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex,
+};
+
+use super::GpuDevice;
+use crate::error::{Error, Result};
+
+/// Bytes of each buffer. `rays` and `pairs` (the spheres that pairs bring along) go up, with as much of `params`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) params: u64,
+    pub(crate) rays: u64,
+    pub(crate) pairs: u64,
+    pub(crate) state: u64,
+    pub(crate) results: u64,
+}
+
+impl Sizes {
+    fn fields(self) -> [u64; 5] {
+        [self.params, self.rays, self.pairs, self.state, self.results]
+    }
+
+    fn from_fields([params, rays, pairs, state, results]: [u64; 5]) -> Self {
+        Self { params, rays, pairs, state, results }
+    }
+
+    fn covers(self, other: Self) -> bool {
+        self.fields().iter().zip(other.fields()).all(|(own, other)| *own >= other)
+    }
+
+    fn widest(self, other: Self) -> Self {
+        let (own, other) = (self.fields(), other.fields());
+        Self::from_fields(std::array::from_fn(|i| own[i].max(other[i])))
+    }
+
+    fn upload(self) -> u64 {
+        self.params + self.rays + self.pairs
+    }
+
+    /// Memory of one slot.
+    pub(crate) fn total(self) -> u64 {
+        2 * self.upload() + self.state + 2 * self.results
+    }
+}
+
+/// One set of buffers. Whoever takes it from the device's store has it alone.
+pub(crate) struct Slot {
+    sizes: Sizes,
+    upload: Buffer,
+    pub(crate) params: Buffer,
+    pub(crate) rays: Buffer,
+    pub(crate) pairs: Buffer,
+    pub(crate) state: Buffer,
+    pub(crate) results: Buffer,
+    download: Buffer,
+}
+
+type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
+
+/// A slot whose work was submitted: when both are mapped, it is done.
+pub(crate) struct Flight {
+    submission: SubmissionIndex,
+    upload: Mapped,
+    download: Mapped,
+}
+
+impl Slot {
+    /// A slot at least so large: one that was used before, if there is one.
+    pub(crate) async fn take(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
+        let before = gpu.slots().pop();
+        match before {
+            Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
+            // Grown to what both needed, so that calls in turns do not make it anew each time.
+            Some(slot) => {
+                let sizes = slot.sizes.widest(sizes);
+                drop(slot);
+                Self::new(gpu, sizes).await
+            }
+            None => Self::new(gpu, sizes).await,
+        }
+    }
+
+    /// Keeps it for later calls, unless there are enough.
+    pub(crate) fn give_back(self, gpu: &GpuDevice) {
+        let mut slots = gpu.slots();
+        if slots.len() < super::cast::SLOTS {
+            slots.push(self);
+        }
+    }
+
+    async fn new(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
+        let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let upload = wgpu::BufferDescriptor {
+            label: Some("upload"),
+            size: sizes.upload(),
+            usage: BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        };
+        Ok(Self {
+            sizes,
+            params: gpu.buffer("params", sizes.params, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?,
+            rays: gpu.buffer("rays", sizes.rays, storage).await?,
+            pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
+            state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
+            results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
+            download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
+            upload: gpu.scoped(|| gpu.device.create_buffer(&upload)).await?,
+        })
+    }
+
+    /// The mapped memory for what goes up: params, then rays, then spheres of pairs.
+    pub(crate) async fn view(&self, gpu: &GpuDevice) -> Result<Upload> {
+        match self.upload.get_mapped_range_mut(..) {
+            Ok(view) => Ok(Upload { view, sizes: self.sizes }),
+            // A lost device makes invalid buffers without a word.
+            Err(e) => Err(gpu.lost().await.unwrap_or_else(|| gpu.failed(e.to_string()))),
+        }
+    }
+
+    /// Starts a piece: copies what was written to the upload, so many bytes of each part, to where shaders find it.
+    pub(crate) fn send(&self, encoder: &mut CommandEncoder, written: &Sizes) {
+        self.upload.unmap();
+        let mut from = 0;
+        let targets = [(&self.params, written.params), (&self.rays, written.rays), (&self.pairs, written.pairs)];
+        for ((target, bytes), room) in targets.into_iter().zip(self.sizes.fields()) {
+            if bytes > 0 {
+                encoder.copy_buffer_to_buffer(&self.upload, from, target, 0, bytes);
+            }
+            from += room;
+        }
+    }
+
+    /// Ends a piece: copies results to where the host reads them.
+    pub(crate) fn fetch(&self, encoder: &mut CommandEncoder, from: &Buffer, bytes: u64) {
+        encoder.copy_buffer_to_buffer(from, 0, &self.download, 0, bytes);
+    }
+
+    /// Asks for both mapped buffers back, after the last submission of a piece.
+    pub(crate) fn fly(&self, submission: SubmissionIndex, bytes: u64) -> Flight {
+        let map = |buffer: &Buffer, mode, bytes| {
+            let (done, answer) = oneshot::channel();
+            // Nobody may be listening any more.
+            buffer.map_async(mode, 0..bytes, move |result| drop(done.send(result)));
+            answer
+        };
+        Flight {
+            submission,
+            download: map(&self.download, MapMode::Read, bytes),
+            upload: map(&self.upload, MapMode::Write, self.sizes.upload()),
+        }
+    }
+
+    /// Waits for a piece; its results, in place. The view is to be dropped before [`Slot::land`].
+    pub(crate) async fn wait(
+        &self,
+        gpu: &GpuDevice,
+        flight: Flight,
+        bytes: u64,
+        limit: Duration,
+    ) -> Result<BufferView> {
+        gpu.wait(flight.submission, limit).await?;
+        for mapped in [flight.download, flight.upload] {
+            let mapped = mapped.await.map_err(|_| gpu.failed("a buffer was never mapped".into()))?;
+            if let Err(e) = mapped {
+                let failure = gpu.failed(format!("a buffer could not be mapped: {e}"));
+                return Err(gpu.lost().await.unwrap_or(failure));
+            }
+        }
+        match self.download.get_mapped_range(0..bytes) {
+            Ok(view) => Ok(view),
+            Err(e) => Err(gpu.lost().await.unwrap_or_else(|| gpu.failed(e.to_string()))),
+        }
+    }
+
+    /// Makes the slot ready for its next piece.
+    pub(crate) fn land(&self) {
+        self.download.unmap();
+    }
+}
+
+/// What goes up, while it is written.
+pub(crate) struct Upload {
+    view: BufferViewMut,
+    sizes: Sizes,
+}
+
+impl Upload {
+    pub(crate) fn params<T: Pod>(&mut self, at: u64, params: &T) {
+        self.put(at, bytemuck::bytes_of(params));
+    }
+
+    /// Records from the `index`th ray on.
+    pub(crate) fn rays<T: Pod>(&mut self, index: usize, rays: &[T]) {
+        self.put(self.sizes.params + (index * size_of::<T>()) as u64, bytemuck::cast_slice(rays));
+    }
+
+    pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
+        self.put(self.sizes.params + self.sizes.rays, bytemuck::cast_slice(spheres));
+    }
+
+    fn put(&mut self, at: u64, bytes: &[u8]) {
+        let at = at as usize;
+        self.view.slice(at..at + bytes.len()).copy_from_slice(bytes);
+    }
+}
+
+impl GpuDevice {
+    pub(crate) fn failed(&self, message: String) -> Error {
+        Error::DeviceFailed { device: self.name().into(), message }
+    }
+}

@@ -1,0 +1,109 @@
+//! Spheres on a GPU, in as many parts as its bindings demand.
+
+use std::time::Duration;
+
+use wgpu::{Buffer, BufferUsages};
+
+use super::GpuDevice;
+use super::params::Params;
+use crate::error::Result;
+use crate::records::Sphere;
+
+/// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
+/// `shaders/blocks.wgsl`.
+pub(crate) const SPAN: u64 = 128;
+/// Spheres a dispatch at most. Each is a candidate of eight rays at worst, and its loops then stay far below the 65,535
+/// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.
+pub(crate) const RANGE: u64 = 4096;
+
+const SPHERE: u64 = size_of::<Sphere>() as u64;
+
+/// Spheres on a GPU.
+pub(crate) struct GpuScene {
+    pub(crate) parts: Vec<Part>,
+    frame: Frame,
+    largest: f32,
+}
+
+/// Spheres in one buffer.
+pub(crate) struct Part {
+    /// The id of the first one.
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) spheres: Buffer,
+}
+
+/// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Frame {
+    scale: f32,
+    middle: [f32; 3],
+    far: f32,
+}
+
+impl Frame {
+    fn of(spheres: &[Sphere]) -> Self {
+        let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+        for sphere in spheres {
+            low = low.min(sphere.center);
+            high = high.max(sphere.center);
+        }
+        let middle = if spheres.is_empty() { glam::DVec3::ZERO } else { (low.as_dvec3() + high.as_dvec3()) * 0.5 };
+        let middle = middle.as_vec3().as_dvec3();
+        let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
+        let reach = spheres.iter().map(reach).fold(0.0, f64::max);
+        let largest = f64::from(crate::cpu::largest_of(spheres));
+        // The power of two that brings the reach to [1, 2), unless coordinates then exceed 2⁴⁰ or shaders see no such power.
+        let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -126.0 };
+        let power = (-exponent(reach)).min(40.0 - exponent(largest)).min(126.0);
+        if power < -126.0 {
+            // Spheres as wide apart as f32 reaches: nothing is filtered.
+            return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0 };
+        }
+        let scale = power.exp2();
+        let far = (50.0 - power).exp2().min(f64::from(f32::MAX));
+        Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32 }
+    }
+}
+
+impl GpuScene {
+    /// Uploads spheres, but for those of pairs, which travel with their rays.
+    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
+        let mut parts = Vec::new();
+        let capacity = Self::capacity(gpu)? as usize;
+        let resident = if pairwise { &[] } else { spheres };
+        for (n, chunk) in resident.chunks(capacity).enumerate() {
+            let bytes = (chunk.len() as u64).next_multiple_of(SPAN) * SPHERE;
+            let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
+            gpu.write(&buffer, chunk).await?;
+            // Uploads stay in memory until something is submitted: they would pile up.
+            let uploaded = gpu.scoped(|| gpu.queue.submit([])).await?;
+            gpu.wait(uploaded, Duration::from_secs(60)).await?;
+            parts.push(Part { first: (n * capacity) as u32, count: chunk.len() as u32, spheres: buffer });
+        }
+        Ok(Self { parts, frame: Frame::of(spheres), largest: crate::cpu::largest_of(spheres) })
+    }
+
+    /// Spheres a binding holds, in whole ranges where it holds one.
+    fn capacity(gpu: &GpuDevice) -> Result<u64> {
+        let most = gpu.largest_binding() / SPHERE;
+        let unit = if most >= RANGE { RANGE } else { SPAN };
+        let capacity = (most / unit * unit).min(1 << 31);
+        if capacity == 0 {
+            let (asked, allowed, device) = (SPAN * SPHERE, gpu.largest_binding(), gpu.name().into());
+            return Err(crate::Error::TooLarge { what: "spheres", asked, allowed, device });
+        }
+        Ok(capacity)
+    }
+
+    /// Bytes that so many spheres take on the device.
+    pub(crate) fn bytes(spheres: u64) -> u64 {
+        spheres.saturating_add(SPAN).saturating_mul(SPHERE)
+    }
+
+    /// What the filter has to know.
+    pub(crate) fn framed(&self, params: Params) -> Params {
+        let Frame { scale, middle, far } = self.frame;
+        Params { scale, middle, far, largest: self.largest, ..params }
+    }
+}

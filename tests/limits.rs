@@ -1,0 +1,200 @@
+//! Whatever exceeds a limit is done in pieces, parts and ranges: not a byte of an answer changes. What cannot fit is refused
+//! with figures.
+
+mod common;
+
+use common::{Numbers, devices};
+use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+
+/// The same devices with other limits.
+fn limited(limits: Limits) -> Vec<Device> {
+    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+    (0..devices().len()).map(open).collect()
+}
+
+fn rays_at_once(rays: u64) -> Limits {
+    let mut limits = Limits::default();
+    limits.rays = rays;
+    limits
+}
+
+fn one_mebibyte() -> Limits {
+    let mut limits = Limits::default();
+    limits.binding = 1 << 20;
+    limits
+}
+
+fn cloud(count: usize, radius: f32) -> Vec<Sphere> {
+    let mut n = Numbers(31);
+    (0..count).map(|_| Sphere::new(n.vector(), radius * n.unit())).collect()
+}
+
+fn rays(count: usize) -> Vec<Ray> {
+    let mut n = Numbers(37);
+    (0..count).map(|_| Ray::new(n.vector().map(|x| 2.0 * x), n.vector()).between(-0.5, 3.0 + n.unit())).collect()
+}
+
+/// Every query's whole answer, as bytes, at a precision.
+fn answers(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
+    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let query = Query::at(precision);
+    let closest = blocking::closest(&scene, rays, &query).unwrap();
+    let occluded = blocking::occluded(&scene, rays, &query).unwrap();
+    assert_eq!(closest.report.hits, occluded.report.hits, "{}", device.name());
+    assert_eq!(closest.report.hits, closest.records.iter().filter(|hit| hit.is_hit()).count() as u64);
+    let interval = blocking::interval(&scene, rays, &query).unwrap();
+    let approach = blocking::approach(&scene, rays, &query).unwrap();
+    [
+        bytemuck::cast_slice(&closest.records).to_vec(),
+        bytemuck::cast_slice(&occluded.words).to_vec(),
+        bytemuck::cast_slice(&interval.records).to_vec(),
+        bytemuck::cast_slice(&approach.records).to_vec(),
+    ]
+}
+
+fn compare(whole: &Device, limited: &Device, spheres: &[Sphere], rays: &[Ray]) {
+    for precision in Precision::ALL {
+        let (a, b) = (answers(whole, spheres, rays, precision), answers(limited, spheres, rays, precision));
+        for ((a, b), query) in a.iter().zip(&b).zip(["closest", "occluded", "interval", "approach"]) {
+            assert!(a == b, "{} {query} {precision:?}: {} rays, {} spheres", whole.name(), rays.len(), spheres.len());
+        }
+    }
+}
+
+#[test]
+fn pieces_of_any_size_change_no_byte() {
+    let (spheres, rays) = (cloud(300, 0.15), rays(1301));
+    for piece in [1, 7, 64, 65, 1 << 20] {
+        for (whole, limited) in devices().iter().zip(limited(rays_at_once(piece))) {
+            // One at a time, few are enough.
+            let rays = if piece == 1 { &rays[..150] } else { &rays };
+            compare(whole, &limited, &spheres, rays);
+        }
+    }
+}
+
+#[test]
+fn ray_counts_around_words_and_workgroups() {
+    let spheres = cloud(100, 0.2);
+    for count in [0, 1, 63, 64, 65, 511, 512, 513] {
+        for (whole, limited) in devices().iter().zip(limited(rays_at_once(64))) {
+            compare(whole, &limited, &spheres, &rays(count));
+        }
+    }
+}
+
+#[test]
+fn ray_counts_around_the_largest_dispatch() {
+    let spheres = cloud(3, 0.5);
+    let rays = rays(65_535 * 64 + 1);
+    let scenes: Vec<_> =
+        devices().iter().map(|d| blocking::scene(d, &spheres, &SceneOptions::default()).unwrap()).collect();
+    for count in [65_535 * 64 - 1, 65_535 * 64, 65_535 * 64 + 1] {
+        let query = Query::at(Precision::Exact);
+        let all: Vec<_> =
+            scenes.iter().map(|scene| blocking::closest(scene, &rays[..count], &query).unwrap()).collect();
+        assert!(all[0].report.hits > 100_000, "{}", all[0].report.hits);
+        for (answer, device) in all.iter().zip(devices()) {
+            assert!(answer.records == all[all.len() - 1].records, "{} at {count}", device.name());
+            assert_eq!(answer.report.hits, all[0].report.hits, "{} at {count}", device.name());
+        }
+    }
+}
+
+#[test]
+fn sphere_counts_around_every_limit() {
+    // A block of the filter, a span, a range, and the parts that 1 MiB makes: 65,536 spheres.
+    let counts = [1_usize, 31, 32, 33, 127, 128, 129, 4095, 4096, 4097, 65_535, 65_536, 65_537, 131_073];
+    let spheres = cloud(131_073, 0.01);
+    let mut rays = rays(64);
+    for count in counts {
+        // The last spheres, and the first, are met by somebody.
+        for target in [0, count / 2, count.saturating_sub(2), count - 1] {
+            rays.push(Ray::segment(spheres[target].center * 3.0, spheres[target].center));
+        }
+    }
+    let last = devices().len() - 1;
+    for count in counts {
+        let cpu = answers(&devices()[last], &spheres[..count], &rays, Precision::Exact);
+        for (whole, limited) in devices()[..last].iter().zip(limited(one_mebibyte())) {
+            compare(whole, &limited, &spheres[..count], &rays);
+            assert!(answers(whole, &spheres[..count], &rays, Precision::Exact) == cpu, "{} {count}", whole.name());
+        }
+    }
+}
+
+#[test]
+fn pairs_in_pieces() {
+    let spheres = cloud(1000, 0.9);
+    let rays: Vec<_> = rays(1000);
+    for (whole, limited) in devices().iter().zip(limited(rays_at_once(65))) {
+        let [a, b] = [whole, &limited].map(|device| {
+            let scene = blocking::pairwise(device, &spheres).unwrap();
+            let query = Query::default();
+            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
+            assert!(bits.report.hits > 30, "{}", bits.report.hits);
+            (blocking::interval(&scene, &rays, &query).unwrap().records, bits.words)
+        });
+        assert!(a == b, "{}", whole.name());
+    }
+}
+
+#[test]
+fn what_exceeds_the_memory_is_refused_with_figures() {
+    let spheres = cloud(100_000, 0.1);
+    let mut limits = Limits::default();
+    limits.memory = 1 << 20;
+    for device in limited(limits) {
+        let refused = blocking::scene(&device, &spheres, &SceneOptions::default());
+        let Err(error @ Error::TooLarge { asked, allowed, .. }) = refused.map(|_| ()) else {
+            panic!("{}", device.name())
+        };
+        assert_eq!((asked, allowed), (device.estimate_bytes(100_000, 0), 1 << 20));
+        assert!(asked >= 3_200_000, "{asked}");
+        assert_eq!(error.exit_code(), 4);
+        println!("{error}");
+        // What fits is taken, until rays are too many.
+        let scene = blocking::scene(&device, &spheres[..1000], &SceneOptions::default()).unwrap();
+        assert!(blocking::closest(&scene, &rays(10), &Query::default()).is_ok());
+        let many = blocking::closest(&scene, &rays(1 << 17), &Query::default());
+        assert_eq!(many.is_err(), !device.is_cpu(), "{}", device.name());
+    }
+}
+
+/// Resident memory of this process in KiB.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
+    // One process a device: other tests of this file would allocate meanwhile.
+    if std::env::var_os("UMBRACAST_TEST_ALONE").is_none() {
+        let done = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_thousand_calls_make_no_buffer_and_take_no_memory", "--nocapture"])
+            .env("UMBRACAST_TEST_ALONE", "1")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&[done.stdout, done.stderr].concat()));
+        return;
+    }
+    let (spheres, rays) = (cloud(50, 0.2), rays(3000));
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let call = || {
+            let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+            let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
+        };
+        (0..100).for_each(|_| call());
+        let (made, before) = (device.buffers_made(), resident());
+        (0..1000).for_each(|_| call());
+        let (after, now) = (device.buffers_made(), resident());
+        println!("{}: {made} buffers, {before} KiB; {after} buffers, {now} KiB", device.name());
+        assert_eq!(made, after, "{}", device.name());
+        assert!(now < before + 1024, "{}: {before} KiB, {now} KiB", device.name());
+    }
+}
