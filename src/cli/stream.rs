@@ -125,11 +125,13 @@ impl Files<'_> {
         rays: &RayBatches,
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
-        let devices = [Some(device), judge].into_iter().flatten();
-        // Each device has its answers, and one of them is being written in another form, of numbers or of text.
-        let answers = |device: &Device| device.estimate_bytes(spheres as u64, batch) + batch * size_of::<T>() as u64;
-        let rays = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64;
-        check_memory("the scene and batches of rays", rays + devices.map(answers).sum::<u64>() + batch * 32)
+        // Each device has its answers, and those of one are being written in another form, of numbers or of text.
+        let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;
+        let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
+            let answers = batch * size_of::<T>() as u64;
+            sum.saturating_add(device.estimate_bytes(spheres as u64, batch)).saturating_add(answers)
+        });
+        check_memory("the scene and batches of rays", asked)
     }
 
     fn scene(&self, device: &Device, spheres: &[Sphere], watch: &Watch) -> Result<Scene> {
