@@ -1,4 +1,4 @@
-//! One ray against many spheres: the queries. Twin of `shaders/cast.wgsl`.
+//! One ray against many spheres: the queries. `shaders/cast.wgsl` asks the same of the same solve.
 
 use super::decide::{Met, Verdict, decide};
 use super::judge::{judge_approach, judge_pair, round_hit, round_roots};

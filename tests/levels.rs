@@ -1,0 +1,58 @@
+//! Whatever instructions the CPU engine uses, it answers the same bytes, and the loop that benchmarks compare it with asks the
+//! same question.
+
+mod common;
+
+use common::{Numbers, cpu};
+use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
+
+fn scene() -> (Vec<Sphere>, Vec<Ray>) {
+    let mut n = Numbers(5);
+    let spheres = (0..1000).map(|_| Sphere::new(n.vector(), 0.01 + 0.05 * n.unit())).collect();
+    let ray = |n: &mut Numbers| {
+        let (from, to) = (n.vector().map(|x| 3.0 * x), n.vector());
+        Ray::segment(from, to).between(0.0, f32::INFINITY)
+    };
+    (spheres, (0..20_000).map(|_| ray(&mut n)).collect())
+}
+
+#[test]
+fn every_level_answers_the_same_bytes() {
+    let (spheres, rays) = scene();
+    let levels = bench::levels();
+    println!("{}", levels.join(", "));
+    assert_eq!(levels.last(), Some(&"plain"));
+    let list = blocking::list();
+    assert!(list.last().unwrap().driver.ends_with(levels[0]), "`devices` says what is used: {:?}", list.last());
+    let answers = levels.iter().map(|level| {
+        bench::use_level(Some(level));
+        let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+        bench::use_level(None);
+        Precision::ALL.map(|precision| {
+            let query = Query::at(precision);
+            let hits = blocking::closest(&scene, &rays, &query).unwrap();
+            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
+            let passes = blocking::approach(&scene, &rays[..2000], &query).unwrap();
+            let bytes: (&[u8], &[u8]) = (bytemuck::cast_slice(&hits.records), bytemuck::cast_slice(&passes.records));
+            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.hits, hits.report.judged)
+        })
+    });
+    let answers: Vec<_> = answers.collect();
+    assert!((1000..19_000).contains(&answers[0][0].3), "{} hits", answers[0][0].3);
+    for (level, answer) in levels.iter().zip(&answers) {
+        assert!(*answer == answers[0], "{level}");
+    }
+}
+
+#[test]
+fn the_scalar_loop_asks_the_same_question() {
+    let (spheres, rays) = scene();
+    let mut hits = vec![Hit::MISS; rays.len()];
+    let count = bench::scalar_closest(&spheres, &rays, &mut hits);
+    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let answers = blocking::closest(&scene, &rays, &Query::at(Precision::Fast)).unwrap();
+    assert!(count.abs_diff(answers.report.hits) <= 2, "{count} and {} hits", answers.report.hits);
+    let near = |(a, b): &(&Hit, &Hit)| a.id == b.id && (!a.is_hit() || (a.t - b.t).abs() < 1e-3);
+    let equal = hits.iter().zip(answers.iter()).filter(near).count();
+    assert!(equal + 4 >= rays.len(), "{equal} of {} alike", rays.len());
+}
