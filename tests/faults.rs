@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::Numbers;
 use umbracast::wgpu;
-use umbracast::{Device, DeviceOptions, Error, Limits, Query, Ray, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, Watch, blocking};
 use umbracast::{required_features, required_limits};
 
 fn adapters() -> Vec<wgpu::Adapter> {
@@ -56,6 +56,39 @@ fn a_device_of_the_callers_gives_the_same_answers() {
         });
         assert!(pollster::block_on(scope.pop()).is_none());
     }
+}
+
+#[test]
+fn threads_that_load_for_themselves_give_the_same_answers() {
+    // Software adapters are opened with subgroups, whose threads load spheres for each other; hardware is not.
+    let (spheres, rays) = work();
+    let mut compared = 0;
+    for adapter in adapters() {
+        let devices = [wgpu::Features::empty(), required_features(&adapter)].map(|features| {
+            let description = wgpu::DeviceDescriptor {
+                required_features: features,
+                required_limits: required_limits(&adapter),
+                ..Default::default()
+            };
+            let (device, queue) = pollster::block_on(adapter.request_device(&description)).unwrap();
+            blocking::from_wgpu(device, queue).unwrap()
+        });
+        compared += usize::from(required_features(&adapter).contains(wgpu::Features::SUBGROUP));
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let [alone, shared] = devices.each_ref().map(|device| {
+                let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+                (
+                    blocking::closest(&scene, &rays, &query).unwrap().records,
+                    blocking::occluded(&scene, &rays, &query).unwrap().words,
+                    blocking::approach(&scene, &rays, &query).unwrap().records,
+                )
+            });
+            assert!(alone.0.iter().any(|hit| hit.is_hit()));
+            assert!(alone == shared, "{} {precision:?}", adapter.get_info().name);
+        }
+    }
+    assert!(compared > 0, "no adapter with subgroups: llvmpipe has them");
 }
 
 #[test]

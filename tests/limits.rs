@@ -124,6 +124,25 @@ fn sphere_counts_around_every_limit() {
 }
 
 #[test]
+fn every_ray_meets_every_sphere() {
+    // Nested spheres, the outermost last: each is a candidate, and the best until the next. 9,000 candidates times eight rays
+    // a thread exceed what lavapipe's threads may loop.
+    let spheres: Vec<_> = (0..9000).map(|i| Sphere::new([0.0; 3], 1.0 + 1e-4 * i as f32)).collect();
+    let mut n = Numbers(41);
+    let rays: Vec<_> =
+        (0..700).map(|_| Ray::segment(n.vector().map(|x| 9.0 + x), n.vector().map(|x| 0.1 * x))).collect();
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        for precision in [Precision::Fast, Precision::Standard] {
+            let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            assert!(hits.iter().all(|hit| hit.id == 8999), "{}: {:?}", device.name(), &hits[..2]);
+            let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
+            assert!(nearest.iter().all(|pass| pass.id == 8999), "{}: {:?}", device.name(), &nearest[..2]);
+        }
+    }
+}
+
+#[test]
 fn pairs_in_pieces() {
     let spheres = cloud(1000, 0.9);
     let rays: Vec<_> = rays(1000);
