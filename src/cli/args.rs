@@ -49,11 +49,7 @@ pub(crate) struct PolicyArgs {
     ]), default_value = "closed")]
     ends: Ends,
     /// How exact the answer is
-    #[arg(long, value_parser = words([
-        ("fast", "plain f32, its bounds valid on every device", Precision::Fast),
-        ("standard", "error-free corrections: wrong only within 2^-40 of tangency", Precision::Standard),
-        ("exact", "the same hits on every device: doubtful rays are decided by exact arithmetic", Precision::Exact),
-    ]), default_value = "standard")]
+    #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
 }
 
@@ -61,6 +57,15 @@ impl PolicyArgs {
     pub(crate) fn query(&self, on_bad: OnBad) -> Query {
         Query { inside: self.inside, touch: self.touch, ends: self.ends, precision: self.precision, on_bad }
     }
+}
+
+/// The precisions, each with what it promises.
+pub(crate) fn precisions() -> impl TypedValueParser<Value = Precision> {
+    words([
+        ("fast", "plain f32, its bounds valid on every device", Precision::Fast),
+        ("standard", "error-free corrections: wrong only within 2^-40 of tangency", Precision::Standard),
+        ("exact", "the same hits on every device: doubtful rays are decided by exact arithmetic", Precision::Exact),
+    ])
 }
 
 /// A parser of one word of a few, each with its meaning for `--help`.

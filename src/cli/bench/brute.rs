@@ -1,52 +1,19 @@
-//! `umbracast bench`: how fast the devices here are, and against what.
+//! `umbracast bench brute`: every ray against every sphere.
 
-use std::time::Instant;
-
-use clap::{Args, Subcommand};
-use cpu_time::ProcessTime;
+use clap::Args;
 use serde::Serialize;
+use umbracast::glam::Vec3;
 use umbracast::{
     Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result, SceneOptions, Sphere, bench, blocking,
 };
 
-/// What follows `umbracast bench`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  umbracast bench brute                      every device here, at every precision
-  umbracast bench brute --device gpu --json  the best GPU, for programs
-  umbracast bench brute --spheres 16384      more spheres; every ray is tested against each
-  umbracast bench copy                       reading back, in place and not")]
-pub(crate) struct BenchArgs {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, Subcommand)]
-enum What {
-    /// Every ray against every sphere: billions of tests a second, beside the loops one would write first
-    Brute(BruteArgs),
-    /// Reading what a GPU wrote: in place, beside a fresh copy each time
-    Copy(CopyArgs),
-}
+use super::numbers::Numbers;
+use super::timing::{Times, median};
+use super::{choices, threads};
+use crate::cli::{print, print_json};
 
 #[derive(Debug, Args)]
-struct CopyArgs {
-    /// Only this device; else all GPUs
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
-    /// How much
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    mebibytes: u64,
-    /// Times each is run; the median is told
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    repeat: u32,
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-struct BruteArgs {
+pub(crate) struct BruteArgs {
     /// Only this device; else all
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
@@ -64,13 +31,6 @@ struct BruteArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &BenchArgs) -> Result<()> {
-    match &args.what {
-        What::Brute(args) => brute(args),
-        What::Copy(args) => copy(args),
-    }
-}
-
 /// One line of the table.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -79,7 +39,7 @@ struct Row {
     kernel: &'static str,
     precision: &'static str,
     hits: u64,
-    /// Wall and CPU seconds of the median run.
+    /// Median seconds, wall and CPU.
     seconds: f64,
     cpu_seconds: f64,
     /// 10⁹ tests a second of wall time, and of CPU time.
@@ -120,7 +80,7 @@ impl Runner<'_> {
             gtests_per_cpu_second: tests / cpu_seconds,
         };
         if !self.args.json {
-            super::print(&format!(
+            print(&format!(
                 "{:<34} {:<8} {:<9} {:>9} hits {:>9.3} ms {:>9.3} G tests/s {:>9.3} a CPU second\n",
                 row.device,
                 kernel,
@@ -136,7 +96,7 @@ impl Runner<'_> {
     }
 }
 
-fn brute(args: &BruteArgs) -> Result<()> {
+pub(super) fn run(args: &BruteArgs) -> Result<()> {
     let (spheres, rays) = (cloud(args.spheres), through(args.rays));
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
@@ -181,97 +141,11 @@ fn brute(args: &BruteArgs) -> Result<()> {
         }
     }
     if args.json {
-        let (version, threads) =
-            (env!("CARGO_PKG_VERSION"), std::thread::available_parallelism().map_or(1, usize::from));
+        let (version, threads) = (env!("CARGO_PKG_VERSION"), threads());
         let (spheres, rays, repeat) = (args.spheres, args.rays, args.repeat);
-        super::print_json(&Table { version, threads, spheres, rays, repeat, rows: &rows })?;
+        print_json(&Table { version, threads, spheres, rays, repeat, rows: &rows })?;
     }
     Ok(())
-}
-
-fn choices(device: &Option<String>) -> Vec<String> {
-    match device {
-        Some(choice) => vec![choice.clone()],
-        None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct CopyRow {
-    device: String,
-    mebibytes: u64,
-    /// Wall and CPU seconds of the median run.
-    fresh_seconds: f64,
-    fresh_cpu_seconds: f64,
-    in_place_seconds: f64,
-    in_place_cpu_seconds: f64,
-}
-
-fn copy(args: &CopyArgs) -> Result<()> {
-    let mut rows = Vec::new();
-    for choice in choices(&args.device) {
-        let device = blocking::open(&DeviceOptions::new(choice))?;
-        let Some(readback) = bench::Readback::new(&device, args.mebibytes << 20)? else { continue };
-        let fresh = median(args.repeat, || readback.fresh())?;
-        let in_place = median(args.repeat, || readback.in_place())?;
-        rows.push(CopyRow {
-            device: device.name().into(),
-            mebibytes: args.mebibytes,
-            fresh_seconds: fresh.wall,
-            fresh_cpu_seconds: fresh.cpu,
-            in_place_seconds: in_place.wall,
-            in_place_cpu_seconds: in_place.cpu,
-        });
-        if !args.json {
-            super::print(&format!(
-                "{:<34} {} MiB: fresh {:.3} ms ({:.3} CPU), in place {:.3} ms ({:.3} CPU), {:.1} times less CPU\n",
-                device.name(),
-                args.mebibytes,
-                1e3 * fresh.wall,
-                1e3 * fresh.cpu,
-                1e3 * in_place.wall,
-                1e3 * in_place.cpu,
-                fresh.cpu / in_place.cpu
-            ))?;
-        }
-    }
-    if args.json { super::print_json(&rows) } else { Ok(()) }
-}
-
-/// Seconds of the median run.
-struct Times {
-    wall: f64,
-    cpu: f64,
-    last: u64,
-}
-
-/// Runs something once without counting, then a few times.
-fn median(repeat: u32, work: impl Fn() -> Result<u64>) -> Result<Times> {
-    let mut last = work()?;
-    let mut times = Vec::new();
-    for _ in 0..repeat {
-        let (wall, cpu) = (Instant::now(), ProcessTime::now());
-        last = work()?;
-        times.push((cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64()));
-    }
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (cpu, wall) = times[times.len() / 2];
-    Ok(Times { wall, cpu, last })
-}
-
-/// A small generator with a fixed seed: the same numbers everywhere.
-struct Numbers(u64);
-
-impl Numbers {
-    /// Uniform in [0, 1).
-    fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1 << 24) as f32
-    }
-
-    fn point(&mut self) -> [f32; 3] {
-        [self.unit(), self.unit(), self.unit()]
-    }
 }
 
 /// Spheres in a unit cube, of which a ray through it meets about one, however many there are.
@@ -285,9 +159,9 @@ fn cloud(count: u32) -> Vec<Sphere> {
 fn through(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(2);
     let mut ray = || {
-        let (from, to) = (umbracast::glam::Vec3::from(numbers.point()), umbracast::glam::Vec3::from(numbers.point()));
+        let (from, to) = (Vec3::from(numbers.point()), Vec3::from(numbers.point()));
         let side = [2.0, -2.0][usize::from(numbers.unit() < 0.5)];
-        let origin = from + umbracast::glam::Vec3::new(side, 0.0, 0.0);
+        let origin = from + Vec3::new(side, 0.0, 0.0);
         Ray::new(origin, to - origin)
     };
     (0..count).map(|_| ray()).collect()

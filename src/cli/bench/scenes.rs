@@ -1,0 +1,201 @@
+//! `umbracast bench scenes`: whole batches of rays at whole scenes.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use umbracast::files::{RayFile, read_spheres};
+use umbracast::glam::DVec3;
+use umbracast::memory::check_memory;
+use umbracast::{Device, Hit, OnBad, Precision, Query, Ray, Result, Scene, SceneOptions, Watch, blocking};
+
+use super::sets::{self, Input};
+use super::threads;
+use super::timing::median;
+use crate::cli::args::{DeviceArgs, precisions, words};
+use crate::cli::progress::Working;
+use crate::cli::{print, print_json};
+
+#[derive(Debug, Args)]
+pub(crate) struct ScenesArgs {
+    /// Spheres: .npy, .csv, .f32 or .spheres; without files there are three built-in scenes
+    #[arg(value_name = "SPHERES", requires = "ray_files")]
+    sphere_file: Option<PathBuf>,
+    /// Batches of rays: .npy, .csv, .f32 or .rays
+    #[arg(value_name = "RAYS")]
+    ray_files: Vec<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// How exact the answers are
+    #[arg(long, value_parser = precisions(), default_value = "standard")]
+    precision: Precision,
+    /// What is asked of every batch, separated by commas
+    #[arg(long, value_name = "QUERIES", value_delimiter = ',', default_value = "closest,occluded", value_parser = words([
+        ("closest", "which sphere, and when", Ask::Closest),
+        ("occluded", "whether there is any", Ask::Occluded),
+    ]))]
+    queries: Vec<Ask>,
+    /// Spheres of a built-in scene
+    #[arg(long, value_name = "N", default_value_t = 2000, conflicts_with = "sphere_file",
+          value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    spheres: u32,
+    /// Rays of a built-in batch
+    #[arg(long, value_name = "N", default_value_t = 1 << 16, conflicts_with = "sphere_file",
+          value_parser = clap::value_parser!(u32).range(1..=268_435_456))]
+    rays: u32,
+    /// Times each is run after a first time that does not count; the median is told
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ask {
+    Closest,
+    Occluded,
+}
+
+#[derive(Debug, Serialize)]
+struct Table<'a> {
+    version: &'static str,
+    device: &'a str,
+    kind: &'static str,
+    threads: usize,
+    precision: &'static str,
+    repeat: u32,
+    scenes: Vec<SceneRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct SceneRow {
+    scene: String,
+    spheres: usize,
+    /// Median seconds from the records to a scene that can be asked, wall and CPU.
+    build_seconds: f64,
+    build_cpu_seconds: f64,
+    /// What scene and largest batch take beyond the caller's own records.
+    bytes: u64,
+    batches: Vec<BatchRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct BatchRow {
+    rays: String,
+    ray_count: usize,
+    query: &'static str,
+    hits: u64,
+    /// Median seconds from records to records, wall and CPU.
+    seconds: f64,
+    cpu_seconds: f64,
+    mrays_per_second: f64,
+    /// 10⁶ rays a second of CPU time, times the threads: what the CPU engine reaches when nobody else uses the cores.
+    mrays_per_second_free: Option<f64>,
+}
+
+pub(super) fn run(args: &ScenesArgs) -> Result<()> {
+    let inputs = match &args.sphere_file {
+        Some(spheres) => vec![read(spheres, &args.ray_files)?],
+        None => sets::all(args.spheres, args.rays),
+    };
+    let device = blocking::open(&args.device.options(args.precision))?;
+    let (threads, precision, repeat) = (threads(), args.precision.word(), args.repeat);
+    if !args.json {
+        let (name, kind) = (device.name(), device.kind());
+        print(&format!("{name} ({kind}), {threads} threads, {precision}, medians of {repeat}\n"))?;
+    }
+    let scenes = inputs.into_iter().map(|input| Bench { args, device: &device }.scene(input)).collect::<Result<_>>()?;
+    if args.json {
+        let (version, device, kind) = (env!("CARGO_PKG_VERSION"), device.name(), device.kind());
+        print_json(&Table { version, device, kind, threads, precision, repeat, scenes })?;
+    }
+    Ok(())
+}
+
+/// The files' records, as they are.
+fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
+    // What can be refused at once is refused before anything is read.
+    let files = rays.iter().map(|path| Ok((stem(path), RayFile::open(path)?))).collect::<Result<Vec<_>>>()?;
+    let records = read_spheres(spheres, DVec3::ZERO)?.records;
+    let batches = files.into_iter().map(|(name, file)| Ok((name, all_rays(file)?))).collect::<Result<_>>()?;
+    Ok(Input { name: stem(spheres), spheres: records, batches })
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn all_rays(file: RayFile) -> Result<Vec<Ray>> {
+    check_memory("rays", file.rays().unwrap_or(0).saturating_mul(size_of::<Ray>() as u64))?;
+    let (mut all, mut batch, watch) = (Vec::new(), Vec::new(), Watch::new());
+    let mut batches = file.read(DVec3::ZERO, OnBad::Refuse)?;
+    while batches.next(&mut batch, &watch)? {
+        all.extend_from_slice(&batch);
+    }
+    Ok(all)
+}
+
+struct Bench<'a> {
+    args: &'a ScenesArgs,
+    device: &'a Device,
+}
+
+impl Bench<'_> {
+    fn scene(&self, Input { name, spheres, batches }: Input) -> Result<SceneRow> {
+        let working = Working::on(format!("building {name}"), self.args.json);
+        let build = || blocking::scene(self.device, &spheres, &SceneOptions::default());
+        let built = median(self.args.repeat, build)?;
+        drop(working);
+        let largest = batches.iter().map(|(_, rays)| rays.len()).max().unwrap_or(0);
+        let bytes = self.device.estimate_bytes(spheres.len() as u64, largest as u64);
+        if !self.args.json {
+            let (count, ms, mib) = (spheres.len(), 1e3 * built.wall, bytes as f64 / f64::from(1 << 20));
+            print(&format!("\n{name}: {count} spheres, built in {ms:.3} ms, {mib:.2} MiB\n"))?;
+            print("  rays                      query         count       hits    Mrays/s  with free cores\n")?;
+        }
+        let mut rows = Vec::new();
+        for (name, rays) in &batches {
+            for ask in &self.args.queries {
+                rows.push(self.batch(&built.last, name, rays, *ask)?);
+            }
+        }
+        let (build_seconds, build_cpu_seconds) = (built.wall, built.cpu);
+        Ok(SceneRow { scene: name, spheres: spheres.len(), build_seconds, build_cpu_seconds, bytes, batches: rows })
+    }
+
+    fn batch(&self, scene: &Scene, name: &str, rays: &[Ray], ask: Ask) -> Result<BatchRow> {
+        let working = Working::on(format!("casting {name}"), self.args.json);
+        let query = Query::at(self.args.precision);
+        let (word, times) = match ask {
+            Ask::Closest => {
+                let mut hits = vec![Hit::MISS; rays.len()];
+                let cast = || Ok(blocking::closest_into(scene, rays, &mut hits, &query)?.hits);
+                ("closest", median(self.args.repeat, cast)?)
+            }
+            Ask::Occluded => {
+                let cast = || Ok(blocking::occluded(scene, rays, &query)?.report.hits);
+                ("occluded", median(self.args.repeat, cast)?)
+            }
+        };
+        drop(working);
+        let millions = rays.len() as f64 * 1e-6;
+        let free = self.device.is_cpu().then(|| millions / times.cpu * threads() as f64);
+        let row = BatchRow {
+            rays: name.into(),
+            ray_count: rays.len(),
+            query: word,
+            hits: times.last,
+            seconds: times.wall,
+            cpu_seconds: times.cpu,
+            mrays_per_second: millions / times.wall,
+            mrays_per_second_free: free,
+        };
+        if !self.args.json {
+            let BatchRow { ray_count, hits, mrays_per_second, .. } = row;
+            let free = free.map(|rate| format!("{rate:>15.3}")).unwrap_or_default();
+            print(&format!("  {name:<24}  {word:<8}  {ray_count:>9}  {hits:>9}  {mrays_per_second:>9.3}  {free}\n"))?;
+        }
+        Ok(row)
+    }
+}

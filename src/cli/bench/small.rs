@@ -1,0 +1,97 @@
+//! `umbracast bench small`: how long a caller waits for a few rays.
+
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+use umbracast::{Device, DeviceOptions, Error, Hit, Query, Ray, Result, Scene, SceneOptions, blocking};
+
+use super::timing::share;
+use super::{choices, sets, threads};
+use crate::cli::{print, print_json};
+
+/// Rays a call.
+const SIZES: [usize; 3] = [1, 64, 4096];
+const SPHERES: u32 = 10_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct SmallArgs {
+    /// Only this device; else all that can promise `standard`
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Calls of each size, after a first one that does not count
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    repeat: u32,
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Table {
+    version: &'static str,
+    threads: usize,
+    spheres: u32,
+    query: &'static str,
+    precision: &'static str,
+    repeat: u32,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    device: String,
+    kind: &'static str,
+    /// A call.
+    rays: usize,
+    /// Of all calls together.
+    hits: u64,
+    /// Wall seconds that half of the calls, and that 99 of 100, did not exceed.
+    p50_seconds: f64,
+    p99_seconds: f64,
+}
+
+pub(super) fn run(args: &SmallArgs) -> Result<()> {
+    let spheres = sets::uniform(SPHERES);
+    let rays = sets::random(&spheres, SIZES[SIZES.len() - 1] as u32);
+    let query = Query::default();
+    let mut rows = Vec::new();
+    for choice in choices(&args.device) {
+        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+        for size in SIZES {
+            let row = match wait(args, &device, &scene, &rays, size, &query) {
+                // Of all devices those are measured that can.
+                Err(Error::NoPrecision { .. }) if args.device.is_none() => break,
+                other => other?,
+            };
+            if !args.json {
+                let Row { device, rays, hits, p50_seconds, p99_seconds, .. } = &row;
+                let [p50, p99] = [p50_seconds, p99_seconds].map(|seconds| 1e3 * seconds);
+                print(&format!("{device:<34} {rays:>5} rays  p50 {p50:>9.3} ms  p99 {p99:>9.3} ms  {hits:>9} hits\n"))?;
+            }
+            rows.push(row);
+        }
+    }
+    if args.json {
+        let (version, threads, precision, repeat) =
+            (env!("CARGO_PKG_VERSION"), threads(), query.precision.word(), args.repeat);
+        print_json(&Table { version, threads, spheres: SPHERES, query: "closest", precision, repeat, rows })?;
+    }
+    Ok(())
+}
+
+/// Calls one after the other, each with the next rays.
+fn wait(args: &SmallArgs, device: &Device, scene: &Scene, rays: &[Ray], size: usize, query: &Query) -> Result<Row> {
+    let mut hits = vec![Hit::MISS; size];
+    blocking::closest_into(scene, &rays[..size], &mut hits, query)?;
+    let (mut count, mut seconds) = (0, Vec::new());
+    for rays in rays.chunks_exact(size).cycle().take(args.repeat as usize) {
+        let start = Instant::now();
+        let report = blocking::closest_into(scene, rays, &mut hits, query)?;
+        seconds.push(start.elapsed().as_secs_f64());
+        count += report.hits;
+    }
+    let (p50_seconds, p99_seconds) = (share(&mut seconds, 0.5), share(&mut seconds, 0.99));
+    Ok(Row { device: device.name().into(), kind: device.kind(), rays: size, hits: count, p50_seconds, p99_seconds })
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Runs Embree 4.4 and umbracast on the same files, checks that both hit as often, and prints the ratios.
+#
+#   tools/peers/compare.sh [OPTIONS] [SCENE...]
+#
+#   SCENE              as tools/peers/make_scene.py names them: uniform-N, sparse-N, clustered-N, molecule-N (N as 10k or 1M),
+#                      planet [default: uniform-10k]
+#   -o FOLDER          where everything goes, to be used again [default: a temporary folder, removed at the end]
+#   --rays KINDS       primary, primary4x4, random, shadow, with commas between [default: primary4x4,random,shadow]
+#   --count N          rays of a random and of a shadow batch [default: 2M]
+#   --width N          side of the primary picture, in pixels [default: 1024]
+#   --repeat N         times each is run after a first time that does not count [default: 5]
+#   --precision P      of umbracast: fast, standard or exact [default: standard]
+#   --device DEVICE    of umbracast [default: cpu]
+#
+# Needs Linux on x86-64, Rust, g++, and Python 3.10 or newer with venv. Python's package index gives numpy and the wheel
+# `embreex`, which carries Embree's own release build; no headers of Embree are needed. Everything else is in this folder.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+fail() { printf 'compare.sh: %s\n' "$*" >&2; exit 1; }
+say() { printf '== %s\n' "$*" >&2; }
+
+folder= kinds=primary4x4,random,shadow count=2M width=1024 repeat=5 precision=standard device=cpu scenes=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    -o | --rays | --count | --width | --repeat | --precision | --device)
+      [ $# -gt 1 ] || { printf 'compare.sh: %s needs a value\n' "$1" >&2; exit 2; }
+      case $1 in
+        -o) folder=$2 ;;
+        --rays) kinds=$2 ;;
+        --count) count=$2 ;;
+        --width) width=$2 ;;
+        --repeat) repeat=$2 ;;
+        --precision) precision=$2 ;;
+        --device) device=$2 ;;
+      esac
+      shift 2 ;;
+    -*) printf 'compare.sh: there is no option %s; --help lists them\n' "$1" >&2; exit 2 ;;
+    *) scenes+=("$1"); shift ;;
+  esac
+done
+[ ${#scenes[@]} -gt 0 ] || scenes=(uniform-10k)
+
+[ "$(uname -sm)" = "Linux x86_64" ] || fail "this is $(uname -sm): the wheel and the harness are for Linux x86_64"
+command -v cargo >/dev/null || fail "cargo is missing: install Rust"
+command -v g++ >/dev/null || fail "g++ is missing: apt-get install g++"
+command -v python3 >/dev/null || fail "python3 is missing: apt-get install python3 python3-venv"
+python3 -c 'import ensurepip, venv' 2>/dev/null || fail "python3 has no venv: apt-get install python3-venv"
+
+if [ -z "$folder" ]; then
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+fi
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+
+say "Embree"
+python=$folder/venv/bin/python
+[ -x "$python" ] || python3 -m venv "$folder/venv"
+"$python" -m pip install --quiet --disable-pip-version-check numpy 'embreex>=4.4,<4.5' \
+  || fail "numpy and embreex 4.4 could not be installed: see pip's message above"
+libraries=$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/embreex.libs
+embree=$(find "$libraries" -name 'libembree4*' 2>/dev/null | head -n 1 || true)
+[ -n "$embree" ] || fail "the wheel has no libembree4 in $libraries"
+g++ -O3 -march=native -std=c++17 "$here/embree_spheres.cpp" -o "$folder/embree_spheres" "$embree" \
+  -Wl,-rpath,"$libraries" -pthread || fail "the harness does not build: see g++'s message above"
+
+say "umbracast"
+(cd "$here/../.." && cargo build --release --locked --quiet)
+target=$(cd "$here/../.." && cargo metadata --format-version 1 --no-deps --locked | "$python" -c \
+  'import json, sys; print(json.load(sys.stdin)["target_directory"])')
+umbracast=$target/release/umbracast
+
+say "scenes"
+"$python" "$here/make_scene.py" "$folder/data" "${scenes[@]}" --rays "$kinds" --count "$count" --width "$width" >&2
+
+: >"$folder/embree.jsonl"
+: >"$folder/umbracast.jsonl"
+for scene in "${scenes[@]}"; do
+  say "$scene"
+  rays=()
+  for kind in ${kinds//,/ }; do rays+=("$folder/data/$scene-$kind.rays"); done
+  files=("$folder/data/$scene.spheres" "${rays[@]}")
+  "$folder/embree_spheres" "${files[@]}" --repeat "$repeat" >>"$folder/embree.jsonl"
+  "$umbracast" bench scenes "${files[@]}" --repeat "$repeat" --precision "$precision" --device "$device" --json \
+    >>"$folder/umbracast.jsonl"
+done
+"$python" "$here/ratios.py" "$folder/umbracast.jsonl" "$folder/embree.jsonl"
