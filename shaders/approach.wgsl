@@ -16,7 +16,8 @@ fn reach_of(i: u32, slack: f32) -> f32 {
     return 0.0;
   }
   let best = state[i];
-  if (best.id == NO_SPHERE || best.high > params.far) {
+  // What exceeds f32 stands for more than it shows.
+  if (best.id == NO_SPHERE || best.high >= FAR * 0.25 || best.high > params.far) {
     return ANYWHERE;
   }
   let high = best.high * params.scale;

@@ -24,7 +24,8 @@ pub struct DeviceOptions {
     pub limits: Limits,
 }
 
-/// Limits below a device's own. Whatever exceeds one is done in pieces, or refused with figures; answers stay the same.
+/// Limits below a device's own: take [`Limits::default`] and set what is to be less. Whatever exceeds one is done in pieces,
+/// or refused with figures; answers stay the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -34,7 +35,8 @@ pub struct Limits {
     pub binding: u64,
     /// Bytes that a scene and a query may take, here and on the device, beyond the caller's own.
     pub memory: u64,
-    /// How long a GPU may take over one submission, which is sized to take a tenth of a second.
+    /// How long to wait for a GPU at a time. A submission is sized to take a tenth of a second; what other queries have
+    /// queued before it counts too.
     pub patience: Duration,
 }
 
@@ -156,12 +158,19 @@ impl Device {
         Self { engine: Engine::Cpu, limits: options.limits }
     }
 
+    /// The CPU engine, without limits.
+    pub(crate) fn cpu() -> Self {
+        Self { engine: Engine::Cpu, limits: Limits::default() }
+    }
+
     fn gpu(gpu: GpuDevice) -> Self {
         Self { limits: *gpu.limits(), engine: Engine::Gpu(Arc::new(gpu)) }
     }
 
     /// Uses a wgpu device that belongs to the caller. Nothing global is installed on it: no error handlers, no callbacks.
-    /// Create it with [`required_limits`](crate::required_limits) and [`required_features`](crate::required_features).
+    /// Create it with [`required_limits`](crate::required_limits) and [`required_features`](crate::required_features). The
+    /// default [`Limits`] hold. Do not destroy it while a query runs *and* poll it from another thread: wgpu 30 then frees
+    /// memory that the query is writing.
     ///
     /// # Errors
     /// [`Error::DeviceFailed`] when the device cannot run the probe.
@@ -271,16 +280,20 @@ impl Device {
         Scene::new(self, spheres.into().records, true).await
     }
 
-    /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host beyond the caller's own.
+    /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the
+    /// caller's own.
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         let records = size_of::<Sphere>() as u64;
         // The records and the filter's columns, whole blocks of them.
         let host = spheres.saturating_mul(records).saturating_add(crate::cpu::columns_bytes(spheres));
+        // At most so much of an answer.
+        let host = host.saturating_add(rays.saturating_mul(size_of::<crate::Interval>() as u64));
         match self.engine {
             Engine::Cpu => host,
             Engine::Gpu(_) => {
                 let resident = if spheres > 0 { GpuScene::bytes(spheres) } else { 0 };
-                host.saturating_add(resident).saturating_add(GpuScene::bytes_in_flight(rays))
+                let flight = if rays > 0 { GpuScene::bytes_in_flight(spheres, rays) } else { 0 };
+                host.saturating_add(resident).saturating_add(flight)
             }
         }
     }

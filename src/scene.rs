@@ -51,9 +51,8 @@ impl Scene {
             return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
         }
         device.admit("the scene", spheres.len() as u64, 0)?;
-        if device.is_cpu() || device.kind() == "software" {
-            check_memory("the scene", device.estimate_bytes(spheres.len() as u64, 0))?;
-        }
+        let here = if device.kind() == "software" { device } else { &Device::cpu() };
+        check_memory("the scene", here.estimate_bytes(spheres.len() as u64, 0))?;
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
@@ -218,8 +217,10 @@ impl Scene {
     /// The batch that a caller's rays are, once what can be refused at once is refused.
     fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
         let first = rays.first.unwrap_or(0);
+        let Some(end) = first.checked_add(rays.records.len() as u64) else {
+            return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.records.len())));
+        };
         if self.host.pairwise {
-            let end = first.saturating_add(rays.records.len() as u64);
             // A part of the rays may leave spheres over, rays without a sphere are never right.
             if (rays.first.is_none() && end != self.len() as u64) || end > self.len() as u64 {
                 let (left, right) = (end, self.len() as u64);

@@ -204,6 +204,32 @@ fn a_device_without_memory_is_an_error_and_no_panic() {
 }
 
 #[test]
+fn a_device_with_small_buffers_works_in_pieces() {
+    let (spheres, rays) = work();
+    let rays = rays.repeat(20);
+    let cpu = blocking::scene(&common::cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
+    for adapter in adapters() {
+        let bytes = 1 << 20;
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            required_limits: wgpu::Limits {
+                max_buffer_size: bytes,
+                max_storage_buffer_binding_size: bytes,
+                ..wgpu::Limits::default()
+            },
+            ..Default::default()
+        }))
+        .unwrap();
+        let ours = blocking::from_wgpu(device, queue).unwrap();
+        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
+        // As often as it takes to trust the device with its largest pieces.
+        for _ in 0..6 {
+            assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+        }
+    }
+}
+
+#[test]
 fn a_device_too_small_is_refused_and_does_not_panic() {
     for adapter in adapters() {
         let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {

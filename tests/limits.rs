@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Numbers, devices};
-use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere, blocking};
 
 /// The same devices with other limits.
 fn limited(limits: Limits) -> Vec<Device> {
@@ -165,6 +165,33 @@ fn pairs_in_pieces() {
 }
 
 #[test]
+fn nearest_passes_beyond_f32_are_those_of_the_cpu() {
+    // All clearances exceed f32 and tie there; the last sphere is passed first.
+    let mut spheres = vec![Sphere::new([0.0, -3e38, 0.0], 1.0); 128];
+    spheres.push(Sphere::new([-1e38, -3.3e38, 0.0], 1.0));
+    let ray = [Ray::new([0.0, 3e38, 0.0], [1.0, 0.0, 0.0]).between(f32::NEG_INFINITY, f32::INFINITY)];
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        for precision in Precision::ALL {
+            let passes = blocking::approach(&scene, &ray, &Query::at(precision)).unwrap();
+            let found = (passes[0].id, passes[0].t, passes[0].clearance);
+            assert_eq!(found, (128, -1e38, f32::INFINITY), "{} {precision:?}", device.name());
+        }
+    }
+}
+
+#[test]
+fn numbers_beyond_u64_are_refused() {
+    for device in devices() {
+        let scene = blocking::scene(device, &cloud(3, 0.1), &SceneOptions::default()).unwrap();
+        let rays = rays(2);
+        let beyond = Rays::from(&rays).numbered_from(u64::MAX);
+        let refused = blocking::closest(&scene, beyond, &Query::default());
+        assert!(matches!(refused, Err(Error::Usage(_))), "{refused:?}");
+    }
+}
+
+#[test]
 fn what_exceeds_the_memory_is_refused_with_figures() {
     let spheres = cloud(100_000, 0.1);
     let mut limits = Limits::default();
@@ -182,7 +209,7 @@ fn what_exceeds_the_memory_is_refused_with_figures() {
         let scene = blocking::scene(&device, &spheres[..1000], &SceneOptions::default()).unwrap();
         assert!(blocking::closest(&scene, &rays(10), &Query::default()).is_ok());
         let many = blocking::closest(&scene, &rays(1 << 17), &Query::default());
-        assert_eq!(many.is_err(), !device.is_cpu(), "{}", device.name());
+        assert!(matches!(many, Err(Error::TooLarge { .. })), "{}", device.name());
     }
 }
 

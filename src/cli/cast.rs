@@ -32,13 +32,14 @@ impl Ask {
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
-        or (M, 8): origin, t_min, direction, t_max
+        or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
   .csv  columns by name. Spheres: x,y,z,r. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and inf)
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
-  OUT is .npz or .csv. A miss is inf and 4294967295 in .npz, an empty cell in .csv.
+  OUT is .npz or .csv. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell in .csv.
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
   Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
-  too. OUT appears when it is complete: what is stopped (Ctrl-C) or fails leaves whatever was there before.
+  too (.npy and .csv by any name, raw .f32 by its extension). OUT appears when it is complete: what is stopped
+  (Ctrl-C) or fails leaves whatever was there before.
 
 Examples:
   umbracast cast spheres.csv rays.csv -o hits.csv

@@ -55,6 +55,7 @@ impl Files<'_> {
         let rays = RayFile::open(self.rays)?;
         let (mut spheres, origin) = self.read_spheres()?;
         let count = spheres.records.len();
+        let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
             return Err(not_pairs(count, rays));
         }
@@ -87,6 +88,15 @@ impl Files<'_> {
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
             other => other,
         })?;
+        let changed = spheres.rounding.largest.max(sum.rounding.largest);
+        if changed > 1e-3 * f64::from(smallest) {
+            // Said even where a summary is not wanted: the answers are not those that the file asks for.
+            say(&format!(
+                "warning: numbers changed by up to {changed:.1e} when they became f32, and the smallest radius is \
+                 {smallest:.1e}: {} keeps more digits",
+                if origin.is_none() { "--origin auto" } else { "an --origin nearer to the spheres" }
+            ));
+        }
         let summary = Summary {
             query: self.args.query.word(),
             precision: self.query.precision.word(),

@@ -41,6 +41,10 @@ impl Whole {
     /// Gives it its name; what had that name before is gone.
     pub(super) fn appear(self) -> Result<()> {
         let file = self.out.into_inner().map_err(|e| e.into_error())?;
+        if let Ok(before) = std::fs::metadata(&self.target) {
+            // Whoever kept the old one to himself did not mean to show the new one.
+            file.set_permissions(before.permissions())?;
+        }
         let temporary = match self.temporary {
             Some(temporary) => temporary,
             // Only a rename replaces a file.

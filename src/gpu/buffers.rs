@@ -113,7 +113,6 @@ impl GpuDevice {
             let length = target.len();
             target.copy_from_slice(&view[..length]);
         }
-        staging.unmap();
-        Ok(())
+        self.scoped(|| staging.unmap()).await
     }
 }

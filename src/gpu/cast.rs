@@ -1,26 +1,30 @@
 //! Queries on a GPU: rays in pieces, spheres in parts and ranges. While the device works on one piece, the host reads the
 //! one before it and writes the one after it, in place.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 use rayon::prelude::*;
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
 use super::gather::{Gather, Open};
+use super::pace::{self, Meter};
 use super::params::{Params, UNIFORM_STEP};
 use super::slot::{Flight, Sizes, Slot, Upload};
 use super::spheres::{GpuScene, RANGE};
 use crate::cpu::{Batch, CpuScene, Tally, on_cores};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::{OnBad, Precision, Query, check_ray};
 use crate::records::{Ray, Sphere};
+use crate::watch::Watch;
 
 /// Threads a workgroup, in every program.
 const WORKGROUP: u64 = 64;
 /// Rays a piece at most: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
 const PIECE: u64 = 1 << 20;
+/// And at least, as a workgroup takes them: where nearly all spheres are met, a piece of them takes a fifth of a second.
+const LEAST: u64 = 512;
 /// Pieces under way: one on the device, one that the host reads and writes.
 pub(crate) const SLOTS: usize = 2;
 /// Submissions that wait for the device: enough to keep it busy, few enough to stop soon.
@@ -42,9 +46,6 @@ struct Plan<'a> {
     search: ComputePipeline,
     finish: Option<ComputePipeline>,
     ranges: Vec<Range>,
-    /// Rays a piece.
-    piece: usize,
-    sizes: Sizes,
 }
 
 /// A piece on its way.
@@ -55,23 +56,30 @@ struct Piece {
     start: usize,
     count: usize,
     bad: Vec<u32>,
-    sent: Instant,
+    /// Its last submission, to the meter.
+    number: u64,
 }
 
 impl GpuScene {
-    /// Rays a piece, so that it takes 50 to 100 ms on a device that goes at its present pace.
-    pub(crate) fn piece(gpu: &GpuDevice, spheres: u64) -> u64 {
+    /// Rays that go together when each is tested against `spheres` and `budget` tests fit into a submission.
+    pub(crate) fn piece(gpu: &GpuDevice, budget: u64, spheres: u64) -> u64 {
         let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
         let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(PIECE);
-        let piece = (gpu.pace().budget() / spheres.max(1)).max(4096).min(most).min(gpu.limits().rays);
-        // Whole workgroups, so that every piece but the last fills words of bits.
-        if piece < WORKGROUP { piece.max(1) } else { piece / WORKGROUP * WORKGROUP }
+        let piece = (budget / spheres.max(1)).max(LEAST).min(most);
+        // Whole workgroups, unless somebody asks for less.
+        let whole = if piece < WORKGROUP { piece.max(1) } else { piece / WORKGROUP * WORKGROUP };
+        whole.min(gpu.limits().rays.max(1))
+    }
+
+    /// Rays that a picture's band may have.
+    pub(crate) fn band(gpu: &GpuDevice, tests: u64) -> u64 {
+        Self::piece(gpu, pace::budget(pace::usual(gpu.is_software())), tests)
     }
 
     /// Memory that pieces of a query take on the device.
-    pub(crate) fn bytes_in_flight(rays: u64) -> u64 {
-        let rays = rays.min(PIECE);
-        let sizes = Sizes { params: 4096, rays: 32 * rays, pairs: 16 * rays, state: 24 * rays, results: 12 * rays };
+    pub(crate) fn bytes_in_flight(spheres: u64, rays: u64) -> u64 {
+        let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
+        let sizes = Sizes { params, rays: 32 * rays, pairs: 16 * rays, state: 24 * rays, results: 12 * rays };
         SLOTS as u64 * sizes.total()
     }
 
@@ -89,24 +97,25 @@ impl GpuScene {
             return Ok(tally);
         }
         let plan = self.plan::<G>(gpu, host, batch).await?;
-        let mut flying: std::collections::VecDeque<Piece> = std::collections::VecDeque::new();
+        let mut flying: VecDeque<Piece> = VecDeque::new();
         let mut free = Vec::new();
-        let mut landed = Instant::now();
-        for start in (0..batch.rays.len()).step_by(plan.piece) {
+        let mut meter = Meter::new(&self.pace);
+        let mut start = 0;
+        while start < batch.rays.len() {
             if flying.len() >= SLOTS
                 && let Some(piece) = flying.pop_front()
             {
-                free.push(plan.land(piece, batch, out, &mut tally, &mut landed).await?);
+                free.push(plan.land(piece, batch, out, &mut tally, &mut meter).await?);
             }
             batch.watch.check()?;
-            let slot = match free.pop() {
-                Some(slot) => slot,
-                None => Slot::take(gpu, plan.sizes).await?,
-            };
-            flying.push_back(plan.send::<G>(slot, batch, start).await?);
+            let rays = &batch.rays[start..batch.rays.len().min(start + plan.piece()?)];
+            let sizes = plan.sizes::<G>(rays.len() as u64);
+            let slot = Slot::take(gpu, free.pop(), sizes).await?;
+            flying.push_back(plan.send::<G>(slot, batch, start, rays, &mut meter).await?);
+            start += rays.len();
         }
         while let Some(piece) = flying.pop_front() {
-            free.push(plan.land(piece, batch, out, &mut tally, &mut landed).await?);
+            free.push(plan.land(piece, batch, out, &mut tally, &mut meter).await?);
         }
         for slot in free {
             slot.give_back(gpu);
@@ -133,8 +142,6 @@ impl GpuScene {
             // Somebody has to say that every ray misses.
             ranges.push(Range { part: 0, begin: 0, end: 0 });
         }
-        let spheres = if host.pairwise { 1 } else { host.spheres.len() as u64 };
-        let piece = Self::piece(gpu, spheres).min(batch.rays.len() as u64);
         let (fast, exact) = variant(gpu, batch.query);
         Ok(Plan {
             gpu,
@@ -146,40 +153,67 @@ impl GpuScene {
                 Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
                 None => None,
             },
-            sizes: Sizes {
-                params: (ranges.len() as u64 * UNIFORM_STEP).next_multiple_of(4096),
-                rays: piece.next_multiple_of(WORKGROUP) * size_of::<Ray>() as u64,
-                pairs: if host.pairwise { piece * size_of::<Sphere>() as u64 } else { 16 },
-                state: G::state_bytes(piece),
-                results: G::result_bytes(piece),
-            },
             ranges,
-            piece: piece as usize,
         })
     }
 }
 
 impl Plan<'_> {
+    /// Rays that the next piece should have, at the pace that the scene goes now.
+    fn piece(&self) -> Result<usize> {
+        let spheres = if self.host.pairwise { 1 } else { self.host.spheres.len() as u64 };
+        let piece = GpuScene::piece(self.gpu, self.scene.pace.budget(), spheres);
+        // One buffer takes all that goes up.
+        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 3 * Sizes::STEP);
+        let allowed = self.gpu.largest_binding();
+        match allowed.saturating_sub(params) / one {
+            0 => {
+                let device = self.gpu.name().into();
+                Err(Error::TooLarge { what: "what a ray takes along", asked: params + one, allowed, device })
+            }
+            room => Ok(piece.min(room) as usize),
+        }
+    }
+
+    fn bytes_a_ray(pairwise: bool) -> u64 {
+        (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
+    }
+
+    fn params_bytes(&self) -> u64 {
+        self.ranges.len() as u64 * UNIFORM_STEP
+    }
+
+    /// What a piece of so many rays needs.
+    fn sizes<G: Gather>(&self, rays: u64) -> Sizes {
+        Sizes {
+            params: self.params_bytes(),
+            rays: rays * size_of::<Ray>() as u64,
+            pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
+            state: G::state_bytes(rays),
+            results: G::result_bytes(rays),
+        }
+    }
+
     /// Writes a piece's rays where the device reads them, and submits all that is to be done with them.
-    async fn send<G: Gather>(&self, slot: Slot, batch: Batch<'_>, start: usize) -> Result<Piece> {
-        let rays = &batch.rays[start..batch.rays.len().min(start + self.piece)];
+    async fn send<G: Gather>(
+        &self,
+        slot: Slot,
+        batch: Batch<'_>,
+        start: usize,
+        rays: &[Ray],
+        meter: &mut Meter<'_>,
+    ) -> Result<Piece> {
         let first = batch.first + start as u64;
         let count = rays.len() as u64;
         let bad = self.write(slot.view(self.gpu).await?, rays, first)?;
         let results = G::result_bytes(count);
-        let written = Sizes {
-            params: self.ranges.len() as u64 * UNIFORM_STEP,
-            rays: count * size_of::<Ray>() as u64,
-            pairs: if self.host.pairwise { count * size_of::<Sphere>() as u64 } else { 0 },
-            ..Sizes::default()
-        };
+        let written = self.sizes::<G>(count);
         let groups = self.groups(&slot).await?;
-        let together = (self.gpu.pace().budget() / (count * RANGE).max(1)).max(1) as usize;
-        let sent = Instant::now();
-        let mut queued = std::collections::VecDeque::new();
+        let mut queued = VecDeque::new();
         let mut begin = 0;
-        let submission = loop {
+        let (submission, number) = loop {
             batch.watch.check()?;
+            let together = (self.scene.pace.budget() / (count * RANGE).max(1)).max(1) as usize;
             let end = self.ranges.len().min(begin + together);
             let last = end == self.ranges.len();
             let submission = self
@@ -216,19 +250,22 @@ impl Plan<'_> {
                     self.gpu.queue.submit([encoder.finish()])
                 })
                 .await?;
+            let spheres: u64 = self.ranges[begin..end].iter().map(|range| u64::from(range.end - range.begin)).sum();
+            let number = meter.sent(count * spheres);
             if last {
-                break submission;
+                break (submission, number);
             }
             begin = end;
-            queued.push_back(submission);
+            queued.push_back((submission, number));
             if queued.len() > AHEAD
-                && let Some(oldest) = queued.pop_front()
+                && let Some((oldest, number)) = queued.pop_front()
             {
                 self.gpu.wait(oldest, self.gpu.limits().patience).await?;
+                meter.done(number);
             }
         };
         let flight = self.gpu.scoped(|| slot.fly(submission, results)).await?;
-        Ok(Piece { slot, flight, start, count: rays.len(), bad, sent })
+        Ok(Piece { slot, flight, start, count: rays.len(), bad, number })
     }
 
     /// Writes what a piece needs into its slot; says which rays cannot be used.
@@ -292,23 +329,20 @@ impl Plan<'_> {
         batch: Batch<'_>,
         out: &mut G,
         tally: &mut Tally,
-        landed: &mut Instant,
+        meter: &mut Meter<'_>,
     ) -> Result<Slot> {
-        let Piece { slot, flight, start, count, bad, sent } = piece;
+        let Piece { slot, flight, start, count, bad, number } = piece;
         let bytes = G::result_bytes(count as u64);
         let rays = &batch.rays[start..start + count];
         let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
-        let busy = sent.max(*landed).elapsed();
-        *landed = Instant::now();
-        if !self.host.pairwise {
-            self.gpu.pace().learn(count as u64 * self.host.spheres.len() as u64, busy);
-        }
+        meter.done(number);
         let (mut part, open) = out.gather(start, rays, &view, &bad);
         drop(view);
-        slot.land();
+        self.gpu.scoped(|| slot.land()).await?;
         if !open.is_empty() {
-            let (host, query, first) = (self.host.clone(), *self.query, batch.first);
-            let (settled, more) = on_cores(move || settle::<G>(open, &host, &query, first)).await?;
+            let (host, query, first, watch) = (self.host.clone(), *self.query, batch.first, batch.watch.clone());
+            let (settled, more) = on_cores(move || settle::<G>(open, &host, &query, first, &watch)).await?;
+            batch.watch.check()?;
             part = part + more;
             part.hits += out.place(settled);
         }
@@ -325,9 +359,14 @@ fn settle<G: Gather>(
     host: &CpuScene,
     query: &Query,
     first: u64,
+    watch: &Watch,
 ) -> (Vec<(usize, G::Item)>, Tally) {
     let one = |open: Open<G::Item>| {
         let mut tally = Tally::default();
+        if watch.is_cancelled() {
+            // Nobody will look at it.
+            return ((open.at, open.raw), tally);
+        }
         let item = G::settle(open.raw, &open.ray, first + open.at as u64, host, query, &mut tally);
         ((open.at, item), tally)
     };

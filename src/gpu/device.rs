@@ -12,7 +12,6 @@ use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
-use super::pace::Pace;
 use super::probe::Probe;
 use super::slot::Slot;
 use crate::device::Limits;
@@ -79,7 +78,6 @@ pub(crate) struct GpuDevice {
     cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     /// Buffers for the next cast.
     slots: Mutex<Vec<Slot>>,
-    pace: Pace,
     limits: Limits,
     /// Buffers made so far: tests see that repeated calls make none.
     pub(crate) made: AtomicU64,
@@ -140,7 +138,6 @@ impl GpuDevice {
         Ok(Self {
             cast: cast_layout(&device),
             slots: Mutex::default(),
-            pace: Pace::new(is_software(&info)),
             limits: Limits::default(),
             made: AtomicU64::new(0),
             device,
@@ -180,9 +177,9 @@ impl GpuDevice {
         &self.limits
     }
 
-    /// How fast it goes.
-    pub(crate) fn pace(&self) -> &Pace {
-        &self.pace
+    /// Whether it is a program rather than a GPU.
+    pub(crate) fn is_software(&self) -> bool {
+        is_software(&self.info)
     }
 
     /// Buffers that casts left for the next.

@@ -47,7 +47,7 @@ pub(crate) async fn picture(
     let pixels = width * height;
     let mut picture = Picture::new([width, height]);
     // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
-    let band = GpuScene::piece(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
+    let band = GpuScene::band(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, stage, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);

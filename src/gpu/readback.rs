@@ -56,7 +56,7 @@ impl Readback {
             let view = staging.get_mapped_range(..).map_err(|e| gpu.failed(e.to_string()))?;
             read(&view)
         };
-        staging.unmap();
+        gpu.scoped(|| staging.unmap()).await?;
         Ok(read)
     }
 }

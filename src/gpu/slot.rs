@@ -23,6 +23,9 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Buffers are as many bytes, times some number.
+    pub(crate) const STEP: u64 = 256;
+
     fn fields(self) -> [u64; 5] {
         [self.params, self.rays, self.pairs, self.state, self.results]
     }
@@ -72,9 +75,9 @@ pub(crate) struct Flight {
 }
 
 impl Slot {
-    /// A slot at least so large: one that was used before, if there is one.
-    pub(crate) async fn take(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
-        let before = gpu.slots().pop();
+    /// A slot at least so large: this one, or another that was used before, if there is one.
+    pub(crate) async fn take(gpu: &GpuDevice, own: Option<Self>, sizes: Sizes) -> Result<Self> {
+        let before = own.or_else(|| gpu.slots().pop());
         match before {
             Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
             // Grown to what both needed, so that calls in turns do not make it anew each time.
@@ -96,6 +99,8 @@ impl Slot {
     }
 
     async fn new(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
+        // None may be empty.
+        let sizes = Sizes::from_fields(sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(Sizes::STEP)));
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let upload = wgpu::BufferDescriptor {
             label: Some("upload"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
+use super::pace::Pace;
 use super::params::Params;
 use crate::error::Result;
 use crate::records::Sphere;
@@ -21,6 +22,7 @@ const SPHERE: u64 = size_of::<Sphere>() as u64;
 /// Spheres on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
+    pub(crate) pace: Pace,
     frame: Frame,
     largest: f32,
 }
@@ -81,7 +83,8 @@ impl GpuScene {
             gpu.wait(uploaded, Duration::from_secs(60)).await?;
             parts.push(Part { first: (n * capacity) as u32, count: chunk.len() as u32, spheres: buffer });
         }
-        Ok(Self { parts, frame: Frame::of(spheres), largest: crate::cpu::largest_of(spheres) })
+        let pace = Pace::new(gpu.is_software());
+        Ok(Self { parts, pace, frame: Frame::of(spheres), largest: crate::cpu::largest_of(spheres) })
     }
 
     /// Spheres a binding holds, in whole ranges where it holds one.

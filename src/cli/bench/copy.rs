@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::{DeviceOptions, Result, bench, blocking};
+use umbracast::{DeviceOptions, Error, Result, bench, blocking};
 
 use super::choices;
 use super::timing::median;
@@ -39,7 +39,12 @@ pub(super) fn run(args: &CopyArgs) -> Result<()> {
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
-        let Some(readback) = bench::Readback::new(&device, args.mebibytes << 20)? else { continue };
+        let Some(readback) = bench::Readback::new(&device, args.mebibytes << 20)? else {
+            if args.device.is_some() {
+                return Err(Error::Usage("the CPU engine has nothing to read back: choose a GPU".into()));
+            }
+            continue;
+        };
         let fresh = median(args.repeat, || readback.fresh())?;
         let in_place = median(args.repeat, || readback.in_place())?;
         rows.push(CopyRow {

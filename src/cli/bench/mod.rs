@@ -53,10 +53,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     }
 }
 
-/// The device asked for, else all.
+/// The device asked for, here or by the environment, else all.
 fn choices(device: &Option<String>) -> Vec<String> {
-    match device {
-        Some(choice) => vec![choice.clone()],
+    let wanted = || std::env::var("UMBRACAST_DEVICE").ok().filter(|value| !value.is_empty());
+    match device.clone().or_else(wanted) {
+        Some(choice) => vec![choice],
         None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
     }
 }
