@@ -274,11 +274,12 @@ impl Device {
     /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host beyond the caller's own.
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         let records = size_of::<Sphere>() as u64;
-        // The records and the filter's columns, whole blocks of them.
-        let host = spheres.saturating_mul(records).saturating_add(crate::cpu::columns_bytes(spheres));
+        let host = spheres.saturating_mul(records);
         match self.engine {
-            Engine::Cpu => host,
+            Engine::Cpu => host.saturating_add(crate::cpu::index_bytes(spheres)),
             Engine::Gpu(_) => {
+                // The filter's columns, whole blocks of them.
+                let host = host.saturating_add(crate::cpu::columns_bytes(spheres));
                 let resident = if spheres > 0 { GpuScene::bytes(spheres) } else { 0 };
                 host.saturating_add(resident).saturating_add(GpuScene::bytes_in_flight(rays))
             }

@@ -19,6 +19,7 @@
 //!   y² + (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The 2⁻¹⁰⁰ in s is more than underflow can take.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::level::Level;
 use crate::error::Result;
@@ -28,6 +29,9 @@ use crate::records::{Ray, Sphere};
 
 /// Spheres tested together: one bit each of a mask.
 pub(crate) const BLOCK: usize = 64;
+
+/// Spheres that a median is taken of: the frame need not be the best.
+const SAMPLE: usize = 4096;
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -52,8 +56,24 @@ pub(crate) struct Block {
 pub(crate) struct Columns {
     pub(crate) blocks: Vec<Block>,
     pub(crate) level: Level,
+    pub(crate) frame: Frame,
+}
+
+/// A scene's scaled units.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
     middle: DVec3,
     scale: f64,
+}
+
+/// A ray projected.
+pub(crate) struct Aim {
+    pub(crate) line: Line,
+    pub(crate) ruler: Ruler,
+    /// F, the unit direction, and δ; infinite when f64 cannot tell.
+    pub(crate) foot: DVec3,
+    pub(crate) hat: DVec3,
+    pub(crate) delta: f64,
 }
 
 /// A ray made ready for the filter, in scaled units.
@@ -81,7 +101,7 @@ pub(crate) struct Ruler {
     /// Where `t = 0` lies, what one unit of `t` adds, what arithmetic can change in a root.
     start: f64,
     step: f64,
-    slack: f64,
+    pub(crate) slack: f64,
     /// The scene's scale, and what arithmetic can change in a clearance.
     scale: f64,
     clearance_slack: f64,
@@ -97,29 +117,41 @@ pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
     spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
 }
 
-/// The median along an axis: unlike a mean it stays with the many when a few are far out.
-fn median(spheres: &[Sphere], axis: usize) -> Result<f64> {
-    let mut values: Vec<f32> = room(spheres.len())?;
-    values.extend(spheres.iter().map(|s| s.center[axis]));
+/// The median of some along an axis: unlike a mean it stays with the many when a few are far out.
+fn median(spheres: &[Sphere], axis: usize) -> f64 {
+    let mut values: Vec<f32> = spheres.iter().step_by(spheres.len() / SAMPLE + 1).map(|s| s.center[axis]).collect();
     let half = values.len() / 2;
-    Ok(if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) })
+    if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
 }
 
 impl Columns {
     pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
-        let middle = DVec3::new(median(spheres, 0)?, median(spheres, 1)?, median(spheres, 2)?);
+        let frame = Frame::of(spheres);
+        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
+        blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, &frame)));
+        Ok(Self { blocks, level, frame })
+    }
+}
+
+impl Frame {
+    pub(crate) fn of(spheres: &[Sphere]) -> Self {
+        let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
-        let largest = spheres.iter().map(size).fold(0.0, f64::max);
+        let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
         // The power of two that brings it to [1, 2); f64 holds those of all f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
         let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
-        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
-        blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, middle, scale)));
-        Ok(Self { blocks, level, middle, scale })
+        Self { middle, scale }
+    }
+
+    /// A sphere in scaled units: centre, radius, and the reach of its column.
+    pub(crate) fn sphere(&self, sphere: &Sphere) -> (DVec3, f64, f32) {
+        let (c, r) = ((sphere.center.as_dvec3() - self.middle) * self.scale, f64::from(sphere.radius) * self.scale);
+        (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
     }
 
     /// Projects a ray, with what `precision`'s solve may get wrong allowed for.
-    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (Line, Ruler) {
+    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> Aim {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let d = ray.direction.as_dvec3();
         let (length, distance) = (d.length(), o.length());
@@ -129,9 +161,11 @@ impl Columns {
         let v = hat.cross(u);
         let start = o.dot(hat);
         let foot = o - start * hat;
+        let exact_hat = hat;
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
         let wild = distance >= FAR;
         let foot = if wild { DVec3::ZERO } else { foot };
+        let exact_foot = foot;
         let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
         let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
         let infinite = if wild { f64::INFINITY } else { 0.0 };
@@ -152,12 +186,13 @@ impl Columns {
         let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
-        (line, Ruler { start, step, slack, scale: self.scale, clearance_slack })
+        let ruler = Ruler { start, step, slack, scale: self.scale, clearance_slack };
+        Aim { line, ruler, foot: exact_foot, hat: exact_hat, delta: delta + infinite }
     }
 }
 
 impl Block {
-    fn new(spheres: &[Sphere], middle: DVec3, scale: f64) -> Self {
+    fn new(spheres: &[Sphere], frame: &Frame) -> Self {
         let mut block = Self {
             x: [0.0; BLOCK],
             y: [0.0; BLOCK],
@@ -167,11 +202,11 @@ impl Block {
             widest: 0.0,
         };
         for (i, sphere) in spheres.iter().enumerate() {
-            let (c, r) = ((sphere.center.as_dvec3() - middle) * scale, f64::from(sphere.radius) * scale);
+            let (c, r, reach) = frame.sphere(sphere);
             let rho = r + 72.0 * U * (c.length() + r);
             (block.x[i], block.y[i], block.z[i]) = (c.x as f32, c.y as f32, c.z as f32);
             block.minus_w[i] = -(rho * rho * (1.0 + 32.0 * U)) as f32;
-            block.reach[i] = (r + 128.0 * U * (c.length() + r)) as f32;
+            block.reach[i] = reach;
             block.widest = block.widest.max((rho * (1.0 + 4.0 * U)) as f32);
         }
         block

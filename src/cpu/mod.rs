@@ -7,22 +7,29 @@ pub(crate) mod coverage;
 pub(crate) mod decide;
 mod double;
 mod filter;
+mod index;
 mod judge;
 mod lanes;
+// Its macro serves those after it.
+#[macro_use]
 mod level;
+mod near;
 pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
 mod solve;
 pub(crate) mod stars;
+mod stream;
 mod sweep;
+mod walk;
 
 use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found};
 use cast::{Closest, Nearest, Occluded};
-use filter::Columns;
 pub(crate) use filter::{columns_bytes, largest_of};
+use index::Index;
+pub(crate) use index::index_bytes;
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 
@@ -39,7 +46,7 @@ const TASK: usize = 256;
 /// Spheres held for the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
-    columns: Columns,
+    index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
 }
@@ -92,21 +99,28 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 }
 
 impl CpuScene {
-    pub(crate) fn new(spheres: &[Sphere], pairwise: bool) -> Result<Self> {
-        Self::at(Level::best(), spheres, pairwise)
+    pub(crate) fn new(spheres: &[Sphere]) -> Result<Self> {
+        Self::with(spheres, Index::new(spheres, Level::best())?)
     }
 
-    /// The same with chosen instructions, on which no answer depends.
-    fn at(level: Level, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
-        // Pairs are looked up one by one: no columns.
-        let columns = Columns::new(if pairwise { &[] } else { spheres }, level)?;
+    /// Pairs are looked up one by one: no index.
+    pub(crate) fn pairs(spheres: &[Sphere]) -> Result<Self> {
+        Ok(Self { pairwise: true, ..Self::with(spheres, Index::blocks(&[], Level::best())?)? })
+    }
+
+    /// For the few rays that a GPU leaves undecided: a tree would take longer to grow than it saves.
+    pub(crate) fn judging(spheres: &[Sphere]) -> Result<Self> {
+        Self::with(spheres, Index::blocks(spheres, Level::best())?)
+    }
+
+    fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);
-        Ok(Self { spheres: own, columns, pairwise })
+        Ok(Self { spheres: own, index, pairwise: false })
     }
 
     fn spheres(&self) -> Spheres<'_> {
-        Spheres { spheres: &self.spheres, columns: &self.columns }
+        Spheres { spheres: &self.spheres, index: &self.index }
     }
 
     /// What ray number `ray` of the whole input is cast against.
