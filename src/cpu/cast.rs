@@ -21,7 +21,9 @@ impl Against<'_> {
     pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
         match self {
             Against::One(id, sphere) => visitor.see(ray, id, sphere),
-            Against::Scene(scene) => scene.sweep(&[Some(ray)], std::slice::from_mut(&mut visitor), precision),
+            Against::Scene(scene) => {
+                scene.sweep(std::slice::from_ref(ray), std::slice::from_mut(&mut visitor), precision)
+            }
         }
         visitor
     }

@@ -54,8 +54,8 @@ struct Under<'a> {
 }
 
 impl Spheres<'_> {
-    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one; those without a ray see nothing.
-    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Option<&Ray>], visitors: &mut [V], precision: Precision) {
+    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one.
+    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Ray], visitors: &mut [V], precision: Precision) {
         let Self { spheres, index } = *self;
         let columns = match index {
             Index::Blocks(columns) => columns,
@@ -63,7 +63,7 @@ impl Spheres<'_> {
                 return walk::walk(planted, spheres, rays, visitors, precision);
             }
             Index::Tree(planted) => {
-                for (ray, visitor) in rays.iter().zip(visitors).filter_map(|(ray, visitor)| Some(((*ray)?, visitor))) {
+                for (ray, visitor) in rays.iter().zip(visitors) {
                     near::search(planted, spheres, ray, visitor, precision);
                 }
                 return;
@@ -71,7 +71,6 @@ impl Spheres<'_> {
         };
         let (mut lines, mut under) = (Vec::with_capacity(rays.len()), Vec::with_capacity(rays.len()));
         for (slot, ray) in rays.iter().enumerate() {
-            let Some(ray) = *ray else { continue };
             let visitor = &mut visitors[slot];
             if spheres.len() <= V::WANTED.few() {
                 (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));

@@ -46,7 +46,7 @@ thread_local! {
 struct Walk<'a, V> {
     planted: &'a Planted,
     spheres: &'a [Sphere],
-    input: &'a [Option<&'a Ray>],
+    input: &'a [Ray],
     visitors: &'a mut [V],
     /// Each ray's place in the input.
     slots: &'a [u32],
@@ -60,7 +60,7 @@ struct Walk<'a, V> {
 pub(crate) fn walk<V: Visitor>(
     planted: &Planted,
     spheres: &[Sphere],
-    rays: &[Option<&Ray>],
+    rays: &[Ray],
     visitors: &mut [V],
     precision: Precision,
 ) {
@@ -75,7 +75,7 @@ fn stream<V: Visitor>(
     scratch: &mut Scratch,
     planted: &Planted,
     spheres: &[Sphere],
-    input: &[Option<&Ray>],
+    input: &[Ray],
     visitors: &mut [V],
     precision: Precision,
 ) {
@@ -85,7 +85,6 @@ fn stream<V: Visitor>(
     slots.clear();
     let mut octants = [const { Vec::new() }; 8];
     for (slot, ray) in input.iter().enumerate() {
-        let Some(ray) = *ray else { continue };
         let visitor = &mut visitors[slot];
         let Some(counts) = visitor.counts(ray) else { continue };
         let mut aim = planted.frame.prepare(ray, precision);
@@ -200,7 +199,8 @@ impl<V: Visitor> Walk<'_, V> {
     fn see(&mut self, number: usize, slot: u32) {
         let place = self.slots[number] as usize;
         let id = self.planted.tree.ids.as_flattened()[slot as usize];
-        let (Some(ray), Some(sphere)) = (self.input[place], self.spheres.get(id as usize)) else { return };
+        let ray = &self.input[place];
+        let Some(sphere) = self.spheres.get(id as usize) else { return };
         let visitor = &mut self.visitors[place];
         visitor.see(ray, id, sphere);
         match visitor.counts(ray) {

@@ -85,6 +85,16 @@ pub(crate) struct Tree {
     pub(crate) depth: usize,
 }
 
+impl Tree {
+    /// Two corners of what holds everything.
+    pub(crate) fn corners(&self) -> [[f32; 3]; 2] {
+        let [low, high] = self.nodes[0].faces;
+        let least = |face: [f32; WIDTH]| face.into_iter().fold(f32::INFINITY, f32::min);
+        let most = |face: [f32; WIDTH]| face.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        [low.map(least), high.map(most)]
+    }
+}
+
 /// What a tree of so many spheres takes at the most in ordinary scenes: a leaf's share where the last of eight has one in six
 /// places empty, and a node for every five leaves.
 pub(crate) fn tree_bytes(spheres: u64) -> u64 {
