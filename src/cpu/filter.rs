@@ -36,7 +36,7 @@ const SAMPLE: usize = 4096;
 const U: f64 = 1.0 / 16_777_216.0;
 
 /// Starts farther out than this, in radii of the scene, exceed what f64 can project: everything is kept.
-const FAR: f64 = 1.152_921_504_606_847e18;
+pub(crate) const FAR: f64 = 1.152_921_504_606_847e18;
 
 /// Spheres as columns in scaled units, as wide as a cache line is long.
 #[repr(C, align(64))]
@@ -66,16 +66,6 @@ pub(crate) struct Frame {
     scale: f64,
 }
 
-/// A ray projected.
-pub(crate) struct Aim {
-    pub(crate) line: Line,
-    pub(crate) ruler: Ruler,
-    /// F, the unit direction, and δ; infinite when f64 cannot tell.
-    pub(crate) foot: DVec3,
-    pub(crate) hat: DVec3,
-    pub(crate) delta: f64,
-}
-
 /// A ray made ready for the filter, in scaled units.
 #[derive(Clone, Copy)]
 pub(crate) struct Line {
@@ -101,7 +91,7 @@ pub(crate) struct Ruler {
     /// Where `t = 0` lies, what one unit of `t` adds, what arithmetic can change in a root.
     start: f64,
     step: f64,
-    pub(crate) slack: f64,
+    slack: f64,
     /// The scene's scale, and what arithmetic can change in a clearance.
     scale: f64,
     clearance_slack: f64,
@@ -150,13 +140,22 @@ impl Frame {
         (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
     }
 
+    pub(crate) fn middle(&self) -> DVec3 {
+        self.middle
+    }
+
+    /// The power of two that lengths are multiplied by.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
     /// A point in scaled units, more or less.
     pub(crate) fn place(&self, point: Vec3) -> Vec3 {
         ((point.as_dvec3() - self.middle) * self.scale).as_vec3()
     }
 
     /// Projects a ray, with what `precision`'s solve may get wrong allowed for.
-    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> Aim {
+    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (Line, Ruler) {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let d = ray.direction.as_dvec3();
         let (length, distance) = (d.length(), o.length());
@@ -166,11 +165,9 @@ impl Frame {
         let v = hat.cross(u);
         let start = o.dot(hat);
         let foot = o - start * hat;
-        let exact_hat = hat;
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
         let wild = distance >= FAR;
         let foot = if wild { DVec3::ZERO } else { foot };
-        let exact_foot = foot;
         let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
         let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
         let infinite = if wild { f64::INFINITY } else { 0.0 };
@@ -191,8 +188,7 @@ impl Frame {
         let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
-        let ruler = Ruler { start, step, slack, scale: self.scale, clearance_slack };
-        Aim { line, ruler, foot: exact_foot, hat: exact_hat, delta: delta + infinite }
+        (line, Ruler { start, step, slack, scale: self.scale, clearance_slack })
     }
 }
 
@@ -225,6 +221,11 @@ fn up(x: f64) -> f32 {
 }
 
 impl Ruler {
+    /// One for times alone.
+    pub(crate) fn new(start: f64, step: f64, slack: f64, scale: f64) -> Self {
+        Self { start, step, slack, scale, clearance_slack: f64::INFINITY }
+    }
+
     /// The end of the stretch when nothing that is met later than `t` counts.
     ///
     /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then

@@ -13,6 +13,7 @@ mod lanes;
 // Its macro serves those after it.
 #[macro_use]
 mod level;
+mod aim;
 mod near;
 mod order;
 pub(crate) mod paint;

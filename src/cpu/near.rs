@@ -67,12 +67,12 @@ pub(crate) fn search<V: Visitor>(
     visitor: &mut V,
     precision: Precision,
 ) {
-    let aim = planted.frame.prepare(ray, precision);
-    if aim.delta.is_infinite() {
+    let (mut line, ruler) = planted.frame.prepare(ray, precision);
+    // From so far everything may be near.
+    if line.floor == f32::INFINITY {
         (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
         return;
     }
-    let (mut line, ruler) = (aim.line, aim.ruler);
     (line.near, line.far) = ruler.ends(ray);
     let mut search = Search { planted, spheres, ray, visitor, line, ruler };
     search.narrow();

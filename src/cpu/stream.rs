@@ -12,7 +12,6 @@
 //! error (`margin`), with a chord even from below, is met under every policy, and nothing that begins later by more than `margin`
 //! matters: no solve is needed to know that.
 
-use super::filter::{Aim, Line};
 use super::lanes::Lanes;
 use super::level::Level;
 use crate::tree::{Leaf, Node, WIDTH};
@@ -24,15 +23,16 @@ const U: f32 = 1.0 / 16_777_216.0;
 #[derive(Clone, Copy)]
 pub(crate) struct StreamRay {
     /// 1/d, and what is to be added where the ray enters and leaves.
-    inverse: [f32; 3],
-    enter: [f32; 3],
-    leave: [f32; 3],
+    pub(crate) inverse: [f32; 3],
+    pub(crate) enter: [f32; 3],
+    pub(crate) leave: [f32; 3],
     /// The stretch that counts.
-    near: f32,
+    pub(crate) near: f32,
     pub(crate) far: f32,
     /// What arithmetic can change in a root.
     pub(crate) margin: f32,
-    line: [f32; 12],
+    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line).
+    pub(crate) line: [f32; 12],
 }
 
 /// A sphere that a ray may meet.
@@ -59,30 +59,9 @@ fn entry(ray: usize, at: f32) -> Entry {
 }
 
 impl StreamRay {
-    pub(crate) fn new(aim: &Aim) -> Self {
-        let Aim { line, ruler, foot, hat, delta } = aim;
-        let Line { u, v, minus_alpha, minus_beta, spread, floor, d, near, far, .. } = *line;
-        let wide = 2.0 * delta + 64.0 * f64::from(U) * foot.length() + 1e-15;
-        let mut ray = Self {
-            inverse: [0.0; 3],
-            enter: [0.0; 3],
-            leave: [0.0; 3],
-            near,
-            far,
-            margin: (2.0 * ruler.slack) as f32 * (1.0 + 4.0 * U) + 1e-15,
-            line: [u[0], u[1], v[0], v[1], v[2], minus_alpha, minus_beta, spread, floor, d[0], d[1], d[2]],
-        };
-        for i in 0..3 {
-            // A direction along a face meets it nowhere: turned by less than any rounding, it does.
-            let d = if hat[i].abs() < 1e-18 { 1e-18f64.copysign(hat[i]) } else { hat[i] };
-            let inverse = 1.0 / d;
-            let wide = wide.copysign(d);
-            ray.inverse[i] = inverse as f32;
-            ray.enter[i] = (-(foot[i] + wide) * inverse) as f32;
-            ray.leave[i] = (-(foot[i] - wide) * inverse) as f32;
-        }
-        ray
-    }
+    /// One that is still to be aimed.
+    pub(crate) const NONE: Self =
+        Self { inverse: [0.0; 3], enter: [0.0; 3], leave: [0.0; 3], near: 0.0, far: 0.0, margin: 0.0, line: [0.0; 12] };
 
     /// All rays of an octant meet the same faces first.
     pub(crate) fn octant(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
 
-use super::filter::{Aim, BLOCK, Block, Columns, Line, Ruler};
+use super::filter::{BLOCK, Block, Columns, Line, Ruler};
 use super::index::Index;
 use super::{near, walk};
 use crate::query::Precision;
@@ -77,7 +77,7 @@ impl Spheres<'_> {
                 continue;
             }
             let Some(counts) = visitor.counts(ray) else { continue };
-            let Aim { mut line, ruler, .. } = columns.frame.prepare(ray, precision);
+            let (mut line, ruler) = columns.frame.prepare(ray, precision);
             match V::WANTED {
                 Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),
                 Wanted::Near => (line.near, line.far) = ruler.ends(ray),

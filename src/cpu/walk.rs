@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 
+use super::aim::EIGHT;
+use super::filter::Ruler;
 use super::index::Planted;
 use super::stream::{Entry, StreamRay, Survivor};
 use super::sweep::Visitor;
@@ -31,11 +33,12 @@ impl Pending {
 #[derive(Default)]
 struct Scratch {
     rays: Vec<StreamRay>,
-    rulers: Vec<super::filter::Ruler>,
-    slots: Vec<u32>,
+    rulers: Vec<Ruler>,
     pending: Vec<Pending>,
     lists: Vec<Entry>,
     survivors: Vec<Survivor>,
+    last: Vec<(u32, u32)>,
+    seen: Vec<(u32, Sphere)>,
 }
 
 thread_local! {
@@ -48,10 +51,8 @@ struct Walk<'a, V> {
     spheres: &'a [Sphere],
     input: &'a [Ray],
     visitors: &'a mut [V],
-    /// Each ray's place in the input.
-    slots: &'a [u32],
     rays: &'a mut [StreamRay],
-    rulers: &'a [super::filter::Ruler],
+    rulers: &'a [Ruler],
     pending: &'a mut [Pending],
     survivors: &'a mut Vec<Survivor>,
 }
@@ -79,27 +80,26 @@ fn stream<V: Visitor>(
     visitors: &mut [V],
     precision: Precision,
 ) {
-    let Scratch { rays, rulers, slots, pending, lists, survivors } = scratch;
-    rays.clear();
-    rulers.clear();
-    slots.clear();
+    let Scratch { rays, rulers, pending, lists, survivors, last, seen } = scratch;
+    let whole = input.len().next_multiple_of(EIGHT);
+    if rays.len() < whole {
+        rays.resize(whole, StreamRay::NONE);
+        rulers.resize(whole, Ruler::new(0.0, 0.0, 0.0, 0.0));
+    }
+    let aimed = rays.as_chunks_mut().0.iter_mut().zip(rulers.as_chunks_mut().0);
+    for (input, (rays, rulers)) in input.chunks(EIGHT).zip(aimed) {
+        let eight = std::array::from_fn(|i| input[i.min(input.len() - 1)]);
+        planted.level.aim_eight(&planted.frame, &eight, precision, rays, rulers);
+    }
+    let rays = &mut rays[..input.len()];
     let mut octants = [const { Vec::new() }; 8];
-    for (slot, ray) in input.iter().enumerate() {
-        let visitor = &mut visitors[slot];
-        let Some(counts) = visitor.counts(ray) else { continue };
-        let mut aim = planted.frame.prepare(ray, precision);
-        if aim.delta.is_infinite() {
+    for (number, aimed) in rays.iter().enumerate() {
+        if aimed.margin == f32::INFINITY {
             // From so far everything may be met.
-            (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
-            continue;
+            (0..).zip(spheres).for_each(|(id, sphere)| visitors[number].see(&input[number], id, sphere));
+        } else {
+            octants[aimed.octant()].push(StreamRay::start(number));
         }
-        (aim.line.near, aim.line.far) =
-            (aim.ruler.near(ray.t_min), aim.ruler.far(ray.t_max).min(aim.ruler.far(counts)));
-        let ray = StreamRay::new(&aim);
-        octants[ray.octant()].push(StreamRay::start(rays.len()));
-        rays.push(ray);
-        rulers.push(aim.ruler);
-        slots.push(slot as u32);
     }
     pending.clear();
     pending.resize(rays.len(), Pending::NONE);
@@ -108,13 +108,11 @@ fn stream<V: Visitor>(
     if lists.len() < room {
         *lists = vec![0; room];
     }
-    let mut walk = Walk { planted, spheres, input, visitors, slots, rays, rulers, pending, survivors };
+    let mut walk = Walk { planted, spheres, input, visitors, rays, rulers, pending, survivors };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
         walk.node(0, octant, list, lists);
     }
-    for number in 0..walk.rays.len() {
-        walk.settle(number);
-    }
+    walk.settle_all(last, seen);
 }
 
 impl<V: Visitor> Walk<'_, V> {
@@ -154,9 +152,8 @@ impl<V: Visitor> Walk<'_, V> {
             }
             if high == f32::INFINITY {
                 self.see(ray, slot);
-            } else if self.visitors[self.slots[ray] as usize].certain() {
+            } else if self.visitors[ray].certain() {
                 self.rays[ray].settle();
-                self.pending[ray].count = 0;
             } else {
                 self.rays[ray].narrow(high);
                 self.later(ray, slot, low);
@@ -196,16 +193,31 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 
+    /// The same for all rays. The spheres are fetched first, all at once: one by one, each would be waited for.
+    fn settle_all(&mut self, last: &mut Vec<(u32, u32)>, seen: &mut Vec<(u32, Sphere)>) {
+        last.clear();
+        for (number, (pending, ray)) in (0..).zip(self.pending.iter().zip(self.rays.iter())) {
+            let spheres = &pending.spheres[..pending.count];
+            last.extend(spheres.iter().filter(|(_, low)| *low <= ray.far).map(|(slot, _)| (number, *slot)));
+        }
+        let ids = self.planted.tree.ids.as_flattened();
+        last.iter_mut().for_each(|(_, slot)| *slot = ids[*slot as usize]);
+        seen.clear();
+        seen.extend(last.iter().map(|&(number, id)| (number, self.spheres[id as usize])));
+        for ((number, sphere), (_, id)) in seen.iter().zip(last.iter()) {
+            let number = *number as usize;
+            self.visitors[number].see(&self.input[number], *id, sphere);
+        }
+    }
+
     fn see(&mut self, number: usize, slot: u32) {
-        let place = self.slots[number] as usize;
         let id = self.planted.tree.ids.as_flattened()[slot as usize];
-        let ray = &self.input[place];
         let Some(sphere) = self.spheres.get(id as usize) else { return };
-        let visitor = &mut self.visitors[place];
+        let (ray, visitor, aimed) = (&self.input[number], &mut self.visitors[number], &mut self.rays[number]);
         visitor.see(ray, id, sphere);
         match visitor.counts(ray) {
-            Some(counts) => self.rays[number].narrow(self.rulers[number].far(counts)),
-            None => self.rays[number].settle(),
+            Some(counts) => aimed.narrow(self.rulers[number].far(counts)),
+            None => aimed.settle(),
         }
     }
 }

@@ -51,17 +51,26 @@ impl Item {
     }
 }
 
-/// `fold` over all items, on every core when there are many.
-fn gather<T: Copy + Send + Sync>(
+/// `add`s up all items, on every core when there are many.
+fn gather<T: Clone + Send + Sync>(
     items: &[Item],
-    none: T,
-    fold: impl Fn(T, &Item) -> T + Sync,
-    join: impl Fn(T, T) -> T + Send + Sync,
+    none: &T,
+    add: impl Fn(&mut T, &Item) + Sync,
+    join: impl Fn(&mut T, &T) + Send + Sync,
 ) -> T {
+    let sum = |items: &[Item]| {
+        let mut sum = none.clone();
+        items.iter().for_each(|item| add(&mut sum, item));
+        sum
+    };
     if items.len() < SPREAD {
-        return items.iter().fold(none, fold);
+        return sum(items);
     }
-    items.par_chunks(SPREAD / 8).map(|chunk| chunk.iter().fold(none, &fold)).reduce(|| none, join)
+    let both = |mut a: T, b: T| {
+        join(&mut a, &b);
+        a
+    };
+    items.par_chunks(SPREAD / 8).map(sum).reduce(|| none.clone(), both)
 }
 
 /// What lies in one slice of an axis.
@@ -156,25 +165,23 @@ fn arrange(items: &mut [Item]) {
 fn cut(items: &mut [Item], depth: usize) -> usize {
     let count = items.len();
     if depth < BALANCED {
-        let around = |b: Bounds, item: &Item| b.join(Bounds::point(item.position()));
-        let grid = Grid::new(&gather(items, Bounds::EMPTY, around, Bounds::join));
-        let add = |mut bins: Bins, item: &Item| {
+        let around = |b: &mut Bounds, item: &Item| *b = b.join(Bounds::point(item.position()));
+        let grid = Grid::new(&gather(items, &Bounds::EMPTY, around, |a, b| *a = a.join(*b)));
+        let add = |bins: &mut Bins, item: &Item| {
             let bounds = item.bounds();
             for (row, place) in bins.iter_mut().zip(grid.place(item)) {
                 let bin = &mut row[place];
                 bin.bounds = bin.bounds.join(bounds);
                 bin.count += 1;
             }
-            bins
         };
-        let join = |mut a: Bins, b: Bins| {
+        let join = |a: &mut Bins, b: &Bins| {
             for (a, b) in a.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
                 *a = Bin { bounds: a.bounds.join(b.bounds), count: a.count + b.count };
             }
-            a
         };
         let least = if depth < UNEVEN { 1 } else { count / 32 };
-        if let Some((axis, first_right)) = best_cut(&gather(items, NO_BINS, add, join), &grid, least) {
+        if let Some((axis, first_right)) = best_cut(&gather(items, &NO_BINS, add, join), &grid, least) {
             let mut at = 0;
             for i in 0..count {
                 // Without a branch: it would be a coin toss.
