@@ -13,9 +13,15 @@ pub(crate) const EIGHT: usize = 8;
 const U: f64 = 1.0 / 16_777_216.0;
 
 type Lane = [f64; EIGHT];
+type Narrow = [f32; EIGHT];
 
 #[inline(always)]
 fn each(f: impl Fn(usize) -> f64) -> Lane {
+    std::array::from_fn(f)
+}
+
+#[inline(always)]
+fn from_each(f: impl Fn(usize) -> f32) -> Narrow {
     std::array::from_fn(f)
 }
 
@@ -65,34 +71,39 @@ fn aim_eight<L>(
     let beta = dot(&foot, &v);
     let off = dot(&foot, &foot);
     let off = each(|i| off[i].sqrt());
-    let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
-    let spread = each(|i| 2.0 * delta[i] * (1.0 + 32.0 * U));
-    let floor = each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31);
     let step = each(|i| length[i] * scale);
     let slack = each(|i| 128.0 * U * distance[i] + 4.8e-38 * step[i] + 1e-18);
-    let margin = each(|i| if distance[i] < FAR { 2.0 * slack[i] * (1.0 + 4.0 * U) + 1e-15 } else { f64::INFINITY });
-    let wide = each(|i| 2.0 * delta[i] + 64.0 * U * off[i] + 1e-15);
-    // A direction along a face meets it nowhere: turned by less than any rounding, it does.
-    let turned = hat.map(|hat| each(|i| if hat[i].abs() < 1e-18 { 1e-18f64.copysign(hat[i]) } else { hat[i] }));
-    let inverse = turned.map(|hat| each(|i| 1.0 / hat[i]));
-    let wide = turned.map(|hat| each(|i| wide[i].copysign(hat[i])));
-    let enter = axes.map(|k| each(|i| -(foot[k][i] + wide[k][i]) * inverse[k][i]));
-    let leave = axes.map(|k| each(|i| -(foot[k][i] - wide[k][i]) * inverse[k][i]));
     let near = each(|i| start[i] + f64::from(rays[i].t_min.min(0.0)) * step[i] - slack[i]);
     let far = each(|i| start[i] + f64::from(rays[i].t_max.max(0.0)) * step[i] + slack[i]);
+    let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
+    // What follows need not be exact, only wide enough: f32, and the last bit up.
+    let up = |x: &Lane| -> Narrow { from_each(|i| up(x[i])) };
+    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
+    let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
+    let wide = up(&each(|i| 2.0 * delta[i] + 80.0 * U * off[i] + 1e-15));
+    let (delta, slack32, near, far) = (up(&delta), up(&slack), up(&each(|i| -near[i])), up(&far));
+    let spread: Narrow = from_each(|i| 2.00001 * delta[i]);
+    let margin: Narrow = from_each(|i| if distance[i] < FAR { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
+    let near: Narrow = from_each(|i| if rays[i].t_min <= -f32::MAX { f32::NEG_INFINITY } else { -near[i] });
+    let far: Narrow = from_each(|i| if rays[i].t_max >= f32::MAX { f32::INFINITY } else { far[i] });
+    let (foot, hat, v) = (foot.each_ref().map(narrow), hat.each_ref().map(narrow), v.each_ref().map(narrow));
+    let (ux, uy, alpha, beta) = (narrow(&ux), narrow(&uy), narrow(&alpha), narrow(&each(|i| -beta[i])));
+    // A direction along a face meets it nowhere: turned by less than any rounding, it does.
+    let inverse = axes.map(|k| -> Narrow { from_each(|i| 1.0 / hat[k][i].abs().max(1e-18).copysign(hat[k][i])) });
+    let enter = axes.map(|k| -> Narrow { from_each(|i| -(foot[k][i] + wide[i].copysign(hat[k][i])) * inverse[k][i]) });
+    let leave = axes.map(|k| -> Narrow { from_each(|i| -(foot[k][i] - wide[i].copysign(hat[k][i])) * inverse[k][i]) });
     for (i, (ray, ruler)) in aimed.iter_mut().zip(rulers).enumerate() {
-        let open = (rays[i].t_min <= -f32::MAX, rays[i].t_max >= f32::MAX);
-        let v = v.map(|v| v[i] as f32);
-        let (ux, uy, alpha, beta) = (ux[i] as f32, uy[i] as f32, alpha[i] as f32, -beta[i] as f32);
-        let hat = hat.map(|hat| hat[i] as f32);
         *ray = StreamRay {
-            inverse: inverse.map(|x| x[i] as f32),
-            enter: enter.map(|x| x[i] as f32),
-            leave: leave.map(|x| x[i] as f32),
-            near: if open.0 { f32::NEG_INFINITY } else { -up(-near[i]) },
-            far: if open.1 { f32::INFINITY } else { up(far[i]) },
-            margin: margin[i] as f32,
-            line: [ux, uy, v[0], v[1], v[2], alpha, beta, spread[i] as f32, floor[i] as f32, hat[0], hat[1], hat[2]],
+            inverse: [inverse[0][i], inverse[1][i], inverse[2][i]],
+            enter: [enter[0][i], enter[1][i], enter[2][i]],
+            leave: [leave[0][i], leave[1][i], leave[2][i]],
+            near: near[i],
+            far: far[i],
+            margin: margin[i],
+            line: [
+                ux[i], uy[i], v[0][i], v[1][i], v[2][i], alpha[i], beta[i], spread[i], floor[i], hat[0][i], hat[1][i],
+                hat[2][i],
+            ],
         };
         *ruler = Ruler::new(start[i], step[i], slack[i], scale);
     }
