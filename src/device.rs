@@ -284,13 +284,14 @@ impl Device {
     /// caller's own.
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         let records = size_of::<Sphere>() as u64;
-        // The records and the filter's columns, whole blocks of them.
-        let host = spheres.saturating_mul(records).saturating_add(crate::cpu::columns_bytes(spheres));
-        // At most so much of an answer.
+        // The records, and at most so much of an answer.
+        let host = spheres.saturating_mul(records);
         let host = host.saturating_add(rays.saturating_mul(size_of::<crate::Interval>() as u64));
         match self.engine {
-            Engine::Cpu => host,
+            Engine::Cpu => host.saturating_add(crate::cpu::index_bytes(spheres)),
             Engine::Gpu(_) => {
+                // The filter's columns, whole blocks of them.
+                let host = host.saturating_add(crate::cpu::columns_bytes(spheres));
                 let resident = if spheres > 0 { GpuScene::bytes(spheres) } else { 0 };
                 let flight = if rays > 0 { GpuScene::bytes_in_flight(spheres, rays) } else { 0 };
                 host.saturating_add(resident).saturating_add(flight)

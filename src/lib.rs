@@ -81,6 +81,7 @@ mod records;
 mod scene;
 pub mod shadow;
 mod single;
+mod tree;
 mod watch;
 pub mod wgsl;
 

@@ -60,7 +60,12 @@ impl Scene {
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, spheres, pairwise).await?)),
         };
-        let host = Arc::new(CpuScene::new(spheres, pairwise)?);
+        let host = match gpu {
+            _ if pairwise => CpuScene::pairs(spheres)?,
+            Some(_) => CpuScene::judging(spheres)?,
+            None => CpuScene::new(spheres)?,
+        };
+        let host = Arc::new(host);
         Ok(Self { device: device.clone(), host, gpu, watch: Watch::default() })
     }
 

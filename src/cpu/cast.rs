@@ -21,7 +21,9 @@ impl Against<'_> {
     pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
         match self {
             Against::One(id, sphere) => visitor.see(ray, id, sphere),
-            Against::Scene(scene) => scene.sweep(&[Some(ray)], std::slice::from_mut(&mut visitor), precision),
+            Against::Scene(scene) => {
+                scene.sweep(std::slice::from_ref(ray), std::slice::from_mut(&mut visitor), precision)
+            }
         }
         visitor
     }
@@ -68,23 +70,21 @@ impl Best {
         beyond: false,
     };
 
-    /// Takes a verdict in; ids come in ascending order.
+    /// Takes a verdict in. The order does not matter.
     fn take(&mut self, id: u32, v: &Verdict) {
         match v.met {
             Met::No => {}
             Met::Beyond => self.beyond = true,
             Met::Maybe => self.rivaled_by(v.low),
-            Met::Yes if self.id == NO_SPHERE || v.t < self.t => {
-                if self.id != NO_SPHERE {
-                    self.rivaled_by(self.low);
-                }
-                (self.t, self.id, self.low, self.high) = (v.t, id, v.low, v.high);
-            }
             Met::Yes => {
-                // Two that are met exactly at the start tie without doubt: the lower id stays.
+                // Two that are met exactly at the start tie without doubt: the lower id wins.
                 let both_certain = v.low == v.high && self.low == self.high && v.t == self.t;
-                if !both_certain {
-                    self.rivaled_by(v.low);
+                let better = self.id == NO_SPHERE || (v.t, id) < (self.t, self.id);
+                if self.id != NO_SPHERE && !both_certain {
+                    self.rivaled_by(if better { self.low } else { v.low });
+                }
+                if better {
+                    (self.t, self.id, self.low, self.high) = (v.t, id, v.low, v.high);
                 }
             }
         }
@@ -160,10 +160,8 @@ impl Visitor for Closest<'_> {
 
     /// A sphere that begins after `high` is no rival: neither of this best nor of one that replaces it, which has this one's
     /// `low` for a rival.
-    fn counts(&self, ray: &Ray) -> Option<f32> {
-        let last = if self.query.precision == Precision::Exact { self.best.high } else { self.best.t };
-        // Met at the start: others can only be met there too, and their ids are higher.
-        (last > ray.t_min).then_some(last)
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        Some(if self.query.precision == Precision::Exact { self.best.high } else { self.best.t })
     }
 }
 
@@ -179,14 +177,14 @@ impl Visitor for ClosestExact<'_> {
 
     fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
         match judge_pair(ray, sphere, self.query) {
-            (Met::Yes, t) if t < self.answer.t => self.answer = Hit { t, id },
+            (Met::Yes, t) if (t, id) < (self.answer.t, self.answer.id) => self.answer = Hit { t, id },
             (Met::Beyond, _) => self.beyond = true,
             _ => {}
         }
     }
 
-    fn counts(&self, ray: &Ray) -> Option<f32> {
-        (self.answer.t > ray.t_min).then_some(self.answer.t)
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        Some(self.answer.t)
     }
 }
 
@@ -248,6 +246,11 @@ impl Visitor for Occluded<'_> {
     fn counts(&self, _ray: &Ray) -> Option<f32> {
         (!self.answer).then_some(f32::MAX)
     }
+
+    fn certain(&mut self) -> bool {
+        self.answer = true;
+        true
+    }
 }
 
 /// How far a solved clearance can be off: its own rounding, and the foot's.
@@ -305,7 +308,7 @@ impl Visitor for Nearest<'_> {
         let (t, clearance) = solve_approach(&scale(ray, sphere), ends.t_min, ends.t_max);
         let exact = self.query.precision == Precision::Exact;
         let bound = if exact { clearance_bound(ray, sphere, t, clearance) } else { 0.0 };
-        if self.best.id == NO_SPHERE || (clearance, t) < (self.best.clearance, self.best.t) {
+        if self.best.id == NO_SPHERE || (clearance, t, id) < (self.best.clearance, self.best.t, self.best.id) {
             if self.best.id != NO_SPHERE {
                 self.rival = self.rival.min(self.low);
             }
@@ -338,7 +341,8 @@ impl Visitor for NearestExact {
             return;
         }
         let (t, clearance) = judge_approach(ray, sphere);
-        if self.answer.id == NO_SPHERE || (clearance, t) < (self.answer.clearance, self.answer.t) {
+        let Approach { t: best_t, clearance: best, id: best_id } = self.answer;
+        if best_id == NO_SPHERE || (clearance, t, id) < (best, best_t, best_id) {
             self.answer = Approach { t, clearance, id };
         }
     }

@@ -18,7 +18,8 @@
 //! * y² + (x² − w) is off by at most 6 U (x² + y² + w), and w ≥ ρ² (1 + 31 U) makes that harmless: what may be met has
 //!   y² + (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The 2⁻¹⁰⁰ in s is more than underflow can take.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
 use super::level::Level;
 use crate::error::Result;
@@ -29,10 +30,13 @@ use crate::records::{Ray, Sphere};
 /// Spheres tested together: one bit each of a mask.
 pub(crate) const BLOCK: usize = 64;
 
+/// Spheres that a median is taken of: the frame need not be the best.
+const SAMPLE: usize = 4096;
+
 const U: f64 = 1.0 / 16_777_216.0;
 
 /// Starts farther out than this, in radii of the scene, exceed what f64 can project: everything is kept.
-const FAR: f64 = 1.152_921_504_606_847e18;
+pub(crate) const FAR: f64 = 1.152_921_504_606_847e18;
 
 /// Spheres as columns in scaled units, as wide as a cache line is long.
 #[repr(C, align(64))]
@@ -52,6 +56,12 @@ pub(crate) struct Block {
 pub(crate) struct Columns {
     pub(crate) blocks: Vec<Block>,
     pub(crate) level: Level,
+    pub(crate) frame: Frame,
+}
+
+/// A scene's scaled units.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
     middle: DVec3,
     scale: f64,
 }
@@ -97,25 +107,51 @@ pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
     spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
 }
 
-/// The median along an axis: unlike a mean it stays with the many when a few are far out.
-fn median(spheres: &[Sphere], axis: usize) -> Result<f64> {
-    let mut values: Vec<f32> = room(spheres.len())?;
-    values.extend(spheres.iter().map(|s| s.center[axis]));
+/// The median of some along an axis: unlike a mean it stays with the many when a few are far out.
+fn median(spheres: &[Sphere], axis: usize) -> f64 {
+    let mut values: Vec<f32> = spheres.iter().step_by(spheres.len() / SAMPLE + 1).map(|s| s.center[axis]).collect();
     let half = values.len() / 2;
-    Ok(if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) })
+    if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
 }
 
 impl Columns {
     pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
-        let middle = DVec3::new(median(spheres, 0)?, median(spheres, 1)?, median(spheres, 2)?);
+        let frame = Frame::of(spheres);
+        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
+        blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, &frame)));
+        Ok(Self { blocks, level, frame })
+    }
+}
+
+impl Frame {
+    pub(crate) fn of(spheres: &[Sphere]) -> Self {
+        let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
-        let largest = spheres.iter().map(size).fold(0.0, f64::max);
+        let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
         // The power of two that brings it to [1, 2); f64 holds those of all f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
         let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
-        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
-        blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, middle, scale)));
-        Ok(Self { blocks, level, middle, scale })
+        Self { middle, scale }
+    }
+
+    /// A sphere in scaled units: centre, radius, and the reach of its column.
+    pub(crate) fn sphere(&self, sphere: &Sphere) -> (DVec3, f64, f32) {
+        let (c, r) = ((sphere.center.as_dvec3() - self.middle) * self.scale, f64::from(sphere.radius) * self.scale);
+        (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
+    }
+
+    pub(crate) fn middle(&self) -> DVec3 {
+        self.middle
+    }
+
+    /// The power of two that lengths are multiplied by.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// A point in scaled units, more or less.
+    pub(crate) fn place(&self, point: Vec3) -> Vec3 {
+        ((point.as_dvec3() - self.middle) * self.scale).as_vec3()
     }
 
     /// Projects a ray, with what `precision`'s solve may get wrong allowed for.
@@ -157,7 +193,7 @@ impl Columns {
 }
 
 impl Block {
-    fn new(spheres: &[Sphere], middle: DVec3, scale: f64) -> Self {
+    fn new(spheres: &[Sphere], frame: &Frame) -> Self {
         let mut block = Self {
             x: [0.0; BLOCK],
             y: [0.0; BLOCK],
@@ -167,11 +203,11 @@ impl Block {
             widest: 0.0,
         };
         for (i, sphere) in spheres.iter().enumerate() {
-            let (c, r) = ((sphere.center.as_dvec3() - middle) * scale, f64::from(sphere.radius) * scale);
+            let (c, r, reach) = frame.sphere(sphere);
             let rho = r + 72.0 * U * (c.length() + r);
             (block.x[i], block.y[i], block.z[i]) = (c.x as f32, c.y as f32, c.z as f32);
             block.minus_w[i] = -(rho * rho * (1.0 + 32.0 * U)) as f32;
-            block.reach[i] = (r + 128.0 * U * (c.length() + r)) as f32;
+            block.reach[i] = reach;
             block.widest = block.widest.max((rho * (1.0 + 4.0 * U)) as f32);
         }
         block
@@ -185,6 +221,11 @@ fn up(x: f64) -> f32 {
 }
 
 impl Ruler {
+    /// One for times alone.
+    pub(crate) fn new(start: f64, step: f64, slack: f64, scale: f64) -> Self {
+        Self { start, step, slack, scale, clearance_slack: f64::INFINITY }
+    }
+
     /// The end of the stretch when nothing that is met later than `t` counts.
     ///
     /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then

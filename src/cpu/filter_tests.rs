@@ -95,7 +95,7 @@ fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     for precision in [Precision::Fast, Precision::Standard] {
         let dropped = dropped(spheres, |columns, block| {
             let mut mask = [0];
-            columns.level.may_meet(block, &[columns.prepare(ray, precision).0], &mut mask);
+            columns.level.may_meet(block, &[columns.frame.prepare(ray, precision).0], &mut mask);
             mask[0]
         });
         for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
@@ -114,7 +114,7 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     for precision in Precision::ALL {
         let dropped = dropped(spheres, |columns, block| {
-            let (mut line, ruler) = columns.prepare(ray, precision);
+            let (mut line, ruler) = columns.frame.prepare(ray, precision);
             (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max).min(ruler.far(last)));
             columns.level.on_stretch(block, &line)
         });
@@ -148,7 +148,7 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
 fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
     let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     let dropped = dropped(spheres, |columns, block| {
-        let (mut line, ruler) = columns.prepare(ray, Precision::Standard);
+        let (mut line, ruler) = columns.frame.prepare(ray, Precision::Standard);
         (line.near, line.far) = ruler.ends(ray);
         line.limit = ruler.limit(limit);
         let mut mask = [0];

@@ -7,8 +7,12 @@
 pub(crate) trait Lanes: Copy {
     /// How many.
     const COUNT: usize;
+    /// As wide as these, but not wider than a node of the tree.
+    type Narrow: Lanes;
     /// The first `COUNT` of `from`.
     fn load(from: &[f32]) -> Self;
+    /// Into the first `COUNT` of `to`.
+    fn store(self, to: &mut [f32]);
     /// All alike.
     fn splat(value: f32) -> Self;
     /// `self · b + c`, rounded once or twice.
@@ -17,6 +21,8 @@ pub(crate) trait Lanes: Copy {
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    fn sqrt(self) -> Self;
     /// One bit a lane, the first lowest: whether it is at most the other's.
     fn at_most(self, other: Self) -> u64;
 }
@@ -34,9 +40,14 @@ impl Plain {
 
 impl Lanes for Plain {
     const COUNT: usize = 4;
+    type Narrow = Self;
     #[inline(always)]
     fn load(from: &[f32]) -> Self {
         Self(*from.first_chunk().expect("columns are whole vectors"))
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [f32]) {
+        *to.first_chunk_mut().expect("columns are whole vectors") = self.0;
     }
     #[inline(always)]
     fn splat(value: f32) -> Self {
@@ -64,6 +75,14 @@ impl Lanes for Plain {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+    #[inline(always)]
     fn at_most(self, other: Self) -> u64 {
         let bits: [u32; 4] = std::array::from_fn(|i| if self.0[i] <= other.0[i] { 1 << i } else { 0 });
         bits.iter().fold(0, |mask, bit| mask | bit).into()
@@ -73,7 +92,8 @@ impl Lanes for Plain {
 /// Implements [`Lanes`] by intrinsics. The types are only named in functions compiled for their features.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! lanes {
-    ($name:ident, $vector:ty, $count:literal, $load:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident, $max:ident,
+    ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
+     $mul:ident, $max:ident, $min:ident, $sqrt:ident,
      |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$a:ident, $b:ident| $at_most:expr) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($vector);
@@ -81,11 +101,18 @@ macro_rules! lanes {
         #[allow(unused_unsafe, reason = "SSE2 and NEON are there always")]
         impl Lanes for $name {
             const COUNT: usize = $count;
+            type Narrow = $narrow;
             #[inline(always)]
             fn load(from: &[f32]) -> Self {
                 let from: &[f32; $count] = from.first_chunk().expect("columns are whole vectors");
                 // SAFETY: the array is as long as the vector, and any alignment will do; for the feature see `level.rs`.
                 Self(unsafe { $load(from.as_ptr()) })
+            }
+            #[inline(always)]
+            fn store(self, to: &mut [f32]) {
+                let to: &mut [f32; $count] = to.first_chunk_mut().expect("columns are whole vectors");
+                // SAFETY: as for `load`.
+                unsafe { $store(to.as_mut_ptr(), self.0) }
             }
             #[inline(always)]
             fn splat(value: f32) -> Self {
@@ -119,6 +146,16 @@ macro_rules! lanes {
                 Self(unsafe { $max(self.0, other.0) })
             }
             #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $min(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $sqrt(self.0) })
+            }
+            #[inline(always)]
             fn at_most(self, other: Self) -> u64 {
                 let ($a, $b) = (self.0, other.0);
                 // SAFETY: as above.
@@ -138,12 +175,16 @@ mod x86 {
         Avx512,
         __m512,
         16,
+        Avx2,
         _mm512_loadu_ps,
+        _mm512_storeu_ps,
         _mm512_set1_ps,
         _mm512_add_ps,
         _mm512_sub_ps,
         _mm512_mul_ps,
         _mm512_max_ps,
+        _mm512_min_ps,
+        _mm512_sqrt_ps,
         |a, b, c| _mm512_fmadd_ps(a, b, c),
         |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into()
     );
@@ -151,12 +192,16 @@ mod x86 {
         Avx2,
         __m256,
         8,
+        Avx2,
         _mm256_loadu_ps,
+        _mm256_storeu_ps,
         _mm256_set1_ps,
         _mm256_add_ps,
         _mm256_sub_ps,
         _mm256_mul_ps,
         _mm256_max_ps,
+        _mm256_min_ps,
+        _mm256_sqrt_ps,
         |a, b, c| _mm256_fmadd_ps(a, b, c),
         |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64
     );
@@ -164,12 +209,16 @@ mod x86 {
         Sse2,
         __m128,
         4,
+        Sse2,
         _mm_loadu_ps,
+        _mm_storeu_ps,
         _mm_set1_ps,
         _mm_add_ps,
         _mm_sub_ps,
         _mm_mul_ps,
         _mm_max_ps,
+        _mm_min_ps,
+        _mm_sqrt_ps,
         |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
         |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64
     );
@@ -187,12 +236,16 @@ mod arm {
         Neon,
         float32x4_t,
         4,
+        Neon,
         vld1q_f32,
+        vst1q_f32,
         vdupq_n_f32,
         vaddq_f32,
         vsubq_f32,
         vmulq_f32,
         vmaxnmq_f32,
+        vminnmq_f32,
+        vsqrtq_f32,
         |a, b, c| vfmaq_f32(c, a, b),
         |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into()
     );

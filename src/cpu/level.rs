@@ -3,11 +3,42 @@
 use std::sync::Mutex;
 
 use super::filter::{BLOCK, Block, Line};
-#[cfg(target_arch = "aarch64")]
-use super::lanes::Neon;
-#[cfg(target_arch = "x86_64")]
-use super::lanes::{Avx2, Avx512, Sse2};
-use super::lanes::{Lanes, Plain};
+use super::lanes::Lanes;
+
+/// A method of [`Level`] that runs a kernel generic over [`Lanes`] in the widest lanes there are.
+macro_rules! dispatch {
+    ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
+        impl Level {
+            $(#[$about])*
+            pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx512f,avx2,fma")]
+                fn avx512($($argument: $kind),*) $(-> $result)? {
+                    $name::<$crate::cpu::lanes::Avx512>($($argument),*)
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($argument: $kind),*) $(-> $result)? {
+                    $name::<$crate::cpu::lanes::Avx2>($($argument),*)
+                }
+                match self.instructions() {
+                    // SAFETY: only `all` makes this value, after asking the processor.
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::cpu::level::Instructions::Avx512 => unsafe { avx512($($argument),*) },
+                    // SAFETY: the same.
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::cpu::level::Instructions::Avx2 => unsafe { avx2($($argument),*) },
+                    // These two belong to the architecture.
+                    #[cfg(target_arch = "x86_64")]
+                    $crate::cpu::level::Instructions::Sse2 => $name::<$crate::cpu::lanes::Sse2>($($argument),*),
+                    #[cfg(target_arch = "aarch64")]
+                    $crate::cpu::level::Instructions::Neon => $name::<$crate::cpu::lanes::Neon>($($argument),*),
+                    $crate::cpu::level::Instructions::Plain => $name::<$crate::cpu::lanes::Plain>($($argument),*),
+                }
+            }
+        }
+    };
+}
 
 /// See [`Level::choose`].
 static CHOSEN: Mutex<Option<Level>> = Mutex::new(None);
@@ -16,8 +47,9 @@ static CHOSEN: Mutex<Option<Level>> = Mutex::new(None);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 
+/// Private to [`dispatch`]: only [`Level::all`] makes a [`Level`] of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Instructions {
+pub(super) enum Instructions {
     #[cfg(target_arch = "x86_64")]
     Avx512,
     #[cfg(target_arch = "x86_64")]
@@ -63,6 +95,12 @@ impl Level {
         }
     }
 
+    /// For [`dispatch`].
+    #[inline(always)]
+    pub(super) fn instructions(self) -> Instructions {
+        self.0
+    }
+
     /// What people call it.
     pub(crate) fn word(self) -> &'static str {
         match self.0 {
@@ -77,41 +115,6 @@ impl Level {
             Instructions::Plain => "plain",
         }
     }
-}
-
-/// A method of [`Level`] that runs a kernel generic over [`Lanes`] in the widest lanes there are.
-macro_rules! dispatch {
-    ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
-        impl Level {
-            $(#[$about])*
-            pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
-                #[cfg(target_arch = "x86_64")]
-                #[target_feature(enable = "avx512f,avx2,fma")]
-                fn avx512($($argument: $kind),*) $(-> $result)? {
-                    $name::<Avx512>($($argument),*)
-                }
-                #[cfg(target_arch = "x86_64")]
-                #[target_feature(enable = "avx2,fma")]
-                fn avx2($($argument: $kind),*) $(-> $result)? {
-                    $name::<Avx2>($($argument),*)
-                }
-                match self.0 {
-                    // SAFETY: only `all` makes this value, after asking the processor.
-                    #[cfg(target_arch = "x86_64")]
-                    Instructions::Avx512 => unsafe { avx512($($argument),*) },
-                    // SAFETY: the same.
-                    #[cfg(target_arch = "x86_64")]
-                    Instructions::Avx2 => unsafe { avx2($($argument),*) },
-                    // These two belong to the architecture.
-                    #[cfg(target_arch = "x86_64")]
-                    Instructions::Sse2 => $name::<Sse2>($($argument),*),
-                    #[cfg(target_arch = "aarch64")]
-                    Instructions::Neon => $name::<Neon>($($argument),*),
-                    Instructions::Plain => $name::<Plain>($($argument),*),
-                }
-            }
-        }
-    };
 }
 
 dispatch! {

@@ -7,22 +7,31 @@ pub(crate) mod coverage;
 pub(crate) mod decide;
 mod double;
 mod filter;
+mod index;
 mod judge;
 mod lanes;
+// Its macro serves those after it.
+#[macro_use]
 mod level;
+mod aim;
+mod near;
+mod order;
 pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
 mod solve;
 pub(crate) mod stars;
+mod stream;
 mod sweep;
+mod walk;
 
 use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found};
 use cast::{Closest, Nearest, Occluded};
-use filter::Columns;
 pub(crate) use filter::{columns_bytes, largest_of};
+use index::Index;
+pub(crate) use index::index_bytes;
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 
@@ -31,15 +40,20 @@ use crate::memory::room;
 use crate::query::{OnBad, Query, check_ray};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 use crate::watch::Watch;
+use order::Sorter;
 use sweep::{Spheres, Visitor};
+use walk::STREAM;
 
 /// Rays a task takes at a time: long enough to hide the hand-over, short enough to share evenly.
 const TASK: usize = 256;
 
+/// Rays that a task brings in order at the most: the more, the more of them take the same way.
+const SORTED: usize = 1 << 18;
+
 /// Spheres held for the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
-    columns: Columns,
+    index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
 }
@@ -92,21 +106,28 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 }
 
 impl CpuScene {
-    pub(crate) fn new(spheres: &[Sphere], pairwise: bool) -> Result<Self> {
-        Self::at(Level::best(), spheres, pairwise)
+    pub(crate) fn new(spheres: &[Sphere]) -> Result<Self> {
+        Self::with(spheres, Index::new(spheres, Level::best())?)
     }
 
-    /// The same with chosen instructions, on which no answer depends.
-    fn at(level: Level, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
-        // Pairs are looked up one by one: no columns.
-        let columns = Columns::new(if pairwise { &[] } else { spheres }, level)?;
+    /// Pairs are looked up one by one: no index.
+    pub(crate) fn pairs(spheres: &[Sphere]) -> Result<Self> {
+        Ok(Self { pairwise: true, ..Self::with(spheres, Index::blocks(&[], Level::best())?)? })
+    }
+
+    /// For the few rays that a GPU leaves undecided: a tree would take longer to grow than it saves.
+    pub(crate) fn judging(spheres: &[Sphere]) -> Result<Self> {
+        Self::with(spheres, Index::blocks(spheres, Level::best())?)
+    }
+
+    fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);
-        Ok(Self { spheres: own, columns, pairwise })
+        Ok(Self { spheres: own, index, pairwise: false })
     }
 
     fn spheres(&self) -> Spheres<'_> {
-        Spheres { spheres: &self.spheres, columns: &self.columns }
+        Spheres { spheres: &self.spheres, index: &self.index }
     }
 
     /// What ray number `ray` of the whole input is cast against.
@@ -118,22 +139,32 @@ impl CpuScene {
         }
     }
 
+    /// How many rays a task of so large a batch takes.
+    fn task_size(&self, rays: usize) -> usize {
+        match &self.index {
+            Index::Blocks(_) => TASK,
+            // A few tasks a core, for an even share.
+            Index::Tree(_) => (rays / (4 * rayon::current_num_threads())).next_multiple_of(TASK).clamp(TASK, SORTED),
+        }
+    }
+
     /// Answers a batch on every core.
     pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
-        let tasks = batch.rays.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).enumerate();
+        let size = self.task_size(batch.rays.len());
+        let tasks = batch.rays.par_chunks(size).zip(out.par_chunks_mut(size)).enumerate();
         let task = |(i, (rays, out)): (usize, (&[Ray], &mut [T]))| {
-            self.task(Batch { first: batch.first + (i * TASK) as u64, rays, ..batch }, out)
+            self.task(Batch { first: batch.first + (i * size) as u64, rays, ..batch }, out)
         };
         tasks.map(task).reduce(|| Ok(Tally::default()), both)
     }
 
     /// The same for `occluded`: one bit a ray, whole words.
     pub(crate) fn cast_bits(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
-        let tasks = batch.rays.par_chunks(TASK).zip(words.par_chunks_mut(TASK / 32)).enumerate();
+        let size = self.task_size(batch.rays.len());
+        let tasks = batch.rays.par_chunks(size).zip(words.par_chunks_mut(size / 32)).enumerate();
         let task = |(i, (rays, words)): (usize, (&[Ray], &mut [u32]))| {
-            let mut flags = [false; TASK];
-            let flags = &mut flags[..rays.len()];
-            let tally = self.task(Batch { first: batch.first + (i * TASK) as u64, rays, ..batch }, flags)?;
+            let mut flags = vec![false; rays.len()];
+            let tally = self.task(Batch { first: batch.first + (i * size) as u64, rays, ..batch }, &mut flags)?;
             for (word, flags) in words.iter_mut().zip(flags.chunks(32)) {
                 *word = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
             }
@@ -158,20 +189,37 @@ impl CpuScene {
                 }
             }
         }
-        let mut visitors: Vec<_> = rays.iter().map(|_| T::visitor(query)).collect();
-        if !self.pairwise {
-            self.spheres().sweep(&usable, &mut visitors, query.precision);
-        }
-        for (((number, ray), visitor), out) in (first..).zip(usable).zip(visitors).zip(out) {
-            *out = T::MISS;
-            let (Some(ray), Some(against)) = (ray, self.against(number)) else { continue };
-            let found = if self.pairwise { T::find(ray, against, query) } else { T::found(visitor, ray, against) };
+        out.fill(T::MISS);
+        let mut take = |at: usize, found: Found<T>| {
             tally.hits += u64::from(found.answer.is_hit());
             tally.judged += u64::from(found.judged);
             tally.beyond += u64::from(found.beyond);
-            *out = found.answer;
+            out[at] = found.answer;
+        };
+        let order = match &self.index {
+            Index::Tree(planted) if T::SORTED => Sorter::new(planted).order(planted, &usable),
+            _ => (0..).zip(&usable).filter_map(|(i, ray)| ray.map(|_| i)).collect(),
+        };
+        for places in order.chunks(STREAM) {
+            watch.check()?;
+            if self.pairwise {
+                for &i in places {
+                    let number = first + u64::from(i);
+                    self.against(number)
+                        .into_iter()
+                        .for_each(|against| take(i as usize, T::find(&rays[i as usize], against, query)));
+                }
+            } else {
+                let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
+                let mut visitors: Vec<_> = places.iter().map(|_| T::visitor(query)).collect();
+                self.spheres().sweep(&own, &mut visitors, query.precision);
+                for ((&i, ray), visitor) in places.iter().zip(&own).zip(visitors) {
+                    take(i as usize, T::found(visitor, ray, Against::Scene(self.spheres())));
+                }
+            }
+            watch.add(places.len() as u64);
         }
-        watch.add(rays.len() as u64);
+        watch.add(tally.skipped);
         Ok(tally)
     }
 
@@ -185,6 +233,8 @@ impl CpuScene {
 pub(crate) trait CpuQuery: Copy + Send + 'static {
     /// The answer of a ray that meets nothing.
     const MISS: Self;
+    /// Whether rays are worth sorting.
+    const SORTED: bool = true;
     /// Looks at spheres on a ray's behalf.
     type Visitor<'a>: Visitor;
     /// Whether it counts as a hit in the report.
@@ -230,6 +280,7 @@ impl CpuQuery for Interval {
 
 impl CpuQuery for Approach {
     const MISS: Self = Approach::NONE;
+    const SORTED: bool = false;
     type Visitor<'a> = Nearest<'a>;
     fn is_hit(&self) -> bool {
         self.clearance <= 0.0

@@ -1,6 +1,8 @@
 //! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
 
 use super::filter::{BLOCK, Block, Columns, Line, Ruler};
+use super::index::Index;
+use super::{near, walk};
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -8,7 +10,7 @@ use crate::records::{Ray, Sphere};
 #[derive(Clone, Copy)]
 pub(crate) struct Spheres<'a> {
     pub(crate) spheres: &'a [Sphere],
-    pub(crate) columns: &'a Columns,
+    pub(crate) index: &'a Index,
 }
 
 /// Which spheres a ray wants to see.
@@ -34,10 +36,14 @@ impl Wanted {
 pub(crate) trait Visitor {
     /// What is wanted.
     const WANTED: Wanted;
-    /// Sees one sphere; ids come in ascending order.
+    /// Sees one sphere; the order does not matter.
     fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere);
     /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
     fn counts(&self, ray: &Ray) -> Option<f32>;
+    /// Is told of a sphere that is met for certain; whether that settles everything.
+    fn certain(&mut self) -> bool {
+        false
+    }
 }
 
 /// A ray under way: the visitor's number, its ray, and its measures.
@@ -48,19 +54,30 @@ struct Under<'a> {
 }
 
 impl Spheres<'_> {
-    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one; those without a ray see nothing.
-    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Option<&Ray>], visitors: &mut [V], precision: Precision) {
-        let Self { spheres, columns } = *self;
+    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one.
+    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Ray], visitors: &mut [V], precision: Precision) {
+        let Self { spheres, index } = *self;
+        let columns = match index {
+            Index::Blocks(columns) => columns,
+            Index::Tree(planted) if V::WANTED == Wanted::Met => {
+                return walk::walk(planted, spheres, rays, visitors, precision);
+            }
+            Index::Tree(planted) => {
+                for (ray, visitor) in rays.iter().zip(visitors) {
+                    near::search(planted, spheres, ray, visitor, precision);
+                }
+                return;
+            }
+        };
         let (mut lines, mut under) = (Vec::with_capacity(rays.len()), Vec::with_capacity(rays.len()));
         for (slot, ray) in rays.iter().enumerate() {
-            let Some(ray) = *ray else { continue };
             let visitor = &mut visitors[slot];
             if spheres.len() <= V::WANTED.few() {
                 (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
                 continue;
             }
             let Some(counts) = visitor.counts(ray) else { continue };
-            let (mut line, ruler) = columns.prepare(ray, precision);
+            let (mut line, ruler) = columns.frame.prepare(ray, precision);
             match V::WANTED {
                 Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),
                 Wanted::Near => (line.near, line.far) = ruler.ends(ray),

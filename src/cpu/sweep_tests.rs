@@ -1,6 +1,7 @@
-//! Every level, any batch: the answers of a sweep are those of looking at every sphere.
+//! Every level, any batch: the answers of a sweep, and of a tree, are those of looking at every sphere.
 
 use super::*;
+use crate::cpu::index::{Index, Planted};
 use crate::cpu::level::Level;
 use crate::cpu::{Against, Batch, CpuQuery, CpuScene, Found, Tally};
 use crate::query::{Ends, Inside, Query};
@@ -60,8 +61,9 @@ fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query:
 
 fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
     let mut expected: Option<Vec<T>> = None;
-    for level in Level::all() {
-        let scene = CpuScene::at(level, spheres, false).unwrap();
+    for (level, tree) in Level::all().into_iter().flat_map(|level| [(level, false), (level, !spheres.is_empty())]) {
+        let index = if tree { Planted::new(spheres, level).map(Index::Tree) } else { Index::blocks(spheres, level) };
+        let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| slow(ray, Against::Scene(scene.spheres()), spheres, query).answer;
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
@@ -73,7 +75,7 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
                 tally = tally + scene.cast(batch, found).unwrap();
             }
             let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();
-            assert_eq!(bytes(&found), bytes(expected), "{} {query:?}, {size} at a time", level.word());
+            assert_eq!(bytes(&found), bytes(expected), "{} {query:?}, {size} at a time, tree: {tree}", level.word());
             assert_eq!(tally.hits, expected.iter().filter(|one| one.is_hit()).count() as u64);
             assert_eq!(watch.done(), rays.len() as u64);
         }

@@ -1,0 +1,60 @@
+//! How a scene's spheres are found: by a tree, or few of them by a sweep over blocks.
+
+use rayon::prelude::*;
+
+use super::filter::{Columns, Frame, columns_bytes};
+use super::level::Level;
+use crate::error::Result;
+use crate::memory::room;
+use crate::records::Sphere;
+use crate::tree::{Item, Tree, tree_bytes};
+
+/// Up to so many spheres a sweep is quicker; see output/bench/README.md.
+pub(crate) const FEW: usize = 64;
+
+/// What the spheres are found by.
+pub(crate) enum Index {
+    /// Every block in turn.
+    Blocks(Columns),
+    /// A tree.
+    Tree(Planted),
+}
+
+/// A tree, and what it takes to walk it.
+pub(crate) struct Planted {
+    pub(crate) tree: Tree,
+    pub(crate) frame: Frame,
+    pub(crate) level: Level,
+}
+
+/// The memory that the index of so many spheres takes, at the most while it is made.
+pub(crate) fn index_bytes(spheres: u64) -> u64 {
+    if spheres <= FEW as u64 {
+        columns_bytes(spheres)
+    } else {
+        tree_bytes(spheres).saturating_add(spheres.saturating_mul(size_of::<Item>() as u64))
+    }
+}
+
+impl Index {
+    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
+        if spheres.len() <= FEW { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level)?)) }
+    }
+
+    pub(crate) fn blocks(spheres: &[Sphere], level: Level) -> Result<Self> {
+        Ok(Self::Blocks(Columns::new(spheres, level)?))
+    }
+}
+
+impl Planted {
+    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
+        let frame = Frame::of(spheres);
+        let item = |(id, sphere): (usize, &Sphere)| {
+            let (c, _, reach) = frame.sphere(sphere);
+            Item { center: c.as_vec3().to_array(), reach, id: id as u32 }
+        };
+        let mut items = room(spheres.len())?;
+        spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
+        Ok(Self { tree: Tree::new(&mut items)?, frame, level })
+    }
+}

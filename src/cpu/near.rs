@@ -1,0 +1,119 @@
+//! The nearest pass by the tree: a ray at a time, the nearest box first.
+//!
+//! A box lies in the ball around it, and so do its spheres: their clearances are at least the ball's. So one function bounds the
+//! clearances of boxes and of spheres.
+
+use super::filter::{Line, Ruler};
+use super::index::Planted;
+use super::lanes::Lanes;
+use super::level::Level;
+use super::sweep::Visitor;
+use crate::query::Precision;
+use crate::records::{Ray, Sphere};
+use crate::tree::{Child, Kind, Leaf, Node, WIDTH};
+
+const U: f32 = 1.0 / 16_777_216.0;
+
+dispatch! {
+    /// What the clearances of eight balls from the line's stretch are at the least, NaN where there is none.
+    clearances, (balls: &Leaf, line: &Line, least: &mut [f32; WIDTH])
+}
+
+#[inline(always)]
+fn clearances<L: Lanes>(balls: &Leaf, line: &Line, least: &mut [f32; WIDTH]) {
+    let splat = L::Narrow::splat;
+    let Line { u, v, d, minus_alpha, minus_beta, near, far, .. } = *line;
+    for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
+        let load = |column: &[f32; WIDTH]| L::Narrow::load(&column[i..]);
+        let (x, y, z) = (load(&balls.x), load(&balls.y), load(&balls.z));
+        let across = y.mul_add(splat(u[1]), x.mul_add(splat(u[0]), splat(minus_alpha)));
+        let over = z.mul_add(splat(v[2]), y.mul_add(splat(v[1]), x.mul_add(splat(v[0]), splat(minus_beta))));
+        let along = z.mul_add(splat(d[2]), y.mul_add(splat(d[1]), x.mul(splat(d[0]))));
+        let outside = splat(near).sub(along).max(along.sub(splat(far))).max(splat(0.0));
+        let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
+        square.sqrt().sub(load(&balls.reach)).store(&mut least[i..]);
+    }
+}
+
+/// The balls around a node's boxes.
+fn balls(node: &Node) -> Leaf {
+    let [low, high] = &node.faces;
+    let middle = |k: usize| -> [f32; WIDTH] { std::array::from_fn(|i| 0.5 * low[k][i] + 0.5 * high[k][i]) };
+    let (x, y, z) = (middle(0), middle(1), middle(2));
+    let reach = |i: usize| {
+        let half = |k: usize| 0.5 * high[k][i] - 0.5 * low[k][i];
+        let size = x[i].abs() + y[i].abs() + z[i].abs();
+        let radius = (half(0) * half(0) + half(1) * half(1) + half(2) * half(2)).sqrt();
+        // What rounding may have taken from it and from the distance, and underflow.
+        radius + 128.0 * U * (radius + size) + 1e-15
+    };
+    Leaf { x, y, z, reach: std::array::from_fn(reach) }
+}
+
+struct Search<'a, V> {
+    planted: &'a Planted,
+    spheres: &'a [Sphere],
+    ray: &'a Ray,
+    visitor: &'a mut V,
+    line: Line,
+    ruler: Ruler,
+}
+
+/// Shows a ray's visitor the spheres whose surfaces may be as near as still counts.
+pub(crate) fn search<V: Visitor>(
+    planted: &Planted,
+    spheres: &[Sphere],
+    ray: &Ray,
+    visitor: &mut V,
+    precision: Precision,
+) {
+    let (mut line, ruler) = planted.frame.prepare(ray, precision);
+    // From so far everything may be near.
+    if line.floor == f32::INFINITY {
+        (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+        return;
+    }
+    (line.near, line.far) = ruler.ends(ray);
+    let mut search = Search { planted, spheres, ray, visitor, line, ruler };
+    search.narrow();
+    search.node(0);
+}
+
+impl<V: Visitor> Search<'_, V> {
+    fn narrow(&mut self) {
+        let counts = self.visitor.counts(self.ray);
+        self.line.limit = counts.map_or(f32::NEG_INFINITY, |counts| self.ruler.limit(counts));
+    }
+
+    /// As deep as the tree is.
+    fn node(&mut self, number: usize) {
+        let node = &self.planted.tree.nodes[number];
+        let mut least = [0.0; WIDTH];
+        self.planted.level.clearances(&balls(node), &self.line, &mut least);
+        let mut nearest: [(f32, Child); WIDTH] = std::array::from_fn(|i| (least[i], node.children[i]));
+        nearest.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (least, child) in nearest {
+            if least > self.line.limit {
+                continue;
+            }
+            match child.kind() {
+                Kind::Node(number) => self.node(number),
+                Kind::Leaf(number) => self.leaf(number),
+                Kind::Nothing => {}
+            }
+        }
+    }
+
+    fn leaf(&mut self, number: usize) {
+        let mut least = [0.0; WIDTH];
+        self.planted.level.clearances(&self.planted.tree.leaves[number], &self.line, &mut least);
+        for (least, id) in least.into_iter().zip(self.planted.tree.ids[number]) {
+            if least <= self.line.limit
+                && let Some(sphere) = self.spheres.get(id as usize)
+            {
+                self.visitor.see(self.ray, id, sphere);
+                self.narrow();
+            }
+        }
+    }
+}
