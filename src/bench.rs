@@ -67,6 +67,11 @@ pub fn use_level(word: Option<&str>) {
     Level::choose(Level::all().into_iter().find(|level| word == Some(level.word())));
 }
 
+/// Whether scenes created from now on on the CPU engine have a tree, or test every sphere. Answers do not depend on it.
+pub fn use_tree(yes: bool) {
+    crate::cpu::sweep_only(!yes);
+}
+
 /// The closest sphere of each ray, as a good programmer would write it without a thought of SIMD: the solve of Ray Tracing
 /// Gems, chapter 7, in f32, leaving early on a miss, on every core. Returns how many rays hit. Rays begin at or after 0.
 pub fn scalar_closest(spheres: &[Sphere], rays: &[Ray], hits: &mut [Hit]) -> u64 {

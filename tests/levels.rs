@@ -56,3 +56,28 @@ fn the_scalar_loop_asks_the_same_question() {
     let equal = hits.iter().zip(answers.iter()).filter(near).count();
     assert!(equal + 4 >= rays.len(), "{equal} of {} alike", rays.len());
 }
+
+#[test]
+fn a_tree_answers_what_every_sphere_answers() {
+    let (spheres, rays) = scene();
+    let device = cpu();
+    let grown = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    bench::use_tree(false);
+    let swept = blocking::scene(&device, &spheres, &SceneOptions::default());
+    bench::use_tree(true);
+    let swept = swept.unwrap();
+    for precision in Precision::ALL {
+        let query = Query::at(precision);
+        let ask = |scene| {
+            (
+                blocking::closest(scene, &rays, &query).unwrap().records,
+                blocking::occluded(scene, &rays, &query).unwrap().words,
+                blocking::interval(scene, &rays, &query).unwrap().records,
+                blocking::approach(scene, &rays, &query).unwrap().records,
+            )
+        };
+        let (a, b) = (ask(&grown), ask(&swept));
+        assert!(a.0.iter().filter(|hit| hit.is_hit()).count() > 1000);
+        assert!(a == b, "{precision:?}");
+    }
+}

@@ -1,5 +1,7 @@
 //! How a scene's spheres are found: by a tree, or few of them by a sweep over blocks.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use super::filter::{Columns, Frame, columns_bytes};
@@ -36,9 +38,18 @@ pub(crate) fn index_bytes(spheres: u64) -> u64 {
     }
 }
 
+/// Set by [`crate::bench::use_tree`].
+static SWEEP_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// Lets scenes created from now on sweep over all spheres, however many; answers do not depend on it.
+pub(crate) fn sweep_only(yes: bool) {
+    SWEEP_ONLY.store(yes, Ordering::Relaxed);
+}
+
 impl Index {
     pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
-        if spheres.len() <= FEW { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level)?)) }
+        let few = spheres.len() <= FEW || SWEEP_ONLY.load(Ordering::Relaxed);
+        if few { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level)?)) }
     }
 
     pub(crate) fn blocks(spheres: &[Sphere], level: Level) -> Result<Self> {

@@ -31,7 +31,7 @@ pub(crate) use cast::{Against, Found};
 use cast::{Closest, Nearest, Occluded};
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
-pub(crate) use index::index_bytes;
+pub(crate) use index::{index_bytes, sweep_only};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 

@@ -99,6 +99,7 @@ impl Runner<'_> {
 pub(super) fn run(args: &BruteArgs) -> Result<()> {
     let (spheres, rays) = (cloud(args.spheres), through(args.rays));
     let mut rows = Vec::new();
+    bench::use_tree(false);
     for choice in choices(&args.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
