@@ -19,7 +19,7 @@ use crate::watch::Watch;
 /// they read.
 const CPU_CHUNK: usize = 1 << 18;
 
-/// How to build a scene: nothing to choose yet, every sphere is tested.
+/// How to build a scene: nothing to choose yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SceneOptions {}

@@ -41,6 +41,7 @@ dispatch! {
     aim_rays, (frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES], rulers: &mut [Ruler; LANES])
 }
 
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn aim_rays<L>(
     frame: &Frame,
