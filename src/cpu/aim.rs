@@ -1,4 +1,4 @@
-//! Eight rays made ready for a walk at once: the arithmetic of [`Frame::prepare`](super::filter::Frame) and of `stream.rs` in
+//! Several rays made ready for a walk at once: the arithmetic of [`Frame::prepare`](super::filter::Frame) and of `stream.rs` in
 //! f64, a lane a ray. One by one it takes as long as the walk of a ray that soon meets something.
 
 use super::filter::{FAR, Frame, Ruler};
@@ -7,13 +7,13 @@ use super::stream::StreamRay;
 use crate::query::Precision;
 use crate::records::Ray;
 
-/// Rays made ready at once.
-pub(crate) const EIGHT: usize = 8;
+/// Rays made ready at once: with eight, the registers do not hold the intermediate results.
+pub(crate) const LANES: usize = 4;
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-type Lane = [f64; EIGHT];
-type Narrow = [f32; EIGHT];
+type Lane = [f64; LANES];
+type Narrow = [f32; LANES];
 
 #[inline(always)]
 fn each(f: impl Fn(usize) -> f64) -> Lane {
@@ -37,17 +37,18 @@ fn up(x: f64) -> f32 {
 }
 
 dispatch! {
-    /// Makes eight rays ready. A ray from so far that f64 cannot tell has an infinite margin.
-    aim_eight, (frame: &Frame, rays: &[Ray; EIGHT], precision: Precision, aimed: &mut [StreamRay; EIGHT], rulers: &mut [Ruler; EIGHT])
+    /// Makes rays ready. A ray from so far that f64 cannot tell has an infinite margin.
+    aim_rays, (frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES], rulers: &mut [Ruler; LANES])
 }
 
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn aim_eight<L>(
+fn aim_rays<L>(
     frame: &Frame,
-    rays: &[Ray; EIGHT],
+    rays: &[Ray; LANES],
     precision: Precision,
-    aimed: &mut [StreamRay; EIGHT],
-    rulers: &mut [Ruler; EIGHT],
+    aimed: &mut [StreamRay; LANES],
+    rulers: &mut [Ruler; LANES],
 ) {
     let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
     let (middle, scale) = (frame.middle().to_array(), frame.scale());

@@ -18,7 +18,7 @@
 //! * y² + (x² − w) is off by at most 6 U (x² + y² + w), and w ≥ ρ² (1 + 31 U) makes that harmless: what may be met has
 //!   y² + (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The 2⁻¹⁰⁰ in s is more than underflow can take.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 use super::level::Level;
@@ -147,11 +147,6 @@ impl Frame {
     /// The power of two that lengths are multiplied by.
     pub(crate) fn scale(&self) -> f64 {
         self.scale
-    }
-
-    /// A point in scaled units, more or less.
-    pub(crate) fn place(&self, point: Vec3) -> Vec3 {
-        ((point.as_dvec3() - self.middle) * self.scale).as_vec3()
     }
 
     /// Projects a ray, with what `precision`'s solve may get wrong allowed for.

@@ -88,6 +88,7 @@ dispatch! {
     sort_keys, (sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT])
 }
 
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn sort_keys<L>(sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT]) {
     type Lane = [f32; EIGHT];
@@ -110,7 +111,7 @@ fn sort_keys<L>(sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT]) {
         for (place, t) in [(k, &enter), (k + 3, &leave)] {
             for i in 0..EIGHT {
                 let cell = (origin[k][i] + t[i] * step[k][i] - low[k]) * cells[k];
-                let cell = cell.max(0.0).min(15.0) as u32;
+                let cell = cell.clamp(0.0, 15.0) as u32;
                 let spread = cell & 1 | (cell & 2) << 5 | (cell & 4) << 10 | (cell & 8) << 15;
                 keys[i] |= spread << place;
             }

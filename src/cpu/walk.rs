@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::aim::EIGHT;
+use super::aim::LANES;
 use super::filter::Ruler;
 use super::index::Planted;
 use super::stream::{Entry, StreamRay, Survivor};
@@ -81,15 +81,15 @@ fn stream<V: Visitor>(
     precision: Precision,
 ) {
     let Scratch { rays, rulers, pending, lists, survivors, last, seen } = scratch;
-    let whole = input.len().next_multiple_of(EIGHT);
+    let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
         rays.resize(whole, StreamRay::NONE);
         rulers.resize(whole, Ruler::new(0.0, 0.0, 0.0, 0.0));
     }
     let aimed = rays.as_chunks_mut().0.iter_mut().zip(rulers.as_chunks_mut().0);
-    for (input, (rays, rulers)) in input.chunks(EIGHT).zip(aimed) {
-        let eight = std::array::from_fn(|i| input[i.min(input.len() - 1)]);
-        planted.level.aim_eight(&planted.frame, &eight, precision, rays, rulers);
+    for (input, (rays, rulers)) in input.chunks(LANES).zip(aimed) {
+        let few = std::array::from_fn(|i| input[i.min(input.len() - 1)]);
+        planted.level.aim_rays(&planted.frame, &few, precision, rays, rulers);
     }
     let rays = &mut rays[..input.len()];
     let mut octants = [const { Vec::new() }; 8];
@@ -221,3 +221,7 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "walk_tests.rs"]
+mod tests;

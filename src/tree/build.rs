@@ -19,7 +19,10 @@ const SET: usize = WIDTH * WIDTH;
 const BINS: usize = 16;
 
 /// From here on, cuts have a least size: before, one huge sphere may leave the others at once.
-const UNEVEN: usize = 16;
+const UNEVEN: usize = 8;
+
+/// Smaller sets would waste nodes and leaves.
+const LEAST: usize = 16;
 
 /// From here on cuts halve: 48 and the 26 halvings from 2³² to a set make less than `DEEPEST`.
 const BALANCED: usize = 48;
@@ -180,7 +183,7 @@ fn cut(items: &mut [Item], depth: usize) -> usize {
                 *a = Bin { bounds: a.bounds.join(b.bounds), count: a.count + b.count };
             }
         };
-        let least = if depth < UNEVEN { 1 } else { count / 32 };
+        let least = if depth < UNEVEN { 1 } else { (count / 32).max(LEAST) };
         if let Some((axis, first_right)) = best_cut(&gather(items, &NO_BINS, add, join), &grid, least) {
             let mut at = 0;
             for i in 0..count {
@@ -265,8 +268,12 @@ impl Widening<'_> {
                 let Some(halves) = parts[i].halves.as_deref() else { break };
                 parts.splice(i..=i, halves.iter());
             }
+            // Leaves of small sets fill the places left, which saves their nodes.
+            let mut spare = WIDTH - parts.len();
             for part in parts {
-                if part.halves.is_none() && part.count <= WIDTH {
+                let more = part.count.div_ceil(WIDTH) - 1;
+                if part.halves.is_none() && more <= spare {
+                    spare -= more;
                     self.leaves_of(part, &mut children);
                 } else {
                     children.push((part.bounds, Child(self.node(part, depth + 1))));
