@@ -76,6 +76,8 @@ fn aim_rays<L>(
     let slack = each(|i| 128.0 * U * distance[i] + 4.8e-38 * step[i] + 1e-18);
     let near = each(|i| start[i] + f64::from(rays[i].t_min.min(0.0)) * step[i] - slack[i]);
     let far = each(|i| start[i] + f64::from(rays[i].t_max.max(0.0)) * step[i] + slack[i]);
+    let begin = each(|i| start[i] + f64::from(rays[i].t_min) * step[i] + 2.0 * slack[i]);
+    let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(rays[i].t_max) * step[i]);
     let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
     // What follows need not be exact, only wide enough: f32, and the last bit up.
     let up = |x: &Lane| -> Narrow { from_each(|i| up(x[i])) };
@@ -83,6 +85,7 @@ fn aim_rays<L>(
     let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
     let wide = up(&each(|i| 2.0 * delta[i] + 80.0 * U * off[i] + 1e-15));
     let (delta, slack32, near, far) = (up(&delta), up(&slack), up(&each(|i| -near[i])), up(&far));
+    let (begin, end) = (up(&begin), up(&end));
     let spread: Narrow = from_each(|i| 2.00001 * delta[i]);
     let margin: Narrow = from_each(|i| if distance[i] < FAR { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
     let near: Narrow = from_each(|i| if rays[i].t_min <= -f32::MAX { f32::NEG_INFINITY } else { -near[i] });
@@ -101,6 +104,8 @@ fn aim_rays<L>(
             near: near[i],
             far: far[i],
             margin: margin[i],
+            begin: if rays[i].t_min <= -f32::MAX { f32::NEG_INFINITY } else { begin[i] },
+            end: if rays[i].t_max >= f32::MAX { f32::INFINITY } else { -end[i] },
             line: [
                 ux[i], uy[i], v[0][i], v[1][i], v[2][i], alpha[i], beta[i], spread[i], floor[i], hat[0][i], hat[1][i],
                 hat[2][i],

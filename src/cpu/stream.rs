@@ -31,6 +31,9 @@ pub(crate) struct StreamRay {
     pub(crate) far: f32,
     /// What arithmetic can change in a root.
     pub(crate) margin: f32,
+    /// Within these a ray's own ends lie for certain: `near` and `far` never cut beyond t = 0.
+    pub(crate) begin: f32,
+    pub(crate) end: f32,
     /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line).
     pub(crate) line: [f32; 12],
 }
@@ -60,8 +63,17 @@ fn entry(ray: usize, at: f32) -> Entry {
 
 impl StreamRay {
     /// One that is still to be aimed.
-    pub(crate) const NONE: Self =
-        Self { inverse: [0.0; 3], enter: [0.0; 3], leave: [0.0; 3], near: 0.0, far: 0.0, margin: 0.0, line: [0.0; 12] };
+    pub(crate) const NONE: Self = Self {
+        inverse: [0.0; 3],
+        enter: [0.0; 3],
+        leave: [0.0; 3],
+        near: 0.0,
+        far: 0.0,
+        margin: 0.0,
+        begin: 0.0,
+        end: 0.0,
+        line: [0.0; 12],
+    };
 
     /// All rays of an octant meet the same faces first.
     pub(crate) fn octant(&self) -> usize {
@@ -173,7 +185,10 @@ fn meet_leaf<L: Lanes>(leaf: &Leaf, number: usize, rays: &[StreamRay], list: &[E
             let chord = least.sub(square).sub(room);
             let margin = splat(ray.margin);
             let high = along.sub(chord.max(zero).sqrt()).add(slack).add(margin);
-            let certain = splat(f32::MIN_POSITIVE).at_most(chord) & near.add(margin).at_most(low) & high.at_most(far);
+            let certain = splat(f32::MIN_POSITIVE).at_most(chord)
+                & splat(ray.begin).at_most(low)
+                & high.at_most(far)
+                & high.at_most(splat(ray.end));
             let (mut lows, mut highs) = ([0.0; WIDTH], [0.0; WIDTH]);
             low.store(&mut lows);
             high.store(&mut highs);
