@@ -11,7 +11,7 @@ use crate::memory::room;
 use crate::records::Sphere;
 use crate::tree::{Item, Tree, tree_bytes};
 
-/// Up to so many spheres a sweep is quicker; see output/bench/README.md.
+/// Up to so many spheres, one block, there is a sweep instead. Not measured yet.
 pub(crate) const FEW: usize = 64;
 
 /// What the spheres are found by.

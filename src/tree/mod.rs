@@ -101,8 +101,8 @@ impl Tree {
     }
 }
 
-/// What a tree of so many spheres takes at the most. Mostly it is 27 bytes a sphere: 20 in leaves of which one place in fifteen is
-/// empty, and 256 for the node of some 40 spheres. In small scenes a few nodes more count.
+/// What a tree of so many spheres takes at the most. By count some 27 bytes a sphere: 20 in leaves of which one place in fifteen is
+/// empty, and 256 for the node of some 40 spheres; the tests hold scenes to this bound. In small scenes a few nodes more count.
 pub(crate) fn tree_bytes(spheres: u64) -> u64 {
     spheres.saturating_mul(32).saturating_add(4096)
 }
