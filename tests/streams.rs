@@ -168,7 +168,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figures() {
         ("s.f32", 12_000_000, "spheres: 16000000 bytes needed, 12000000 allowed on this machine"),
         // Of text it shows while it is read.
         ("s.csv", 2_000_000, "spheres: 2"),
-        ("s.f32", 20_000_000, "the scene and batches of rays: 3"),
+        ("s.f32", 20_000_000, "the scene and batches of rays: 6"),
     ] {
         let (code, errors) = limited(limit, &format!("cast {spheres} r.csv -o out.csv --device cpu"));
         assert_eq!(code, Some(4), "{errors}");
@@ -176,7 +176,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figures() {
         assert!(errors.contains(&format!("{limit} allowed on this machine")) && !errors.contains("no GPU"), "{errors}");
         assert!(!folder.path("out.csv").exists());
     }
-    let (code, errors) = limited(60_000_000, "cast s.f32 r.csv -o out.csv --device cpu");
+    let (code, errors) = limited(100_000_000, "cast s.f32 r.csv -o out.csv --device cpu");
     assert_eq!(code, Some(0), "{errors}");
 }
 
