@@ -42,27 +42,11 @@ fn closer(l: Lines, s: vec4<f32>, reach: vec4<f32>, bit: u32) -> vec4<u32> {
   return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= a * abs(a));
 }
 
-fn closer_eight(l: Lines, s: Eight, reach: vec4<f32>) -> vec4<u32> {
+// The bits of eight spheres, for one half of the thread's rays: instead of meet.wgsl.
+fn wanted(half: u32, l: Lines, s: Eight) -> vec4<u32> {
+  let reach = within[half];
   return closer(l, s.a, reach, 1u) | closer(l, s.b, reach, 2u) | closer(l, s.c, reach, 4u) | closer(l, s.d, reach, 8u)
     | closer(l, s.e, reach, 16u) | closer(l, s.f, reach, 32u) | closer(l, s.g, reach, 64u) | closer(l, s.h, reach, 128u);
-}
-
-// As `mark`, but for the spheres that may be nearer to a ray than its best.
-fn mark_closer(begin: u32, end: u32) {
-  marked = 0u;
-  for (var block = 0u; block < BLOCKS; block++) {
-    let start = begin + block * BLOCK;
-    var m = vec4<u32>(0u);
-    var n = vec4<u32>(0u);
-    for (var j = 0u; j < BLOCK; j += 8u) {
-      let loaded = eight(start + j);
-      m |= closer_eight(lines[0], loaded, within[0]) << vec4<u32>(j);
-      n |= closer_eight(lines[1], loaded, within[1]) << vec4<u32>(j);
-    }
-    let valid = valid_of(start, end);
-    set_masks(block * RAYS, m & vec4<u32>(valid));
-    set_masks(block * RAYS + 4u, n & vec4<u32>(valid));
-  }
 }
 
 fn solve_marked(first: u32, begin: u32) {
@@ -91,7 +75,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   prepare_rays(first);
   for (var begin = params.sphere_begin; begin < params.sphere_end; begin += BLOCKS * BLOCK) {
     set_within(first);
-    mark_closer(begin, params.sphere_end);
+    mark(begin, params.sphere_end);
     solve_marked(first, begin);
   }
 }

@@ -1,4 +1,5 @@
-// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs `params` and `spheres`.
+// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs `params` and `spheres`, and a
+// function `wanted` that says which of eight spheres four of the rays want: meet.wgsl, or one like it.
 //
 // Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
 // emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
@@ -111,6 +112,24 @@ fn prepare_rays(first: u32) {
   }
 }
 
+// Eight spheres as the filter sees them.
+struct Eight {
+  a: vec4<f32>,
+  b: vec4<f32>,
+  c: vec4<f32>,
+  d: vec4<f32>,
+  e: vec4<f32>,
+  f: vec4<f32>,
+  g: vec4<f32>,
+  h: vec4<f32>,
+}
+
+// Centre and radius, from the middle of the scene and scaled.
+fn sphere_at(i: u32) -> vec4<f32> {
+  let sphere = spheres[i];
+  return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
+}
+
 // The squares of the distances of a centre from four lines.
 fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
   let x = l.ux * c.x + l.uy * c.y + l.uz * c.z - l.u;
@@ -118,20 +137,9 @@ fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
   return x * x + y * y;
 }
 
-// One bit for each of four lines: whether it comes near.
-fn close(l: Lines, s: vec4<f32>, bit: u32) -> vec4<u32> {
-  let reach = s.w + slack;
-  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= vec4<f32>(reach * reach));
-}
-
-// The bits of eight spheres.
-fn close_eight(l: Lines, s: Eight) -> vec4<u32> {
-  return close(l, s.a, 1u) | close(l, s.b, 2u) | close(l, s.c, 4u) | close(l, s.d, 8u) | close(l, s.e, 16u)
-    | close(l, s.f, 32u) | close(l, s.g, 64u) | close(l, s.h, 128u);
-}
-
-// Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray may meet.
+// Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray wants.
 fn mark(begin: u32, end: u32) {
+  // Read once: no compiler of a software adapter lifts them out of the loop.
   let p = lines[0];
   let q = lines[1];
   marked = 0u;
@@ -142,8 +150,8 @@ fn mark(begin: u32, end: u32) {
     // The buffer is padded to whole blocks.
     for (var j = 0u; j < BLOCK; j += 8u) {
       let loaded = eight(start + j);
-      m |= close_eight(p, loaded) << vec4<u32>(j);
-      n |= close_eight(q, loaded) << vec4<u32>(j);
+      m |= wanted(0u, p, loaded) << vec4<u32>(j);
+      n |= wanted(1u, q, loaded) << vec4<u32>(j);
     }
     let valid = valid_of(start, end);
     set_masks(block * RAYS, m & vec4<u32>(valid));

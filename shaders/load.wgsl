@@ -1,22 +1,4 @@
-// Eight spheres for every thread alike, as the filter sees them: each thread loads all of them. Needs `params` and
-// `spheres`.
-
-struct Eight {
-  a: vec4<f32>,
-  b: vec4<f32>,
-  c: vec4<f32>,
-  d: vec4<f32>,
-  e: vec4<f32>,
-  f: vec4<f32>,
-  g: vec4<f32>,
-  h: vec4<f32>,
-}
-
-// Centre and radius, from the middle of the scene and scaled.
-fn sphere_at(i: u32) -> vec4<f32> {
-  let sphere = spheres[i];
-  return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
-}
+// Eight spheres for every thread alike: each thread loads all of them. Needs blocks.wgsl.
 
 // To be called before `eight`.
 fn prepare_load() {

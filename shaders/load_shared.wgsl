@@ -1,17 +1,6 @@
 // The same, where a load costs more than handing its result around (software adapters): each thread of a subgroup loads one.
 // Threads of a subgroup must call these functions together.
 
-struct Eight {
-  a: vec4<f32>,
-  b: vec4<f32>,
-  c: vec4<f32>,
-  d: vec4<f32>,
-  e: vec4<f32>,
-  f: vec4<f32>,
-  g: vec4<f32>,
-  h: vec4<f32>,
-}
-
 // The thread's place in its subgroup, of eight threads or more.
 var<private> lane: u32;
 
@@ -20,10 +9,9 @@ fn prepare_load() {
   lane = subgroupExclusiveAdd(1u);
 }
 
-// Spheres i to i + 7: centre and radius, from the middle of the scene and scaled.
+// Spheres i to i + 7.
 fn eight(i: u32) -> Eight {
-  let sphere = spheres[i + (lane & 7u)];
-  let own = vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
+  let own = sphere_at(i + (lane & 7u));
   return Eight(
     subgroupBroadcast(own, 0u), subgroupBroadcast(own, 1u), subgroupBroadcast(own, 2u), subgroupBroadcast(own, 3u),
     subgroupBroadcast(own, 4u), subgroupBroadcast(own, 5u), subgroupBroadcast(own, 6u), subgroupBroadcast(own, 7u),

@@ -37,10 +37,10 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "closest";
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "meet", "closest";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "occluded";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "meet", "occluded";
     APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "approach";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",

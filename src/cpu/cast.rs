@@ -101,7 +101,7 @@ impl Best {
 }
 
 /// A ray with its infinite ends replaced by the largest finite numbers, as the solve wants them.
-fn finite(ray: &Ray) -> Ray {
+pub(crate) fn finite(ray: &Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
 

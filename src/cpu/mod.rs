@@ -27,7 +27,7 @@ mod walk;
 
 use rayon::prelude::*;
 
-pub(crate) use cast::{Against, Found};
+pub(crate) use cast::{Against, Found, finite};
 use cast::{Closest, Nearest, Occluded};
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;

@@ -4,10 +4,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytemuck::Pod;
-use wgpu::{BufferUsages, MapMode};
+use futures_channel::oneshot;
+use wgpu::{BufferAsyncError, BufferUsages, MapMode};
 
 use super::GpuDevice;
 use crate::error::{Error, Result};
+
+/// What a buffer's mapping comes to.
+pub(crate) type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
 
 impl GpuDevice {
     /// A buffer of `bytes` (at least 16: a binding must not be empty), refused with figures when it cannot be bound.
@@ -88,7 +92,20 @@ impl GpuDevice {
         limit: Duration,
     ) -> Result<()> {
         let bytes = (size_of_val(out) as u64).next_multiple_of(4);
-        let (mapped, answer) = futures_channel::oneshot::channel();
+        let target: &mut [u8] = bytemuck::cast_slice_mut(out);
+        self.read_in_place(from, staging, bytes, limit, |view| target.copy_from_slice(&view[..target.len()])).await
+    }
+
+    /// Copies the start of `from` to `staging` and shows it there.
+    pub(crate) async fn read_in_place<T>(
+        &self,
+        from: &wgpu::Buffer,
+        staging: &wgpu::Buffer,
+        bytes: u64,
+        limit: Duration,
+        show: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
+        let (mapped, answer) = oneshot::channel();
         let submission = self
             .scoped(|| {
                 let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -102,17 +119,21 @@ impl GpuDevice {
             })
             .await?;
         self.wait(submission, limit).await?;
-        let failed = |message: String| Error::DeviceFailed { device: self.name().into(), message };
-        if let Err(e) = answer.await.map_err(|_| failed("a buffer was never mapped".into()))? {
-            let failure = failed(format!("a buffer could not be mapped: {e}"));
+        self.is_mapped(answer).await?;
+        let shown = {
+            let view = staging.get_mapped_range(0..bytes).map_err(|e| self.failed(e.to_string()))?;
+            show(&view)
+        };
+        self.scoped(|| staging.unmap()).await?;
+        Ok(shown)
+    }
+
+    /// Whether a buffer that was asked for came, once its submission is done.
+    pub(crate) async fn is_mapped(&self, answer: Mapped) -> Result<()> {
+        if let Err(e) = answer.await.map_err(|_| self.failed("a buffer was never mapped".into()))? {
+            let failure = self.failed(format!("a buffer could not be mapped: {e}"));
             return Err(self.lost().await.unwrap_or(failure));
         }
-        {
-            let view = staging.get_mapped_range(0..bytes).map_err(|e| failed(e.to_string()))?;
-            let target: &mut [u8] = bytemuck::cast_slice_mut(out);
-            let length = target.len();
-            target.copy_from_slice(&view[..length]);
-        }
-        self.scoped(|| staging.unmap()).await
+        Ok(())
     }
 }

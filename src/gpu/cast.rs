@@ -13,7 +13,7 @@ use super::pace::{self, Meter};
 use super::params::{Params, UNIFORM_STEP};
 use super::slot::{Flight, Sizes, Slot, Upload};
 use super::spheres::{GpuScene, RANGE};
-use crate::cpu::{Batch, CpuScene, Tally, on_cores};
+use crate::cpu::{Batch, CpuScene, Tally, finite, on_cores};
 use crate::error::{Error, Result};
 use crate::query::{OnBad, Precision, Query, check_ray};
 use crate::records::{Ray, Sphere};
@@ -290,8 +290,7 @@ impl Plan<'_> {
         let mut ready = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); STEP];
         for (n, chunk) in rays.chunks(STEP).enumerate() {
             for (i, (ready, ray)) in ready.iter_mut().zip(chunk).enumerate() {
-                // No shader may see an infinity: the largest finite numbers stand for them.
-                *ready = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
+                *ready = finite(ray);
                 let at = n * STEP + i;
                 if let Err(error) = check_ray(first + at as u64, ray) {
                     if self.query.on_bad == OnBad::Refuse {

@@ -238,6 +238,10 @@ impl GpuDevice {
             .then(|| Error::DeviceLost { device: self.name().into(), message: "it was destroyed, or reset".into() })
     }
 
+    pub(crate) fn failed(&self, message: String) -> Error {
+        Error::DeviceFailed { device: self.name().into(), message }
+    }
+
     /// An error when the device is known to be gone.
     pub(crate) fn check(&self) -> Result<()> {
         lock(&self.fault).clone().map_or(Ok(()), Err)
@@ -245,9 +249,8 @@ impl GpuDevice {
 
     /// Waits for a submission, at most `limit`.
     pub(crate) async fn wait(&self, submission: SubmissionIndex, limit: Duration) -> Result<()> {
-        let failed = |message: &str| Error::DeviceFailed { device: self.name().into(), message: message.into() };
         let (done, answer) = oneshot::channel();
-        let ended = || failed("the thread that waits for it has ended");
+        let ended = || self.failed("the thread that waits for it has ended".into());
         self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
         let waited = answer.await.map_err(|_| ended())?;
         self.check()?;
@@ -259,7 +262,7 @@ impl GpuDevice {
         match waited {
             Ok(()) => Ok(()),
             Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), limit }),
-            Err(other) => Err(failed(&other.to_string())),
+            Err(other) => Err(self.failed(other.to_string())),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use wgpu::{Buffer, BufferUsages, MapMode};
+use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
 use crate::error::Result;
@@ -31,33 +31,13 @@ impl Readback {
     /// Through a fresh buffer, into a fresh list; the sum of its words.
     pub(crate) async fn fresh(&self, gpu: &GpuDevice) -> Result<u64> {
         let staging = Self::staging(gpu, self.bytes).await?;
-        let list = self.mapped(gpu, &staging, |bytes| bytes.to_vec()).await?;
+        let list = gpu.read_in_place(&self.source, &staging, self.bytes, LIMIT, |bytes| bytes.to_vec()).await?;
         Ok(sum(&list))
     }
 
     /// Through the same buffer each time, in place; the sum of its words.
     pub(crate) async fn in_place(&self, gpu: &GpuDevice) -> Result<u64> {
-        self.mapped(gpu, &self.staging, sum).await
-    }
-
-    async fn mapped<T>(&self, gpu: &GpuDevice, staging: &Buffer, read: impl FnOnce(&[u8]) -> T) -> Result<T> {
-        let submission = gpu
-            .scoped(|| {
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(&self.source, 0, staging, 0, self.bytes);
-                let submission = gpu.queue.submit([encoder.finish()]);
-                // The view below says whether it was mapped.
-                staging.map_async(MapMode::Read, .., |_| {});
-                submission
-            })
-            .await?;
-        gpu.wait(submission, LIMIT).await?;
-        let read = {
-            let view = staging.get_mapped_range(..).map_err(|e| gpu.failed(e.to_string()))?;
-            read(&view)
-        };
-        gpu.scoped(|| staging.unmap()).await?;
-        Ok(read)
+        gpu.read_in_place(&self.source, &self.staging, self.bytes, LIMIT, sum).await
     }
 }
 

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 use futures_channel::oneshot;
-use wgpu::{
-    Buffer, BufferAsyncError, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex,
-};
+use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex};
 
 use super::GpuDevice;
-use crate::error::{Error, Result};
+use super::buffers::Mapped;
+use crate::error::Result;
 
 /// Bytes of each buffer. `rays` and `pairs` (the spheres that pairs bring along) go up, with as much of `params`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,8 +63,6 @@ pub(crate) struct Slot {
     pub(crate) results: Buffer,
     download: Buffer,
 }
-
-type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
 
 /// A slot whose work was submitted: when both are mapped, it is done.
 pub(crate) struct Flight {
@@ -172,11 +169,7 @@ impl Slot {
     ) -> Result<BufferView> {
         gpu.wait(flight.submission, limit).await?;
         for mapped in [flight.download, flight.upload] {
-            let mapped = mapped.await.map_err(|_| gpu.failed("a buffer was never mapped".into()))?;
-            if let Err(e) = mapped {
-                let failure = gpu.failed(format!("a buffer could not be mapped: {e}"));
-                return Err(gpu.lost().await.unwrap_or(failure));
-            }
+            gpu.is_mapped(mapped).await?;
         }
         match self.download.get_mapped_range(0..bytes) {
             Ok(view) => Ok(view),
@@ -213,11 +206,5 @@ impl Upload {
     fn put(&mut self, at: u64, bytes: &[u8]) {
         let at = at as usize;
         self.view.slice(at..at + bytes.len()).copy_from_slice(bytes);
-    }
-}
-
-impl GpuDevice {
-    pub(crate) fn failed(&self, message: String) -> Error {
-        Error::DeviceFailed { device: self.name().into(), message }
     }
 }
