@@ -75,6 +75,7 @@ pub mod exact;
 #[cfg(feature = "cli")]
 pub mod files;
 mod gpu;
+mod lbvh;
 pub mod memory;
 mod query;
 mod records;

@@ -17,4 +17,4 @@ pub(crate) mod spheres;
 
 pub(crate) use device::GpuDevice;
 pub(crate) use settle::GpuQuery;
-pub(crate) use spheres::GpuScene;
+pub(crate) use spheres::{Frame, GpuScene};

@@ -37,14 +37,14 @@ pub(crate) struct Part {
 
 /// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Frame {
+pub(crate) struct Frame {
     scale: f32,
     middle: [f32; 3],
     far: f32,
 }
 
 impl Frame {
-    fn of(spheres: &[Sphere]) -> Self {
+    pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
         for sphere in spheres {
             low = low.min(sphere.center);
@@ -65,6 +65,12 @@ impl Frame {
         let scale = power.exp2();
         let far = (50.0 - power).exp2().min(f64::from(f32::MAX));
         Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32 }
+    }
+
+    /// Centre and radius as the shaders' `sphere_at` has them.
+    pub(crate) fn sphere(&self, sphere: &Sphere) -> ([f32; 3], f32) {
+        let center = std::array::from_fn(|k| sphere.center[k] * self.scale - self.middle[k]);
+        (center, sphere.radius * self.scale)
     }
 }
 
