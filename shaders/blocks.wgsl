@@ -1,18 +1,9 @@
-// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs `params` and `spheres`, and a
+// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs line.wgsl, and a
 // function `wanted` that says which of eight spheres four of the rays want: meet.wgsl, or one like it.
 //
 // Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
 // emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
 // come here together: see load_shared.wgsl.
-//
-// In the plane perpendicular to a ray, with the unit vectors u and v, the line is the point (o.u, o.v) and the distance of a
-// centre from it is |(c.u - o.u, c.v - o.v)|: nine operations a pair. Centres and origins are taken from the middle of the
-// scene and scaled by a power of two, so that |c|_1 + r is at most 2.
-//
-// With sums and products within 2 u, which is all that WGSL promises, quotients within 5 u and roots within 9 u, d's length
-// is off by 17 u at most, which tilts u and v by 34 u together; their own rounding adds 20 u, the sums and c and o another 20.
-// `fast` may call met what misses by 32 u (E + r). So what is farther than r + 112 u (|o|_1 + 2) is met by no solve, whatever
-// the other rays of a thread add to the slack that they share: an answer must not depend on a ray's neighbours.
 
 // Rays a thread, spheres a mask, and masks a ray between two emptyings.
 const RAYS: u32 = 8u;
@@ -20,15 +11,7 @@ const BLOCK: u32 = 32u;
 const BLOCKS: u32 = 4u;
 const WORKGROUP: u32 = 64u;
 
-// A ray as the point where it pierces the plane perpendicular to it.
-struct Line {
-  u: vec3<f32>,
-  v: vec3<f32>,
-  at: vec2<f32>,
-  slack: f32,
-}
-
-// Four of them, component by component.
+// Four lines, component by component.
 struct Lines {
   ux: vec4<f32>,
   uy: vec4<f32>,
@@ -47,29 +30,6 @@ var<private> slack: f32;
 // The masks of a ray are RAYS apart. Bit w of `marked` tells whether masks[w] holds anything.
 var<private> masks: array<u32, 32>;
 var<private> marked: u32;
-
-// A line that no sphere is near, and one that all are near.
-const NEVER = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
-const ALWAYS = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
-
-// The basis is Duff and others' (Building an Orthonormal Basis, Revisited, JCGT 6, 2017).
-fn line_of(ray: Ray) -> Line {
-  if (largest_of(ray.origin) > params.far) {
-    return ALWAYS;
-  }
-  let lift = select(1.0, 16777216.0, largest_of(ray.direction) < power_of_two(-100));
-  let lifted = ray.direction * lift;
-  let e = exponent(clamp(largest_of(lifted), power_of_two(-126), power_of_two(126)));
-  let scaled = lifted * power_of_two(-e);
-  let d = scaled / sqrt(dot3(scaled, scaled));
-  let side = select(-1.0, 1.0, d.z >= 0.0);
-  let a = -1.0 / (side + d.z);
-  let b = d.x * d.y * a;
-  let u = vec3<f32>(1.0 + side * d.x * d.x * a, side * b, -side * d.x);
-  let v = vec3<f32>(b, side + d.y * d.y * a, -d.y);
-  let o = ray.origin * params.scale - params.middle;
-  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0));
-}
 
 fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {
   return Lines(
@@ -122,12 +82,6 @@ struct Eight {
   f: vec4<f32>,
   g: vec4<f32>,
   h: vec4<f32>,
-}
-
-// Centre and radius, from the middle of the scene and scaled.
-fn sphere_at(i: u32) -> vec4<f32> {
-  let sphere = spheres[i];
-  return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
 }
 
 // The squares of the distances of a centre from four lines.

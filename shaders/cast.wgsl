@@ -20,7 +20,7 @@ fn no_best() -> Best {
   return Best(FAR, FAR, FAR, FAR, NO_SPHERE, 0u);
 }
 
-// Takes a verdict in; ids come in ascending order.
+// Takes a verdict in. Of two with the same t the lower id stays; they tie without doubt when both are met exactly at the start.
 fn take(best: Best, id: u32, v: Verdict) -> Best {
   var b = best;
   if (v.met == BEYOND) {
@@ -29,19 +29,16 @@ fn take(best: Best, id: u32, v: Verdict) -> Best {
     b.rival = min(b.rival, v.low);
     b.flags |= BEST_RIVALED;
   } else if (v.met == YES) {
-    if (b.id == NO_SPHERE || v.t < b.t) {
-      if (b.id != NO_SPHERE) {
-        b.rival = min(b.rival, b.low);
-        b.flags |= BEST_RIVALED;
-      }
+    let better = b.id == NO_SPHERE || v.t < b.t || (v.t == b.t && id < b.id);
+    if (b.id != NO_SPHERE && !(v.low == v.high && b.low == b.high && v.t == b.t)) {
+      b.rival = min(b.rival, select(v.low, b.low, better));
+      b.flags |= BEST_RIVALED;
+    }
+    if (better) {
       b.t = v.t;
       b.low = v.low;
       b.high = v.high;
       b.id = id;
-    } else if (!(v.low == v.high && b.low == b.high && v.t == b.t)) {
-      // Two that are met exactly at the start tie without doubt: the lower id stays.
-      b.rival = min(b.rival, v.low);
-      b.flags |= BEST_RIVALED;
     }
   }
   return b;
@@ -64,7 +61,7 @@ fn clearance_bound(ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {
   return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0), FAR * 0.25);
 }
 
-// The nearer of `before` and one more sphere: least clearance, then least t, then lowest id; ids come in ascending order.
+// The nearer of `before` and one more sphere: least clearance, then least t, then lowest id.
 fn nearer(before: Nearest, id: u32, ray: Ray, sphere: Sphere) -> Nearest {
   var best = before;
   let found = solve_approach(scale(ray, sphere), ray.t_min, ray.t_max);
@@ -73,7 +70,8 @@ fn nearer(before: Nearest, id: u32, ray: Ray, sphere: Sphere) -> Nearest {
     bound = clearance_bound(ray, sphere, found.x, found.y);
   }
   let around = widen(found.y, bound);
-  if (best.id == NO_SPHERE || found.y < best.clearance || (found.y == best.clearance && found.x < best.t)) {
+  let same = found.y == best.clearance;
+  if (best.id == NO_SPHERE || found.y < best.clearance || (same && (found.x < best.t || (found.x == best.t && id < best.id)))) {
     if (best.id != NO_SPHERE) {
       best.rival = min(best.rival, best.low);
     }

@@ -49,7 +49,9 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   var hit = Hit(bitcast<u32>(best.t), best.id);
-  if (exact && in_doubt(best)) {
+  if ((best.flags & BEST_AGAIN) != 0u) {
+    hit = Hit(TAG_AGAIN, NO_SPHERE);
+  } else if (exact && in_doubt(best)) {
     hit = Hit(TAG_JUDGE, NO_SPHERE);
   } else if (best.id == NO_SPHERE) {
     hit = Hit(select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u), NO_SPHERE);

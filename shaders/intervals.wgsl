@@ -19,7 +19,9 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   var interval = Interval(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
-  if (exact && in_doubt(best)) {
+  if ((best.flags & BEST_AGAIN) != 0u) {
+    interval.t_enter = TAG_AGAIN;
+  } else if (exact && in_doubt(best)) {
     interval.t_enter = TAG_JUDGE;
   } else if (best.id == NO_SPHERE) {
     interval.t_enter = select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u);

@@ -1,5 +1,5 @@
-// Program: whether each ray meets any sphere of one dispatch. Three bitsets, one after the other: met, in doubt, met only
-// beyond f32. The host clears them before the first dispatch.
+// Program: whether each ray meets any sphere of one dispatch. Four bitsets, one after the other: met, in doubt, met only
+// beyond f32, and one for the walk. The host clears them before the first dispatch.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;

@@ -41,9 +41,10 @@ struct Best {
   flags: u32,
 }
 
-// Flags of a Best: a sphere was met only beyond f32; `rival` is somebody's.
+// Flags of a Best: a sphere was met only beyond f32; `rival` is somebody's; the walk was not finished.
 const BEST_BEYOND: u32 = 1u;
 const BEST_RIVALED: u32 = 2u;
+const BEST_AGAIN: u32 = 4u;
 
 // The same for the nearest pass.
 struct Nearest {
@@ -78,15 +79,19 @@ struct Params {
   far: f32,
   // Spheres in their buffer: those a program that ends a query may finish.
   sphere_count: u32,
+  // What a ray may do in the tree.
+  steps: u32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;
 const FAR: f32 = 3.40282346e38;
 const INFINITY_BITS: u32 = 0x7f800000u;
-// In the place of t, for the host: cast this ray again exactly; round this one's roots; its only roots exceed f32.
+// In the place of t, for the host: cast this ray again exactly; round this one's roots; its only roots exceed f32;
+// cast it without the tree.
 const TAG_JUDGE: u32 = 0x7fc00001u;
 const TAG_ROUND: u32 = 0x7fc00002u;
 const TAG_BEYOND: u32 = 0x7fc00003u;
+const TAG_AGAIN: u32 = 0x7fc00004u;
 
 // The bits of x, or of the infinity that a saturated one stands for.
 fn reported(x: f32) -> u32 {

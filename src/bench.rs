@@ -67,9 +67,10 @@ pub fn use_level(word: Option<&str>) {
     Level::choose(Level::all().into_iter().find(|level| word == Some(level.word())));
 }
 
-/// Whether scenes created from now on on the CPU engine have a tree, or test every sphere. Answers do not depend on it.
+/// Whether scenes created from now on have a tree, or test every sphere. Answers do not depend on it.
 pub fn use_tree(yes: bool) {
     crate::cpu::sweep_only(!yes);
+    crate::gpu::spheres::brute_only(!yes);
 }
 
 /// The closest sphere of each ray, as a good programmer would write it without a thought of SIMD: the solve of Ray Tracing

@@ -9,10 +9,11 @@ use crate::cpu::{Batch, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
 use crate::gpu::gather::{Naive, Records, Words};
-use crate::gpu::{GpuQuery, GpuScene};
+use crate::gpu::plan::Way;
+use crate::gpu::{GpuDevice, GpuQuery, GpuScene};
 use crate::memory::{check_memory, room};
 use crate::query::{Query, check_sphere};
-use crate::records::{Approach, Hit, Interval, Sphere};
+use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 use crate::watch::Watch;
 
 /// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
@@ -153,7 +154,7 @@ impl Scene {
         same_length("rays", rays.records.len(), "results", out.len())?;
         let batch = self.batch(&rays, query)?;
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => gpu.cast(device, &self.host, batch, &mut Records(out)).await?,
+            (Engine::Gpu(device), Some(gpu)) => self.cast_gpu(device, gpu, batch, out).await?,
             _ if caller == Caller::Waits => self.host.cast(batch, out)?,
             _ => self.cast_owned(batch, out).await?,
         };
@@ -166,7 +167,7 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) else { return Ok(None) };
         let mut records = vec![Hit::MISS; rays.records.len()];
-        let tally = gpu.cast(device, &self.host, batch, &mut Naive(Records(&mut records))).await?;
+        let tally = gpu.cast(device, &self.host, batch, &mut Naive(Records(&mut records)), Way::Brute).await?.0;
         Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
@@ -177,11 +178,41 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => gpu.cast(device, &self.host, batch, &mut Words(&mut words)).await?,
+            (Engine::Gpu(device), Some(gpu)) => self.bits_gpu(device, gpu, batch, &mut words).await?,
             _ if caller == Caller::Waits => self.host.cast_bits(batch, &mut words)?,
             _ => self.bits_owned(batch, &mut words).await?,
         };
         Ok(Bits { words, len, report: Report::new(len, tally, start) })
+    }
+
+    /// By the tree, and what did not come to an end there without it.
+    async fn cast_gpu<T: GpuQuery>(
+        &self,
+        device: &GpuDevice,
+        gpu: &GpuScene,
+        batch: Batch<'_>,
+        out: &mut [T],
+    ) -> Result<Tally> {
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Records(out), Way::Tree).await?;
+        let rays: Vec<Ray> = again.iter().map(|at| batch.rays[*at]).collect();
+        let mut records = vec![T::MISS; rays.len()];
+        let rest = Batch { rays: &rays, ..batch };
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut Records(&mut records), Way::Brute).await?;
+        again.into_iter().zip(records).for_each(|(at, record)| out[at] = record);
+        Ok(tally + more)
+    }
+
+    /// The same for bits.
+    async fn bits_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
+        let rays: Vec<Ray> = again.iter().map(|at| batch.rays[*at]).collect();
+        let mut bits = vec![0; rays.len().div_ceil(32)];
+        let rest = Batch { rays: &rays, ..batch };
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut Words(&mut bits), Way::Brute).await?;
+        for (i, at) in again.into_iter().enumerate() {
+            words[at / 32] |= (bits[i / 32] >> (i % 32) & 1) << (at % 32);
+        }
+        Ok(tally + more)
     }
 
     /// Rays in pieces that the CPU engine's workers own.

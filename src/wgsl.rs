@@ -37,11 +37,15 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "meet", "closest";
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "closest";
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "walk",
+        "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "meet", "occluded";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "load", "blocks", "approach";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "occluded";
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "walk",
+        "occluded_walk";
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "approach";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";
@@ -87,7 +91,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            scale, middle, far, sphere_count),
+            scale, middle, far, sphere_count, steps),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, unused),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, look, unused),

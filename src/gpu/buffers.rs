@@ -43,6 +43,13 @@ impl GpuDevice {
         self.scoped(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data))).await
     }
 
+    /// The same for much: what is written stays in memory until something is submitted.
+    pub(crate) async fn upload<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<()> {
+        self.write(buffer, data).await?;
+        let uploaded = self.scoped(|| self.queue.submit([])).await?;
+        self.wait(uploaded, Duration::from_secs(60)).await
+    }
+
     /// Binds buffers to a pipeline's group 0, by number.
     pub(crate) async fn bind(
         &self,

@@ -5,18 +5,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
-use super::gather::{Gather, Open};
+use super::gather::{Gather, Landed, Open};
 use super::pace::{self, Meter};
-use super::params::{Params, UNIFORM_STEP};
-use super::slot::{Flight, Sizes, Slot, Upload};
+use super::params::UNIFORM_STEP;
+use super::plan::{Plan, Way};
+use super::slot::{Flight, Sizes, Slot};
 use super::spheres::{GpuScene, RANGE};
-use crate::cpu::{Batch, CpuScene, Tally, finite, on_cores};
-use crate::error::{Error, Result};
-use crate::query::{OnBad, Precision, Query, check_ray};
-use crate::records::{Ray, Sphere};
+use crate::cpu::{Batch, CpuScene, Tally, on_cores};
+use crate::error::Result;
+use crate::query::Query;
+use crate::records::Ray;
 use crate::watch::Watch;
 
 /// Threads a workgroup, in every program.
@@ -30,22 +30,11 @@ pub(crate) const SLOTS: usize = 2;
 /// Submissions that wait for the device: enough to keep it busy, few enough to stop soon.
 const AHEAD: usize = 2;
 
-/// Spheres `begin..end` of a part, searched in one dispatch.
-struct Range {
-    part: usize,
-    begin: u32,
-    end: u32,
-}
-
-/// What all pieces of a call have in common.
-struct Plan<'a> {
-    gpu: &'a GpuDevice,
-    scene: &'a GpuScene,
-    host: &'a Arc<CpuScene>,
-    query: &'a Query,
-    search: ComputePipeline,
-    finish: Option<ComputePipeline>,
-    ranges: Vec<Range>,
+/// What has come of the pieces that landed.
+#[derive(Default)]
+struct Sum {
+    tally: Tally,
+    again: Vec<usize>,
 }
 
 /// A piece on its way.
@@ -83,160 +72,87 @@ impl GpuScene {
         SLOTS as u64 * sizes.total()
     }
 
-    /// Answers a batch, piece by piece.
+    /// Answers a batch, piece by piece; says which rays are to be cast again, without the tree.
     pub(crate) async fn cast<G: Gather>(
         &self,
         gpu: &GpuDevice,
         host: &Arc<CpuScene>,
         batch: Batch<'_>,
         out: &mut G,
-    ) -> Result<Tally> {
-        let mut tally = Tally::default();
+        way: Way,
+    ) -> Result<(Tally, Vec<usize>)> {
+        let mut sum = Sum::default();
         batch.watch.check()?;
         if batch.rays.is_empty() {
-            return Ok(tally);
+            return Ok((sum.tally, sum.again));
         }
-        let plan = self.plan::<G>(gpu, host, batch).await?;
+        let plan = Plan::new::<G>(gpu, self, host, batch, way).await?;
         let mut flying: VecDeque<Piece> = VecDeque::new();
         let mut free = Vec::new();
-        let mut meter = Meter::new(&self.pace);
+        let mut meter = Meter::new(plan.pace());
         let mut start = 0;
         while start < batch.rays.len() {
             if flying.len() >= SLOTS
                 && let Some(piece) = flying.pop_front()
             {
-                free.push(plan.land(piece, batch, out, &mut tally, &mut meter).await?);
+                free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
             }
             batch.watch.check()?;
             let rays = &batch.rays[start..batch.rays.len().min(start + plan.piece()?)];
-            let sizes = plan.sizes::<G>(rays.len() as u64);
-            let slot = Slot::take(gpu, free.pop(), sizes).await?;
-            flying.push_back(plan.send::<G>(slot, batch, start, rays, &mut meter).await?);
+            flying.push_back(plan.send::<G>(free.pop(), start, rays, &mut meter).await?);
             start += rays.len();
         }
         while let Some(piece) = flying.pop_front() {
-            free.push(plan.land(piece, batch, out, &mut tally, &mut meter).await?);
+            free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
         }
         for slot in free {
             slot.give_back(gpu);
         }
-        Ok(tally)
-    }
-
-    async fn plan<'a, G: Gather>(
-        &'a self,
-        gpu: &'a GpuDevice,
-        host: &'a Arc<CpuScene>,
-        batch: Batch<'a>,
-    ) -> Result<Plan<'a>> {
-        let mut ranges = Vec::new();
-        if host.pairwise {
-            ranges.push(Range { part: 0, begin: 0, end: 1 });
-        }
-        for (part, spheres) in self.parts.iter().enumerate() {
-            for begin in (0..spheres.count).step_by(RANGE as usize) {
-                ranges.push(Range { part, begin, end: spheres.count.min(begin + RANGE as u32) });
-            }
-        }
-        if ranges.is_empty() {
-            // Somebody has to say that every ray misses.
-            ranges.push(Range { part: 0, begin: 0, end: 0 });
-        }
-        let (fast, exact) = variant(gpu, batch.query);
-        Ok(Plan {
-            gpu,
-            scene: self,
-            host,
-            query: batch.query,
-            search: gpu.cast_pipeline(G::SEARCH, fast, exact).await?,
-            finish: match G::FINISH {
-                Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
-                None => None,
-            },
-            ranges,
-        })
+        Ok((sum.tally, sum.again))
     }
 }
 
 impl Plan<'_> {
-    /// Rays that the next piece should have, at the pace that the scene goes now.
-    fn piece(&self) -> Result<usize> {
-        let spheres = if self.host.pairwise { 1 } else { self.host.spheres.len() as u64 };
-        let piece = GpuScene::piece(self.gpu, self.scene.pace.budget(), spheres);
-        // One buffer takes all that goes up.
-        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 3 * Sizes::STEP);
-        let allowed = self.gpu.largest_binding();
-        match allowed.saturating_sub(params) / one {
-            0 => {
-                let device = self.gpu.name().into();
-                Err(Error::TooLarge { what: "what a ray takes along", asked: params + one, allowed, device })
-            }
-            room => Ok(piece.min(room) as usize),
-        }
-    }
-
-    fn bytes_a_ray(pairwise: bool) -> u64 {
-        (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
-    }
-
-    fn params_bytes(&self) -> u64 {
-        self.ranges.len() as u64 * UNIFORM_STEP
-    }
-
-    /// What a piece of so many rays needs.
-    fn sizes<G: Gather>(&self, rays: u64) -> Sizes {
-        Sizes {
-            params: self.params_bytes(),
-            rays: rays * size_of::<Ray>() as u64,
-            pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
-            state: G::state_bytes(rays),
-            results: G::result_bytes(rays),
-        }
-    }
-
     /// Writes a piece's rays where the device reads them, and submits all that is to be done with them.
     async fn send<G: Gather>(
         &self,
-        slot: Slot,
-        batch: Batch<'_>,
+        free: Option<Slot>,
         start: usize,
         rays: &[Ray],
         meter: &mut Meter<'_>,
     ) -> Result<Piece> {
-        let first = batch.first + start as u64;
         let count = rays.len() as u64;
-        let bad = self.write(slot.view(self.gpu).await?, rays, first)?;
-        let results = G::result_bytes(count);
-        let written = self.sizes::<G>(count);
+        let sizes = self.sizes::<G>(count);
+        let slot = Slot::take(self.gpu, free, sizes).await?;
+        let bad = self.write(slot.view(self.gpu).await?, rays, self.batch.first + start as u64)?;
         let groups = self.groups(&slot).await?;
         let mut queued = VecDeque::new();
         let mut begin = 0;
         let (submission, number) = loop {
-            batch.watch.check()?;
-            let together = (self.scene.pace.budget() / (count * RANGE).max(1)).max(1) as usize;
-            let end = self.ranges.len().min(begin + together);
+            self.batch.watch.check()?;
+            let end = self.together(begin, count);
             let last = end == self.ranges.len();
             let submission = self
                 .gpu
                 .scoped(|| {
                     let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
                     if begin == 0 {
-                        slot.send(&mut encoder, &written);
+                        slot.send(&mut encoder, &sizes);
                         if self.finish.is_none() {
-                            encoder.clear_buffer(&slot.state, 0, Some(G::state_bytes(count)));
+                            encoder.clear_buffer(&slot.state, 0, Some(sizes.state));
                         }
                     }
                     {
                         let mut pass = encoder.begin_compute_pass(&Default::default());
                         pass.set_pipeline(&self.search);
                         for (n, range) in (begin..).zip(&self.ranges[begin..end]) {
-                            pass.set_bind_group(0, &groups[range.part], &[(n as u64 * UNIFORM_STEP) as u32]);
-                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP * G::RAYS) as u32, 1, 1);
+                            pass.set_bind_group(0, &groups[range.part][0], &[(n as u64 * UNIFORM_STEP) as u32]);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP * self.rays_a_thread) as u32, 1, 1);
                         }
                         if last && let Some(finish) = &self.finish {
                             pass.set_pipeline(finish);
                             // Each part finishes the rays whose best sphere it holds.
-                            for (part, group) in groups.iter().enumerate() {
+                            for (part, [_, group]) in groups.iter().enumerate() {
                                 let n = self.ranges.iter().position(|range| range.part == part).unwrap_or(0);
                                 pass.set_bind_group(0, group, &[(n as u64 * UNIFORM_STEP) as u32]);
                                 pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
@@ -245,13 +161,13 @@ impl Plan<'_> {
                     }
                     if last {
                         let from = if self.finish.is_some() { &slot.results } else { &slot.state };
-                        slot.fetch(&mut encoder, from, results);
+                        slot.fetch(&mut encoder, from, sizes.results);
                     }
                     self.gpu.queue.submit([encoder.finish()])
                 })
                 .await?;
-            let spheres: u64 = self.ranges[begin..end].iter().map(|range| u64::from(range.end - range.begin)).sum();
-            let number = meter.sent(count * spheres);
+            let weight: u64 = self.ranges[begin..end].iter().map(|range| range.weight).sum();
+            let number = meter.sent(count * weight);
             if last {
                 break (submission, number);
             }
@@ -264,90 +180,33 @@ impl Plan<'_> {
                 meter.done(number);
             }
         };
-        let flight = self.gpu.scoped(|| slot.fly(submission, results)).await?;
+        let flight = self.gpu.scoped(|| slot.fly(submission, sizes.results)).await?;
         Ok(Piece { slot, flight, start, count: rays.len(), bad, number })
     }
 
-    /// Writes what a piece needs into its slot; says which rays cannot be used.
-    fn write(&self, mut upload: Upload, rays: &[Ray], first: u64) -> Result<Vec<u32>> {
-        /// Rays made ready at a time, in the nearest cache.
-        const STEP: usize = 256;
-        for (n, range) in (0..).zip(&self.ranges) {
-            let part = self.scene.parts.get(range.part);
-            let params = Params {
-                ray_count: rays.len() as u32,
-                sphere_begin: range.begin,
-                sphere_end: range.end,
-                first_id: if self.host.pairwise { first as u32 } else { part.map_or(0, |part| part.first) },
-                sphere_count: if self.host.pairwise { rays.len() as u32 } else { part.map_or(0, |part| part.count) },
-                pairwise: u32::from(self.host.pairwise),
-                fresh: u32::from(n == 0),
-                ..self.scene.framed(Params::of(self.query))
-            };
-            upload.params(n * UNIFORM_STEP, &params);
-        }
-        let mut bad = Vec::new();
-        let mut ready = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); STEP];
-        for (n, chunk) in rays.chunks(STEP).enumerate() {
-            for (i, (ready, ray)) in ready.iter_mut().zip(chunk).enumerate() {
-                *ready = finite(ray);
-                let at = n * STEP + i;
-                if let Err(error) = check_ray(first + at as u64, ray) {
-                    if self.query.on_bad == OnBad::Refuse {
-                        return Err(error);
-                    }
-                    bad.push(at as u32);
-                    // Its range is empty: the start lies past the end.
-                    *ready = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
-                }
-            }
-            upload.rays(n * STEP, &ready[..chunk.len()]);
-        }
-        if self.host.pairwise {
-            upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
-        }
-        Ok(bad)
-    }
-
-    /// One bind group a part.
-    async fn groups(&self, slot: &Slot) -> Result<Vec<BindGroup>> {
-        let mut groups = Vec::new();
-        for part in &self.scene.parts {
-            groups.push(self.gpu.cast_group(slot, &part.spheres).await?);
-        }
-        if groups.is_empty() {
-            groups.push(self.gpu.cast_group(slot, &slot.pairs).await?);
-        }
-        Ok(groups)
-    }
-
     /// Waits for a piece and takes its answers; what the device left open is settled on every core.
-    async fn land<G: Gather>(
-        &self,
-        piece: Piece,
-        batch: Batch<'_>,
-        out: &mut G,
-        tally: &mut Tally,
-        meter: &mut Meter<'_>,
-    ) -> Result<Slot> {
+    async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
         let Piece { slot, flight, start, count, bad, number } = piece;
         let bytes = G::result_bytes(count as u64);
+        let batch = self.batch;
         let rays = &batch.rays[start..start + count];
         let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
         meter.done(number);
-        let (mut part, open) = out.gather(start, rays, &view, &bad);
+        let Landed { tally: mut part, open, again } = out.gather(start, rays, &view, &bad);
         drop(view);
         self.gpu.scoped(|| slot.land()).await?;
         if !open.is_empty() {
-            let (host, query, first, watch) = (self.host.clone(), *self.query, batch.first, batch.watch.clone());
+            let (host, query, first, watch) = (self.host.clone(), *batch.query, batch.first, batch.watch.clone());
             let (settled, more) = on_cores(move || settle::<G>(open, &host, &query, first, &watch)).await?;
             batch.watch.check()?;
             part = part + more;
             part.hits += out.place(settled);
         }
         part.skipped += bad.len() as u64;
-        *tally = *tally + part;
-        batch.watch.add(count as u64);
+        sum.tally = sum.tally + part;
+        // What is cast again is done then.
+        batch.watch.add((count - again.len()) as u64);
+        sum.again.extend(again);
         Ok(slot)
     }
 }
@@ -371,11 +230,4 @@ fn settle<G: Gather>(
     };
     let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
     (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
-}
-
-/// Which pipelines answer a query: (plain solve, bounds decide). Without a passing probe, exact answers rest on the plain
-/// solve's wider bounds.
-fn variant(gpu: &GpuDevice, query: &Query) -> (bool, bool) {
-    let exact = query.precision == Precision::Exact;
-    (query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some()), exact)
 }

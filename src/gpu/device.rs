@@ -12,6 +12,7 @@ use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
+use super::planted::Planted;
 use super::probe::Probe;
 use super::slot::Slot;
 use crate::device::Limits;
@@ -182,6 +183,12 @@ impl GpuDevice {
         is_software(&self.info)
     }
 
+    /// What a ray may do in a tree before it is cast without. lavapipe stops a subgroup after 65,535 turns of all its loops, and
+    /// in each of them one of its threads takes a step of its own.
+    pub(crate) fn steps(&self) -> u32 {
+        if self.is_software() { 60_000 / self.info.subgroup_max_size.max(1) } else { 1 << 24 }
+    }
+
     /// Buffers that casts left for the next.
     pub(crate) fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Slot>> {
         lock(&self.slots)
@@ -281,8 +288,15 @@ impl GpuDevice {
         self.pipeline_in(program, fast, exact, Some(&self.cast.1)).await
     }
 
-    /// What a cast's programs see: one slot's buffers, and the spheres of one part.
-    pub(crate) async fn cast_group(&self, slot: &Slot, spheres: &wgpu::Buffer) -> Result<wgpu::BindGroup> {
+    /// What a cast's programs see: one slot's buffers, the spheres of one part, and a tree.
+    pub(crate) async fn cast_group(
+        &self,
+        slot: &Slot,
+        spheres: &wgpu::Buffer,
+        planted: Option<&Planted>,
+    ) -> Result<wgpu::BindGroup> {
+        // Programs without a tree do not look at it.
+        let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
         let params = wgpu::BufferBinding {
             buffer: &slot.params,
             offset: 0,
@@ -299,6 +313,8 @@ impl GpuDevice {
                     entry(2, slot.rays.as_entire_binding()),
                     entry(3, slot.state.as_entire_binding()),
                     entry(4, slot.results.as_entire_binding()),
+                    entry(5, nodes.as_entire_binding()),
+                    entry(6, order.as_entire_binding()),
                 ],
             })
         })
@@ -353,7 +369,7 @@ impl GpuDevice {
     }
 }
 
-/// Parameters at an offset, spheres, rays, state, results.
+/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order.
 fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,
@@ -370,6 +386,8 @@ fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineL
             entry(2, storage(true), false),
             entry(3, storage(false), false),
             entry(4, storage(false), false),
+            entry(5, storage(true), false),
+            entry(6, storage(true), false),
         ],
     });
     let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

@@ -13,13 +13,24 @@ pub(crate) struct Open<T> {
     pub(crate) raw: T,
 }
 
+/// What a piece came to.
+pub(crate) struct Landed<T> {
+    pub(crate) tally: Tally,
+    /// For the host to settle.
+    pub(crate) open: Vec<Open<T>>,
+    /// Rays of the batch whose walk through the tree was not finished.
+    pub(crate) again: Vec<usize>,
+}
+
 /// What a query's answers are gathered into.
 pub(crate) trait Gather {
     /// One ray's answer.
     type Item: Send + 'static;
     /// The program run over each range of spheres.
     const SEARCH: &'static Program;
-    /// Rays a thread of it takes; `RAYS` of `shaders/blocks.wgsl`.
+    /// The same by the tree; `None` where that makes no sense.
+    const WALK: Option<&'static Program>;
+    /// Rays a thread of `SEARCH` takes; `RAYS` of `shaders/blocks.wgsl`.
     const RAYS: u64 = 8;
     /// The program run once at the end; without one, the state is the result.
     const FINISH: Option<&'static Program>;
@@ -28,7 +39,7 @@ pub(crate) trait Gather {
     /// Bytes that come back.
     fn result_bytes(rays: u64) -> u64;
     /// Takes a piece's results, whose first ray is number `start` of the batch; `bad` rays miss.
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> (Tally, Vec<Open<Self::Item>>);
+    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
     /// Settles one that was left open.
     fn settle(raw: Self::Item, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally)
     -> Self::Item;
@@ -42,6 +53,7 @@ pub(crate) struct Records<'a, T>(pub(crate) &'a mut [T]);
 impl<T: GpuQuery> Gather for Records<'_, T> {
     type Item = T;
     const SEARCH: &'static Program = T::SEARCH;
+    const WALK: Option<&'static Program> = T::WALK;
     const FINISH: Option<&'static Program> = Some(T::FINISH);
 
     fn state_bytes(rays: u64) -> u64 {
@@ -52,8 +64,8 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
         rays * size_of::<T>() as u64
     }
 
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> (Tally, Vec<Open<T>>) {
-        let (mut tally, mut open) = (Tally::default(), Vec::new());
+    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<T> {
+        let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
         let raw: &[T] = bytemuck::cast_slice(bytes);
         let mut bad = bad.iter().map(|i| *i as usize).peekable();
         for (i, ((out, raw), ray)) in self.0[start..].iter_mut().zip(raw).zip(rays).enumerate() {
@@ -71,9 +83,10 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
                     *out = T::MISS;
                 }
                 Raw::Open => open.push(Open { at: start + i, ray: *ray, raw: *raw }),
+                Raw::Again => again.push(start + i),
             }
         }
-        (tally, open)
+        Landed { tally, open, again }
     }
 
     fn settle(raw: T, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
@@ -96,6 +109,7 @@ pub(crate) struct Naive<'a>(pub(crate) Records<'a, Hit>);
 impl Gather for Naive<'_> {
     type Item = Hit;
     const SEARCH: &'static Program = &wgsl::NAIVE;
+    const WALK: Option<&'static Program> = None;
     const RAYS: u64 = 1;
     const FINISH: Option<&'static Program> = Some(&wgsl::HITS);
 
@@ -107,7 +121,7 @@ impl Gather for Naive<'_> {
         Records::<Hit>::result_bytes(rays)
     }
 
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> (Tally, Vec<Open<Hit>>) {
+    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<Hit> {
         self.0.gather(start, rays, bytes, bad)
     }
 
@@ -120,33 +134,38 @@ impl Gather for Naive<'_> {
     }
 }
 
-/// One bit a ray, of `occluded`. The device keeps three bitsets: met, in doubt, met only beyond f32.
+/// One bit a ray, of `occluded`. The device keeps four bitsets: met, in doubt, met only beyond f32, to be cast
+/// again.
 pub(crate) struct Words<'a>(pub(crate) &'a mut [u32]);
 
 impl Gather for Words<'_> {
     type Item = bool;
     const SEARCH: &'static Program = &wgsl::OCCLUDED;
+    const WALK: Option<&'static Program> = Some(&wgsl::OCCLUDED_WALK);
     const FINISH: Option<&'static Program> = None;
 
     fn state_bytes(rays: u64) -> u64 {
-        3 * 4 * rays.div_ceil(32)
+        4 * 4 * rays.div_ceil(32)
     }
 
     fn result_bytes(rays: u64) -> u64 {
         Self::state_bytes(rays)
     }
 
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> (Tally, Vec<Open<bool>>) {
-        let (mut tally, mut open) = (Tally::default(), Vec::new());
+    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<bool> {
+        let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
         let raw: &[u32] = bytemuck::cast_slice(bytes);
-        let words = raw.len() / 3;
+        let words = raw.len() / 4;
         let mut usable = vec![u32::MAX; words];
         for i in bad {
             usable[*i as usize / 32] &= !(1 << (i % 32));
         }
         for (w, usable) in usable.into_iter().enumerate() {
             let met = raw[w] & usable;
-            let (mut doubt, beyond) = (raw[words + w] & usable & !met, raw[2 * words + w] & usable & !met);
+            let unfinished = raw[3 * words + w] & usable & !met;
+            let rest = usable & !met & !unfinished;
+            let (mut doubt, beyond) = (raw[words + w] & rest, raw[2 * words + w] & rest);
+            again.extend((0..32).filter(|bit| unfinished >> bit & 1 == 1).map(|bit| start + w * 32 + bit));
             tally.hits += u64::from(met.count_ones());
             // A doubtful one is counted by whoever judges it.
             tally.beyond += u64::from((beyond & !doubt).count_ones());
@@ -157,7 +176,7 @@ impl Gather for Words<'_> {
             }
             self.put(start + w * 32, met, rays.len() - w * 32);
         }
-        (tally, open)
+        Landed { tally, open, again }
     }
 
     fn settle(_: bool, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {

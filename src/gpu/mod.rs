@@ -8,6 +8,8 @@ pub(crate) mod gather;
 mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
+pub(crate) mod plan;
+mod planted;
 pub(crate) mod probe;
 pub(crate) mod readback;
 mod settle;

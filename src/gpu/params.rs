@@ -26,7 +26,8 @@ pub(crate) struct Params {
     pub(crate) middle: [f32; 3],
     pub(crate) far: f32,
     pub(crate) sphere_count: u32,
-    pub(crate) unused: [u32; 3],
+    pub(crate) steps: u32,
+    pub(crate) unused: [u32; 2],
 }
 
 impl Params {
@@ -81,3 +82,5 @@ pub(crate) const TAG_JUDGE: u32 = 0x7fc0_0001;
 pub(crate) const TAG_ROUND: u32 = 0x7fc0_0002;
 /// In the place of `t`: a miss only because the root exceeds f32.
 pub(crate) const TAG_BEYOND: u32 = 0x7fc0_0003;
+/// In the place of `t`: cast the ray without the tree.
+pub(crate) const TAG_AGAIN: u32 = 0x7fc0_0004;

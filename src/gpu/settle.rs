@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use super::params::{Best, Nearest, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
+use super::params::{Best, Nearest, TAG_AGAIN, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
 use crate::cpu::{CpuQuery, CpuScene, Tally, judge_approach, round_hit, round_roots};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray};
@@ -16,12 +16,16 @@ pub(crate) enum Raw<T> {
     Beyond,
     /// For the host to settle.
     Open,
+    /// To be cast again, without the tree.
+    Again,
 }
 
 /// A query's programs and records on a GPU.
 pub(crate) trait GpuQuery: CpuQuery + Pod {
     /// The program run over each range of spheres.
     const SEARCH: &'static Program;
+    /// The same by the tree.
+    const WALK: Option<&'static Program>;
     /// Bytes it keeps of a ray between two of them.
     const STATE: u64;
     /// The program run once at the end.
@@ -48,12 +52,14 @@ fn read<T: CpuQuery>(raw: T, tag: f32) -> Raw<T> {
     match tag.to_bits() {
         TAG_JUDGE | TAG_ROUND => Raw::Open,
         TAG_BEYOND => Raw::Beyond,
+        TAG_AGAIN => Raw::Again,
         _ => Raw::Final(raw),
     }
 }
 
 impl GpuQuery for Hit {
     const SEARCH: &'static Program = &wgsl::CLOSEST;
+    const WALK: Option<&'static Program> = Some(&wgsl::CLOSEST_WALK);
     const STATE: u64 = size_of::<Best>() as u64;
     const FINISH: &'static Program = &wgsl::HITS;
 
@@ -71,6 +77,7 @@ impl GpuQuery for Hit {
 
 impl GpuQuery for Interval {
     const SEARCH: &'static Program = &wgsl::CLOSEST;
+    const WALK: Option<&'static Program> = Some(&wgsl::CLOSEST_WALK);
     const STATE: u64 = size_of::<Best>() as u64;
     const FINISH: &'static Program = &wgsl::INTERVALS;
 
@@ -91,6 +98,7 @@ impl GpuQuery for Interval {
 
 impl GpuQuery for Approach {
     const SEARCH: &'static Program = &wgsl::APPROACH;
+    const WALK: Option<&'static Program> = None;
     const STATE: u64 = size_of::<Nearest>() as u64;
     const FINISH: &'static Program = &wgsl::APPROACHES;
 

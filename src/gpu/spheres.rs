@@ -1,13 +1,15 @@
 //! Spheres on a GPU, in as many parts as its bindings demand.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
 use super::pace::Pace;
 use super::params::Params;
+use super::planted::Planted;
 use crate::error::Result;
+use crate::lbvh::Lbvh;
 use crate::records::Sphere;
 
 /// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
@@ -17,12 +19,28 @@ pub(crate) const SPAN: u64 = 128;
 /// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.
 pub(crate) const RANGE: u64 = 4096;
 
+/// Up to so many spheres each is tested. Not measured yet.
+const FEW: usize = 512;
+
+/// Set by [`crate::bench::use_tree`].
+static NO_TREE: AtomicBool = AtomicBool::new(false);
+
+/// Lets scenes created from now on test every sphere, however many; answers do not depend on it.
+pub(crate) fn brute_only(yes: bool) {
+    NO_TREE.store(yes, Ordering::Relaxed);
+}
+
+fn few() -> usize {
+    if NO_TREE.load(Ordering::Relaxed) { usize::MAX } else { FEW }
+}
+
 const SPHERE: u64 = size_of::<Sphere>() as u64;
 
 /// Spheres on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
-    pub(crate) pace: Pace,
+    /// By the tree, and without.
+    paces: [Pace; 2],
     frame: Frame,
     largest: f32,
 }
@@ -33,6 +51,7 @@ pub(crate) struct Part {
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
+    pub(crate) planted: Option<Planted>,
 }
 
 /// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
@@ -67,6 +86,11 @@ impl Frame {
         Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32 }
     }
 
+    /// Whether a tree can be told in it.
+    fn reaches(&self) -> bool {
+        self.far > 0.0
+    }
+
     /// Centre and radius as the shaders' `sphere_at` has them.
     pub(crate) fn sphere(&self, sphere: &Sphere) -> ([f32; 3], f32) {
         let center = std::array::from_fn(|k| sphere.center[k] * self.scale - self.middle[k]);
@@ -78,19 +102,26 @@ impl GpuScene {
     /// Uploads spheres, but for those of pairs, which travel with their rays.
     pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
         let mut parts = Vec::new();
+        let frame = Frame::of(spheres);
         let capacity = Self::capacity(gpu)? as usize;
         let resident = if pairwise { &[] } else { spheres };
         for (n, chunk) in resident.chunks(capacity).enumerate() {
             let bytes = (chunk.len() as u64).next_multiple_of(SPAN) * SPHERE;
             let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
-            gpu.write(&buffer, chunk).await?;
-            // Uploads stay in memory until something is submitted: they would pile up.
-            let uploaded = gpu.scoped(|| gpu.queue.submit([])).await?;
-            gpu.wait(uploaded, Duration::from_secs(60)).await?;
-            parts.push(Part { first: (n * capacity) as u32, count: chunk.len() as u32, spheres: buffer });
+            gpu.upload(&buffer, chunk).await?;
+            let planted = match spheres.len() > few() && frame.reaches() {
+                true => Some(Planted::upload(gpu, &Lbvh::new(chunk, &frame)?, chunk).await?),
+                false => None,
+            };
+            parts.push(Part { first: (n * capacity) as u32, count: chunk.len() as u32, spheres: buffer, planted });
         }
-        let pace = Pace::new(gpu.is_software());
-        Ok(Self { parts, pace, frame: Frame::of(spheres), largest: crate::cpu::largest_of(spheres) })
+        let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
+        Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres) })
+    }
+
+    /// How fast it goes one way.
+    pub(crate) fn pace(&self, walks: bool) -> &Pace {
+        &self.paces[usize::from(!walks)]
     }
 
     /// Spheres a binding holds, in whole ranges where it holds one.

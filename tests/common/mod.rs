@@ -1,6 +1,8 @@
 //! What the tests share: devices, corpora, and a seeded generator.
 #![allow(unreachable_pub, dead_code, reason = "each test binary uses its own part")]
 
+pub mod nasty;
+
 use std::sync::OnceLock;
 
 use umbracast::{Device, DeviceOptions, Ray, Sphere, blocking};

@@ -1,0 +1,53 @@
+// Program: the closest sphere of each ray, by the tree.
+
+@group(0) @binding(0) var<uniform> params: Params;
+// In the order of the tree.
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+
+const ANY: bool = false;
+
+// Solves what waits and still counts.
+fn settle(ray: Ray, before: Best) -> Best {
+  var best = before;
+  for (var j = 0u; j < waiting; j++) {
+    steps += 1u;
+    let found = pending[j];
+    if (bitcast<f32>(found.y) <= course.far) {
+      best = take(best, params.first_id + order[found.x], decide(solve(ray, spheres[found.x]), ray, policies(), exact));
+      narrow(select(best.t, best.high, exact));
+    }
+  }
+  waiting = 0u;
+  return best;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  let ray = rays[i];
+  var best = no_best();
+  if (params.fresh == 0u) {
+    best = state[i];
+  }
+  if (walks(ray)) {
+    set_out(ray);
+    narrow(select(best.t, best.high, exact));
+    begin_walk();
+    while (current != NONE) {
+      walk();
+      best = settle(ray, best);
+    }
+  } else if (ray.t_min <= ray.t_max) {
+    steps = params.steps + 1u;
+  }
+  if (too_long()) {
+    best.flags |= BEST_AGAIN;
+  }
+  state[i] = best;
+}

@@ -1,0 +1,77 @@
+// A ray on its way through the tree. Needs line.wgsl.
+//
+// It is the line o + s d with d of length 1, in scaled units from the middle of the scene; t is s / step. A box is told in the
+// same units and holds its spheres exactly; what arithmetic, here and in a solve, may get wrong is at most `slack` across the
+// line (line.wgsl): so boxes are wider by it on every side, which also covers that planes are met with a few roundings of
+// |plane| + |o|. Along the line the same slack and what t itself may be off (src/cpu/filter.rs, `Ruler`) make `along`.
+
+struct Course {
+  inverse: vec3<f32>,
+  enter: vec3<f32>,
+  leave: vec3<f32>,
+  // The stretch that counts.
+  near: f32,
+  far: f32,
+  // s for t = 1, and what may be off in a root.
+  step: f32,
+  along: f32,
+  // What begins and ends within these is within the ray's own ends for certain: `near` and `far` never cut beyond t = 0.
+  begin: f32,
+  end: f32,
+  d: vec3<f32>,
+  start: f32,
+}
+
+// The ray's own.
+var<private> line: Line;
+var<private> course: Course;
+
+// Farther than any sphere from any ray that walks.
+const DISTANT: f32 = 1e18;
+
+// s at t, as far as that matters.
+fn at(t: f32, step: f32) -> f32 {
+  let most = DISTANT / step;
+  return clamp(t, -most, most) * step;
+}
+
+// The exponent of `step`: rays outside -60..60, and those from beyond `far`, cannot be told in these units.
+fn walks(ray: Ray) -> bool {
+  let power = heading_of(ray.direction).power + exponent(params.scale);
+  return largest_of(ray.origin) <= params.far && abs(power) <= 60;
+}
+
+// To be called before anything else here.
+fn set_out(ray: Ray) {
+  line = line_of(ray);
+  let slack = line.slack;
+  let heading = heading_of(ray.direction);
+  let step = heading.length * power_of_two(heading.power + exponent(params.scale));
+  let o = framed(ray.origin);
+  let d = heading.d;
+  // A direction along a face meets it nowhere: turned by less than the slack, it does.
+  let side = select(vec3<f32>(-1.0), vec3<f32>(1.0), d >= vec3<f32>(0.0));
+  let inverse = side / max(abs(d), vec3<f32>(power_of_two(-30)));
+  let along = 256.0 * U * (norm1(o) + 2.0);
+  let start = dot3(o, d);
+  // No sphere is farther than 2 from the middle: so numbers along the line need not be large.
+  let near = max(at(min(ray.t_min, 0.0), step), -start - 2.01) - along;
+  course = Course(
+    inverse,
+    -(o + side * slack) * inverse,
+    -(o - side * slack) * inverse,
+    near,
+    at(max(ray.t_max, 0.0), step) + along,
+    step,
+    along,
+    at(ray.t_min, step) + 2.0 * along,
+    at(ray.t_max, step) - 2.0 * along,
+    d,
+    start,
+  );
+}
+
+// What begins after t does not count any more. Only ahead is a solve's t free of cancellation: hence the 0.
+fn narrow(t: f32) {
+  course.far = min(course.far, at(max(t, 0.0), course.step) + course.along);
+}

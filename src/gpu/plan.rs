@@ -1,0 +1,215 @@
+//! What all pieces of a call have in common: which programs search, through which spheres, and what a piece takes.
+
+use std::sync::Arc;
+
+use wgpu::{BindGroup, ComputePipeline};
+
+use super::GpuDevice;
+use super::gather::Gather;
+use super::pace::Pace;
+use super::params::{Params, UNIFORM_STEP};
+use super::slot::{Sizes, Slot, Upload};
+use super::spheres::{GpuScene, RANGE};
+use crate::cpu::{Batch, CpuScene, finite};
+use crate::error::{Error, Result};
+use crate::query::{OnBad, Precision, Query, check_ray};
+use crate::records::{Ray, Sphere};
+
+/// How spheres are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By the tree, where there is one.
+    Tree,
+    /// Each is tested.
+    Brute,
+}
+
+/// Tests of every sphere that take as long as a ray's walk: for the pace, which finds out how long either takes.
+const WALK_WEIGHT: u64 = 512;
+
+/// Spheres `begin..end` of a part, searched in one dispatch.
+pub(crate) struct Range {
+    pub(crate) part: usize,
+    begin: u32,
+    end: u32,
+    /// What it costs a ray, in tests.
+    pub(crate) weight: u64,
+}
+
+/// What all pieces of a call have in common.
+pub(crate) struct Plan<'a> {
+    pub(crate) gpu: &'a GpuDevice,
+    pub(crate) scene: &'a GpuScene,
+    pub(crate) host: &'a Arc<CpuScene>,
+    pub(crate) batch: Batch<'a>,
+    pub(crate) search: ComputePipeline,
+    /// Rays a thread of it takes.
+    pub(crate) rays_a_thread: u64,
+    pub(crate) finish: Option<ComputePipeline>,
+    pub(crate) ranges: Vec<Range>,
+    walks: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) async fn new<G: Gather>(
+        gpu: &'a GpuDevice,
+        scene: &'a GpuScene,
+        host: &'a Arc<CpuScene>,
+        batch: Batch<'a>,
+        way: Way,
+    ) -> Result<Self> {
+        let planted = !scene.parts.is_empty() && scene.parts.iter().all(|part| part.planted.is_some());
+        let walk = G::WALK.filter(|_| way == Way::Tree && planted);
+        let mut ranges = Vec::new();
+        if host.pairwise {
+            ranges.push(Range { part: 0, begin: 0, end: 1, weight: 1 });
+        }
+        for (part, spheres) in scene.parts.iter().enumerate() {
+            if walk.is_some() {
+                ranges.push(Range { part, begin: 0, end: spheres.count, weight: WALK_WEIGHT });
+                continue;
+            }
+            for begin in (0..spheres.count).step_by(RANGE as usize) {
+                let end = spheres.count.min(begin + RANGE as u32);
+                ranges.push(Range { part, begin, end, weight: u64::from(end - begin) });
+            }
+        }
+        if ranges.is_empty() {
+            // Somebody has to say that every ray misses.
+            ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
+        }
+        let (fast, exact) = variant(gpu, batch.query);
+        Ok(Self {
+            gpu,
+            scene,
+            host,
+            batch,
+            search: gpu.cast_pipeline(walk.unwrap_or(G::SEARCH), fast, exact).await?,
+            rays_a_thread: if walk.is_some() { 1 } else { G::RAYS },
+            finish: match G::FINISH {
+                Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
+                None => None,
+            },
+            ranges,
+            walks: walk.is_some(),
+        })
+    }
+
+    /// How fast the scene goes this way.
+    pub(crate) fn pace(&self) -> &'a Pace {
+        self.scene.pace(self.walks)
+    }
+
+    /// Rays that the next piece should have, at the pace that the scene goes now.
+    pub(crate) fn piece(&self) -> Result<usize> {
+        let weight = self.ranges.iter().map(|range| range.weight).sum();
+        let piece = GpuScene::piece(self.gpu, self.pace().budget(), weight);
+        // One buffer takes all that goes up.
+        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 3 * Sizes::STEP);
+        let allowed = self.gpu.largest_binding();
+        match allowed.saturating_sub(params) / one {
+            0 => {
+                let device = self.gpu.name().into();
+                Err(Error::TooLarge { what: "what a ray takes along", asked: params + one, allowed, device })
+            }
+            room => Ok(piece.min(room) as usize),
+        }
+    }
+
+    fn bytes_a_ray(pairwise: bool) -> u64 {
+        (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
+    }
+
+    fn params_bytes(&self) -> u64 {
+        self.ranges.len() as u64 * UNIFORM_STEP
+    }
+
+    /// Ranges that go into one submission of so many rays, from `begin` on.
+    pub(crate) fn together(&self, begin: usize, rays: u64) -> usize {
+        let budget = self.pace().budget();
+        let mut weight = 0;
+        let fit = self.ranges[begin..].iter().take_while(|range| {
+            weight += rays * range.weight;
+            weight <= budget
+        });
+        self.ranges.len().min(begin + fit.count().max(1))
+    }
+
+    /// What a piece of so many rays needs.
+    pub(crate) fn sizes<G: Gather>(&self, rays: u64) -> Sizes {
+        Sizes {
+            params: self.params_bytes(),
+            rays: rays * size_of::<Ray>() as u64,
+            pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
+            state: G::state_bytes(rays),
+            results: G::result_bytes(rays),
+        }
+    }
+
+    /// Writes what a piece needs into its slot; says which rays cannot be used.
+    pub(crate) fn write(&self, mut upload: Upload, rays: &[Ray], first: u64) -> Result<Vec<u32>> {
+        /// Rays made ready at a time, in the nearest cache.
+        const STEP: usize = 256;
+        for (n, range) in (0..).zip(&self.ranges) {
+            let part = self.scene.parts.get(range.part);
+            let params = Params {
+                ray_count: rays.len() as u32,
+                sphere_begin: range.begin,
+                sphere_end: range.end,
+                first_id: if self.host.pairwise { first as u32 } else { part.map_or(0, |part| part.first) },
+                sphere_count: if self.host.pairwise { rays.len() as u32 } else { part.map_or(0, |part| part.count) },
+                pairwise: u32::from(self.host.pairwise),
+                fresh: u32::from(n == 0),
+                steps: self.gpu.steps(),
+                ..self.scene.framed(Params::of(self.batch.query))
+            };
+            upload.params(n * UNIFORM_STEP, &params);
+        }
+        let mut bad = Vec::new();
+        let mut ready = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); STEP];
+        for (n, chunk) in rays.chunks(STEP).enumerate() {
+            for (i, (ready, ray)) in ready.iter_mut().zip(chunk).enumerate() {
+                *ready = finite(ray);
+                let at = n * STEP + i;
+                if let Err(error) = check_ray(first + at as u64, ray) {
+                    if self.batch.query.on_bad == OnBad::Refuse {
+                        return Err(error);
+                    }
+                    bad.push(at as u32);
+                    // Its range is empty: the start lies past the end.
+                    *ready = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
+                }
+            }
+            upload.rays(n * STEP, &ready[..chunk.len()]);
+        }
+        if self.host.pairwise {
+            upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
+        }
+        Ok(bad)
+    }
+
+    /// One bind group a part: what the search sees, and what the finish does.
+    pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
+        let mut groups = Vec::new();
+        for part in &self.scene.parts {
+            let finish = self.gpu.cast_group(slot, &part.spheres, None).await?;
+            let search = match &part.planted {
+                Some(planted) if self.walks => self.gpu.cast_group(slot, &planted.leaves, Some(planted)).await?,
+                _ => finish.clone(),
+            };
+            groups.push([search, finish]);
+        }
+        if groups.is_empty() {
+            let group = self.gpu.cast_group(slot, &slot.pairs, None).await?;
+            groups.push([group.clone(), group]);
+        }
+        Ok(groups)
+    }
+}
+
+/// Which pipelines answer a query: (plain solve, bounds decide). Without a passing probe, exact answers rest on the plain
+/// solve's wider bounds.
+fn variant(gpu: &GpuDevice, query: &Query) -> (bool, bool) {
+    let exact = query.precision == Precision::Exact;
+    (query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some()), exact)
+}
