@@ -70,6 +70,7 @@ pub mod bench;
 pub mod blocking;
 mod cpu;
 mod device;
+pub mod emit;
 mod error;
 pub mod exact;
 #[cfg(feature = "cli")]

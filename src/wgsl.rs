@@ -2,6 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
+use crate::gpu::emit::Emission;
 use crate::gpu::params::{Best, Nearest, Params};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
@@ -47,6 +48,7 @@ programs! {
         "paint", "picture";
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
+    EMIT = "emit": "records", "pairs", "emit";
     PROBE = "probe": "records", "pairs", "solve", "probe";
 }
 
@@ -97,5 +99,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Middle: t, id, fraction, crowded),
         layout!(Sight: light, first, count),
         layout!(SightParams: count, zero, unused),
+        layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
+            aim, unused),
     ]
 }

@@ -8,14 +8,16 @@ use rayon::prelude::*;
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
+use super::emit::{Maker, Seeds};
 use super::gather::{Gather, Open};
 use super::pace::{self, Meter};
 use super::params::{Params, UNIFORM_STEP};
 use super::slot::{Flight, Sizes, Slot, Upload};
 use super::spheres::{GpuScene, RANGE};
-use crate::cpu::{Batch, CpuScene, Tally, finite, on_cores};
+use crate::cpu::{Batch, CpuScene, Tally, on_cores};
+use crate::emit::Source;
 use crate::error::{Error, Result};
-use crate::query::{OnBad, Precision, Query, check_ray};
+use crate::query::{Precision, Query};
 use crate::records::{Ray, Sphere};
 use crate::watch::Watch;
 
@@ -45,6 +47,8 @@ struct Plan<'a> {
     query: &'a Query,
     search: ComputePipeline,
     finish: Option<ComputePipeline>,
+    /// What makes rays on the device, when they are not sent there.
+    maker: Option<Maker>,
     ranges: Vec<Range>,
 }
 
@@ -79,7 +83,15 @@ impl GpuScene {
     /// Memory that pieces of a query take on the device.
     pub(crate) fn bytes_in_flight(spheres: u64, rays: u64) -> u64 {
         let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
-        let sizes = Sizes { params, rays: 32 * rays, pairs: 16 * rays, state: 24 * rays, results: 12 * rays };
+        let sizes = Sizes {
+            params,
+            up: 32 * rays,
+            pairs: 16 * rays,
+            seeds: 0,
+            rays: 32 * rays,
+            state: 24 * rays,
+            results: 12 * rays,
+        };
         SLOTS as u64 * sizes.total()
     }
 
@@ -93,7 +105,7 @@ impl GpuScene {
     ) -> Result<Tally> {
         let mut tally = Tally::default();
         batch.watch.check()?;
-        if batch.rays.is_empty() {
+        if batch.rays.len() == 0 {
             return Ok(tally);
         }
         let plan = self.plan::<G>(gpu, host, batch).await?;
@@ -108,10 +120,10 @@ impl GpuScene {
                 free.push(plan.land(piece, batch, out, &mut tally, &mut meter).await?);
             }
             batch.watch.check()?;
-            let rays = &batch.rays[start..batch.rays.len().min(start + plan.piece()?)];
-            let sizes = plan.sizes::<G>(rays.len() as u64);
-            let slot = Slot::take(gpu, free.pop(), sizes).await?;
-            flying.push_back(plan.send::<G>(slot, batch, start, rays, &mut meter).await?);
+            let rays = batch.rays.part(start..batch.rays.len().min(start + plan.piece()?));
+            let seeds = Seeds::of(rays, plan.maker.is_some());
+            let slot = Slot::take(gpu, free.pop(), plan.sizes::<G>(&seeds)).await?;
+            flying.push_back(plan.send::<G>(slot, batch, start, seeds, &mut meter).await?);
             start += rays.len();
         }
         while let Some(piece) = flying.pop_front() {
@@ -153,6 +165,7 @@ impl GpuScene {
                 Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
                 None => None,
             },
+            maker: Maker::of(gpu, batch.rays).await?,
             ranges,
         })
     }
@@ -164,7 +177,7 @@ impl Plan<'_> {
         let spheres = if self.host.pairwise { 1 } else { self.host.spheres.len() as u64 };
         let piece = GpuScene::piece(self.gpu, self.scene.pace.budget(), spheres);
         // One buffer takes all that goes up.
-        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 3 * Sizes::STEP);
+        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
         let allowed = self.gpu.largest_binding();
         match allowed.saturating_sub(params) / one {
             0 => {
@@ -183,10 +196,13 @@ impl Plan<'_> {
         self.ranges.len() as u64 * UNIFORM_STEP
     }
 
-    /// What a piece of so many rays needs.
-    fn sizes<G: Gather>(&self, rays: u64) -> Sizes {
+    /// What a piece needs.
+    fn sizes<G: Gather>(&self, seeds: &Seeds<'_>) -> Sizes {
+        let rays = seeds.rays().len() as u64;
         Sizes {
             params: self.params_bytes(),
+            up: seeds.bytes(),
+            seeds: if seeds.made() { seeds.bytes() } else { 0 },
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
             state: G::state_bytes(rays),
@@ -200,15 +216,20 @@ impl Plan<'_> {
         slot: Slot,
         batch: Batch<'_>,
         start: usize,
-        rays: &[Ray],
+        seeds: Seeds<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<Piece> {
         let first = batch.first + start as u64;
-        let count = rays.len() as u64;
-        let bad = self.write(slot.view(self.gpu).await?, rays, first)?;
+        let count = seeds.rays().len() as u64;
+        let bad = self.write(slot.view(self.gpu).await?, &seeds, first)?;
         let results = G::result_bytes(count);
-        let written = self.sizes::<G>(count);
+        let written = self.sizes::<G>(&seeds);
         let groups = self.groups(&slot).await?;
+        let maker = self.maker.as_ref().filter(|_| seeds.made());
+        let made = match maker {
+            Some(maker) => Some((&maker.pipeline, maker.group(self.gpu, &slot).await?)),
+            None => None,
+        };
         let mut queued = VecDeque::new();
         let mut begin = 0;
         let (submission, number) = loop {
@@ -228,6 +249,13 @@ impl Plan<'_> {
                     }
                     {
                         let mut pass = encoder.begin_compute_pass(&Default::default());
+                        if begin == 0
+                            && let Some((pipeline, group)) = &made
+                        {
+                            pass.set_pipeline(pipeline);
+                            pass.set_bind_group(0, group, &[]);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
+                        }
                         pass.set_pipeline(&self.search);
                         for (n, range) in (begin..).zip(&self.ranges[begin..end]) {
                             pass.set_bind_group(0, &groups[range.part], &[(n as u64 * UNIFORM_STEP) as u32]);
@@ -265,13 +293,12 @@ impl Plan<'_> {
             }
         };
         let flight = self.gpu.scoped(|| slot.fly(submission, results)).await?;
-        Ok(Piece { slot, flight, start, count: rays.len(), bad, number })
+        Ok(Piece { slot, flight, start, count: count as usize, bad, number })
     }
 
     /// Writes what a piece needs into its slot; says which rays cannot be used.
-    fn write(&self, mut upload: Upload, rays: &[Ray], first: u64) -> Result<Vec<u32>> {
-        /// Rays made ready at a time, in the nearest cache.
-        const STEP: usize = 256;
+    fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, first: u64) -> Result<Vec<u32>> {
+        let rays = seeds.rays();
         for (n, range) in (0..).zip(&self.ranges) {
             let part = self.scene.parts.get(range.part);
             let params = Params {
@@ -286,23 +313,7 @@ impl Plan<'_> {
             };
             upload.params(n * UNIFORM_STEP, &params);
         }
-        let mut bad = Vec::new();
-        let mut ready = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); STEP];
-        for (n, chunk) in rays.chunks(STEP).enumerate() {
-            for (i, (ready, ray)) in ready.iter_mut().zip(chunk).enumerate() {
-                *ready = finite(ray);
-                let at = n * STEP + i;
-                if let Err(error) = check_ray(first + at as u64, ray) {
-                    if self.query.on_bad == OnBad::Refuse {
-                        return Err(error);
-                    }
-                    bad.push(at as u32);
-                    // Its range is empty: the start lies past the end.
-                    *ready = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
-                }
-            }
-            upload.rays(n * STEP, &ready[..chunk.len()]);
-        }
+        let bad = seeds.write(&mut upload, first, self.query.on_bad)?;
         if self.host.pairwise {
             upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
         }
@@ -332,7 +343,7 @@ impl Plan<'_> {
     ) -> Result<Slot> {
         let Piece { slot, flight, start, count, bad, number } = piece;
         let bytes = G::result_bytes(count as u64);
-        let rays = &batch.rays[start..start + count];
+        let rays: Source<'_> = batch.rays.part(start..start + count);
         let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
         meter.done(number);
         let (mut part, open) = out.gather(start, rays, &view, &bad);
