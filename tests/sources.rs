@@ -128,6 +128,19 @@ fn bad_points_and_poses_can_be_skipped() {
 }
 
 #[test]
+fn the_shipped_sensor_runs() {
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("systems/samples");
+    let folder = Folder::new();
+    for name in ["spheres.csv", "lidar.toml"] {
+        folder.write(name, std::fs::read(samples.join(name)).unwrap());
+    }
+    let done = folder.right("cast spheres.csv --sensor lidar.toml -o out.npz --json");
+    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    assert_eq!(json["rays"], 2 * 64 * 1024);
+    assert!(json["hits"].as_u64().unwrap() > 1000, "{}", json["hits"]);
+}
+
+#[test]
 fn as_many_rays_as_spheres_make_pairs() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("p.csv", "x,y,z\n0,0,0\n0,0,0\n").write("turn.toml", SENSOR);
