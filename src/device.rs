@@ -289,10 +289,10 @@ impl Device {
         let host = host.saturating_add(rays.saturating_mul(size_of::<crate::Interval>() as u64));
         match self.engine {
             Engine::Cpu => host.saturating_add(crate::cpu::index_bytes(spheres)),
-            Engine::Gpu(_) => {
+            Engine::Gpu(ref gpu) => {
                 // The filter's columns, whole blocks of them.
                 let host = host.saturating_add(crate::cpu::columns_bytes(spheres));
-                let resident = if spheres > 0 { GpuScene::bytes(spheres) } else { 0 };
+                let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
                 let flight = if rays > 0 { GpuScene::bytes_in_flight(spheres, rays) } else { 0 };
                 host.saturating_add(resident).saturating_add(flight)
             }

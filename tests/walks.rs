@@ -9,6 +9,9 @@ use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, SceneOptions
 fn scenes(device: &Device, spheres: &[Sphere]) -> [Scene; 2] {
     [true, false].map(|tree| {
         bench::use_tree(tree);
+        if tree {
+            bench::tree_from(1);
+        }
         let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
         bench::use_tree(true);
         scene

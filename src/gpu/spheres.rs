@@ -1,6 +1,6 @@
 //! Spheres on a GPU, in as many parts as its bindings demand.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgpu::{Buffer, BufferUsages};
 
@@ -19,19 +19,26 @@ pub(crate) const SPAN: u64 = 128;
 /// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.
 pub(crate) const RANGE: u64 = 4096;
 
-/// Up to so many spheres each is tested. Not measured yet.
-const FEW: usize = 512;
+/// From so many spheres on there is a tree. On a software adapter 2,048 random rays' walks still cost more than tests of all, 2.06 to
+/// 1.68 µs of CPU time, and 4,096 less (output/bench/README.md).
+const TREE_FROM_SOFTWARE: usize = 2500;
+/// On other GPUs: not measured; a walk is some 1,800 issue slots and a test 14, and threads of a walk part company.
+const TREE_FROM: usize = 512;
 
-/// Set by [`crate::bench::use_tree`].
-static NO_TREE: AtomicBool = AtomicBool::new(false);
+/// Set by [`crate::bench::tree_from`]; 0 when it is not.
+static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Lets scenes created from now on test every sphere, however many; answers do not depend on it.
-pub(crate) fn brute_only(yes: bool) {
-    NO_TREE.store(yes, Ordering::Relaxed);
+/// Lets scenes created from now on have a tree from so many spheres on, or as measured with 0; answers do not depend on it.
+pub(crate) fn choose_tree_from(spheres: usize) {
+    CHOSEN.store(spheres, Ordering::Relaxed);
 }
 
-fn few() -> usize {
-    if NO_TREE.load(Ordering::Relaxed) { usize::MAX } else { FEW }
+fn tree_from(gpu: &GpuDevice) -> usize {
+    match CHOSEN.load(Ordering::Relaxed) {
+        0 if gpu.is_software() => TREE_FROM_SOFTWARE,
+        0 => TREE_FROM,
+        chosen => chosen,
+    }
 }
 
 const SPHERE: u64 = size_of::<Sphere>() as u64;
@@ -109,7 +116,7 @@ impl GpuScene {
             let bytes = (chunk.len() as u64).next_multiple_of(SPAN) * SPHERE;
             let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
             gpu.upload(&buffer, chunk).await?;
-            let planted = match spheres.len() > few() && frame.reaches() {
+            let planted = match spheres.len() >= tree_from(gpu) && frame.reaches() {
                 true => Some(Planted::upload(gpu, &Lbvh::new(chunk, &frame)?, chunk).await?),
                 false => None,
             };
@@ -136,9 +143,11 @@ impl GpuScene {
         Ok(capacity)
     }
 
-    /// Bytes that so many spheres take on the device.
-    pub(crate) fn bytes(spheres: u64) -> u64 {
-        spheres.saturating_add(SPAN).saturating_mul(SPHERE)
+    /// Bytes that so many spheres take, at the most while their tree is made. Of it 28 a sphere stay: the sphere again, its place,
+    /// and 64 for the node of some 11 spheres.
+    pub(crate) fn bytes(gpu: &GpuDevice, spheres: u64) -> u64 {
+        let tree = if spheres >= tree_from(gpu) as u64 { spheres.saturating_mul(100) } else { 0 };
+        spheres.saturating_add(SPAN).saturating_mul(SPHERE).saturating_add(tree)
     }
 
     /// What the filter has to know.
