@@ -4,7 +4,7 @@ use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
 use crate::error::Result;
-use crate::lbvh::Lbvh;
+use crate::lbvh::{Lbvh, Quad};
 use crate::records::Sphere;
 
 /// The tree over the spheres of one buffer.
@@ -15,10 +15,15 @@ pub(crate) struct Planted {
     pub(crate) order: Buffer,
     /// The spheres in that order.
     pub(crate) leaves: Buffer,
+    /// How many nodes there are.
+    pub(crate) node_count: u32,
+    /// Where each level of nodes ends.
+    pub(crate) levels: Vec<u32>,
 }
 
 /// What every buffer of a tree is for.
-const USAGE: BufferUsages = BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
+pub(super) const USAGE: BufferUsages =
+    BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 
 impl Planted {
     /// Takes a tree that the host made.
@@ -33,6 +38,16 @@ impl Planted {
             nodes: up("a tree's nodes", bytemuck::cast_slice(&tree.nodes)).await?,
             order: up("a tree's order", bytemuck::cast_slice(&tree.order)).await?,
             leaves: up("a tree's spheres", bytemuck::cast_slice(&leaves)).await?,
+            node_count: tree.nodes.len() as u32,
+            levels: tree.levels.clone(),
         })
+    }
+
+    /// Bytes that a tree over so many spheres takes on the device, its copy of the spheres included: nodes of four hold five
+    /// spheres at the least as a rule, and never less than three.
+    pub(crate) fn bytes(spheres: u64) -> u64 {
+        let nodes = spheres / 5 + 1;
+        let each = (size_of::<Sphere>() + size_of::<u32>()) as u64;
+        spheres.saturating_mul(each).saturating_add(nodes.saturating_mul(size_of::<Quad>() as u64))
     }
 }

@@ -57,9 +57,11 @@ pub(crate) struct Part {
 /// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Frame {
-    scale: f32,
-    middle: [f32; 3],
+    pub(crate) scale: f32,
+    pub(crate) middle: [f32; 3],
     far: f32,
+    /// The corners of the box around the centres, as they were given.
+    pub(crate) corners: [[f32; 3]; 2],
 }
 
 impl Frame {
@@ -69,6 +71,7 @@ impl Frame {
             low = low.min(sphere.center);
             high = high.max(sphere.center);
         }
+        let corners = [low.to_array(), high.to_array()];
         let middle = if spheres.is_empty() { glam::DVec3::ZERO } else { (low.as_dvec3() + high.as_dvec3()) * 0.5 };
         let middle = middle.as_vec3().as_dvec3();
         let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
@@ -79,11 +82,11 @@ impl Frame {
         let power = (-exponent(reach)).min(40.0 - exponent(largest)).min(126.0);
         if power < -126.0 {
             // Spheres as wide apart as f32 reaches: nothing is filtered.
-            return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0 };
+            return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0, corners };
         }
         let scale = power.exp2();
         let far = (50.0 - power).exp2().min(f64::from(f32::MAX));
-        Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32 }
+        Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32, corners }
     }
 
     /// Whether a tree can be told in it.
@@ -93,8 +96,11 @@ impl Frame {
 
     /// Centre and radius as the shaders' `sphere_at` has them.
     pub(crate) fn sphere(&self, sphere: &Sphere) -> ([f32; 3], f32) {
-        let center = std::array::from_fn(|k| sphere.center[k] * self.scale - self.middle[k]);
-        (center, sphere.radius * self.scale)
+        (self.center(sphere.center.to_array()), sphere.radius * self.scale)
+    }
+
+    pub(crate) fn center(&self, center: [f32; 3]) -> [f32; 3] {
+        std::array::from_fn(|k| center[k] * self.scale - self.middle[k])
     }
 }
 
@@ -143,7 +149,7 @@ impl GpuScene {
 
     /// What the filter has to know.
     pub(crate) fn framed(&self, params: Params) -> Params {
-        let Frame { scale, middle, far } = self.frame;
+        let Frame { scale, middle, far, .. } = self.frame;
         Params { scale, middle, far, largest: self.largest, ..params }
     }
 }
