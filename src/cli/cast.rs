@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use umbracast::{Error, OnBad, Result};
 
-use super::args::{DeviceArgs, Origin, PolicyArgs, words};
+use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, words};
 use super::single;
 use super::stream::Files;
 
@@ -79,7 +79,7 @@ pub(crate) struct CastArgs {
     ]), default_value = "closest")]
     pub(crate) query: Ask,
     /// Ray i meets only sphere i; there must be as many of one as of the other
-    #[arg(long)]
+    #[arg(long, conflicts_with = "builder")]
     pub(crate) pairwise: bool,
     /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
     /// the centre of the spheres
@@ -93,6 +93,8 @@ pub(crate) struct CastArgs {
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) tree: TreeArgs,
     /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
     #[arg(long)]
     pub(crate) compare: bool,
@@ -119,8 +121,8 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 9] =
-    ["spheres", "rays", "output", "query", "pairwise", "origin", "on_bad", "device", "compare"];
+const FILES_ONLY: [&str; 10] =
+    ["spheres", "rays", "output", "query", "pairwise", "origin", "on_bad", "device", "builder", "compare"];
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     let query = args.policies.query(args.on_bad);

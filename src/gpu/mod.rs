@@ -5,6 +5,7 @@ mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;
 pub(crate) mod gather;
+mod moved;
 mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
@@ -23,5 +24,6 @@ pub(crate) mod spheres;
 mod steps;
 
 pub(crate) use device::GpuDevice;
+pub(crate) use planted::Planted;
 pub(crate) use settle::GpuQuery;
 pub(crate) use spheres::{Frame, GpuScene};

@@ -2,7 +2,8 @@
 
 use wgpu::{Buffer, BufferUsages};
 
-use super::GpuDevice;
+use super::{Frame, GpuDevice};
+use crate::builder::Builder;
 use crate::error::Result;
 use crate::lbvh::{Lbvh, Quad};
 use crate::records::Sphere;
@@ -26,6 +27,20 @@ pub(super) const USAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 
 impl Planted {
+    /// A tree over the spheres that a buffer begins with, at least one, from the executor asked for.
+    pub(crate) async fn new(
+        gpu: &GpuDevice,
+        buffer: &Buffer,
+        spheres: &[Sphere],
+        frame: &Frame,
+        builder: Builder,
+    ) -> Result<Self> {
+        match builder.on(gpu)? {
+            true => Self::plant(gpu, buffer, spheres.len() as u32, frame).await,
+            false => Self::upload(gpu, &Lbvh::new(spheres, frame)?, spheres).await,
+        }
+    }
+
     /// Takes a tree that the host made.
     pub(crate) async fn upload(gpu: &GpuDevice, tree: &Lbvh, spheres: &[Sphere]) -> Result<Self> {
         let leaves: Vec<Sphere> = tree.order.iter().map(|place| spheres[*place as usize]).collect();

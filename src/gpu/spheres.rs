@@ -8,8 +8,8 @@ use super::GpuDevice;
 use super::pace::Pace;
 use super::params::Params;
 use super::planted::Planted;
+use crate::builder::Builder;
 use crate::error::Result;
-use crate::lbvh::Lbvh;
 use crate::records::Sphere;
 
 /// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
@@ -40,9 +40,9 @@ const SPHERE: u64 = size_of::<Sphere>() as u64;
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
     /// By the tree, and without.
-    paces: [Pace; 2],
-    frame: Frame,
-    largest: f32,
+    pub(super) paces: [Pace; 2],
+    pub(super) frame: Frame,
+    pub(super) largest: f32,
 }
 
 /// Spheres in one buffer.
@@ -52,6 +52,8 @@ pub(crate) struct Part {
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
     pub(crate) planted: Option<Planted>,
+    /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
+    pub(super) built_cost: Option<f64>,
 }
 
 /// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
@@ -90,7 +92,7 @@ impl Frame {
     }
 
     /// Whether a tree can be told in it.
-    fn reaches(&self) -> bool {
+    pub(super) fn reaches(&self) -> bool {
         self.far > 0.0
     }
 
@@ -106,23 +108,36 @@ impl Frame {
 
 impl GpuScene {
     /// Uploads spheres, but for those of pairs, which travel with their rays.
-    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool, builder: Builder) -> Result<Self> {
         let mut parts = Vec::new();
         let frame = Frame::of(spheres);
         let capacity = Self::capacity(gpu)? as usize;
         let resident = if pairwise { &[] } else { spheres };
+        let trees = Self::has_trees(spheres.len(), &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
-            let bytes = (chunk.len() as u64).next_multiple_of(SPAN) * SPHERE;
-            let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
-            gpu.upload(&buffer, chunk).await?;
-            let planted = match spheres.len() > few() && frame.reaches() {
-                true => Some(Planted::upload(gpu, &Lbvh::new(chunk, &frame)?, chunk).await?),
+            let spheres = Self::upload(gpu, chunk).await?;
+            let planted = match trees {
+                true => Some(Planted::new(gpu, &spheres, chunk, &frame, builder).await?),
                 false => None,
             };
-            parts.push(Part { first: (n * capacity) as u32, count: chunk.len() as u32, spheres: buffer, planted });
+            let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
+            parts.push(Part { first, count, spheres, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
         Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres) })
+    }
+
+    /// Whether so many spheres are worth a tree, and one can be told.
+    pub(super) fn has_trees(spheres: usize, frame: &Frame) -> bool {
+        spheres > few() && frame.reaches()
+    }
+
+    /// The spheres of one part.
+    pub(super) async fn upload(gpu: &GpuDevice, spheres: &[Sphere]) -> Result<Buffer> {
+        let bytes = (spheres.len() as u64).next_multiple_of(SPAN) * SPHERE;
+        let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
+        gpu.upload(&buffer, spheres).await?;
+        Ok(buffer)
     }
 
     /// How fast it goes one way.
