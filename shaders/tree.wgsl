@@ -28,7 +28,7 @@ struct Plant {
 // Threads a workgroup.
 const THREADS: u32 = 256u;
 // Workgroups in a row of a dispatch of two dimensions.
-const WIDE: u32 = 32768u;
+const WIDE: u32 = 64u;
 
 fn group_number(group: vec3<u32>) -> u32 {
   return group.y * WIDE + group.x;

@@ -81,6 +81,22 @@ fn shaders_build_the_same_tree() {
 }
 
 #[test]
+fn a_part_as_large_as_a_binding_allows() {
+    pollster::block_on(async {
+        for adapter in adapters::adapters().await {
+            let limits = Limits { binding: 1 << 17, ..Limits::default() };
+            let gpu = GpuDevice::open(&adapter, limits, None).await.unwrap();
+            let mut n = Numbers(11);
+            let spheres: Vec<Sphere> = (0..8192).map(|_| Sphere::new([n.next(), n.next(), n.next()], 0.01)).collect();
+            let frame = Frame::of(&spheres);
+            let buffer = gpu.filled("spheres", &spheres).await.unwrap();
+            let planted = Planted::plant(&gpu, &buffer, 8192, &frame).await.unwrap();
+            same("a part", &tree_of(&gpu, &planted, &spheres).await, &Lbvh::new(&spheres, &frame).unwrap());
+        }
+    });
+}
+
+#[test]
 fn shaders_fit_a_tree_to_spheres_that_moved() {
     pollster::block_on(async {
         for gpu in devices().await {

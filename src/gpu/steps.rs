@@ -10,8 +10,9 @@ use crate::error::Result;
 /// Threads a workgroup: `THREADS` of `shaders/tree.wgsl`.
 pub(super) const THREADS: u32 = 256;
 
-/// Workgroups in a row of a dispatch of two dimensions: `WIDE` of `shaders/tree.wgsl`.
-const WIDE: u32 = 32768;
+/// Workgroups in a row of a dispatch of two dimensions: `WIDE` of `shaders/tree.wgsl`. So few that tests have more rows than one, so
+/// many that 2²⁸ spheres have fewer than 65,536.
+const WIDE: u32 = 64;
 
 /// Submissions that wait for the device.
 const AHEAD: usize = 2;
