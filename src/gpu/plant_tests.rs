@@ -84,13 +84,13 @@ fn shaders_build_the_same_tree() {
 fn a_part_as_large_as_a_binding_allows() {
     pollster::block_on(async {
         for adapter in adapters::adapters().await {
-            let limits = Limits { binding: 1 << 17, ..Limits::default() };
+            let limits = Limits { binding: 1 << 19, ..Limits::default() };
             let gpu = GpuDevice::open(&adapter, limits, None).await.unwrap();
             let mut n = Numbers(11);
-            let spheres: Vec<Sphere> = (0..8192).map(|_| Sphere::new([n.next(), n.next(), n.next()], 0.01)).collect();
+            let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.next(), n.next(), n.next()], 0.01)).collect();
             let frame = Frame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-            let planted = Planted::plant(&gpu, &buffer, 8192, &frame).await.unwrap();
+            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame).await.unwrap();
             same("a part", &tree_of(&gpu, &planted, &spheres).await, &Lbvh::new(&spheres, &frame).unwrap());
         }
     });
