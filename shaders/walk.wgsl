@@ -49,9 +49,10 @@ fn pop() {
 }
 
 fn push(key: u32, children: vec4<u32>) {
-  if (key != NONE) {
-    stack[top] = vec2<u32>(children[key & 3u], key & 0xfffffffcu);
-    top += 1u;
+  {
+    let k = key & 3u;
+    stack[top] = vec2<u32>(select(select(children.x, children.y, k == 1u), select(children.z, children.w, k == 3u), k > 1u), key & 0xfffffffcu);
+    top += select(1u, 0u, key == NONE);
   }
 }
 
@@ -66,7 +67,9 @@ fn descend() {
       push(entered.order.w, entered.children);
       push(entered.order.z, entered.children);
       push(entered.order.y, entered.children);
-      current = entered.children[entered.order.x & 3u];
+      let k = entered.order.x & 3u;
+      let ch = entered.children;
+      current = select(select(ch.x, ch.y, k == 1u), select(ch.z, ch.w, k == 3u), k > 1u);
     }
     if (top > DEEPEST - 3u || steps > params.steps) {
       steps = params.steps + 1u;
@@ -111,6 +114,9 @@ fn walk() {
     if (current != NONE) {
       meet_leaf();
       pop();
+      if (waiting >= FULL) {
+        drop_distant();
+      }
       if (ANY && certain) {
         current = NONE;
       }
@@ -120,4 +126,15 @@ fn walk() {
 
 fn too_long() -> bool {
   return steps > params.steps;
+}
+
+// Drops what does not count any more: a solve costs as much as all of the rest.
+fn drop_distant() {
+  var kept = 0u;
+  for (var j = 0u; j < waiting; j++) {
+    let found = pending[j];
+    pending[kept] = found;
+    kept += select(0u, 1u, bitcast<f32>(found.y) <= course.far);
+  }
+  waiting = kept;
 }
