@@ -174,7 +174,6 @@ fn mistakes_are_named() {
         ("scenes --repeat 0", 2, ["--repeat", "not in 1.."]),
         ("scenes --precision double", 2, ["double", "standard"]),
         ("scenes --queries closest,farthest", 2, ["farthest", "occluded"]),
-        ("scenes --device cpu --builder gpu", 2, ["needs a GPU", "CPU engine"]),
         ("scenes --device nosuchgpu", 3, ["nosuchgpu", " cpu"]),
         ("small --repeat 0", 2, ["--repeat", "not in 1.."]),
         ("small --device nosuchgpu", 3, ["nosuchgpu", " cpu"]),
