@@ -16,7 +16,10 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   let best = state[i];
   var found = Approach(reported(best.t), reported(best.clearance), best.id);
-  if (best.id == NO_SPHERE) {
+  if (best.low > best.high) {
+    // The walk was not finished.
+    found.t = TAG_AGAIN;
+  } else if (best.id == NO_SPHERE) {
     found = Approach(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
   } else if (exact) {
     // best.rival is FAR when there is none.

@@ -11,7 +11,7 @@ const ANY: bool = false;
 // Solves what waits and still counts.
 fn settle(ray: Ray, before: Best) -> Best {
   var best = before;
-  drop_distant();
+  drop_distant(course.far);
   for (var j = 0u; j < waiting; j++) {
     steps += 1u;
     let found = pending[j];

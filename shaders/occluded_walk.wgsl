@@ -45,6 +45,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (walks(ray)) {
     set_out(ray);
     begin_walk();
+    certain = false;
     while (current != NONE) {
       walk();
       known |= select(0u, MET, certain);

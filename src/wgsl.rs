@@ -39,14 +39,16 @@ pub struct Program {
 
 programs! {
     CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "walk",
-        "closest_walk";
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "trail",
+        "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
     OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "walk",
-        "occluded_walk";
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "trail",
+        "walk", "occluded_walk";
     APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "approach";
+    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "trail",
+        "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";

@@ -98,7 +98,7 @@ impl GpuQuery for Interval {
 
 impl GpuQuery for Approach {
     const SEARCH: &'static Program = &wgsl::APPROACH;
-    const WALK: Option<&'static Program> = None;
+    const WALK: Option<&'static Program> = Some(&wgsl::APPROACH_WALK);
     const STATE: u64 = size_of::<Nearest>() as u64;
     const FINISH: &'static Program = &wgsl::APPROACHES;
 

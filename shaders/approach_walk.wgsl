@@ -1,0 +1,132 @@
+// Program: the nearest pass of each ray, by the tree, the nearest box first.
+//
+// A box lies in the ball around it, and so do its spheres: their clearances are at least the ball's (src/cpu/near.rs).
+
+@group(0) @binding(0) var<uniform> params: Params;
+// In the order of the tree.
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
+
+// What a clearance may be to count, scaled, and widened by what filter and solve may be off.
+var<private> limit: f32;
+// Clearances are not less than -ABOVE: boxes and spheres are not larger.
+const ABOVE: f32 = 4.0;
+const ANYTHING: f32 = 7.2e16;
+
+fn narrow_to(clearance: f32) {
+  limit = min(limit, clearance + abs(clearance) * 3.8e-6 + 2.0 * line.slack);
+}
+
+fn narrow_to_best(best: Nearest) {
+  // What exceeds f32 stands for more than it shows.
+  if (best.id != NO_SPHERE && best.high < FAR * 0.25 && best.high <= params.far) {
+    narrow_to(best.high * params.scale);
+  }
+}
+
+// The ends, and what they may be off either way: a ball's distance is that from the stretch between them.
+fn outside(along: vec4<f32>, slack: f32) -> vec4<f32> {
+  let begin = course.begin - 2.0 * course.along - slack;
+  let end = course.end + 2.0 * course.along + slack;
+  return max(max(vec4<f32>(begin) - along, along - vec4<f32>(end)), vec4<f32>(0.0));
+}
+
+// From node to node, until there is a leaf or nothing.
+fn descend() {
+  while (current < LEAF) {
+    let quad = quad_at(current);
+    let lx = bytes_of(quad.low.x);
+    let ly = bytes_of(quad.low.y);
+    let lz = bytes_of(quad.low.z);
+    let hx = bytes_of(quad.high.x);
+    let hy = bytes_of(quad.high.y);
+    let hz = bytes_of(quad.high.z);
+    let half = quad.unit * 0.5;
+    let x = (lx + hx) * half.x + vec4<f32>(quad.origin.x);
+    let y = (ly + hy) * half.y + vec4<f32>(quad.origin.y);
+    let z = (lz + hz) * half.z + vec4<f32>(quad.origin.z);
+    let dx = (hx - lx) * half.x;
+    let dy = (hy - ly) * half.y;
+    let dz = (hz - lz) * half.z;
+    let radius = sqrt(dx * dx + dy * dy + dz * dz) * 1.000004;
+    let across = x * line.u.x + y * line.u.y + z * line.u.z - vec4<f32>(line.at.x);
+    let over = x * line.v.x + y * line.v.y + z * line.v.z - vec4<f32>(line.at.y);
+    let past = outside(x * course.d.x + y * course.d.y + z * course.d.z - vec4<f32>(course.start), course.along);
+    let distance = sqrt(across * across + over * over + past * past);
+    let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
+    let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
+    enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children, limit + ABOVE + 2e-6);
+  }
+}
+
+// Looks at a leaf's spheres.
+fn meet_leaf() {
+  let first = current & 0x0fffffffu;
+  let count = current >> 28u & 7u;
+  for (var j = 0u; j < count; j++) {
+    steps += 1u;
+    let s = sphere_at(first + j);
+    let across = dot3(s.xyz, line.u) - line.at.x;
+    let over = dot3(s.xyz, line.v) - line.at.y;
+    let square = across * across + over * over;
+    let along = vec4<f32>(dot3(s.xyz, course.d) - course.start);
+    let past = outside(along, course.along).x;
+    let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
+    if (least <= limit) {
+      let before = outside(along, -course.along).x;
+      narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
+      wait_for(first + j, least);
+    }
+  }
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  let ray = rays[i];
+  var best = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
+  if (params.fresh == 0u) {
+    best = state[i];
+  }
+  if (walks(ray)) {
+    set_out(ray);
+    limit = ANYTHING;
+    narrow_to_best(best);
+    begin_walk();
+    while (current != NONE) {
+      while (current != NONE && waiting < FULL) {
+        descend();
+        if (current != NONE) {
+          meet_leaf();
+          pop(limit + ABOVE + 2e-6);
+          if (waiting >= FULL) {
+            drop_distant(limit);
+          }
+        }
+      }
+      drop_distant(limit);
+      for (var j = 0u; j < waiting; j++) {
+        steps += 1u;
+        let found = pending[j];
+        if (bitcast<f32>(found.y) <= limit) {
+          best = nearer(best, params.first_id + order[found.x], ray, spheres[found.x]);
+          narrow_to_best(best);
+        }
+      }
+      waiting = 0u;
+    }
+  } else if (ray.t_min <= ray.t_max) {
+    steps = params.steps + 1u;
+  }
+  if (too_long()) {
+    // In no other case is the one above the other.
+    best.low = FAR;
+    best.high = -FAR;
+  }
+  state[i] = best;
+}
