@@ -108,6 +108,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
             drop_distant(limit);
           }
         }
+        take_turns();
       }
       drop_distant(limit);
       for (var j = 0u; j < waiting; j++) {
@@ -119,6 +120,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
         }
       }
       waiting = 0u;
+      take_turns();
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;

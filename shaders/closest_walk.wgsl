@@ -43,6 +43,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     while (current != NONE) {
       walk();
       best = settle(ray, best);
+      take_turns();
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;

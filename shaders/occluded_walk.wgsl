@@ -50,6 +50,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
       walk();
       known |= select(0u, MET, certain);
       settle(ray);
+      take_turns();
       current = select(current, NONE, (known & MET) != 0u);
     }
   } else if (ray.t_min <= ray.t_max) {

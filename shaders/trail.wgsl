@@ -1,5 +1,5 @@
 // What a ray on its way through the tree keeps: children still to be entered, and spheres still to be solved, each with where it
-// begins to count. A ray's limit is where that ends. Needs quad.wgsl.
+// begins to count. A ray's limit is where that ends. Needs quad.wgsl and group.wgsl.
 //
 // Spheres are not solved where they are found: on a software adapter every thread of a subgroup would pay for each.
 
@@ -14,7 +14,8 @@ var<private> stack: array<vec2<u32>, 96>;
 var<private> top: u32;
 // The child to go on with.
 var<private> current: u32;
-// What was done so far; lavapipe stops a subgroup that has gone 65,535 times through its loops without a word.
+// Turns of all loops so far. lavapipe stops a subgroup without a word when it has made 65,535, and one of its threads makes every
+// turn of all: so `take_turns` belongs at the end of whatever goes through several loops.
 var<private> steps: u32;
 
 // A leaf may bring seven more when it is not full.
@@ -27,6 +28,13 @@ fn begin_walk() {
   current = 0u;
   steps = 0u;
   waiting = 0u;
+}
+
+// The loops of a walk that are not counted where they turn, since an empty one turns once.
+const LOOPS: u32 = 6u;
+
+fn take_turns() {
+  steps = most_of_group(steps + LOOPS);
 }
 
 fn too_long() -> bool {
@@ -92,6 +100,7 @@ fn wait_for(sphere: u32, low: f32) {
 fn drop_distant(limit: f32) {
   var kept = 0u;
   for (var j = 0u; j < waiting; j++) {
+    steps += 1u;
     let found = pending[j];
     pending[kept] = found;
     kept += select(0u, 1u, bitcast<f32>(found.y) <= limit);

@@ -82,5 +82,6 @@ fn walk() {
         current = NONE;
       }
     }
+    take_turns();
   }
 }

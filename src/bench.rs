@@ -23,6 +23,16 @@ pub fn naive(scene: &Scene, rays: &[Ray], query: &Query) -> Result<Option<Hits>>
     pollster::block_on(scene.closest_naive(Rays::from(rays), query))
 }
 
+/// The rays that a GPU makes, as it casts them (infinite ends as the largest f32), and the bytes that went up for them; `None` on
+/// the CPU engine.
+///
+/// # Errors
+/// As a query with these rays.
+pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Vec<Ray>, u64)>> {
+    let Engine::Gpu(gpu) = &device.engine else { return Ok(None) };
+    pollster::block_on(crate::gpu::emit::made(gpu, rays.into().source)).map(Some)
+}
+
 /// Two ways to read what a GPU wrote.
 pub struct Readback {
     gpu: Arc<GpuDevice>,

@@ -8,6 +8,7 @@ use crate::batch::Rays;
 use crate::builder::Builder;
 use crate::cpu::{Batch, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
+use crate::emit::Source;
 use crate::error::{Error, Result};
 use crate::gpu::gather::{Naive, Records, Words};
 use crate::gpu::plan::Way;
@@ -149,8 +150,8 @@ impl Scene {
 
     /// Records for rays, in new memory.
     pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
-        let mut records = room(rays.records.len())?;
-        records.resize(rays.records.len(), T::MISS);
+        let mut records = room(rays.len())?;
+        records.resize(rays.len(), T::MISS);
         let report = self.cast(rays, query, &mut records, caller).await?;
         Ok(Answer { records, report })
     }
@@ -164,14 +165,14 @@ impl Scene {
         caller: Caller,
     ) -> Result<Report> {
         let start = Instant::now();
-        same_length("rays", rays.records.len(), "results", out.len())?;
+        same_length("rays", rays.len(), "results", out.len())?;
         let batch = self.batch(&rays, query)?;
         let tally = match (&self.device.engine, &self.gpu) {
             (Engine::Gpu(device), Some(gpu)) => self.cast_gpu(device, gpu, batch, out).await?,
             _ if caller == Caller::Waits => self.host.cast(batch, out)?,
             _ => self.cast_owned(batch, out).await?,
         };
-        Ok(Report::new(rays.records.len(), tally, start))
+        Ok(Report::new(rays.len(), tally, start))
     }
 
     /// [`closest`](Self::closest) on a GPU by the program that one would write first, for comparison; see [`crate::bench`].
@@ -179,7 +180,7 @@ impl Scene {
         let start = Instant::now();
         let batch = self.batch(&rays, query)?;
         let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) else { return Ok(None) };
-        let mut records = vec![Hit::MISS; rays.records.len()];
+        let mut records = vec![Hit::MISS; rays.len()];
         let tally = gpu.cast(device, &self.host, batch, &mut Naive(Records(&mut records)), Way::Brute).await?.0;
         Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
@@ -187,7 +188,7 @@ impl Scene {
     /// Bits for rays.
     pub(crate) async fn bits(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Bits> {
         let start = Instant::now();
-        let len = rays.records.len();
+        let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let tally = match (&self.device.engine, &self.gpu) {
@@ -207,9 +208,9 @@ impl Scene {
         out: &mut [T],
     ) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Records(out), Way::Tree).await?;
-        let rays: Vec<Ray> = again.iter().map(|at| batch.rays[*at]).collect();
+        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
         let mut records = vec![T::MISS; rays.len()];
-        let rest = Batch { rays: &rays, ..batch };
+        let rest = Batch { rays: Source::Records(&rays), ..batch };
         let (more, _) = gpu.cast(device, &self.host, rest, &mut Records(&mut records), Way::Brute).await?;
         again.into_iter().zip(records).for_each(|(at, record)| out[at] = record);
         Ok(tally + more)
@@ -218,9 +219,9 @@ impl Scene {
     /// The same for bits.
     async fn bits_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
-        let rays: Vec<Ray> = again.iter().map(|at| batch.rays[*at]).collect();
+        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
         let mut bits = vec![0; rays.len().div_ceil(32)];
-        let rest = Batch { rays: &rays, ..batch };
+        let rest = Batch { rays: Source::Records(&rays), ..batch };
         let (more, _) = gpu.cast(device, &self.host, rest, &mut Words(&mut bits), Way::Brute).await?;
         for (i, at) in again.into_iter().enumerate() {
             words[at / 32] |= (bits[i / 32] >> (i % 32) & 1) << (at % 32);
@@ -231,12 +232,13 @@ impl Scene {
     /// Rays in pieces that the CPU engine's workers own.
     async fn cast_owned<T: GpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         let mut sum = Tally::default();
-        let numbers = (batch.first..).step_by(CPU_CHUNK);
-        for ((first, rays), out) in numbers.zip(batch.rays.chunks(CPU_CHUNK)).zip(out.chunks_mut(CPU_CHUNK)) {
-            let (scene, query, watch, rays) = (self.host.clone(), *batch.query, self.watch.clone(), rays.to_vec());
+        for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK)) {
+            let (first, rays) = batch.owned(start..start + out.len())?;
+            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
             let (tally, records) = on_cores(move || {
                 let mut records = vec![T::MISS; rays.len()];
-                let tally = scene.cast(Batch { first, rays: &rays, query: &query, watch: &watch }, &mut records);
+                let tally = scene
+                    .cast(Batch { first, rays: Source::Records(&rays), query: &query, watch: &watch }, &mut records);
                 (tally, records)
             })
             .await?;
@@ -249,12 +251,13 @@ impl Scene {
     /// The same for bits.
     async fn bits_owned(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         let mut sum = Tally::default();
-        let numbers = (batch.first..).step_by(CPU_CHUNK);
-        for ((first, rays), words) in numbers.zip(batch.rays.chunks(CPU_CHUNK)).zip(words.chunks_mut(CPU_CHUNK / 32)) {
-            let (scene, query, watch, rays) = (self.host.clone(), *batch.query, self.watch.clone(), rays.to_vec());
+        for (start, words) in (0..).step_by(CPU_CHUNK).zip(words.chunks_mut(CPU_CHUNK / 32)) {
+            let (first, rays) = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
             let (tally, bits) = on_cores(move || {
                 let mut bits = vec![0; rays.len().div_ceil(32)];
-                let tally = scene.cast_bits(Batch { first, rays: &rays, query: &query, watch: &watch }, &mut bits);
+                let tally = scene
+                    .cast_bits(Batch { first, rays: Source::Records(&rays), query: &query, watch: &watch }, &mut bits);
                 (tally, bits)
             })
             .await?;
@@ -267,8 +270,8 @@ impl Scene {
     /// The batch that a caller's rays are, once what can be refused at once is refused.
     fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
         let first = rays.first.unwrap_or(0);
-        let Some(end) = first.checked_add(rays.records.len() as u64) else {
-            return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.records.len())));
+        let Some(end) = first.checked_add(rays.len() as u64) else {
+            return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.len())));
         };
         if self.host.pairwise {
             // A part of the rays may leave spheres over, rays without a sphere are never right.
@@ -280,8 +283,9 @@ impl Scene {
         if let Engine::Gpu(gpu) = &self.device.engine {
             gpu.check_precision(query.precision)?;
         }
-        self.device.admit("scene and query", self.len() as u64, rays.records.len() as u64)?;
-        Ok(Batch { first, rays: rays.records, query, watch: &self.watch })
+        rays.source.check()?;
+        self.device.admit("scene and query", self.len() as u64, rays.len() as u64)?;
+        Ok(Batch { first, rays: rays.source, query, watch: &self.watch })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
+use crate::gpu::emit::Emission;
 use crate::gpu::params::{Best, Nearest, Params};
 use crate::gpu::plant::{Control, Plant};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
@@ -39,21 +40,22 @@ pub struct Program {
 
 programs! {
     CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "trail",
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
     OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "trail",
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "walk", "occluded_walk";
     APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "approach";
-    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "trail",
+    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
+    EMIT = "emit": "records", "pairs", "emit";
     PROBE = "probe": "records", "pairs", "solve", "probe";
     TREE_KEYS = "tree_keys": "records", "pairs", "tree", "tree_frame", "tree_keys";
     TREE_COUNT = "tree_count": "tree", "tree_digit", "tree_count";
@@ -71,9 +73,11 @@ programs! {
     TREE_COST = "tree_cost": "tree", "tree_cost";
 }
 
-/// The same program for a device whose subgroups share what they load.
+/// The same program for a device whose subgroups share what they load and know.
 pub fn with_shared_loads(source: &str) -> String {
-    source.replace(include_str!("../shaders/load.wgsl"), include_str!("../shaders/load_shared.wgsl"))
+    source
+        .replace(include_str!("../shaders/load.wgsl"), include_str!("../shaders/load_shared.wgsl"))
+        .replace(include_str!("../shaders/group.wgsl"), include_str!("../shaders/group_shared.wgsl"))
 }
 
 /// A record as Rust lays it out.
@@ -120,5 +124,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(SightParams: count, zero, unused),
         layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, unused),
         layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
+        layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
+            aim, unused),
     ]
 }

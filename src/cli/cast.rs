@@ -6,6 +6,7 @@ use clap::Args;
 use umbracast::{Error, OnBad, Result};
 
 use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, words};
+use super::feed::{self, Rules};
 use super::single;
 use super::stream::Files;
 
@@ -35,6 +36,13 @@ Files:
         or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
   .csv  columns by name. Spheres: x,y,z,r. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and inf)
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
+  Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Their rays are made on
+  the device, and so are a sensor's: 12 bytes a point or a few tables go there, no rays. A sensor file is TOML:
+    elevations_deg = { from = -25, through = 15, count = 64 }   # or a list; up from the sensor's x, y plane
+    azimuths_deg = { from = 0, to = 360, count = 1024 }         # or a list; from x to y; `to` itself is left out
+    range = [0.5, 120]                                          # optional: t_min, t_max
+    poses = 'poses.csv'      # optional: x,y,z,qw,qx,qy,qz; or a list [[x, y, z], [x, y, z, qw, qx, qy, qz], ...]
+  Its rays go by pose, then elevation, then azimuth; directions have length 1, so t is a length.
   OUT is .npz or .csv. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell in .csv.
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
   Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
@@ -46,6 +54,9 @@ Examples:
   umbracast cast spheres.npy rays.npy -o dark.npz --query occluded --device gpu --compare
   umbracast cast map.csv rays.csv -o hits.npz --origin auto --precision exact
   umbracast cast spheres.f32 rays.f32 -o both.npz --query interval --on-bad skip --json
+  umbracast cast spheres.npy points.npy -o dark.npz --query occluded --toward 0,0,50,2
+  umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
+  umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -57,18 +68,32 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 /// and prints everything about them.
 #[derive(Debug, Args)]
 #[command(override_usage = "umbracast cast [OPTIONS] SPHERES RAYS -o OUT\n       \
+    umbracast cast [OPTIONS] SPHERES POINTS --toward X,Y,Z[,R] -o OUT\n       \
+    umbracast cast [OPTIONS] SPHERES POINTS --parallel DX,DY,DZ -o OUT\n       \
+    umbracast cast [OPTIONS] SPHERES --sensor FILE.toml -o OUT\n       \
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` explains the files and gives examples.")]
 pub(crate) struct CastArgs {
     /// Spheres: .npy, .csv, .f32 or .spheres
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays: .npy, .csv, .f32 or .rays
-    #[arg(required_unless_present_any = ["sphere", "ray"])]
+    /// Rays: .npy, .csv, .f32 or .rays; with --toward or --parallel points
+    #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
     /// Where the answers go: .npz or .csv
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["sphere", "ray"])]
     output: Option<PathBuf>,
+
+    /// The second file holds points: from each a ray to this target, where t is 1; with a radius it ends before that sphere
+    #[arg(long, value_name = "X,Y,Z[,R]", allow_hyphen_values = true, value_parser = feed::toward,
+          conflicts_with = "parallel")]
+    toward: Option<feed::Aim>,
+    /// The second file holds points: from each a ray in this direction, without end
+    #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = feed::parallel)]
+    parallel: Option<feed::Aim>,
+    /// The rays of a sensor (poses, elevations, azimuths), instead of a second file
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["rays", "toward", "parallel"])]
+    sensor: Option<PathBuf>,
 
     /// What is asked of every ray
     #[arg(long, value_parser = words([
@@ -121,12 +146,20 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 10] =
-    ["spheres", "rays", "output", "query", "pairwise", "origin", "on_bad", "device", "builder", "compare"];
+const FILES_ONLY: [&str; 13] = [
+    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "pairwise", "origin", "on_bad", "device",
+    "builder", "compare",
+];
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     let query = args.policies.query(args.on_bad);
-    match (&args.sphere, &args.ray, &args.spheres, &args.rays, &args.output) {
+    let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
+        (_, _, Some(sensor)) => Some(Rules::Sensor(sensor)),
+        (Some(points), Some(aim), _) => Some(Rules::Points(points, aim.clone())),
+        (Some(rays), None, _) => Some(Rules::Rays(rays)),
+        (None, ..) => None,
+    };
+    match (&args.sphere, &args.ray, &args.spheres, rays, &args.output) {
         (Some(sphere), Some(ray), ..) => single::run(sphere, ray, &query, args.json, args.quiet),
         (_, _, Some(spheres), Some(rays), Some(output)) => Files { args, query, spheres, rays, output }.run(),
         // clap demands either the one or the other.

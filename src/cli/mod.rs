@@ -5,6 +5,7 @@ mod bench;
 mod cast;
 mod compare;
 mod devices;
+mod feed;
 mod pictures;
 mod progress;
 mod render;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, RayBatches, RayFile, Rounding, Table};
+use umbracast::files::{AnswerRow, AnswerWriter, RayBatches, Rounding, Table};
 use umbracast::files::{center_of_spheres, check_output, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
@@ -12,6 +12,7 @@ use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, block
 use super::args::Origin;
 use super::cast::{Ask, CastArgs};
 use super::compare::{self, Comparison};
+use super::feed::{Feed, Rules};
 use super::progress::{Casting, Working};
 use super::summary::Summary;
 use super::{print_json, say, signals};
@@ -21,7 +22,7 @@ pub(crate) struct Files<'a> {
     pub(crate) args: &'a CastArgs,
     pub(crate) query: Query,
     pub(crate) spheres: &'a Path,
-    pub(crate) rays: &'a Path,
+    pub(crate) rays: Rules<'a>,
     pub(crate) output: &'a Path,
 }
 
@@ -51,8 +52,9 @@ impl Files<'_> {
 
     fn answer<T: Asked>(&self) -> Result<()> {
         // What can be refused at once is refused before a device is opened, the cheapest first.
-        check_output(self.output, &[self.spheres, self.rays])?;
-        let rays = RayFile::open(self.rays)?;
+        let (rays, inputs) = self.rays.open()?;
+        let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
+        check_output(self.output, &inputs)?;
         let (mut spheres, origin) = self.read_spheres()?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
@@ -128,13 +130,7 @@ impl Files<'_> {
     }
 
     /// Refuses, with figures, what this machine has no room for.
-    fn check_memory<T>(
-        &self,
-        device: &Device,
-        judge: Option<&Device>,
-        spheres: usize,
-        rays: &RayBatches,
-    ) -> Result<()> {
+    fn check_memory<T>(&self, device: &Device, judge: Option<&Device>, spheres: usize, rays: &Feed) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Each device has its answers, and those of one are being written in another form, of numbers or of text.
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;
@@ -158,7 +154,7 @@ impl Files<'_> {
     /// Casts batch after batch; with a judge, on both devices.
     fn cast<T: Asked>(
         &self,
-        mut rays: RayBatches,
+        mut rays: Feed,
         scene: &Scene,
         judge: Option<(&Scene, &[Sphere])>,
         watch: &Watch,
@@ -166,19 +162,19 @@ impl Files<'_> {
         sum: &mut Sum,
     ) -> Result<()> {
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
-        let mut batch = Vec::new();
-        while rays.next(&mut batch, watch)? {
+        while rays.next(watch)? {
             let first = sum.report.rays;
-            let end = first + batch.len() as u64;
+            let end = first + rays.rays(first).len() as u64;
             if self.args.pairwise && end > scene.len() as u64 {
                 return Err(not_pairs(scene.len(), end + count_rest(&mut rays, watch)?));
             }
-            let part = Rays::from(&batch).numbered_from(first);
-            let found = T::ask(scene, part, &self.query)?;
+            let part = rays.rays(first);
+            let found = T::ask(scene, part, &self.query).map_err(|error| rays.placed(error))?;
             if let Some((judge, spheres)) = judge {
                 let expected = T::ask(judge, part, &self.query)?;
                 let (query, pairwise) = (&self.query, self.args.pairwise);
-                let input = compare::Input { spheres, rays: &batch, first, query, pairwise };
+                let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
+                let input = compare::Input { spheres, rays: &written, first, query, pairwise };
                 sum.comparison += T::compare(&input, &found, &expected);
             }
             writer.write(&found)?;
@@ -191,7 +187,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn casting(&self, rays: &RayBatches, scene: &Scene, casts: u64, watch: &Watch) -> Working {
+    fn casting(&self, rays: &Feed, scene: &Scene, casts: u64, watch: &Watch) -> Working {
         let watch = watch.clone();
         let casting = Casting {
             what: format!("casting at {} spheres on {}", scene.len(), scene.device().name()),
@@ -212,10 +208,10 @@ fn not_pairs(spheres: usize, rays: u64) -> Error {
 }
 
 /// How many rays are left to be read.
-fn count_rest(rays: &mut RayBatches, watch: &Watch) -> Result<u64> {
-    let (mut count, mut batch) = (0, Vec::new());
-    while rays.next(&mut batch, watch)? {
-        count += batch.len() as u64;
+fn count_rest(rays: &mut Feed, watch: &Watch) -> Result<u64> {
+    let mut count = 0;
+    while rays.next(watch)? {
+        count += rays.rays(0).len() as u64;
     }
     Ok(count)
 }

@@ -25,6 +25,8 @@ mod stream;
 mod sweep;
 mod walk;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found, finite};
@@ -35,9 +37,10 @@ pub(crate) use index::{index_bytes, sweep_only};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 
+use crate::emit::Source;
 use crate::error::{Error, Result};
 use crate::memory::room;
-use crate::query::{OnBad, Query, check_ray};
+use crate::query::{OnBad, Query};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 use crate::watch::Watch;
 use order::Sorter;
@@ -95,9 +98,26 @@ impl std::ops::Add for Tally {
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
     pub(crate) first: u64,
-    pub(crate) rays: &'a [Ray],
+    pub(crate) rays: Source<'a>,
     pub(crate) query: &'a Query,
     pub(crate) watch: &'a Watch,
+}
+
+impl<'a> Batch<'a> {
+    /// Some of the rays.
+    fn part(&self, range: Range<usize>) -> Self {
+        Self { first: self.first + range.start as u64, rays: self.rays.part(range), ..*self }
+    }
+
+    /// Some of the rays for a task that outlives the caller's borrow, and the number of the first. Once written down they no longer
+    /// know where they came from: what is to be refused is named before.
+    pub(crate) fn owned(&self, range: Range<usize>) -> Result<(u64, Vec<Ray>)> {
+        let Self { first, rays, .. } = self.part(range);
+        if self.query.on_bad == OnBad::Refuse && !matches!(rays, Source::Records(_)) {
+            (first..).zip(0..rays.len()).try_for_each(|(number, i)| rays.check_one(i, number))?;
+        }
+        Ok((first, rays.records().into_owned()))
+    }
 }
 
 /// What two neighbouring tasks say together: of two errors the first, so that the ray named is the first bad one.
@@ -151,20 +171,19 @@ impl CpuScene {
     /// Answers a batch on every core.
     pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         let size = self.task_size(batch.rays.len());
-        let tasks = batch.rays.par_chunks(size).zip(out.par_chunks_mut(size)).enumerate();
-        let task = |(i, (rays, out)): (usize, (&[Ray], &mut [T]))| {
-            self.task(Batch { first: batch.first + (i * size) as u64, rays, ..batch }, out)
-        };
+        let tasks = out.par_chunks_mut(size).enumerate();
+        let task = |(i, out): (usize, &mut [T])| self.task(batch.part(i * size..i * size + out.len()), out);
         tasks.map(task).reduce(|| Ok(Tally::default()), both)
     }
 
     /// The same for `occluded`: one bit a ray, whole words.
     pub(crate) fn cast_bits(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         let size = self.task_size(batch.rays.len());
-        let tasks = batch.rays.par_chunks(size).zip(words.par_chunks_mut(size / 32)).enumerate();
-        let task = |(i, (rays, words)): (usize, (&[Ray], &mut [u32]))| {
-            let mut flags = vec![false; rays.len()];
-            let tally = self.task(Batch { first: batch.first + (i * size) as u64, rays, ..batch }, &mut flags)?;
+        let tasks = words.par_chunks_mut(size / 32).enumerate();
+        let task = |(i, words): (usize, &mut [u32])| {
+            let part = batch.part(i * size..batch.rays.len().min((i + 1) * size));
+            let mut flags = vec![false; part.rays.len()];
+            let tally = self.task(part, &mut flags)?;
             for (word, flags) in words.iter_mut().zip(flags.chunks(32)) {
                 *word = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
             }
@@ -175,12 +194,13 @@ impl CpuScene {
 
     /// One core's share.
     fn task<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
-        let Batch { first, rays, query, watch } = batch;
+        let Batch { first, rays: source, query, watch } = batch;
         watch.check()?;
+        let rays = source.records();
         let mut tally = Tally::default();
         let mut usable = Vec::with_capacity(rays.len());
-        for (number, ray) in (first..).zip(rays) {
-            match check_ray(number, ray) {
+        for (i, ray) in rays.iter().enumerate() {
+            match source.check_one(i, first + i as u64) {
                 Ok(()) => usable.push(Some(ray)),
                 Err(error) if query.on_bad == OnBad::Refuse => return Err(error),
                 Err(_) => {

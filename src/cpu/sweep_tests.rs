@@ -4,6 +4,7 @@ use super::*;
 use crate::cpu::index::{Index, Planted};
 use crate::cpu::level::Level;
 use crate::cpu::{Against, Batch, CpuQuery, CpuScene, Found, Tally};
+use crate::emit::Source;
 use crate::query::{Ends, Inside, Query};
 use crate::records::{Approach, Hit, Interval};
 use crate::watch::Watch;
@@ -71,7 +72,7 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
         for size in [1, 37, 300] {
             let (watch, mut found, mut tally) = (Watch::new(), vec![T::MISS; rays.len()], Tally::default());
             for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
-                let batch = Batch { first: (i * size) as u64, rays, query, watch: &watch };
+                let batch = Batch { first: (i * size) as u64, rays: Source::Records(rays), query, watch: &watch };
                 tally = tally + scene.cast(batch, found).unwrap();
             }
             let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();

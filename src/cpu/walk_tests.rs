@@ -4,6 +4,7 @@ use super::*;
 use crate::cpu::index::Index;
 use crate::cpu::level::Level;
 use crate::cpu::{Batch, CpuQuery, CpuScene};
+use crate::emit::Source;
 use crate::query::{Ends, Inside, Query, Touch};
 use crate::records::{Approach, Hit, Interval};
 use crate::tree::tree_bytes;
@@ -77,7 +78,8 @@ fn both<T: CpuQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], ra
     let watch = Watch::new();
     let [tree, sweep] = scenes.each_ref().map(|scene| {
         let mut out = vec![T::MISS; rays.len()];
-        let tally = scene.cast(Batch { first: 0, rays, query, watch: &watch }, &mut out).unwrap();
+        let tally =
+            scene.cast(Batch { first: 0, rays: Source::Records(rays), query, watch: &watch }, &mut out).unwrap();
         (bytemuck::cast_slice::<T, u8>(&out).to_vec(), tally.hits, tally.beyond)
     });
     assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);

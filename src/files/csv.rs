@@ -101,6 +101,11 @@ fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>
                 return Err(bad(format!("column '{name}' is not supported yet; known are {known}")));
             }
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
+            if kind.plural == "points" && RAYS.fields.contains(&name) {
+                return Err(bad(format!(
+                    "column '{name}' is one of rays, which have a direction of their own; points have {known}"
+                )));
+            }
             if other.fields.contains(&name) {
                 let plural = other.plural;
                 return Err(bad(format!(

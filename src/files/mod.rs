@@ -6,6 +6,9 @@
 //! | `.csv` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
+//! Points to make rays from are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
+//! `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`).
+//!
 //! Numbers become f32 by one rounding; [`Rounding`] says how many changed and by how much. What a file gets wrong is an
 //! [`Error::BadFile`] with the row, the field, the value and what was expected. Spheres are read whole, rays in batches, so
 //! that files larger than memory work; answers go to `.npz` and `.csv` as they come, and appear as whole files or not at
@@ -18,9 +21,11 @@ mod input;
 mod npy;
 mod npz;
 mod output;
+mod poses;
 mod raw;
 mod rays;
 mod rows;
+mod sensor;
 mod source;
 mod text;
 mod whole;
@@ -29,8 +34,10 @@ use std::path::Path;
 
 pub use answers::{AnswerRow, AnswerWriter, Column, Number};
 pub use output::{check_output, check_target, write_whole};
-pub use rays::{RayBatches, RayFile};
+pub use poses::{PoseTable, read_poses};
+pub use rays::{Batched, RayBatches, RayFile};
 pub use rows::{Rounding, Table};
+pub use sensor::SensorFile;
 
 use crate::error::{Error, Result};
 use crate::query::OnBad;

@@ -12,7 +12,7 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 /// NumPy writes 128 bytes, and refuses to read more than ten thousand.
 const LONGEST_HEADER: u64 = 10_000;
 
-/// How an array of f4 or f8 lies in a file, of shape (N, 4) for spheres, (M, 6) or (M, 8) for rays. Leaves the input where
+/// How an array of f4 or f8 lies in a file, of the shape that the kind has. Leaves the input where
 /// the numbers begin.
 pub(super) fn layout(input: &mut Input, kind: &'static Kind) -> Result<Layout> {
     let (header, offset) = header(input)?;
@@ -40,20 +40,20 @@ pub(super) fn layout(input: &mut Input, kind: &'static Kind) -> Result<Layout> {
 
 /// Which columns a shape means, as fields of the record.
 fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usize])> {
-    let spheres = kind.plural == "spheres";
-    match (spheres, shape) {
-        (true, &[rows, 4]) => Ok((rows, &[0, 1, 2, 3])),
-        (false, &[rows, 6]) => Ok((rows, &[0, 1, 2, 4, 5, 6])),
-        (false, &[rows, 8]) => Ok((rows, &[0, 1, 2, 3, 4, 5, 6, 7])),
+    const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+    let fields = kind.fields.len();
+    match *shape {
+        [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
+        // Rays without ends.
+        [rows, 6] if fields == 8 => Ok((rows, &[0, 1, 2, 4, 5, 6])),
         _ => {
-            let expected =
-                if spheres { "(N, 4)" } else { "(M, 6), origin and direction, or (M, 8) with t_min and t_max" };
-            let hint = match (spheres, shape) {
-                (true, [_, 6 | 8]) | (false, [_, 4]) => "; the order is SPHERES, then RAYS",
+            let hint = match (kind.plural, shape) {
+                ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order is SPHERES, then RAYS",
+                ("rays", [_, 3]) => "; points become rays with --toward or --parallel",
                 (_, [_]) => "; a single one needs reshape(1, -1)",
                 _ => "",
             };
-            let found = spoken(shape);
+            let (found, expected) = (spoken(shape), kind.shape);
             Err(bad_file(path, format!("shape is {found}: expected {expected} for {}{hint}", kind.plural)))
         }
     }

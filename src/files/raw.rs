@@ -1,4 +1,4 @@
-//! `.f32`, `.spheres`, `.rays`: records one after the other, little-endian, nothing else.
+//! `.f32`, `.spheres`, `.rays`, `.points`, `.poses`: records one after the other, little-endian, nothing else.
 
 use super::bad_file;
 use super::binary::Layout;
@@ -8,8 +8,7 @@ use crate::error::Result;
 
 /// How the records lie. No bytes are no records: there is no other way to write that here.
 pub(super) fn layout(input: &Input, kind: &'static Kind) -> Result<Layout> {
-    const FIELDS: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
-    const SPHERE: &[usize] = FIELDS.split_at(4).0;
+    const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let record = 4 * kind.fields.len() as u64;
     if let Some(length) = input.length()
         && !length.is_multiple_of(record)
@@ -18,7 +17,7 @@ pub(super) fn layout(input: &Input, kind: &'static Kind) -> Result<Layout> {
         let size = format!("{record}, the size of a {what} ({count} f32: {fields})");
         return Err(bad_file(&input.path, format!("{length} bytes are not a multiple of {size}")));
     }
-    let columns = if kind.fields.len() == 4 { SPHERE } else { &FIELDS };
+    let columns = &FIELDS[..kind.fields.len()];
     let rows = input.length().map(|length| length / record);
     Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None })
 }

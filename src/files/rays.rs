@@ -1,5 +1,6 @@
-//! Rays in batches: a thread reads the next ones while the present ones are cast, in a few buffers that go round.
+//! Rays, or points to make rays from, in batches: a thread reads the next ones while the present ones are cast, in a few buffers that go round.
 
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::time::Duration;
 
 use super::cannot_read;
-use super::rows::{Converter, RAYS, Rounding};
+use super::rows::{Converter, Record, Rounding};
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::query::OnBad;
@@ -15,23 +16,27 @@ use crate::records::Ray;
 use crate::watch::Watch;
 use glam::DVec3;
 
-/// Bytes of the shortest line that is a ray, `0,0,0,1,0,0` and its end.
-const SHORTEST_LINE: u64 = 12;
+/// What comes in batches: a [`Ray`], or a point, `[f32; 3]`.
+#[expect(private_bounds, reason = "nobody else's records are read")]
+pub trait Batched: Record {}
+impl Batched for Ray {}
+impl Batched for [f32; 3] {}
 
-/// A file of rays that was opened and found to be what its name says; no ray has been read.
+/// A file of rays, or of points, that was opened and found to be what its name says; none has been read.
 #[derive(Debug)]
-pub struct RayFile {
+pub struct RayFile<T = Ray> {
     path: PathBuf,
     source: Source,
+    of: PhantomData<T>,
 }
 
-impl RayFile {
+impl<T: Batched> RayFile<T> {
     /// Opens a file and reads its head.
     ///
     /// # Errors
     /// [`Error::Io`] when it cannot be read, [`Error::BadFile`] when it cannot be understood.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { path: path.to_path_buf(), source: Source::open(path, &RAYS)? })
+        Ok(Self { path: path.to_path_buf(), source: Source::open(path, T::KIND)?, of: PhantomData })
     }
 
     /// How many rays there are; none of a table and of a pipe, whose end alone tells.
@@ -39,15 +44,15 @@ impl RayFile {
         self.source.rows()
     }
 
-    /// Starts to read, in a thread of its own. `origin` is subtracted from the origins in f64, before they are rounded.
+    /// Starts to read, in a thread of its own. `origin` is subtracted from the origins or points in f64, before they are rounded.
     ///
     /// With [`OnBad::Skip`] a ray that cannot be used is kept, with a NaN where a value is missing or exceeds f32, so that
     /// the query finds it bad, lets it miss and counts it. Text that is no number is refused all the same.
     ///
     /// # Errors
     /// [`Error::Io`] when there can be no thread.
-    pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches> {
-        let Self { path, source } = self;
+    pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
+        let Self { path, source, .. } = self;
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
         // One batch is being filled, one waits, one is in use.
         let (full, arriving) = sync_channel(1);
@@ -67,12 +72,12 @@ impl RayFile {
     }
 }
 
-/// The rays of a file, batch by batch.
+/// The rays of a file, or its points, batch by batch.
 #[derive(Debug)]
-pub struct RayBatches {
+pub struct RayBatches<T = Ray> {
     path: PathBuf,
-    arriving: Receiver<Result<Batch>>,
-    give_back: Sender<Vec<Ray>>,
+    arriving: Receiver<Result<Batch<T>>>,
+    give_back: Sender<Vec<T>>,
     total: Option<u64>,
     length: Option<u64>,
     bytes: Arc<AtomicU64>,
@@ -81,25 +86,27 @@ pub struct RayBatches {
 }
 
 #[derive(Debug)]
-struct Batch {
-    rays: Vec<Ray>,
+struct Batch<T> {
+    rays: Vec<T>,
     rounding: Rounding,
     last: bool,
 }
 
 impl RayBatches {
-    /// Rays a batch: enough to keep any device busy as long as files are read, 8 MiB.
+    /// Rays a batch, or points: enough to keep any device busy as long as files are read, 8 MiB.
     pub const BATCH: usize = 1 << 18;
     /// Batches that exist at a time.
     pub const IN_FLIGHT: u64 = 3;
+}
 
+impl<T: Batched> RayBatches<T> {
     /// Puts the next rays into `rays`, whose memory goes back to the reader; false when there are none left. As long as it
     /// waits for a slow pipe it looks whether it was cancelled.
     ///
     /// # Errors
     /// As [`read_spheres`](super::read_spheres), and when the file became shorter or longer while it was read;
     /// [`Error::Cancelled`].
-    pub fn next(&mut self, rays: &mut Vec<Ray>, watch: &Watch) -> Result<bool> {
+    pub fn next(&mut self, rays: &mut Vec<T>, watch: &Watch) -> Result<bool> {
         loop {
             watch.check()?;
             match self.arriving.recv_timeout(Duration::from_millis(50)) {
@@ -122,7 +129,7 @@ impl RayBatches {
 
     /// More rays than there can be; none of a pipe.
     pub fn at_most(&self) -> Option<u64> {
-        self.total.or(self.length.map(|bytes| bytes / SHORTEST_LINE))
+        self.total.or(self.length.map(|bytes| bytes / T::SHORTEST_LINE))
     }
 
     /// How many rays there will be in all, to be asked from another thread: known of arrays, expected of tables by what of
@@ -142,15 +149,15 @@ impl RayBatches {
 }
 
 /// The thread that reads.
-struct Reader {
+struct Reader<T> {
     converter: Converter,
-    full: SyncSender<Result<Batch>>,
-    empty: Receiver<Vec<Ray>>,
+    full: SyncSender<Result<Batch<T>>>,
+    empty: Receiver<Vec<T>>,
     /// How many rays were handed on.
     read: Arc<AtomicU64>,
 }
 
-impl Reader {
+impl<T: Batched> Reader<T> {
     fn run(mut self, source: Source) {
         let last = self.fill(source);
         // Nobody listens when the work was given up for another reason.
@@ -158,7 +165,7 @@ impl Reader {
     }
 
     /// Hands on all batches; the one that says that there are no more is returned.
-    fn fill(&mut self, source: Source) -> Result<Batch> {
+    fn fill(&mut self, source: Source) -> Result<Batch<T>> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {
             rays.push(self.converter.convert(row)?);
@@ -174,13 +181,13 @@ impl Reader {
         Ok(Batch { rays: Vec::new(), rounding: self.converter.rounding, last: true })
     }
 
-    fn hand_on(&self, rays: Vec<Ray>) -> Result<()> {
+    fn hand_on(&self, rays: Vec<T>) -> Result<()> {
         self.read.fetch_add(rays.len() as u64, Ordering::Relaxed);
         let batch = Batch { rays, rounding: self.converter.rounding, last: false };
         self.full.send(Ok(batch)).map_err(|_| Error::Cancelled { done: 0 })
     }
 
-    fn buffer(&self) -> Result<Vec<Ray>> {
+    fn buffer(&self) -> Result<Vec<T>> {
         let mut rays = self.empty.recv().map_err(|_| Error::Cancelled { done: 0 })?;
         rays.clear();
         rays.try_reserve_exact(RayBatches::BATCH)

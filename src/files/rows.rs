@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
+use crate::emit::check_point;
 use crate::error::{Error, Result};
 use crate::query::{OnBad, check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
@@ -35,7 +36,7 @@ impl std::ops::AddAssign for Rounding {
     }
 }
 
-/// The two kinds of table.
+/// A kind of table.
 #[derive(Debug)]
 pub(super) struct Kind {
     /// One of them.
@@ -46,6 +47,8 @@ pub(super) struct Kind {
     pub(super) fields: &'static [&'static str],
     /// What a field holds that a file may leave out.
     pub(super) default: fn(field: usize) -> Option<f32>,
+    /// The shape of their arrays, in words.
+    pub(super) shape: &'static str,
     /// Columns that the design knows, but not this release.
     pub(super) later: &'static [&'static str],
 }
@@ -55,6 +58,7 @@ pub(super) static SPHERES: Kind = Kind {
     plural: "spheres",
     fields: &["x", "y", "z", "r"],
     default: |_| None,
+    shape: "(N, 4)",
     later: &["vx", "vy", "vz", "mask", "rx", "ry", "rz", "qw", "qx", "qy", "qz"],
 };
 
@@ -67,7 +71,26 @@ pub(super) static RAYS: Kind = Kind {
         7 => Some(f32::INFINITY),
         _ => None,
     },
+    shape: "(M, 6), origin and direction, or (M, 8) with t_min and t_max",
     later: &["mask", "skip_id", "time"],
+};
+
+pub(super) static POINTS: Kind = Kind {
+    what: "point",
+    plural: "points",
+    fields: &["x", "y", "z"],
+    default: |_| None,
+    shape: "(N, 3), x y z,",
+    later: &[],
+};
+
+pub(super) static POSES: Kind = Kind {
+    what: "pose",
+    plural: "poses",
+    fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
+    default: |_| None,
+    shape: "(N, 7), x y z qw qx qy qz,",
+    later: &[],
 };
 
 /// The longest row there is.
@@ -148,14 +171,17 @@ impl Row<'_> {
 }
 
 /// A record that rows can be made into.
-pub(super) trait Record: Copy {
+pub(super) trait Record: Copy + Send + 'static {
     const KIND: &'static Kind;
+    /// Bytes of the shortest line that is one.
+    const SHORTEST_LINE: u64;
     fn from_fields(fields: [f32; MOST_FIELDS]) -> Self;
     fn check(&self) -> Result<()>;
 }
 
 impl Record for Sphere {
     const KIND: &'static Kind = &SPHERES;
+    const SHORTEST_LINE: u64 = "0,0,0,0\n".len() as u64;
     fn from_fields([x, y, z, r, ..]: [f32; MOST_FIELDS]) -> Self {
         Self::new([x, y, z], r)
     }
@@ -166,11 +192,23 @@ impl Record for Sphere {
 
 impl Record for Ray {
     const KIND: &'static Kind = &RAYS;
+    const SHORTEST_LINE: u64 = "0,0,0,1,0,0\n".len() as u64;
     fn from_fields([ox, oy, oz, t_min, dx, dy, dz, t_max]: [f32; MOST_FIELDS]) -> Self {
         Self::new([ox, oy, oz], [dx, dy, dz]).between(t_min, t_max)
     }
     fn check(&self) -> Result<()> {
         check_ray(0, self)
+    }
+}
+
+impl Record for [f32; 3] {
+    const KIND: &'static Kind = &POINTS;
+    const SHORTEST_LINE: u64 = "0,0,0\n".len() as u64;
+    fn from_fields([x, y, z, ..]: [f32; MOST_FIELDS]) -> Self {
+        [x, y, z]
+    }
+    fn check(&self) -> Result<()> {
+        check_point(0, self)
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::GpuDevice;
+use super::emit::Seeds;
 use super::gather::{Gather, Landed, Open};
 use super::pace::{self, Meter};
 use super::params::UNIFORM_STEP;
@@ -14,6 +15,7 @@ use super::plan::{Plan, Way};
 use super::slot::{Flight, Sizes, Slot};
 use super::spheres::{GpuScene, RANGE};
 use crate::cpu::{Batch, CpuScene, Tally, on_cores};
+use crate::emit::Source;
 use crate::error::Result;
 use crate::query::Query;
 use crate::records::Ray;
@@ -68,7 +70,15 @@ impl GpuScene {
     /// Memory that pieces of a query take on the device.
     pub(crate) fn bytes_in_flight(spheres: u64, rays: u64) -> u64 {
         let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
-        let sizes = Sizes { params, rays: 32 * rays, pairs: 16 * rays, state: 24 * rays, results: 12 * rays };
+        let sizes = Sizes {
+            params,
+            up: 32 * rays,
+            pairs: 16 * rays,
+            seeds: 0,
+            rays: 32 * rays,
+            state: 24 * rays,
+            results: 12 * rays,
+        };
         SLOTS as u64 * sizes.total()
     }
 
@@ -83,7 +93,7 @@ impl GpuScene {
     ) -> Result<(Tally, Vec<usize>)> {
         let mut sum = Sum::default();
         batch.watch.check()?;
-        if batch.rays.is_empty() {
+        if batch.rays.len() == 0 {
             return Ok((sum.tally, sum.again));
         }
         let plan = Plan::new::<G>(gpu, self, host, batch, way).await?;
@@ -98,7 +108,7 @@ impl GpuScene {
                 free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
             }
             batch.watch.check()?;
-            let rays = &batch.rays[start..batch.rays.len().min(start + plan.piece()?)];
+            let rays = batch.rays.part(start..batch.rays.len().min(start + plan.piece()?));
             flying.push_back(plan.send::<G>(free.pop(), start, rays, &mut meter).await?);
             start += rays.len();
         }
@@ -118,14 +128,20 @@ impl Plan<'_> {
         &self,
         free: Option<Slot>,
         start: usize,
-        rays: &[Ray],
+        rays: Source<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<Piece> {
         let count = rays.len() as u64;
-        let sizes = self.sizes::<G>(count);
+        let seeds = Seeds::of(rays, self.maker.is_some());
+        let sizes = self.sizes::<G>(&seeds);
         let slot = Slot::take(self.gpu, free, sizes).await?;
-        let bad = self.write(slot.view(self.gpu).await?, rays, self.batch.first + start as u64)?;
+        let bad = self.write(slot.view(self.gpu).await?, &seeds, self.batch.first + start as u64)?;
         let groups = self.groups(&slot).await?;
+        let maker = self.maker.as_ref().filter(|_| seeds.made());
+        let made = match maker {
+            Some(maker) => Some((&maker.pipeline, maker.group(self.gpu, &slot).await?)),
+            None => None,
+        };
         let mut queued = VecDeque::new();
         let mut begin = 0;
         let (submission, number) = loop {
@@ -144,6 +160,13 @@ impl Plan<'_> {
                     }
                     {
                         let mut pass = encoder.begin_compute_pass(&Default::default());
+                        if begin == 0
+                            && let Some((pipeline, group)) = &made
+                        {
+                            pass.set_pipeline(pipeline);
+                            pass.set_bind_group(0, group, &[]);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
+                        }
                         pass.set_pipeline(&self.search);
                         for (n, range) in (begin..).zip(&self.ranges[begin..end]) {
                             pass.set_bind_group(0, &groups[range.part][0], &[(n as u64 * UNIFORM_STEP) as u32]);
@@ -189,7 +212,7 @@ impl Plan<'_> {
         let Piece { slot, flight, start, count, bad, number } = piece;
         let bytes = G::result_bytes(count as u64);
         let batch = self.batch;
-        let rays = &batch.rays[start..start + count];
+        let rays = batch.rays.part(start..start + count);
         let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
         meter.done(number);
         let Landed { tally: mut part, open, again } = out.gather(start, rays, &view, &bad);

@@ -183,10 +183,16 @@ impl GpuDevice {
         is_software(&self.info)
     }
 
-    /// What a ray may do in a tree before it is cast without. lavapipe stops a subgroup after 65,535 turns of all its loops, and
-    /// in each of them one of its threads takes a step of its own.
+    /// Turns of its loops that a ray may make in a tree before it is cast without: lavapipe allows 65,535 to a subgroup. Where its
+    /// threads know of each other's, a ray counts at least a sixth of them (shaders/trail.wgsl), else only its own.
     pub(crate) fn steps(&self) -> u32 {
-        if self.is_software() { 60_000 / self.info.subgroup_max_size.max(1) } else { 1 << 24 }
+        if !self.is_software() {
+            1 << 24
+        } else if shares_loads(&self.device, &self.info) {
+            10_000
+        } else {
+            10_000 / self.info.subgroup_max_size.max(1)
+        }
     }
 
     /// Buffers that casts left for the next.

@@ -2,6 +2,7 @@
 
 use super::settle::{GpuQuery, Raw, judged};
 use crate::cpu::{CpuScene, Tally};
+use crate::emit::Source;
 use crate::query::Query;
 use crate::records::{Hit, Ray};
 use crate::wgsl::{self, Program};
@@ -39,7 +40,7 @@ pub(crate) trait Gather {
     /// Bytes that come back.
     fn result_bytes(rays: u64) -> u64;
     /// Takes a piece's results, whose first ray is number `start` of the batch; `bad` rays miss.
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
+    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
     /// Settles one that was left open.
     fn settle(raw: Self::Item, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally)
     -> Self::Item;
@@ -64,16 +65,16 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
         rays * size_of::<T>() as u64
     }
 
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<T> {
+    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<T> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
         let raw: &[T] = bytemuck::cast_slice(bytes);
         let mut bad = bad.iter().map(|i| *i as usize).peekable();
-        for (i, ((out, raw), ray)) in self.0[start..].iter_mut().zip(raw).zip(rays).enumerate() {
+        for (i, (out, raw)) in self.0[start..].iter_mut().zip(&raw[..rays.len()]).enumerate() {
             if bad.next_if_eq(&i).is_some() {
                 *out = T::MISS;
                 continue;
             }
-            match T::read(*raw, ray) {
+            match T::read(*raw, || rays.ray(i)) {
                 Raw::Final(record) => {
                     tally.hits += u64::from(record.is_hit());
                     *out = record;
@@ -82,7 +83,7 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
                     tally.beyond += 1;
                     *out = T::MISS;
                 }
-                Raw::Open => open.push(Open { at: start + i, ray: *ray, raw: *raw }),
+                Raw::Open => open.push(Open { at: start + i, ray: rays.ray(i), raw: *raw }),
                 Raw::Again => again.push(start + i),
             }
         }
@@ -121,7 +122,7 @@ impl Gather for Naive<'_> {
         Records::<Hit>::result_bytes(rays)
     }
 
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<Hit> {
+    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Hit> {
         self.0.gather(start, rays, bytes, bad)
     }
 
@@ -152,7 +153,7 @@ impl Gather for Words<'_> {
         Self::state_bytes(rays)
     }
 
-    fn gather(&mut self, start: usize, rays: &[Ray], bytes: &[u8], bad: &[u32]) -> Landed<bool> {
+    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<bool> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
         let raw: &[u32] = bytemuck::cast_slice(bytes);
         let words = raw.len() / 4;
@@ -172,7 +173,7 @@ impl Gather for Words<'_> {
             while doubt != 0 {
                 let i = w * 32 + doubt.trailing_zeros() as usize;
                 doubt &= doubt - 1;
-                open.push(Open { at: start + i, ray: rays[i], raw: false });
+                open.push(Open { at: start + i, ray: rays.ray(i), raw: false });
             }
             self.put(start + w * 32, met, rays.len() - w * 32);
         }

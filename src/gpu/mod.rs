@@ -4,6 +4,7 @@ pub(crate) mod adapters;
 mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;
+pub(crate) mod emit;
 pub(crate) mod gather;
 mod moved;
 mod pace;

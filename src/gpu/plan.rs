@@ -5,14 +5,15 @@ use std::sync::Arc;
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
+use super::emit::{Maker, Seeds};
 use super::gather::Gather;
 use super::pace::Pace;
 use super::params::{Params, UNIFORM_STEP};
 use super::slot::{Sizes, Slot, Upload};
 use super::spheres::{GpuScene, RANGE};
-use crate::cpu::{Batch, CpuScene, finite};
+use crate::cpu::{Batch, CpuScene};
 use crate::error::{Error, Result};
-use crate::query::{OnBad, Precision, Query, check_ray};
+use crate::query::{Precision, Query};
 use crate::records::{Ray, Sphere};
 
 /// How spheres are found.
@@ -46,6 +47,8 @@ pub(crate) struct Plan<'a> {
     /// Rays a thread of it takes.
     pub(crate) rays_a_thread: u64,
     pub(crate) finish: Option<ComputePipeline>,
+    /// What makes rays on the device, when they are not sent there.
+    pub(crate) maker: Option<Maker>,
     pub(crate) ranges: Vec<Range>,
     walks: bool,
 }
@@ -90,6 +93,7 @@ impl<'a> Plan<'a> {
                 Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
                 None => None,
             },
+            maker: Maker::of(gpu, batch.rays).await?,
             ranges,
             walks: walk.is_some(),
         })
@@ -105,7 +109,7 @@ impl<'a> Plan<'a> {
         let weight = self.ranges.iter().map(|range| range.weight).sum();
         let piece = GpuScene::piece(self.gpu, self.pace().budget(), weight);
         // One buffer takes all that goes up.
-        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 3 * Sizes::STEP);
+        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
         let allowed = self.gpu.largest_binding();
         match allowed.saturating_sub(params) / one {
             0 => {
@@ -135,10 +139,13 @@ impl<'a> Plan<'a> {
         self.ranges.len().min(begin + fit.count().max(1))
     }
 
-    /// What a piece of so many rays needs.
-    pub(crate) fn sizes<G: Gather>(&self, rays: u64) -> Sizes {
+    /// What a piece needs.
+    pub(crate) fn sizes<G: Gather>(&self, seeds: &Seeds<'_>) -> Sizes {
+        let rays = seeds.rays().len() as u64;
         Sizes {
             params: self.params_bytes(),
+            up: seeds.bytes(),
+            seeds: if seeds.made() { seeds.bytes() } else { 0 },
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
             state: G::state_bytes(rays),
@@ -147,9 +154,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes what a piece needs into its slot; says which rays cannot be used.
-    pub(crate) fn write(&self, mut upload: Upload, rays: &[Ray], first: u64) -> Result<Vec<u32>> {
-        /// Rays made ready at a time, in the nearest cache.
-        const STEP: usize = 256;
+    pub(crate) fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, first: u64) -> Result<Vec<u32>> {
+        let rays = seeds.rays();
         for (n, range) in (0..).zip(&self.ranges) {
             let part = self.scene.parts.get(range.part);
             let params = Params {
@@ -165,23 +171,7 @@ impl<'a> Plan<'a> {
             };
             upload.params(n * UNIFORM_STEP, &params);
         }
-        let mut bad = Vec::new();
-        let mut ready = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); STEP];
-        for (n, chunk) in rays.chunks(STEP).enumerate() {
-            for (i, (ready, ray)) in ready.iter_mut().zip(chunk).enumerate() {
-                *ready = finite(ray);
-                let at = n * STEP + i;
-                if let Err(error) = check_ray(first + at as u64, ray) {
-                    if self.batch.query.on_bad == OnBad::Refuse {
-                        return Err(error);
-                    }
-                    bad.push(at as u32);
-                    // Its range is empty: the start lies past the end.
-                    *ready = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
-                }
-            }
-            upload.rays(n * STEP, &ready[..chunk.len()]);
-        }
+        let bad = seeds.write(&mut upload, first, self.batch.query.on_bad)?;
         if self.host.pairwise {
             upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
         }

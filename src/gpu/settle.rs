@@ -31,7 +31,7 @@ pub(crate) trait GpuQuery: CpuQuery + Pod {
     /// The program run once at the end.
     const FINISH: &'static Program;
     /// What a raw record is.
-    fn read(raw: Self, ray: &Ray) -> Raw<Self>;
+    fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self>;
     /// Settles an open one: rounds the roots of a sphere that is certain, or judges the whole ray.
     fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
 }
@@ -63,7 +63,7 @@ impl GpuQuery for Hit {
     const STATE: u64 = size_of::<Best>() as u64;
     const FINISH: &'static Program = &wgsl::HITS;
 
-    fn read(raw: Self, _: &Ray) -> Raw<Self> {
+    fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
         read(raw, raw.t)
     }
 
@@ -81,7 +81,7 @@ impl GpuQuery for Interval {
     const STATE: u64 = size_of::<Best>() as u64;
     const FINISH: &'static Program = &wgsl::INTERVALS;
 
-    fn read(raw: Self, _: &Ray) -> Raw<Self> {
+    fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
         read(raw, raw.t_enter)
     }
 
@@ -102,10 +102,11 @@ impl GpuQuery for Approach {
     const STATE: u64 = size_of::<Nearest>() as u64;
     const FINISH: &'static Program = &wgsl::APPROACHES;
 
-    fn read(raw: Self, ray: &Ray) -> Raw<Self> {
+    fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self> {
         match read(raw, raw.t) {
             // Found between finite ends; the ray's own may be infinite.
             Raw::Final(raw) if raw.id != NO_SPHERE => {
+                let ray = ray();
                 Raw::Final(Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw })
             }
             other => other,

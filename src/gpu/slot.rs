@@ -11,12 +11,15 @@ use super::GpuDevice;
 use super::buffers::Mapped;
 use crate::error::Result;
 
-/// Bytes of each buffer. `rays` and `pairs` (the spheres that pairs bring along) go up, with as much of `params`.
+/// Bytes of each buffer. `up` goes up: rays, or in `seeds` what they are made from there; with it `pairs` (the spheres that pairs bring
+/// along) and as much of `params`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) params: u64,
-    pub(crate) rays: u64,
+    pub(crate) up: u64,
     pub(crate) pairs: u64,
+    pub(crate) seeds: u64,
+    pub(crate) rays: u64,
     pub(crate) state: u64,
     pub(crate) results: u64,
 }
@@ -25,12 +28,12 @@ impl Sizes {
     /// Buffers are as many bytes, times some number.
     pub(crate) const STEP: u64 = 256;
 
-    fn fields(self) -> [u64; 5] {
-        [self.params, self.rays, self.pairs, self.state, self.results]
+    fn fields(self) -> [u64; 7] {
+        [self.params, self.up, self.pairs, self.seeds, self.rays, self.state, self.results]
     }
 
-    fn from_fields([params, rays, pairs, state, results]: [u64; 5]) -> Self {
-        Self { params, rays, pairs, state, results }
+    fn from_fields([params, up, pairs, seeds, rays, state, results]: [u64; 7]) -> Self {
+        Self { params, up, pairs, seeds, rays, state, results }
     }
 
     fn covers(self, other: Self) -> bool {
@@ -43,12 +46,12 @@ impl Sizes {
     }
 
     fn upload(self) -> u64 {
-        self.params + self.rays + self.pairs
+        self.params + self.up + self.pairs
     }
 
     /// Memory of one slot.
     pub(crate) fn total(self) -> u64 {
-        2 * self.upload() + self.state + 2 * self.results
+        self.upload() + self.params + self.pairs + self.seeds + self.rays + self.state + 2 * self.results
     }
 }
 
@@ -57,6 +60,7 @@ pub(crate) struct Slot {
     sizes: Sizes,
     upload: Buffer,
     pub(crate) params: Buffer,
+    pub(crate) seeds: Buffer,
     pub(crate) rays: Buffer,
     pub(crate) pairs: Buffer,
     pub(crate) state: Buffer,
@@ -95,7 +99,7 @@ impl Slot {
         }
     }
 
-    async fn new(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
         // None may be empty.
         let sizes = Sizes::from_fields(sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(Sizes::STEP)));
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
@@ -108,7 +112,8 @@ impl Slot {
         Ok(Self {
             sizes,
             params: gpu.buffer("params", sizes.params, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?,
-            rays: gpu.buffer("rays", sizes.rays, storage).await?,
+            seeds: gpu.buffer("seeds of rays", sizes.seeds, storage).await?,
+            rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
             pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
             state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
             results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
@@ -117,7 +122,7 @@ impl Slot {
         })
     }
 
-    /// The mapped memory for what goes up: params, then rays, then spheres of pairs.
+    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs.
     pub(crate) async fn view(&self, gpu: &GpuDevice) -> Result<Upload> {
         match self.upload.get_mapped_range_mut(..) {
             Ok(view) => Ok(Upload { view, sizes: self.sizes }),
@@ -130,7 +135,8 @@ impl Slot {
     pub(crate) fn send(&self, encoder: &mut CommandEncoder, written: &Sizes) {
         self.upload.unmap();
         let mut from = 0;
-        let targets = [(&self.params, written.params), (&self.rays, written.rays), (&self.pairs, written.pairs)];
+        let rays = if written.seeds > 0 { &self.seeds } else { &self.rays };
+        let targets = [(&self.params, written.params), (rays, written.up), (&self.pairs, written.pairs)];
         for ((target, bytes), room) in targets.into_iter().zip(self.sizes.fields()) {
             if bytes > 0 {
                 encoder.copy_buffer_to_buffer(&self.upload, from, target, 0, bytes);
@@ -194,13 +200,13 @@ impl Upload {
         self.put(at, bytemuck::bytes_of(params));
     }
 
-    /// Records from the `index`th ray on.
-    pub(crate) fn rays<T: Pod>(&mut self, index: usize, rays: &[T]) {
-        self.put(self.sizes.params + (index * size_of::<T>()) as u64, bytemuck::cast_slice(rays));
+    /// Rays, or their seeds, `at` so many bytes from the first.
+    pub(crate) fn rays<T: Pod>(&mut self, at: usize, rays: &[T]) {
+        self.put(self.sizes.params + at as u64, bytemuck::cast_slice(rays));
     }
 
     pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
-        self.put(self.sizes.params + self.sizes.rays, bytemuck::cast_slice(spheres));
+        self.put(self.sizes.params + self.sizes.up, bytemuck::cast_slice(spheres));
     }
 
     fn put(&mut self, at: u64, bytes: &[u8]) {

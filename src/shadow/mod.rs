@@ -14,6 +14,7 @@ mod system;
 #[cfg(feature = "cli")]
 mod system_file;
 
+pub(crate) use camera::View;
 pub use camera::{Camera, Lens};
 pub use color::Color;
 pub(crate) use cull::square;
@@ -24,6 +25,7 @@ pub use png::Bits;
 pub(crate) use sight::Prepared;
 pub use sight::{Sight, visible_fraction};
 pub(crate) use stage::{Look, Receiver, Stage};
+pub(crate) use system::check_camera;
 pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
 
 use std::sync::Arc;

@@ -200,7 +200,7 @@ fn check_point(place: &str, field: &str, v: DVec3) -> Result<()> {
     usage(format!("{place}: {field} is {}: coordinates must be finite and at most 1e30", text(v)))
 }
 
-fn check_camera(camera: &Camera) -> Result<()> {
+pub(crate) fn check_camera(camera: &Camera) -> Result<()> {
     check_point("camera", "position", camera.position)?;
     check_point("camera", "target", camera.target)?;
     check_point("camera", "up", camera.up)?;

@@ -2,6 +2,7 @@
 
 mod brute;
 mod copy;
+mod made;
 mod numbers;
 mod scenes;
 mod sets;
@@ -23,6 +24,7 @@ use umbracast::{Result, blocking};
   umbracast bench brute                      every device here, at every precision
   umbracast bench brute --device gpu --json  the best GPU, for programs
   umbracast bench brute --spheres 16384      more spheres; every ray is tested against each
+  umbracast bench made                       rays made on the device, beside rays sent there
   umbracast bench copy                       reading back, in place and not
 
 Hits are printed beside every time: runs that differ in them did not do the same work.
@@ -40,6 +42,8 @@ enum What {
     Small(small::SmallArgs),
     /// Every ray against every sphere: billions of tests a second, beside the loops one would write first
     Brute(brute::BruteArgs),
+    /// Rays made where they are cast, beside the same rays sent there: bytes and CPU time of an occlusion image
+    Made(made::MadeArgs),
     /// Reading what a GPU wrote: in place, beside a fresh copy each time
     Copy(copy::CopyArgs),
 }
@@ -49,6 +53,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
         What::Scenes(args) => scenes::run(args),
         What::Small(args) => small::run(args),
         What::Brute(args) => brute::run(args),
+        What::Made(args) => made::run(args),
         What::Copy(args) => copy::run(args),
     }
 }

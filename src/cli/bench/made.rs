@@ -1,0 +1,94 @@
+//! `umbracast bench made`: an occlusion image whose rays are made where they are cast, beside the same rays sent there.
+
+use clap::Args;
+use serde::Serialize;
+use umbracast::emit::{Image, Toward};
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Camera, Lens};
+use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, bench, blocking};
+
+use super::timing::median;
+use super::{choices, sets};
+use crate::cli::{print, print_json};
+
+/// Few enough that rays count for something, where every sphere is tested.
+const SPHERES: u32 = 16;
+/// Of the image, in pixels; as many points.
+const SIDE: u32 = 1024;
+
+#[derive(Debug, Args)]
+pub(crate) struct MadeArgs {
+    /// Only this device; else all
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Runs of each, after a first one that does not count; the median is told
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    device: String,
+    source: &'static str,
+    rays: u64,
+    hits: u64,
+    /// Bytes that go up, and median CPU seconds, of rays made there and of rays sent.
+    made_bytes: u64,
+    made_cpu_seconds: f64,
+    sent_bytes: u64,
+    sent_cpu_seconds: f64,
+}
+
+pub(super) fn run(args: &MadeArgs) -> Result<()> {
+    let points: Vec<[f32; 3]> = (0..SIDE * SIDE)
+        .map(|i| [i % SIDE, i / SIDE].map(|at| at as f32 / SIDE as f32 * 2.0 - 1.0))
+        .map(|[x, y]| [x, y, -2.0])
+        .collect();
+    let lamp = Toward { points: &points, target: [0.25, 0.5, 3.0], radius: 0.1 };
+    let lens = Lens::Perspective { field_of_view_deg: 60.0 };
+    let camera = Camera { position: DVec3::new(0.0, 0.0, 3.0), target: DVec3::ZERO, up: DVec3::Y, lens };
+    let image = Image::new(&camera, [SIDE; 2])?;
+    let mut rows = Vec::new();
+    for choice in choices(&args.device) {
+        let device = blocking::open(&DeviceOptions::new(choice))?;
+        for (source, rays) in [("toward a lamp", Rays::from(&lamp)), ("camera", Rays::from(&image))] {
+            let row = measure(args, &device, source, rays)?;
+            if !args.json {
+                print(&format!(
+                    "{:<34} {source:<13} {} rays, {} hits: made there {} bytes up, {:.1} ms CPU; sent {} bytes, {:.1} ms CPU\n",
+                    row.device,
+                    row.rays,
+                    row.hits,
+                    row.made_bytes,
+                    1e3 * row.made_cpu_seconds,
+                    row.sent_bytes,
+                    1e3 * row.sent_cpu_seconds
+                ))?;
+            }
+            rows.push(row);
+        }
+    }
+    if args.json { print_json(&rows) } else { Ok(()) }
+}
+
+fn measure(args: &MadeArgs, device: &Device, source: &'static str, rays: Rays<'_>) -> Result<Row> {
+    let scene = blocking::scene(device, &sets::uniform(SPHERES), &SceneOptions::default())?;
+    let written: Vec<Ray> = (0..rays.len()).filter_map(|i| rays.ray(i)).collect();
+    let up = |rays: Rays<'_>| Ok::<u64, umbracast::Error>(bench::made(device, rays)?.map_or(0, |(_, bytes)| bytes));
+    let (made_bytes, sent_bytes) = (up(rays)?, up(Rays::from(&written))?);
+    let made = median(args.repeat, || blocking::occluded(&scene, rays, &Query::default()))?;
+    let sent = median(args.repeat, || blocking::occluded(&scene, &written, &Query::default()))?;
+    Ok(Row {
+        device: device.name().into(),
+        source,
+        rays: rays.len() as u64,
+        hits: made.last.report.hits,
+        made_bytes,
+        made_cpu_seconds: made.cpu,
+        sent_bytes,
+        sent_cpu_seconds: sent.cpu,
+    })
+}

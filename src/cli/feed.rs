@@ -1,0 +1,220 @@
+//! Where the rays of a cast come from: a file of them, points and where they look, or a sensor. All go by in batches.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use umbracast::emit::{Parallel, Sensor, Toward};
+use umbracast::files::{RayBatches, RayFile, Rounding, SensorFile};
+use umbracast::glam::DVec3;
+use umbracast::{Error, OnBad, Ray, Rays, Result, Watch};
+
+use super::args::{Given, numbers};
+
+/// What is said of the rays on the command line.
+#[derive(Clone, Debug)]
+pub(crate) enum Rules<'a> {
+    /// They are in a file.
+    Rays(&'a Path),
+    /// They begin at the points of a file.
+    Points(&'a Path, Aim),
+    /// They are a sensor's.
+    Sensor(&'a Path),
+}
+
+/// Where points look, as given.
+#[derive(Clone, Debug)]
+pub(crate) enum Aim {
+    /// Along a direction.
+    Parallel([f32; 3]),
+    /// At a point or a sphere.
+    Toward { target: [Given; 3], radius: f32 },
+}
+
+/// The parser of `--parallel`.
+pub(crate) fn parallel(text: &str) -> Result<Aim, String> {
+    let given = numbers(text, "dx,dy,dz", &[3])?;
+    let direction = [0, 1, 2].map(|i| given[i].narrow);
+    if let Some((i, value)) = direction.into_iter().enumerate().find(|(_, value)| !value.is_finite()) {
+        return Err(format!("{} is {value}: a direction must be finite", ["dx", "dy", "dz"][i]));
+    }
+    if direction == [0.0; 3] {
+        return Err("a direction must not be zero".into());
+    }
+    Ok(Aim::Parallel(direction))
+}
+
+/// The parser of `--toward`.
+pub(crate) fn toward(text: &str) -> Result<Aim, String> {
+    let given = numbers(text, "x,y,z[,r]", &[3, 4])?;
+    if let Some(i) = given.iter().position(|number| !number.narrow.is_finite()) {
+        return Err(format!("{} is {}: a target must be finite", ["x", "y", "z", "r"][i], given[i].narrow));
+    }
+    let radius = given.get(3).map_or(0.0, |r| r.narrow);
+    if radius < 0.0 {
+        return Err(format!("r is {radius}: a radius must not be negative"));
+    }
+    Ok(Aim::Toward { target: [given[0], given[1], given[2]], radius })
+}
+
+/// Files that were opened and found to be what they should be.
+pub(crate) enum Opened {
+    Rays(RayFile),
+    Points(RayFile<[f32; 3]>, PathBuf, Aim),
+    Sensor(SensorFile),
+}
+
+impl Rules<'_> {
+    /// Opens the files; says which ones the rays are made from.
+    pub(crate) fn open(&self) -> Result<(Opened, Vec<PathBuf>)> {
+        Ok(match self {
+            Self::Rays(path) => (Opened::Rays(RayFile::open(path)?), vec![path.into()]),
+            Self::Points(path, aim) => {
+                (Opened::Points(RayFile::open(path)?, path.into(), aim.clone()), vec![path.into()])
+            }
+            Self::Sensor(path) => {
+                let file = SensorFile::open(path)?;
+                let paths = [Some(path.into()), file.poses()].into_iter().flatten().collect();
+                (Opened::Sensor(file), paths)
+            }
+        })
+    }
+}
+
+impl Opened {
+    /// How many rays there are, where that is known.
+    pub(crate) fn rays(&self) -> Option<u64> {
+        match self {
+            Self::Rays(file) => file.rays(),
+            Self::Points(file, ..) => file.rays(),
+            Self::Sensor(_) => None,
+        }
+    }
+
+    /// Starts to read.
+    pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<Feed> {
+        Ok(match self {
+            Self::Rays(file) => Feed::Rays(file.read(origin, on_bad)?, Vec::new()),
+            Self::Points(file, path, aim) => {
+                let (aim, rounding) = aim.from(origin);
+                Feed::Points { batches: file.read(origin, on_bad)?, batch: Vec::new(), path, aim, rounding }
+            }
+            Self::Sensor(file) => {
+                let (sensor, rounding) = file.sensor(origin, on_bad)?;
+                Feed::Sensor { sensor, now: 0..0, rounding }
+            }
+        })
+    }
+}
+
+/// Where points look, in the numbers that count.
+pub(crate) enum Look {
+    Parallel([f32; 3]),
+    Toward([f32; 3], f32),
+}
+
+impl Aim {
+    /// With the origin subtracted, and what rounding then did to the target.
+    fn from(self, origin: DVec3) -> (Look, Rounding) {
+        let mut rounding = Rounding::default();
+        match self {
+            Self::Parallel(direction) => (Look::Parallel(direction), rounding),
+            Self::Toward { target, radius } => {
+                let mut axis = |(given, origin): (Given, f64)| {
+                    let wide = given.wide - origin;
+                    // Text is rounded to f32 at once where nothing is subtracted.
+                    let narrow = if origin == 0.0 { given.narrow } else { wide as f32 };
+                    let largest = (f64::from(narrow) - wide).abs();
+                    if largest > 0.0 {
+                        rounding += Rounding { changed: 1, largest };
+                    }
+                    narrow
+                };
+                let [x, y, z] = target;
+                let target = [axis((x, origin.x)), axis((y, origin.y)), axis((z, origin.z))];
+                (Look::Toward(target, radius), rounding)
+            }
+        }
+    }
+}
+
+/// Rays, batch by batch.
+pub(crate) enum Feed {
+    Rays(RayBatches, Vec<Ray>),
+    Points { batches: RayBatches<[f32; 3]>, batch: Vec<[f32; 3]>, path: PathBuf, aim: Look, rounding: Rounding },
+    Sensor { sensor: Sensor, now: Range<usize>, rounding: Rounding },
+}
+
+impl Feed {
+    /// Goes to the next batch; false when there is none.
+    pub(crate) fn next(&mut self, watch: &Watch) -> Result<bool> {
+        match self {
+            Self::Rays(batches, batch) => batches.next(batch, watch),
+            Self::Points { batches, batch, .. } => batches.next(batch, watch),
+            Self::Sensor { sensor, now, .. } => {
+                let end = Rays::from(&*sensor).len();
+                *now = now.end..end.min(now.end + RayBatches::BATCH);
+                Ok(now.start < now.end)
+            }
+        }
+    }
+
+    /// The present batch, its first ray number `first` of all.
+    pub(crate) fn rays(&self, first: u64) -> Rays<'_> {
+        let rays: Rays<'_> = match self {
+            Self::Rays(_, batch) => batch.into(),
+            Self::Points { batch: points, aim: Look::Parallel(direction), .. } => {
+                (&Parallel { points, direction: *direction }).into()
+            }
+            Self::Points { batch: points, aim: Look::Toward(target, radius), .. } => {
+                (&Toward { points, target: *target, radius: *radius }).into()
+            }
+            Self::Sensor { sensor, now, .. } => Rays::from(sensor).part(now.clone()),
+        };
+        rays.numbered_from(first)
+    }
+
+    /// An error about a point, in the words of its file.
+    pub(crate) fn placed(&self, error: Error) -> Error {
+        match (self, error) {
+            (Self::Points { path, .. }, Error::BadRecord { what: "point", index, field, value, why }) => {
+                let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
+                Error::BadFile { path: path.clone(), message }
+            }
+            (_, error) => error,
+        }
+    }
+
+    /// More rays than there can be; none of a pipe.
+    pub(crate) fn at_most(&self) -> Option<u64> {
+        match self {
+            Self::Rays(batches, _) => batches.at_most(),
+            Self::Points { batches, .. } => batches.at_most(),
+            Self::Sensor { sensor, .. } => Some(Rays::from(sensor).len() as u64),
+        }
+    }
+
+    /// How many rays there will be in all, to be asked from another thread.
+    pub(crate) fn expected(&self) -> Box<dyn Fn() -> Option<u64> + Send> {
+        match self {
+            Self::Rays(batches, _) => Box::new(batches.expected()),
+            Self::Points { batches, .. } => Box::new(batches.expected()),
+            Self::Sensor { .. } => {
+                let all = self.at_most();
+                Box::new(move || all)
+            }
+        }
+    }
+
+    /// What rounding to f32 did so far.
+    pub(crate) fn rounding(&self) -> Rounding {
+        match self {
+            Self::Rays(batches, _) => batches.rounding(),
+            Self::Points { batches, rounding, .. } => {
+                let mut sum = *rounding;
+                sum += batches.rounding();
+                sum
+            }
+            Self::Sensor { rounding, .. } => *rounding,
+        }
+    }
+}

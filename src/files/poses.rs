@@ -1,0 +1,59 @@
+//! Poses of a sensor, from a table.
+
+use std::path::Path;
+
+use glam::{DQuat, DVec3};
+
+use super::rows::{POSES, Rounding};
+use super::source::Source;
+use super::{bad_file, extension};
+use crate::emit::Pose;
+use crate::error::{Error, Result};
+use crate::query::OnBad;
+
+/// Poses, and what rounding their positions to f32 will do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoseTable {
+    /// In the file's order.
+    pub poses: Vec<Pose>,
+    /// Of the positions; rotations are directions, and count as little as those of rays do.
+    pub rounding: Rounding,
+}
+
+impl PoseTable {
+    /// Takes one more, its position less `origin`, in f64.
+    pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) {
+        let position = position - origin;
+        for wide in position.to_array().into_iter().filter(|wide| f64::from(*wide as f32) != *wide && wide.is_finite())
+        {
+            self.rounding += Rounding { changed: 1, largest: (f64::from(wide as f32) - wide).abs() };
+        }
+        self.poses.push(Pose { position, rotation });
+    }
+}
+
+/// Reads poses: positions and unit quaternions, in f64. `origin` is subtracted from the positions.
+///
+/// With [`OnBad::Skip`] a pose that cannot be used is kept, for the query to find.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a pose that
+/// cannot be used.
+pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
+    if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
+        return Err(bad_file(path, "it is named as a file of other records: expected .npy, .csv, .f32 or .poses"));
+    }
+    let mut table = PoseTable::default();
+    Source::open(path, &POSES)?.read(&mut |row| {
+        let [x, y, z, qw, qx, qy, qz] = std::array::from_fn(|field| row.numbers[field].wide);
+        table.push(DVec3::new(x, y, z), DQuat::from_xyzw(qx, qy, qz, qw), origin);
+        let Some(pose) = table.poses.last().filter(|_| on_bad == OnBad::Refuse) else { return Ok(()) };
+        pose.check(0).map_err(|error| match error {
+            Error::BadRecord { field, value, why, .. } => {
+                bad_file(path, format!("{}: {field} is {value}: {why}", row.place.spoken(path)))
+            }
+            other => other,
+        })
+    })?;
+    Ok(table)
+}
