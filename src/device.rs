@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::batch::Spheres;
+use crate::builder::Builder;
 use crate::error::{Error, Result};
 use crate::gpu::{GpuDevice, GpuScene, adapters};
 use crate::query::Precision;
@@ -267,9 +268,10 @@ impl Device {
     /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold.
-    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, _options: &SceneOptions) -> Result<Scene> {
-        Scene::new(self, spheres.into().records, false).await
+    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
+    /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
+    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+        Scene::new(self, spheres.into().records, false, options.builder).await
     }
 
     /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
@@ -277,7 +279,7 @@ impl Device {
     /// # Errors
     /// [`Error::BadRecord`] for a sphere that cannot be used.
     pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        Scene::new(self, spheres.into().records, true).await
+        Scene::new(self, spheres.into().records, true, Builder::Auto).await
     }
 
     /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the

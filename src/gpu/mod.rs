@@ -6,18 +6,25 @@ pub(crate) mod cast;
 pub(crate) mod device;
 pub(crate) mod emit;
 pub(crate) mod gather;
+mod moved;
 mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
 pub(crate) mod plan;
+pub(crate) mod plant;
+#[cfg(test)]
+mod plant_tests;
 mod planted;
 pub(crate) mod probe;
 pub(crate) mod readback;
+mod refit;
 mod settle;
 pub(crate) mod shot;
 mod slot;
 pub(crate) mod spheres;
+mod steps;
 
 pub(crate) use device::GpuDevice;
+pub(crate) use planted::Planted;
 pub(crate) use settle::GpuQuery;
 pub(crate) use spheres::{Frame, GpuScene};
