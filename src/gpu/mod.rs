@@ -25,6 +25,5 @@ pub(crate) mod spheres;
 mod steps;
 
 pub(crate) use device::GpuDevice;
-pub(crate) use planted::Planted;
 pub(crate) use settle::GpuQuery;
 pub(crate) use spheres::{Frame, GpuScene};
