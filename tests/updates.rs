@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{devices, nasty};
+use common::{Numbers, devices, nasty};
 use umbracast::{
     Builder, Error, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, blocking, blocking::update,
 };
@@ -24,7 +24,7 @@ fn answers(scene: &Scene, rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
 
 /// Each goes its own way, and grows or shrinks.
 fn drift(spheres: &mut [Sphere], step: usize) {
-    let n = &mut nasty::Numbers(step as u64);
+    let n = &mut Numbers(step as u64);
     for sphere in spheres {
         let by = 0.05 + sphere.radius.min(1.0);
         sphere.center += umbracast::glam::Vec3::from(n.vector()) * by;
@@ -104,7 +104,7 @@ fn clones_and_failed_updates_keep_their_spheres() {
 #[test]
 fn what_an_update_says_of_the_tree() {
     for device in devices().iter().filter(|device| !device.is_cpu()) {
-        let n = &mut nasty::Numbers(5);
+        let n = &mut Numbers(5);
         let mut spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
         let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
         let still = update(&mut scene, &spheres).unwrap();
