@@ -22,7 +22,8 @@ use crate::watch::Watch;
 /// they read.
 const CPU_CHUNK: usize = 1 << 18;
 
-/// How to build a scene: take [`SceneOptions::default`] and set what is to differ. More than a few spheres are put into a tree.
+/// How to build a scene: take [`SceneOptions::default`] and set what is to differ. Spheres are put into a tree, unless so
+/// few that testing each is quicker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SceneOptions {
