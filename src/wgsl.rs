@@ -3,6 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use crate::gpu::emit::Emission;
+use crate::gpu::encode::Task;
 use crate::gpu::params::{Best, Nearest, Params};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
@@ -55,6 +56,8 @@ programs! {
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
     EMIT = "emit": "records", "pairs", "emit";
+    ADMIT = "admit": "records", "task", "admit";
+    DELIVER = "deliver": "records", "task", "deliver";
     PROBE = "probe": "records", "pairs", "solve", "probe";
 }
 
@@ -109,5 +112,6 @@ pub fn layouts() -> Vec<Layout> {
         layout!(SightParams: count, zero, unused),
         layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),
+        layout!(Task: count, rays_at, out_at, status_at, width, approach),
     ]
 }
