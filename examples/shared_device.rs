@@ -5,6 +5,7 @@
 //! `cargo run --release --example shared_device [PICTURE.png]`
 
 use std::error::Error;
+use std::path::Path;
 
 use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{Hit, Query, Question, Ray, SceneOptions, Sphere, required_features, required_limits};
@@ -13,11 +14,11 @@ const SIZE: [u32; 2] = [960, 600];
 const RAYS: u32 = SIZE[0] * SIZE[1];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).unwrap_or_else(|| "shared_device.png".into());
+    let path = std::env::args_os().nth(1).map_or_else(|| std::env::temp_dir().join("shared_device.png"), Into::into);
     pollster::block_on(picture(&path))
 }
 
-async fn picture(path: &str) -> Result<(), Box<dyn Error>> {
+async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
     // The application's device. Umbracast needs no feature and no limit beyond WebGPU's own, but gains from some.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = instance.request_adapter(&Default::default()).await?;
@@ -105,6 +106,7 @@ async fn picture(path: &str) -> Result<(), Box<dyn Error>> {
     let (pixels, counts) = view.split_at(count * 4);
     let [bad, undone, _, hits] = bytemuck::pod_read_unaligned::<[u32; 4]>(counts);
     image::save_buffer(path, pixels, SIZE[0], SIZE[1], image::ColorType::Rgba8)?;
+    let path = path.display();
     println!("{path}: {hits} hits of {} rays, {bad} bad, {undone} undone, on {}", 2 * RAYS, ours.name());
     Ok(())
 }

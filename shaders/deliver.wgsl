@@ -32,10 +32,10 @@ fn between_ends(t: u32, i: u32) -> u32 {
 }
 
 fn deliver_record(i: u32) {
-  let from = i * task.width;
-  let to = task.out_at + from;
+  let source = i * task.width;
+  let to = task.out_at + source;
   let last = task.width - 1u;
-  let tag = found[from];
+  let tag = found[source];
   let bad = is_bad(i);
   let undone = !bad && tag == TAG_AGAIN;
   let beyond = !bad && tag == TAG_BEYOND;
@@ -50,15 +50,15 @@ fn deliver_record(i: u32) {
     return;
   }
   for (var k = 0u; k < task.width; k++) {
-    answers[to + k] = found[from + k];
+    answers[to + k] = found[source + k];
   }
-  let met = found[from + last] != NO_SPHERE;
+  let met = found[source + last] != NO_SPHERE;
   if (task.approach == 0u) {
     count(HITS, u32(met));
   } else if (met) {
     answers[to] = between_ends(tag, i);
     // Not above zero.
-    count(HITS, u32(found[from + 1u] == 0u || found[from + 1u] >= 0x80000000u));
+    count(HITS, u32(found[source + 1u] == 0u || found[source + 1u] >= 0x80000000u));
   }
 }
 

@@ -14,6 +14,7 @@ const UNDONE: u32 = 0x7fc0_0004;
 
 /// A device of the caller's, and ours on it.
 struct Own {
+    adapter: wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
     ours: Device,
@@ -34,7 +35,7 @@ fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<Own> {
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&description)).unwrap();
         let ours = blocking::from_wgpu(device.clone(), queue.clone()).unwrap();
-        Own { device, queue, ours }
+        Own { adapter, device, queue, ours }
     };
     found.into_iter().map(open).collect()
 }
@@ -255,14 +256,13 @@ fn bad_rays_miss_and_are_counted() {
 #[test]
 fn rays_beyond_the_tree_are_said_to_be_undone() {
     let mut rays = rays(70);
-    rays[65] = Ray::new([1e30, 0.0, 0.0], [-1.0, 0.0, 0.0]);
+    rays[65] = Ray::new([1e30, 0.0, 0.0], [0.0, 1.0, 0.0]);
     for own in own(|_| ()) {
         let scene = own.scene(&spheres(700));
         for question in QUESTIONS {
             let (expected, [bad, beyond, hits]) = ordinary(&scene, question, &rays, &Query::default());
             let (found, counts) = own.encoded(&scene, question, &rays, &Query::default(), 0);
             let width = if question == Question::Occluded { 0 } else { words_of(question, 1) };
-            // It hits nothing, but is close to a sphere as the others are.
             assert_eq!(counts, [bad, 1, beyond, hits], "{question:?}");
             if width > 0 {
                 let (before, rest) = found.split_at(65 * width);
@@ -336,24 +336,28 @@ fn what_cannot_be_encoded_is_refused() {
     let query = Query::default();
     let cpu = blocking::scene(&common::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
     says(blocking::plan(&cpu, Question::Closest, 1, &query), &["on a GPU", "CPU engine"]);
-    let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 16);
-    for (own, other) in small.iter().zip(own(|_| ())) {
+    let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 19);
+    for own in &small {
         let scene = own.scene(&spheres(100));
         let plan = blocking::plan(&scene, Question::Closest, 1000, &query).unwrap();
         let (given, out) = (own.filled(0, &[0; 8000]), own.filled(0, &[0; 2000]));
         let status = own.filled(0, &[0; 8]);
-        let parts = own.scene(&spheres(5000));
+        let parts = own.scene(&spheres(33_000));
         let pairs = blocking::pairwise(&own.ours, &spheres(100)).unwrap();
         let plain = own.buffer(32_000, BufferUsages::COPY_DST);
-        let foreign = other.filled(0, &[0; 8000]);
+        // Of the same instance: buffers of another are beyond what wgpu can tell.
+        let (other, _) = pollster::block_on(own.adapter.request_device(&Default::default())).unwrap();
+        let usage = BufferUsages::STORAGE;
+        let foreign = wgpu::BufferDescriptor { label: None, size: 8000, usage, mapped_at_creation: false };
+        let foreign = other.create_buffer(&foreign);
         let gone = own.filled(0, &[0; 8000]);
         gone.destroy();
         own.without_a_trace(|| {
             let exact = Query::at(Precision::Exact);
             says(blocking::plan(&scene, Question::Closest, 1, &exact), &["'exact'", "fast or standard"]);
-            says(blocking::plan(&parts, Question::Occluded, 1, &query), &["80000 bytes", "65536 allowed"]);
+            says(blocking::plan(&parts, Question::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
             says(blocking::plan(&pairs, Question::Closest, 1, &query), &["pairs"]);
-            says(blocking::plan(&scene, Question::Closest, 2049, &query), &["65568 bytes", "65536 allowed"]);
+            says(blocking::plan(&scene, Question::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
             says(blocking::plan(&scene, Question::Closest, u64::MAX, &query), &["allowed"]);
             let bind = |count, rays: &wgpu::Buffer, at, out: &wgpu::Buffer, to| {
                 blocking::bind(&plan, count, rays.slice(at..), out.slice(to..), Some(status.slice(..)))
@@ -366,9 +370,9 @@ fn what_cannot_be_encoded_is_refused() {
             says(bind(1, &plain, 0, &out, 0), &["the rays", "STORAGE", "COPY_DST"]);
             says(bind(1, &given, 0, &plain, 0), &["the answers", "STORAGE"]);
             says(bind(1, &given, 0, &given, 0), &["three buffers"]);
-            says(bind(1, &foreign, 0, &out, 0), &["failed"]);
-            says(bind(1, &given, 0, &foreign, 0), &["failed"]);
-            says(bind(1, &gone, 0, &out, 0), &["destroyed"]);
+            says(bind(1, &foreign, 0, &out, 0), &["cannot be bound", "Device"]);
+            says(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
+            says(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
             let counted = |status: wgpu::BufferSlice<'_>| {
                 blocking::bind(&plan, 1, given.slice(..), out.slice(..), Some(status)).map(|_| ())
             };

@@ -173,8 +173,9 @@ impl CastPlan {
     ///
     /// # Errors
     /// [`Error::TooLarge`] with figures when there are more rays than the plan has room for, or a slice is smaller than they need;
-    /// [`Error::Usage`] for a buffer without `STORAGE`, an offset that is not a multiple of 4, and one buffer in two places;
-    /// [`Error::DeviceFailed`] for a buffer of another device, or one that was destroyed. None is left on the device.
+    /// [`Error::Usage`] for a buffer without `STORAGE`, one of another device, one that was destroyed, one in two places, and an
+    /// offset that is not a multiple of 4. No error is left on the device. A buffer of another [`wgpu::Instance`] is never to be
+    /// given: wgpu 30 takes it for one of this instance.
     pub async fn bind(
         &self,
         count: u64,
@@ -295,6 +296,7 @@ impl CastPlan {
         Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
     }
 
+    /// Binds a program's buffers; what wgpu has against them is against the caller's.
     async fn group<const N: usize>(
         &self,
         pipeline: &ComputePipeline,
@@ -304,15 +306,17 @@ impl CastPlan {
             .zip(bound)
             .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) });
         let entries: Vec<_> = entries.collect();
-        self.gpu
-            .scoped(|| {
-                self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                    label: None,
-                    layout: &pipeline.get_bind_group_layout(0),
-                    entries: &entries,
-                })
+        let bound = self.gpu.scoped(|| {
+            self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.get_bind_group_layout(0),
+                entries: &entries,
             })
-            .await
+        });
+        bound.await.map_err(|error| match error {
+            Error::DeviceFailed { message, .. } => Error::Usage(format!("a buffer cannot be bound: {message}")),
+            other => other,
+        })
     }
 }
 
