@@ -285,6 +285,20 @@ fn roots_beyond_f32_are_counted() {
         compare(&own, &scene, &[ray; 40], &Query::default(), 0);
         let (_, counts) = own.encoded(&scene, Question::Occluded, &[ray; 40], &Query::default(), 0);
         assert_eq!(counts, [0, 0, 40, 0]);
+        // The nearest pass lies at the end of the ray, be that the largest number or infinite.
+        let back = Ray::new([-3e38, 0.0, 0.0], [-1e-3, 0.0, 0.0]);
+        let ends = [ray, back].map(|ray| [ray.line(), ray.between(-f32::MAX, f32::MAX), ray.between(-2.0, 2.0)]);
+        compare(&own, &scene, ends.as_flattened(), &Query::default(), 0);
+    }
+}
+
+#[test]
+fn more_spheres_than_a_dispatch_takes() {
+    // As wide apart as f32 reaches, so that there is no tree.
+    let mut spheres = spheres(9000);
+    spheres[5000].center = [3e38; 3].into();
+    for own in own(|_| ()) {
+        compare(&own, &own.scene(&spheres), &rays(100), &Query::default(), 0);
     }
 }
 
@@ -296,9 +310,10 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
         let scene = own.scene(&spheres(700));
         let (expected, [_, _, hits]) = ordinary(&scene, Question::Closest, &all, &query);
         let (shadowed, [_, _, more]) = ordinary(&scene, Question::Occluded, &all[..300], &query);
+        let (behind, _) = ordinary(&scene, Question::Occluded, &all[200..], &query);
         let given = own.filled(0, bytemuck::cast_slice(&all));
         let (first, rest, bits) = (own.filled(0, &[7; 400]), own.filled(0, &[7; 600]), own.filled(0, &[7; 10]));
-        let status = own.filled(0, &[0; 4]);
+        let (others, status) = (own.filled(0, &[7; 10]), own.filled(0, &[0; 4]));
         let mut encoder = own.device.create_command_encoder(&Default::default());
         {
             let plan = blocking::plan(&scene, Question::Closest, 400, &query).unwrap();
@@ -310,7 +325,7 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
                 blocking::bind(&plan, 300, given.slice(6400..), rest.slice(..), Some(counts)).unwrap(),
                 blocking::bind(&other, 300, given.slice(..), bits.slice(..), Some(counts)).unwrap(),
                 // Nobody has to count.
-                blocking::bind(&other, 300, given.slice(..), bits.slice(..), None).unwrap(),
+                blocking::bind(&other, 300, given.slice(6400..), others.slice(..), None).unwrap(),
             ];
             drop((scene, plan, other));
             parts.iter().for_each(|pass| pass.encode(&mut encoder));
@@ -319,6 +334,7 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
         assert_eq!(own.read(&first)[..400], expected[..400]);
         assert_eq!(own.read(&rest)[..600], expected[400..]);
         assert_eq!(own.read(&bits)[..10], shadowed);
+        assert_eq!(own.read(&others)[..10], behind);
         assert_eq!(own.read(&status)[..4], [0, 0, 0, hits + more]);
     }
 }
