@@ -204,7 +204,7 @@ fn bad_rays() -> Vec<Ray> {
 fn every_policy_gives_the_bytes_of_the_ordinary_call() {
     for own in own(|_| ()) {
         for count in [60, 700] {
-            let (scene, rays) = (own.scene(&spheres(count)), rays(1000));
+            let (scene, rays) = (own.scene(&spheres(count)), rays(400));
             for precision in [Precision::Fast, Precision::Standard] {
                 for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                     for (touch, ends) in [(Touch::Hit, Ends::HalfOpen), (Touch::Miss, Ends::Closed)] {

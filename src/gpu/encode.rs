@@ -68,7 +68,7 @@ impl Programs {
 }
 
 /// A question made ready to be encoded: its pipelines, and the memory it works in. Made by [`Scene::plan`](crate::Scene::plan),
-/// where the contract is told; all its passes share that memory, so those of one queue may not run on two at once.
+/// where the contract is told; its passes share that memory, so they run one after the other, which wgpu sees to.
 pub struct CastPlan {
     gpu: Arc<GpuDevice>,
     scene: Arc<GpuScene>,
