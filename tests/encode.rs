@@ -160,7 +160,9 @@ fn compare(own: &Own, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {
 
 fn spheres(count: usize) -> Vec<Sphere> {
     let mut n = Numbers(count as u64 + 1);
-    (0..count).map(|_| Sphere::new(n.vector(), 0.1 * n.unit())).collect()
+    // So large that some rays start inside.
+    let largest = if count < 100 { 0.6 } else { 0.1 };
+    (0..count).map(|_| Sphere::new(n.vector(), largest * n.unit())).collect()
 }
 
 fn rays(count: usize) -> Vec<Ray> {
