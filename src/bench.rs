@@ -80,7 +80,12 @@ pub fn use_level(word: Option<&str>) {
 /// Whether scenes created from now on have a tree, or test every sphere. Answers do not depend on it.
 pub fn use_tree(yes: bool) {
     crate::cpu::sweep_only(!yes);
-    crate::gpu::spheres::brute_only(!yes);
+    tree_from(if yes { 0 } else { usize::MAX });
+}
+
+/// Lets scenes created from now on on a GPU have a tree from so many spheres on; 0: from as many as measured.
+pub fn tree_from(spheres: usize) {
+    crate::gpu::spheres::choose_tree_from(spheres);
 }
 
 /// The closest sphere of each ray, as a good programmer would write it without a thought of SIMD: the solve of Ray Tracing

@@ -10,6 +10,7 @@ use crate::query::Query;
 use crate::records::{Approach, Hit, Interval};
 use crate::scene::{Caller, Scene, SceneOptions};
 use crate::shadow::{Picture, Progress, Sight, System};
+use crate::update::Update;
 
 /// [`Device::open`].
 ///
@@ -46,6 +47,22 @@ pub fn scene<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &Sce
 /// As there.
 pub fn pairwise<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> Result<Scene> {
     pollster::block_on(device.pairwise(spheres.into()))
+}
+
+/// [`Scene::update`].
+///
+/// # Errors
+/// As there.
+pub fn update<'a>(scene: &mut Scene, spheres: impl Into<Spheres<'a>>) -> Result<Update> {
+    pollster::block_on(scene.update(spheres.into()))
+}
+
+/// [`Scene::rebuild`].
+///
+/// # Errors
+/// As there.
+pub fn rebuild(scene: &mut Scene) -> Result<()> {
+    pollster::block_on(scene.rebuild())
 }
 
 /// [`Scene::closest`].

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::batch::Spheres;
+use crate::builder::Builder;
 use crate::error::{Error, Result};
 use crate::gpu::{GpuDevice, GpuScene, adapters};
 use crate::query::Precision;
@@ -267,9 +268,10 @@ impl Device {
     /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold.
-    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, _options: &SceneOptions) -> Result<Scene> {
-        Scene::new(self, spheres.into().records, false).await
+    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
+    /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
+    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+        Scene::new(self, spheres.into().records, false, options.builder).await
     }
 
     /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
@@ -277,7 +279,7 @@ impl Device {
     /// # Errors
     /// [`Error::BadRecord`] for a sphere that cannot be used.
     pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        Scene::new(self, spheres.into().records, true).await
+        Scene::new(self, spheres.into().records, true, Builder::Auto).await
     }
 
     /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the
@@ -289,10 +291,10 @@ impl Device {
         let host = host.saturating_add(rays.saturating_mul(size_of::<crate::Interval>() as u64));
         match self.engine {
             Engine::Cpu => host.saturating_add(crate::cpu::index_bytes(spheres)),
-            Engine::Gpu(_) => {
+            Engine::Gpu(ref gpu) => {
                 // The filter's columns, whole blocks of them.
                 let host = host.saturating_add(crate::cpu::columns_bytes(spheres));
-                let resident = if spheres > 0 { GpuScene::bytes(spheres) } else { 0 };
+                let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
                 let flight = if rays > 0 { GpuScene::bytes_in_flight(spheres, rays) } else { 0 };
                 host.saturating_add(resident).saturating_add(flight)
             }

@@ -64,9 +64,10 @@ impl Scene {
     /// An undone ray is one that the scene's tree cannot answer, which the ordinary call would cast again without it: from
     /// farther away than 2⁵⁰ times the scene's size, along a direction longer or shorter than it by 2⁶⁰, or through more of a
     /// degenerate tree than a software adapter allows. Its numbers are NaN (`0x7fc00004`) and its id is
-    /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes without a tree, of up to 512 spheres, have none.
+    /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes without a tree, of a few hundred spheres, have none.
     ///
-    /// The plan takes up to 68 bytes a ray on the device. Everything lives as long as it is needed: scene, plan and pass may be
+    /// The plan takes up to 68 bytes a ray on the device, and keeps the spheres that the scene has now: after
+    /// [`update`](Scene::update), make another. Everything lives as long as it is needed: scene, plan and pass may be
     /// dropped before the commands are submitted. A pass goes to the device as it is, in one submission of the caller's, however
     /// long it takes: some drivers reset a device whose submission takes seconds.
     ///

@@ -70,6 +70,7 @@ mod batch;
 #[doc(hidden)]
 pub mod bench;
 pub mod blocking;
+mod builder;
 mod cpu;
 mod device;
 pub mod emit;
@@ -87,11 +88,13 @@ mod scene;
 pub mod shadow;
 mod single;
 mod tree;
+mod update;
 mod watch;
 pub mod wgsl;
 
 pub use answer::{Answer, Bits, Hits, Report};
 pub use batch::{Rays, Spheres};
+pub use builder::Builder;
 pub use device::{Device, DeviceInfo, DeviceOptions, Limits};
 pub use encode::Question;
 pub use error::{Error, Result};
@@ -102,5 +105,6 @@ pub use gpu::probe::Probe;
 pub use query::{Ends, Inside, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 pub use scene::{Scene, SceneOptions};
+pub use update::Update;
 pub use watch::Watch;
 pub use wgpu;

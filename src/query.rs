@@ -149,3 +149,44 @@ pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
     }
     Ok(())
 }
+
+/// Whether [`check_ray`] has nothing to say, in a tenth of its time: by bits, without a branch.
+pub(crate) fn is_usable(ray: &Ray) -> bool {
+    let size = |x: f32| x.to_bits() & 0x7fff_ffff;
+    let finite = |v: glam::Vec3| {
+        let infinite = f32::INFINITY.to_bits();
+        (size(v.x) < infinite) & (size(v.y) < infinite) & (size(v.z) < infinite)
+    };
+    let Ray { origin, t_min, direction: d, t_max } = *ray;
+    // An end that is no number is in no order.
+    let ends = (t_min <= t_max) & (t_min < f32::INFINITY) & (t_max > f32::NEG_INFINITY);
+    finite(origin) & finite(d) & (size(d.x) | size(d.y) | size(d.z) != 0) & ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ray_is_usable_when_nothing_is_wrong_with_it() {
+        let values =
+            [0.0, -0.0, 1.0, -2.5, f32::MIN_POSITIVE / 4.0, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        let mut both = [0; 2];
+        let mut check = |ray: Ray| {
+            assert_eq!(is_usable(&ray), check_ray(0, &ray).is_ok(), "{ray:?}");
+            both[usize::from(is_usable(&ray))] += 1;
+        };
+        for a in values {
+            for b in values {
+                for k in 0..3 {
+                    let mut vectors = [[1.0, 0.0, 0.0], [0.0; 3]];
+                    (vectors[0][k], vectors[1][k]) = (a, b);
+                    check(Ray::new(vectors[1], vectors[0]));
+                    check(Ray::new(vectors[0], vectors[1]));
+                }
+                check(Ray::new([0.0; 3], [0.0, 1.0, 0.0]).between(a, b));
+            }
+        }
+        assert!(both[0] > 100 && both[1] > 100, "{both:?}");
+    }
+}

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::answer::{Answer, Bits, Hits, Report};
 use crate::batch::Rays;
+use crate::builder::Builder;
 use crate::cpu::{Batch, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::emit::Source;
@@ -21,18 +22,29 @@ use crate::watch::Watch;
 /// they read.
 const CPU_CHUNK: usize = 1 << 18;
 
-/// How to build a scene: nothing to choose yet. The CPU engine grows a tree over more than a few spheres; on a GPU every
-/// sphere is tested.
+/// How to build a scene: take [`SceneOptions::default`] and set what is to differ. More than a few spheres are put into a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SceneOptions {}
+pub struct SceneOptions {
+    /// Who builds the tree that a GPU walks.
+    pub builder: Builder,
+}
 
-/// Spheres resident on a device; clones share them.
+impl SceneOptions {
+    /// The same with another builder.
+    #[must_use]
+    pub fn built_by(self, builder: Builder) -> Self {
+        Self { builder }
+    }
+}
+
+/// Spheres resident on a device; clones share them, until one is [updated](Self::update).
 #[derive(Clone)]
 pub struct Scene {
-    device: Device,
-    host: Arc<CpuScene>,
-    gpu: Option<Arc<GpuScene>>,
+    pub(crate) device: Device,
+    pub(crate) host: Arc<CpuScene>,
+    pub(crate) gpu: Option<Arc<GpuScene>>,
+    pub(crate) builder: Builder,
     watch: Watch,
 }
 
@@ -46,7 +58,7 @@ pub(crate) enum Caller {
 }
 
 impl Scene {
-    pub(crate) async fn new(device: &Device, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
+    pub(crate) async fn new(device: &Device, spheres: &[Sphere], pairwise: bool, builder: Builder) -> Result<Self> {
         // The last id means "no sphere".
         let most = u64::from(u32::MAX);
         if spheres.len() as u64 > most {
@@ -60,8 +72,9 @@ impl Scene {
             check_sphere(index, sphere)?;
         }
         let gpu = match &device.engine {
+            Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
             Engine::Cpu => None,
-            Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, spheres, pairwise).await?)),
+            Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, spheres, pairwise, builder).await?)),
         };
         let host = match gpu {
             _ if pairwise => CpuScene::pairs(spheres)?,
@@ -69,7 +82,7 @@ impl Scene {
             None => CpuScene::new(spheres)?,
         };
         let host = Arc::new(host);
-        Ok(Self { device: device.clone(), host, gpu, watch: Watch::default() })
+        Ok(Self { device: device.clone(), host, gpu, builder, watch: Watch::default() })
     }
 
     /// The device the scene lives on.
@@ -281,7 +294,7 @@ impl Scene {
     }
 }
 
-fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {
+pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {
     if left == right {
         return Ok(());
     }

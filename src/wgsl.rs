@@ -5,6 +5,7 @@ use std::mem::{offset_of, size_of};
 use crate::gpu::emit::Emission;
 use crate::gpu::encode::Task;
 use crate::gpu::params::{Best, Nearest, Params};
+use crate::gpu::plant::{Control, Plant};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 
@@ -59,6 +60,20 @@ programs! {
     ADMIT = "admit": "records", "task", "admit";
     DELIVER = "deliver": "records", "task", "deliver";
     PROBE = "probe": "records", "pairs", "solve", "probe";
+    TREE_KEYS = "tree_keys": "records", "pairs", "tree", "tree_frame", "tree_keys";
+    TREE_COUNT = "tree_count": "tree", "tree_digit", "tree_count";
+    TREE_SCAN = "tree_scan": "tree", "tree_sum", "tree_scan";
+    TREE_SCATTER = "tree_scatter": "tree", "tree_digit", "tree_scatter";
+    TREE_ORDER = "tree_order": "tree", "tree_order";
+    TREE_LEAVES = "tree_leaves": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_leaves";
+    TREE_BOXES = "tree_boxes": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_boxes";
+    TREE_OPEN = "tree_open": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_range", "tree_pack", "tree_sum",
+        "tree_control", "tree_open";
+    TREE_LEVEL = "tree_level": "tree", "tree_sum", "tree_control", "tree_level";
+    TREE_NUMBER = "tree_number": "tree", "tree_control", "tree_number";
+    TREE_REFIT = "tree_refit": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_range", "tree_pack",
+        "tree_refit";
+    TREE_COST = "tree_cost": "tree", "tree_cost";
 }
 
 /// The same program for a device whose subgroups share what they load and know.
@@ -110,6 +125,8 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Middle: t, id, fraction, crowded),
         layout!(Sight: light, first, count),
         layout!(SightParams: count, zero, unused),
+        layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, unused),
+        layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
         layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),
         layout!(Task: count, rays_at, out_at, status_at, width, approach),

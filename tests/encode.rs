@@ -11,6 +11,8 @@ use umbracast::{
 
 const QUESTIONS: [Question; 4] = [Question::Closest, Question::Interval, Question::Approach, Question::Occluded];
 const UNDONE: u32 = 0x7fc0_0004;
+/// Spheres that have a tree on every adapter.
+const TREE: usize = 3000;
 
 /// A device of the caller's, and ours on it.
 struct Own {
@@ -205,7 +207,7 @@ fn bad_rays() -> Vec<Ray> {
 #[test]
 fn every_policy_gives_the_bytes_of_the_ordinary_call() {
     for own in own(|_| ()) {
-        for count in [60, 700] {
+        for count in [60, TREE] {
             let (scene, rays) = (own.scene(&spheres(count)), rays(400));
             for precision in [Precision::Fast, Precision::Standard] {
                 for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
@@ -221,7 +223,7 @@ fn every_policy_gives_the_bytes_of_the_ordinary_call() {
 #[test]
 fn any_number_of_rays_at_any_offset() {
     for own in own(|_| ()) {
-        for count in [0, 1, 513, 5000] {
+        for count in [0, 1, 513, TREE] {
             let scene = own.scene(&spheres(count));
             for (rays_count, at) in [(0, 0), (1, 4), (63, 256), (64, 252), (65, 1028), (1000, 12)] {
                 compare(&own, &scene, &rays(rays_count), &Query::default(), at);
@@ -248,7 +250,7 @@ fn bad_rays_miss_and_are_counted() {
         // The last one would be undone by a tree.
         let scene = own.scene(&[Sphere::new([0.0; 3], 1.0), Sphere::new([0.5, 0.0, 0.0], 1.0)]);
         compare(&own, &scene, &rays, &Query::default(), 0);
-        let scene = own.scene(&spheres(700));
+        let scene = own.scene(&spheres(TREE));
         compare(&own, &scene, &rays[..rays.len() - 1], &Query::default(), 0);
         let (_, counts) = own.encoded(&scene, Question::Closest, &bad, &Query::default(), 0);
         assert_eq!(counts, [bad.len() as u32, 0, 0, 0]);
@@ -260,7 +262,7 @@ fn rays_beyond_the_tree_are_said_to_be_undone() {
     let mut rays = rays(70);
     rays[65] = Ray::new([1e30, 0.0, 0.0], [0.0, 1.0, 0.0]);
     for own in own(|_| ()) {
-        let scene = own.scene(&spheres(700));
+        let scene = own.scene(&spheres(TREE));
         for question in QUESTIONS {
             let (expected, [bad, beyond, hits]) = ordinary(&scene, question, &rays, &Query::default());
             let (found, counts) = own.encoded(&scene, question, &rays, &Query::default(), 0);
@@ -309,7 +311,7 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
     let all = rays(500);
     let query = Query::default();
     for own in own(|_| ()) {
-        let scene = own.scene(&spheres(700));
+        let scene = own.scene(&spheres(TREE));
         let (expected, [_, _, hits]) = ordinary(&scene, Question::Closest, &all, &query);
         let (shadowed, [_, _, more]) = ordinary(&scene, Question::Occluded, &all[..300], &query);
         let (behind, _) = ordinary(&scene, Question::Occluded, &all[200..], &query);

@@ -159,6 +159,17 @@ fn usages() -> Vec<Wrong> {
             &["nearest", "closest", "approach"],
         ),
         wrong_usage("no such precision", "cast s.csv r.csv -o out.csv --precision exactly", &["standard", "exact"]),
+        wrong_usage("no such builder", "cast s.csv r.csv -o out.csv --builder me", &["auto", "cpu", "gpu"]),
+        wrong_usage(
+            "builder without a device for it",
+            "cast s.csv r.csv -o out.csv --device cpu --builder gpu",
+            &["needs a GPU", "--device gpu"],
+        ),
+        wrong_usage(
+            "builder of pairs",
+            "cast s.csv r.csv -o out.csv --pairwise --builder cpu",
+            &["--pairwise", "--builder"],
+        ),
         wrong_usage("no such policy", "cast s.csv r.csv -o out.csv --inside leave", &["enter", "exit", "ignore"]),
         wrong_usage("no such option", "cast s.csv r.csv -o out.csv --inisde exit", &["--inisde", "--inside"]),
         wrong_usage(

@@ -2,18 +2,8 @@
 
 mod common;
 
-use common::{devices, nasty};
-use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, SceneOptions, Sphere, Touch, bench, blocking};
-
-/// The same spheres with a tree and without.
-fn scenes(device: &Device, spheres: &[Sphere]) -> [Scene; 2] {
-    [true, false].map(|tree| {
-        bench::use_tree(tree);
-        let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
-        bench::use_tree(true);
-        scene
-    })
-}
+use common::{devices, nasty, with_and_without_tree};
+use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch, blocking};
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()
@@ -29,7 +19,7 @@ fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> (Vec<u8>, Vec<u8>, Vec
 }
 
 fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precisions: &[Precision]) {
-    let scenes = scenes(device, spheres);
+    let scenes = with_and_without_tree(device, spheres);
     for &precision in precisions {
         for (inside, touch, ends) in [
             (Inside::Enter, Touch::Hit, Ends::Closed),

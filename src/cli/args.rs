@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
-use umbracast::{DeviceOptions, Ends, Inside, OnBad, Precision, Query, Touch};
+use umbracast::{Builder, DeviceOptions, Ends, Inside, OnBad, Precision, Query, SceneOptions, Touch};
 
 /// Where to work.
 #[derive(Debug, Args)]
@@ -24,6 +24,24 @@ impl DeviceArgs {
             options.choice.clone_from(choice);
         }
         options
+    }
+}
+
+/// How the scene is built.
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    /// Who builds the tree that a GPU walks; it is the same tree
+    #[arg(long, value_parser = words([
+        ("auto", "the GPU, or the CPU for adapters in software", Builder::Auto),
+        ("cpu", "every core of the CPU", Builder::Cpu),
+        ("gpu", "the GPU: refused on the CPU engine", Builder::Gpu),
+    ]), default_value = "auto")]
+    builder: Builder,
+}
+
+impl TreeArgs {
+    pub(crate) fn options(&self) -> SceneOptions {
+        SceneOptions::default().built_by(self.builder)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use umbracast::{Error, OnBad, Result};
 
-use super::args::{DeviceArgs, Origin, PolicyArgs, words};
+use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, words};
 use super::feed::{self, Rules};
 use super::single;
 use super::stream::Files;
@@ -104,7 +104,7 @@ pub(crate) struct CastArgs {
     ]), default_value = "closest")]
     pub(crate) query: Ask,
     /// Ray i meets only sphere i; there must be as many of one as of the other
-    #[arg(long)]
+    #[arg(long, conflicts_with = "builder")]
     pub(crate) pairwise: bool,
     /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
     /// the centre of the spheres
@@ -118,6 +118,8 @@ pub(crate) struct CastArgs {
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) tree: TreeArgs,
     /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
     #[arg(long)]
     pub(crate) compare: bool,
@@ -144,9 +146,9 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 12] = [
+const FILES_ONLY: [&str; 13] = [
     "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "pairwise", "origin", "on_bad", "device",
-    "compare",
+    "builder", "compare",
 ];
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {

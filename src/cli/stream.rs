@@ -67,8 +67,9 @@ impl Files<'_> {
         self.check_memory::<T>(&device, judge.as_ref(), count, &rays)?;
 
         let watch = Watch::new();
-        let scene = self.scene(&device, &spheres.records, &watch)?;
-        let judge = judge.map(|cpu| self.scene(&cpu, &spheres.records, &watch)).transpose()?;
+        let scene = self.scene(&device, &spheres.records, &self.args.tree.options(), &watch)?;
+        let judge =
+            judge.map(|cpu| self.scene(&cpu, &spheres.records, &SceneOptions::default(), &watch)).transpose()?;
         if judge.is_none() {
             // The scene has its own.
             spheres.records = Vec::new();
@@ -140,12 +141,12 @@ impl Files<'_> {
         check_memory("the scene and batches of rays", asked)
     }
 
-    fn scene(&self, device: &Device, spheres: &[Sphere], watch: &Watch) -> Result<Scene> {
+    fn scene(&self, device: &Device, spheres: &[Sphere], options: &SceneOptions, watch: &Watch) -> Result<Scene> {
         let _working = Working::on(format!("placing {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
         let scene = if self.args.pairwise {
             blocking::pairwise(device, spheres)?
         } else {
-            blocking::scene(device, spheres, &SceneOptions::default())?
+            blocking::scene(device, spheres, options)?
         };
         Ok(scene.watched(watch))
     }

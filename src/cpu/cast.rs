@@ -154,8 +154,16 @@ impl Visitor for Closest<'_> {
     const WANTED: Wanted = Wanted::Met;
 
     fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+        self.take(ray, id, &solve(ray, sphere, self.query.precision));
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+
+    fn take(&mut self, ray: &Ray, id: u32, solved: &Solved) {
         let exact = self.query.precision == Precision::Exact;
-        self.best.take(id, &decide(&solve(ray, sphere, self.query.precision), &finite(ray), self.query, exact));
+        self.best.take(id, &decide(solved, &finite(ray), self.query, exact));
     }
 
     /// A sphere that begins after `high` is no rival: neither of this best nor of one that replaces it, which has this one's
@@ -225,22 +233,34 @@ impl<'a> Occluded<'a> {
     }
 }
 
-impl Visitor for Occluded<'_> {
-    const WANTED: Wanted = Wanted::Met;
-
-    fn see(&mut self, ray: &Ray, _id: u32, sphere: &Sphere) {
-        let precision = self.query.precision;
-        let met = if self.judging {
-            judge_pair(ray, sphere, self.query).0
-        } else {
-            decide(&solve(ray, sphere, precision), &finite(ray), self.query, precision == Precision::Exact).met
-        };
+impl Occluded<'_> {
+    fn hear(&mut self, met: Met) {
         match met {
             Met::Yes => self.answer = true,
             Met::Maybe => self.doubt = true,
             Met::Beyond => self.beyond = true,
             Met::No => {}
         }
+    }
+}
+
+impl Visitor for Occluded<'_> {
+    const WANTED: Wanted = Wanted::Met;
+
+    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+        if self.judging {
+            self.hear(judge_pair(ray, sphere, self.query).0);
+        } else {
+            self.take(ray, id, &solve(ray, sphere, self.query.precision));
+        }
+    }
+
+    fn solves(&self) -> bool {
+        !self.judging
+    }
+
+    fn take(&mut self, ray: &Ray, _id: u32, solved: &Solved) {
+        self.hear(decide(solved, &finite(ray), self.query, self.query.precision == Precision::Exact).met);
     }
 
     fn counts(&self, _ray: &Ray) -> Option<f32> {

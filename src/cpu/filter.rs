@@ -216,11 +216,6 @@ fn up(x: f64) -> f32 {
 }
 
 impl Ruler {
-    /// One for times alone.
-    pub(crate) fn new(start: f64, step: f64, slack: f64, scale: f64) -> Self {
-        Self { start, step, slack, scale, clearance_slack: f64::INFINITY }
-    }
-
     /// The end of the stretch when nothing that is met later than `t` counts.
     ///
     /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then

@@ -12,7 +12,7 @@ macro_rules! dispatch {
             $(#[$about])*
             pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
-                #[target_feature(enable = "avx512f,avx2,fma")]
+                #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi1,bmi2")]
                 fn avx512($($argument: $kind),*) $(-> $result)? {
                     $name::<$crate::cpu::lanes::Avx512>($($argument),*)
                 }
@@ -68,7 +68,9 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if avx2 && is_x86_feature_detected!("avx512f") {
+            let short = is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512bw");
+            let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
+            if avx2 && short && bits && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
                 levels.push(Self(Instructions::Avx512));
             }
             if avx2 {

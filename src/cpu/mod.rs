@@ -14,6 +14,8 @@ mod lanes;
 #[macro_use]
 mod level;
 mod aim;
+mod fetch;
+mod lot;
 mod near;
 mod order;
 pub(crate) mod paint;
@@ -31,6 +33,7 @@ use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found, finite};
 use cast::{Closest, Nearest, Occluded};
+use fetch::fetch;
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
 pub(crate) use index::{index_bytes, sweep_only};
@@ -50,8 +53,9 @@ use walk::STREAM;
 /// Rays a task takes at a time: long enough to hide the hand-over, short enough to share evenly.
 const TASK: usize = 256;
 
-/// Rays that a task brings in order at the most: the more, the more of them take the same way.
-const SORTED: usize = 1 << 18;
+/// Rays that a task brings in order at the most: the more, the more of them take the same way, and the farther apart they lie. From
+/// 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
+const SORTED: usize = 1 << 17;
 
 /// Spheres held for the CPU engine.
 pub(crate) struct CpuScene {
@@ -199,42 +203,44 @@ impl CpuScene {
         let rays = source.records();
         let mut tally = Tally::default();
         let mut usable = Vec::with_capacity(rays.len());
-        for (i, ray) in rays.iter().enumerate() {
+        for i in 0..rays.len() {
             match source.check_one(i, first + i as u64) {
-                Ok(()) => usable.push(Some(ray)),
+                Ok(()) => usable.push(i as u32),
                 Err(error) if query.on_bad == OnBad::Refuse => return Err(error),
-                Err(_) => {
-                    tally.skipped += 1;
-                    usable.push(None);
-                }
+                Err(_) => {}
             }
         }
+        tally.skipped = (rays.len() - usable.len()) as u64;
         out.fill(T::MISS);
-        let mut take = |at: usize, found: Found<T>| {
+        let mut take = |place: &mut T, found: Found<T>| {
             tally.hits += u64::from(found.answer.is_hit());
             tally.judged += u64::from(found.judged);
             tally.beyond += u64::from(found.beyond);
-            out[at] = found.answer;
+            *place = found.answer;
         };
         let order = match &self.index {
-            Index::Tree(planted) if T::SORTED => Sorter::new(planted).order(planted, &usable),
-            _ => (0..).zip(&usable).filter_map(|(i, ray)| ray.map(|_| i)).collect(),
+            Index::Tree(planted) if T::SORTED => Sorter::new(planted).order(planted, &rays, usable),
+            _ => usable,
         };
         for places in order.chunks(STREAM) {
             watch.check()?;
             if self.pairwise {
                 for &i in places {
-                    let number = first + u64::from(i);
-                    self.against(number)
-                        .into_iter()
-                        .for_each(|against| take(i as usize, T::find(&rays[i as usize], against, query)));
+                    if let Some(against) = self.against(first + u64::from(i)) {
+                        take(&mut out[i as usize], T::find(&rays[i as usize], against, query));
+                    }
                 }
             } else {
+                // In order they lie apart: the rays, and where their answers go.
+                places.iter().for_each(|&i| {
+                    fetch(&rays[i as usize]);
+                    fetch(&out[i as usize]);
+                });
                 let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
                 let mut visitors: Vec<_> = places.iter().map(|_| T::visitor(query)).collect();
                 self.spheres().sweep(&own, &mut visitors, query.precision);
                 for ((&i, ray), visitor) in places.iter().zip(&own).zip(visitors) {
-                    take(i as usize, T::found(visitor, ray, Against::Scene(self.spheres())));
+                    take(&mut out[i as usize], T::found(visitor, ray, Against::Scene(self.spheres())));
                 }
             }
             watch.add(places.len() as u64);

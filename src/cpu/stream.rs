@@ -12,21 +12,23 @@
 //! error (`margin`), with a chord even from below, is met under every policy, and nothing that begins later by more than `margin`
 //! matters: no solve is needed to know that.
 
+use bytemuck::{Pod, Zeroable};
+
 use super::lanes::Lanes;
 use super::level::Level;
 use crate::tree::{Leaf, Node, WIDTH};
 
 const U: f32 = 1.0 / 16_777_216.0;
 
-/// A ray as boxes and leaves want it.
+/// A ray as boxes and leaves want it: what boxes want in one cache line.
 #[repr(C, align(64))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct StreamRay {
     /// 1/d, and what is to be added where the ray enters and leaves.
     pub(crate) inverse: [f32; 3],
     pub(crate) enter: [f32; 3],
     pub(crate) leave: [f32; 3],
-    /// The stretch that counts.
+    /// Where the stretch that counts begins, and where it ends as long as nothing has been met.
     pub(crate) near: f32,
     pub(crate) far: f32,
     /// What arithmetic can change in a root.
@@ -36,73 +38,87 @@ pub(crate) struct StreamRay {
     pub(crate) end: f32,
     /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line).
     pub(crate) line: [f32; 12],
+    /// To the end of the cache line.
+    rest: [f32; 6],
 }
 
-/// A sphere that a ray may meet.
+/// Spheres of a leaf that a ray may meet.
 #[derive(Clone, Copy)]
-pub(crate) struct Survivor {
+pub(crate) struct Met {
     pub(crate) ray: u32,
-    /// Eight times the leaf, plus the place in it.
-    pub(crate) slot: u32,
-    /// It is not met before.
-    pub(crate) low: f32,
-    /// It is met, whatever the policies, and what begins later does not matter; ∞ when that is not certain.
-    pub(crate) high: f32,
+    /// One bit a sphere: which, and which of them for certain, whatever the policies.
+    pub(crate) maybe: u32,
+    pub(crate) certain: u32,
+    /// They are not met before; what begins after those that are met for certain does not matter.
+    pub(crate) low: [f32; WIDTH],
+    pub(crate) high: [f32; WIDTH],
 }
 
-/// A ray's number, and above it where it enters a box.
-pub(crate) type Entry = u64;
-
-pub(crate) fn ray_of(entry: Entry) -> usize {
-    entry as u32 as usize
-}
-
-fn entry(ray: usize, at: f32) -> Entry {
-    u64::from(at.to_bits()) << 32 | ray as u64
+impl Met {
+    pub(crate) const NONE: Self = Self { ray: 0, maybe: 0, certain: 0, low: [0.0; WIDTH], high: [0.0; WIDTH] };
 }
 
 impl StreamRay {
-    /// One that is still to be aimed.
-    pub(crate) const NONE: Self = Self {
-        inverse: [0.0; 3],
-        enter: [0.0; 3],
-        leave: [0.0; 3],
-        near: 0.0,
-        far: 0.0,
-        margin: 0.0,
-        begin: 0.0,
-        end: 0.0,
-        line: [0.0; 12],
-    };
-
     /// All rays of an octant meet the same faces first.
     pub(crate) fn octant(&self) -> usize {
         (0..3).fold(0, |octant, i| octant | usize::from(self.inverse[i] < 0.0) << i)
     }
+}
 
-    /// Nothing counts any more.
-    pub(crate) fn settle(&mut self) {
-        self.far = f32::NEG_INFINITY;
-    }
+/// Where rays of a list enter the boxes of a node.
+#[derive(Default)]
+pub(crate) struct Entered {
+    /// For each ray of the list, and each box.
+    at: Vec<[f32; WIDTH]>,
+    /// For eight rays of the list a byte each, for each box a bit.
+    masks: Vec<u64>,
+    /// The boxes that any ray enters.
+    pub(crate) any: u64,
+}
 
-    /// The entry of a ray under way.
-    pub(crate) fn start(number: usize) -> Entry {
-        entry(number, f32::NEG_INFINITY)
-    }
-
-    /// What begins later than `far` does not count.
-    pub(crate) fn narrow(&mut self, far: f32) {
-        self.far = self.far.min(far);
+impl Entered {
+    /// Puts those of `list` that enter box `place`, no farther than what counts for them, at the beginning of `out`; how many.
+    /// A step a ray that enters, none for the others, and no branch that depends on a ray.
+    #[inline(always)]
+    fn pass(&self, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize {
+        let mut count = 0;
+        let masks = &self.masks[..list.len().div_ceil(8)];
+        let out = &mut out[..list.len()];
+        for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(self.at.chunks(64)) {
+            let at = &at[..list.len()];
+            // Eight times a bit of eight bytes, by a product that brings them together.
+            let bits = |mask: u64| (mask >> place & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits(mask));
+            while word != 0 {
+                let i = word.trailing_zeros() as usize;
+                word &= word - 1;
+                let ray = list[i];
+                out[count] = ray;
+                count += usize::from(at[i][place % WIDTH] <= fars[ray as usize]);
+            }
+        }
+        count
     }
 }
 
 dispatch! {
-    /// Which of a node's boxes each ray enters: list k begins at k · `list.len()` of `out`, and is as long as `lengths` says.
-    enter_boxes, (node: &Node, octant: usize, rays: &[StreamRay], list: &[Entry], out: &mut [Entry], lengths: &mut [usize; WIDTH])
+    /// See [`Entered::pass`].
+    pass, (entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "for the instructions that find bits")]
+#[inline(always)]
+fn pass<L>(entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize {
+    entered.pass(place, list, fars, out)
+}
+
+dispatch! {
+    /// Which of a node's boxes each ray of a list enters.
+    enter_boxes, (node: &Node, octant: usize, rays: &[StreamRay], fars: &[f32], list: &[u32], entered: &mut Entered)
 }
 dispatch! {
-    /// Which spheres of a leaf each ray may meet.
-    meet_leaf, (leaf: &Leaf, number: usize, rays: &[StreamRay], list: &[Entry], survivors: &mut Vec<Survivor>)
+    /// Which spheres of a leaf each ray of a list may meet: so many of `met`.
+    meet_leaf, (leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
 }
 
 #[inline(always)]
@@ -110,99 +126,82 @@ fn enter_boxes<L: Lanes>(
     node: &Node,
     octant: usize,
     rays: &[StreamRay],
-    list: &[Entry],
-    out: &mut [Entry],
-    lengths: &mut [usize; WIDTH],
+    fars: &[f32],
+    list: &[u32],
+    entered: &mut Entered,
 ) {
     let first: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.faces[octant >> k & 1][k]);
     let last: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.faces[1 - (octant >> k & 1)][k]);
-    let count = list.len();
-    let out = &mut out[..WIDTH * count];
-    let mut ends: [usize; WIDTH] = std::array::from_fn(|k| k * count);
-    for &old in list {
-        let number = ray_of(old);
-        let ray = &rays[number];
-        if f32::from_bits((old >> 32) as u32) > ray.far {
-            continue;
-        }
-        let mut at = [0.0; WIDTH];
-        let mut mask = 0;
-        for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-            let plane = |faces: &[&[f32; WIDTH]; 3], k: usize, add: &[f32; 3]| {
-                let face = L::Narrow::load(&faces[k][i..]);
-                face.mul_add(L::Narrow::splat(ray.inverse[k]), L::Narrow::splat(add[k]))
-            };
-            let enter = |k| plane(&first, k, &ray.enter);
-            let leave = |k| plane(&last, k, &ray.leave);
-            let enter = enter(0).max(enter(1)).max(enter(2).max(L::Narrow::splat(ray.near)));
-            let leave = leave(0).min(leave(1)).min(leave(2).min(L::Narrow::splat(ray.far)));
-            enter.store(&mut at[i..]);
-            mask |= enter.at_most(leave) << i;
-        }
-        for k in 0..WIDTH {
-            out[ends[k]] = entry(number, at[k]);
-            ends[k] += (mask >> k & 1) as usize;
-        }
+    if entered.at.len() < list.len() {
+        entered.at.resize(list.len(), [0.0; WIDTH]);
+        entered.masks.resize(list.len().div_ceil(8), 0);
     }
-    *lengths = std::array::from_fn(|k| ends[k] - k * count);
+    let mut any = 0;
+    for ((list, at), masks) in list.chunks(8).zip(entered.at.chunks_mut(8)).zip(&mut entered.masks) {
+        let mut eight = 0;
+        for (i, (&number, at)) in list.iter().zip(at).enumerate() {
+            let (ray, far) = (&rays[number as usize], fars[number as usize]);
+            let mut mask = 0;
+            for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
+                let plane = |faces: &[&[f32; WIDTH]; 3], k: usize, add: &[f32; 3]| {
+                    let face = L::Narrow::load(&faces[k][i..]);
+                    face.mul_add(L::Narrow::splat(ray.inverse[k]), L::Narrow::splat(add[k]))
+                };
+                let enter = |k| plane(&first, k, &ray.enter);
+                let leave = |k| plane(&last, k, &ray.leave);
+                let enter = enter(0).max(enter(1)).max(enter(2).max(L::Narrow::splat(ray.near)));
+                let leave = leave(0).min(leave(1)).min(leave(2).min(L::Narrow::splat(far)));
+                enter.store(&mut at[i..]);
+                mask |= enter.at_most(leave) << i;
+            }
+            eight |= mask << (8 * i);
+            any |= mask;
+        }
+        *masks = eight;
+    }
+    entered.any = any;
 }
 
 #[inline(always)]
-fn meet_leaf<L: Lanes>(leaf: &Leaf, number: usize, rays: &[StreamRay], list: &[Entry], survivors: &mut Vec<Survivor>) {
+fn meet_leaf<L: Lanes>(leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
     let splat = L::Narrow::splat;
-    for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-        let load = |column: &[f32; WIDTH]| L::Narrow::load(&column[i..]);
-        let (x, y, z, reach) = (load(&leaf.x), load(&leaf.y), load(&leaf.z), load(&leaf.reach));
-        let zero = splat(0.0);
-        let size = x.max(zero.sub(x)).add(y.max(zero.sub(y))).add(z.max(zero.sub(z))).add(reach);
-        let slack = size.mul(splat(32.0 * U));
-        let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
-        // The radius less what it has been given, and once more.
-        let least = reach.sub(size.mul(splat(320.0 * U))).max(zero);
-        let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
-        for &old in list {
-            let index = ray_of(old);
-            let ray = &rays[index];
-            if f32::from_bits((old >> 32) as u32) > ray.far {
-                continue;
-            }
-            let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, dx, dy, dz] = ray.line;
+    let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
+    let zero = splat(0.0);
+    let mut count = 0;
+    for &number in list {
+        let (ray, far) = (&rays[number as usize], splat(fars[number as usize]));
+        let Some(Met { ray: name, maybe, certain, low: lows, high: highs }) = met.get_mut(count) else { break };
+        (*name, *maybe, *certain) = (number, 0, 0);
+        let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, dx, dy, dz] = ray.line;
+        for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
+            let (x, y, z, reach) = (load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.reach, i));
+            let size = x.max(zero.sub(x)).add(y.max(zero.sub(y))).add(z.max(zero.sub(z))).add(reach);
+            let slack = size.mul(splat(32.0 * U));
+            let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
+            // The radius less what it has been given, and once more.
+            let least = reach.sub(size.mul(splat(320.0 * U))).max(zero);
+            let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
             let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
             let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));
             let square = over.mul_add(over, across.mul_add(across, minus_w));
             let room = reach.mul_add(splat(spread), splat(floor));
-            if square.at_most(room) == 0 {
-                continue;
-            }
             let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
             let half = room.sub(square).max(zero).sqrt().add(slack);
             let (low, exit) = (along.sub(half), along.add(half));
-            let (near, far) = (splat(ray.near), splat(ray.far));
-            let mut mask = square.at_most(room) & low.at_most(far) & near.at_most(exit);
-            if mask == 0 {
-                continue;
-            }
+            let mask = square.at_most(room) & low.at_most(far) & splat(ray.near).at_most(exit);
             let chord = least.sub(square).sub(room);
-            let margin = splat(ray.margin);
-            let high = along.sub(chord.max(zero).sqrt()).add(slack).add(margin);
-            let certain = splat(f32::MIN_POSITIVE).at_most(chord)
+            let high = along.sub(chord.max(zero).sqrt()).add(slack).add(splat(ray.margin));
+            let sure = splat(f32::MIN_POSITIVE).at_most(chord)
                 & splat(ray.begin).at_most(low)
                 & high.at_most(far)
                 & high.at_most(splat(ray.end));
-            let (mut lows, mut highs) = ([0.0; WIDTH], [0.0; WIDTH]);
-            low.store(&mut lows);
-            high.store(&mut highs);
-            while mask != 0 {
-                let k = mask.trailing_zeros() as usize % WIDTH;
-                mask &= mask - 1;
-                let high = if certain >> k & 1 == 1 { highs[k] } else { f32::INFINITY };
-                survivors.push(Survivor {
-                    ray: index as u32,
-                    slot: (number * WIDTH + i + k) as u32,
-                    low: lows[k],
-                    high,
-                });
-            }
+            low.store(&mut lows[i..]);
+            high.store(&mut highs[i..]);
+            *maybe |= (mask as u32) << i;
+            *certain |= ((mask & sure) as u32) << i;
         }
+        // Without a branch: half of the rays meet something.
+        count += usize::from(*maybe != 0);
     }
+    count
 }

@@ -2,6 +2,7 @@
 
 use super::filter::{BLOCK, Block, Columns, Line, Ruler};
 use super::index::Index;
+use super::solve::Solved;
 use super::{near, walk};
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
@@ -38,6 +39,12 @@ pub(crate) trait Visitor {
     const WANTED: Wanted;
     /// Sees one sphere; the order does not matter.
     fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere);
+    /// Whether all that it makes of a sphere comes from the solve at the query's precision. Those of a batch are alike in this.
+    fn solves(&self) -> bool {
+        false
+    }
+    /// Sees one sphere that was solved, if it [`solves`](Self::solves).
+    fn take(&mut self, _ray: &Ray, _id: u32, _solved: &Solved) {}
     /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
     fn counts(&self, ray: &Ray) -> Option<f32>;
     /// Is told of a sphere that is met for certain; whether that settles everything.
@@ -64,7 +71,11 @@ impl Spheres<'_> {
             }
             Index::Tree(planted) => {
                 for (ray, visitor) in rays.iter().zip(visitors) {
-                    near::search(planted, spheres, ray, visitor, precision);
+                    if spheres.len() <= V::WANTED.few() {
+                        (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+                    } else {
+                        near::search(planted, spheres, ray, visitor, precision);
+                    }
                 }
                 return;
             }

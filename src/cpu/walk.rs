@@ -1,44 +1,67 @@
 //! Rays walked through the tree in streams, front to back: every ray's visitor sees what the filter of the leaves leaves over,
 //! and of that only what no certain hit lies before.
+//!
+//! What a ray meets for certain is kept until the end of the walk: by then most of it lies behind something nearer, and the rest is
+//! solved many at a time. What it meets perhaps tells nothing until it is solved, so that is done as soon as there is a lot of it.
 
 use std::cell::RefCell;
 
+use bytemuck::Zeroable;
+
 use super::aim::LANES;
-use super::filter::Ruler;
+use super::fetch::fetch;
 use super::index::Planted;
-use super::stream::{Entry, StreamRay, Survivor};
+use super::lot::{LOT, Lot};
+use super::stream::{Entered, Met, StreamRay};
 use super::sweep::Visitor;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
-use crate::tree::{Child, Kind, WIDTH};
+use crate::tree::{Kind, Tree, WIDTH};
 
-/// Rays walked together: with what a leaf and the lists take they have to fit the second cache.
-pub(crate) const STREAM: usize = 2048;
+/// Rays walked together: with what a leaf and the lists take they have to fit the second cache. Anything from 256 to 2048 measures
+/// the same.
+pub(crate) const STREAM: usize = 1024;
 
-/// Spheres a ray may leave for later.
-const PENDING: usize = 6;
+/// Pairs kept for later at the most, so that memory is bounded where everything overlaps.
+const KEPT: usize = 4 * STREAM;
 
-/// Spheres that will be seen if nothing is met before them.
+/// A pair of a ray and a sphere to be solved.
 #[derive(Clone, Copy)]
-struct Pending {
-    count: usize,
-    spheres: [(u32, f32); PENDING],
+struct Pair {
+    ray: u32,
+    /// Eight times the leaf, plus the place in it.
+    slot: u32,
+    /// It is not met before.
+    low: f32,
 }
 
-impl Pending {
-    const NONE: Self = Self { count: 0, spheres: [(0, 0.0); PENDING] };
+/// Rays on their way through one node.
+#[derive(Default)]
+struct Floor {
+    entered: Entered,
+    /// Those that enter one of its boxes.
+    list: Vec<u32>,
 }
 
 /// Memory that a worker keeps from one stream to the next.
 #[derive(Default)]
 struct Scratch {
     rays: Vec<StreamRay>,
-    rulers: Vec<Ruler>,
-    pending: Vec<Pending>,
-    lists: Vec<Entry>,
-    survivors: Vec<Survivor>,
-    last: Vec<(u32, u32)>,
-    seen: Vec<(u32, Sphere)>,
+    octants: [Vec<u32>; 8],
+    fars: Vec<f32>,
+    floors: Vec<Floor>,
+    met: Vec<Met>,
+    certain: Vec<Pair>,
+    doubtful: Vec<Pair>,
+    solving: Solving,
+}
+
+/// What solving pairs takes.
+#[derive(Default)]
+struct Solving {
+    ids: Vec<u32>,
+    spheres: Vec<Sphere>,
+    lot: Lot,
 }
 
 thread_local! {
@@ -51,10 +74,14 @@ struct Walk<'a, V> {
     spheres: &'a [Sphere],
     input: &'a [Ray],
     visitors: &'a mut [V],
-    rays: &'a mut [StreamRay],
-    rulers: &'a [Ruler],
-    pending: &'a mut [Pending],
-    survivors: &'a mut Vec<Survivor>,
+    precision: Precision,
+    rays: &'a [StreamRay],
+    /// What begins later does not count.
+    fars: &'a mut [f32],
+    met: &'a mut [Met],
+    certain: &'a mut Vec<Pair>,
+    doubtful: &'a mut Vec<Pair>,
+    solving: &'a mut Solving,
 }
 
 /// Shows every ray's visitor the spheres it may meet.
@@ -80,144 +107,158 @@ fn stream<V: Visitor>(
     visitors: &mut [V],
     precision: Precision,
 ) {
-    let Scratch { rays, rulers, pending, lists, survivors, last, seen } = scratch;
+    let Scratch { rays, octants, fars, floors, met, certain, doubtful, solving } = scratch;
     let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
-        rays.resize(whole, StreamRay::NONE);
-        rulers.resize(whole, Ruler::new(0.0, 0.0, 0.0, 0.0));
+        rays.resize(whole, StreamRay::zeroed());
+        met.resize(whole, Met::NONE);
     }
-    let aimed = rays.as_chunks_mut().0.iter_mut().zip(rulers.as_chunks_mut().0);
-    for (input, (rays, rulers)) in input.chunks(LANES).zip(aimed) {
-        let few = std::array::from_fn(|i| input[i.min(input.len() - 1)]);
-        planted.level.aim_rays(&planted.frame, &few, precision, rays, rulers);
+    let (fours, left) = input.as_chunks();
+    // The last few make four with copies of one.
+    let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
+    for (four, aimed) in fours.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
+        planted.level.aim_rays(&planted.frame, four, precision, aimed);
     }
-    let rays = &mut rays[..input.len()];
-    let mut octants = [const { Vec::new() }; 8];
+    let rays = &rays[..input.len()];
+    fars.clear();
+    fars.extend(rays.iter().map(|ray| ray.far));
+    octants.iter_mut().for_each(Vec::clear);
     for (number, aimed) in rays.iter().enumerate() {
         if aimed.margin == f32::INFINITY {
             // From so far everything may be met.
             (0..).zip(spheres).for_each(|(id, sphere)| visitors[number].see(&input[number], id, sphere));
         } else {
-            octants[aimed.octant()].push(StreamRay::start(number));
+            octants[aimed.octant()].push(number as u32);
         }
     }
-    pending.clear();
-    pending.resize(rays.len(), Pending::NONE);
-    // One list of all rays a box, a level.
-    let room = rays.len() * WIDTH * planted.tree.depth;
-    if lists.len() < room {
-        *lists = vec![0; room];
+    if floors.len() < planted.tree.depth {
+        floors.resize_with(planted.tree.depth, Floor::default);
     }
-    let mut walk = Walk { planted, spheres, input, visitors, rays, rulers, pending, survivors };
+    let mut walk = Walk { planted, spheres, input, visitors, precision, rays, fars, met, certain, doubtful, solving };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-        walk.node(0, octant, list, lists);
+        walk.node(0, octant, list, floors);
     }
-    walk.settle_all(last, seen);
+    walk.solve_doubtful();
+    walk.solve_certain();
 }
 
 impl<V: Visitor> Walk<'_, V> {
-    /// As deep as the tree is.
-    fn node(&mut self, node: usize, octant: usize, list: &[Entry], lists: &mut [Entry]) {
+    /// As deep as the tree is, which is how many floors there are.
+    fn node(&mut self, node: usize, octant: usize, list: &[u32], floors: &mut [Floor]) {
+        let Some((Floor { entered, list: through }, floors)) = floors.split_first_mut() else { return };
         let node = &self.planted.tree.nodes[node];
-        let (out, rest) = lists.split_at_mut(WIDTH * list.len());
-        let mut lengths = [0; WIDTH];
-        self.planted.level.enter_boxes(node, octant, self.rays, list, out, &mut lengths);
+        self.planted.level.enter_boxes(node, octant, self.rays, self.fars, list, entered);
+        if through.len() < list.len() {
+            through.resize(list.len(), 0);
+        }
+        // While one child is on, the others are on their way: of a node the faces, which are three cache lines of four.
+        let Tree { nodes, leaves, .. } = &self.planted.tree;
+        for (_, child) in node.children.iter().enumerate().filter(|(place, _)| entered.any >> place & 1 == 1) {
+            match child.kind() {
+                Kind::Node(number) => nodes[number].faces.as_flattened().iter().step_by(2).for_each(fetch),
+                Kind::Leaf(number) => [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch),
+                Kind::Nothing => {}
+            }
+        }
         let mut order = node.order[octant];
         for _ in 0..WIDTH {
             let place = (order & 7) as usize;
             order >>= 3;
-            if lengths[place] > 0 {
-                let list = &out[place * list.len()..][..lengths[place]];
-                self.child(node.children[place], octant, list, rest);
-            }
-        }
-    }
-
-    fn child(&mut self, child: Child, octant: usize, list: &[Entry], lists: &mut [Entry]) {
-        match child.kind() {
-            Kind::Node(number) => self.node(number, octant, list, lists),
-            Kind::Leaf(number) => self.leaf(number, list),
-            Kind::Nothing => {}
-        }
-    }
-
-    fn leaf(&mut self, number: usize, list: &[Entry]) {
-        self.survivors.clear();
-        self.planted.level.meet_leaf(&self.planted.tree.leaves[number], number, self.rays, list, self.survivors);
-        for i in 0..self.survivors.len() {
-            let Survivor { ray, slot, low, high } = self.survivors[i];
-            let ray = ray as usize;
-            if low > self.rays[ray].far {
+            if entered.any >> place & 1 == 0 {
                 continue;
             }
-            if high == f32::INFINITY {
-                self.see(ray, slot);
-            } else if self.visitors[ray].certain() {
-                self.rays[ray].settle();
-            } else {
-                self.rays[ray].narrow(high);
-                self.later(ray, slot, low);
+            let count = self.planted.level.pass(entered, place, list, self.fars, through);
+            if count == 0 {
+                continue;
+            }
+            let list = &through[..count];
+            match node.children[place].kind() {
+                Kind::Node(number) => self.node(number, octant, list, floors),
+                Kind::Leaf(number) => self.leaf(number, list),
+                Kind::Nothing => {}
             }
         }
     }
 
-    /// Keeps a sphere until more is known.
-    fn later(&mut self, ray: usize, slot: u32, low: f32) {
-        let far = self.rays[ray].far;
-        let pending = &mut self.pending[ray];
-        if pending.count == PENDING {
-            let mut kept = 0;
-            for i in 0..PENDING {
-                if pending.spheres[i].1 <= far {
-                    pending.spheres[kept] = pending.spheres[i];
-                    kept += 1;
+    fn leaf(&mut self, number: usize, list: &[u32]) {
+        let leaf = &self.planted.tree.leaves[number];
+        let count = self.planted.level.meet_leaf(leaf, self.rays, self.fars, list, self.met);
+        for i in 0..count {
+            let Met { ray, maybe, certain, low, high } = &self.met[i];
+            let number_of = |k: u32| (number * WIDTH) as u32 + k;
+            if *certain != 0 && self.visitors[*ray as usize].certain() {
+                self.fars[*ray as usize] = f32::NEG_INFINITY;
+                continue;
+            }
+            let far = &mut self.fars[*ray as usize];
+            let mut left = *maybe;
+            while left != 0 {
+                let k = left.trailing_zeros();
+                left &= left - 1;
+                let pair = Pair { ray: *ray, slot: number_of(k), low: low[k as usize % WIDTH] };
+                if *certain >> k & 1 == 0 {
+                    self.doubtful.push(pair);
+                } else if pair.low <= *far {
+                    *far = far.min(high[k as usize % WIDTH]);
+                    self.certain.push(pair);
                 }
             }
-            pending.count = kept;
         }
-        if pending.count == PENDING {
-            self.settle(ray);
+        if self.doubtful.len() >= LOT {
+            self.solve_doubtful();
         }
-        let pending = &mut self.pending[ray];
-        pending.spheres[pending.count] = (slot, low);
-        pending.count += 1;
+        if self.certain.len() >= KEPT {
+            self.solve_certain();
+        }
     }
 
-    /// Shows the visitor what is left of what was kept.
-    fn settle(&mut self, ray: usize) {
-        for i in 0..std::mem::take(&mut self.pending[ray].count) {
-            let (slot, low) = self.pending[ray].spheres[i];
-            if low <= self.rays[ray].far {
-                self.see(ray, slot);
+    /// What they come to may spare their rays the rest of the way.
+    fn solve_doubtful(&mut self) {
+        let mut pairs = std::mem::take(self.doubtful);
+        self.solve(&mut pairs);
+        for &Pair { ray, .. } in &pairs {
+            let number = ray as usize;
+            let (ray, frame) = (&self.input[number], &self.planted.frame);
+            let counts = self.visitors[number].counts(ray);
+            // So few are in doubt that no ray keeps its ruler.
+            let far = counts.map_or(f32::NEG_INFINITY, |counts| frame.prepare(ray, self.precision).1.far(counts));
+            self.fars[number] = self.fars[number].min(far);
+        }
+        pairs.clear();
+        *self.doubtful = pairs;
+    }
+
+    fn solve_certain(&mut self) {
+        let mut pairs = std::mem::take(self.certain);
+        self.solve(&mut pairs);
+        pairs.clear();
+        *self.certain = pairs;
+    }
+
+    /// Solves those pairs that still count, and tells their visitors. Ids are fetched first, then spheres, all at once: one by one
+    /// each would be waited for.
+    fn solve(&mut self, pairs: &mut Vec<Pair>) {
+        pairs.retain(|pair| pair.low <= self.fars[pair.ray as usize]);
+        let Solving { ids, spheres, lot } = &mut *self.solving;
+        let slots = self.planted.tree.ids.as_flattened();
+        ids.clear();
+        ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
+        spheres.clear();
+        spheres.extend(ids.iter().map(|&id| self.spheres[id as usize]));
+        let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
+        for ((pairs, ids), spheres) in lots {
+            let solves = self.visitors[pairs[0].ray as usize].solves();
+            if solves {
+                for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
+                    lot.set(i, &self.input[pair.ray as usize], sphere);
+                }
+                lot.solve(self.planted.level, self.precision);
             }
-        }
-    }
-
-    /// The same for all rays. The spheres are fetched first, all at once: one by one, each would be waited for.
-    fn settle_all(&mut self, last: &mut Vec<(u32, u32)>, seen: &mut Vec<(u32, Sphere)>) {
-        last.clear();
-        for (number, (pending, ray)) in (0..).zip(self.pending.iter().zip(self.rays.iter())) {
-            let spheres = &pending.spheres[..pending.count];
-            last.extend(spheres.iter().filter(|(_, low)| *low <= ray.far).map(|(slot, _)| (number, *slot)));
-        }
-        let ids = self.planted.tree.ids.as_flattened();
-        last.iter_mut().for_each(|(_, slot)| *slot = ids[*slot as usize]);
-        seen.clear();
-        seen.extend(last.iter().map(|&(number, id)| (number, self.spheres[id as usize])));
-        for ((number, sphere), (_, id)) in seen.iter().zip(last.iter()) {
-            let number = *number as usize;
-            self.visitors[number].see(&self.input[number], *id, sphere);
-        }
-    }
-
-    fn see(&mut self, number: usize, slot: u32) {
-        let id = self.planted.tree.ids.as_flattened()[slot as usize];
-        let Some(sphere) = self.spheres.get(id as usize) else { return };
-        let (ray, visitor, aimed) = (&self.input[number], &mut self.visitors[number], &mut self.rays[number]);
-        visitor.see(ray, id, sphere);
-        match visitor.counts(ray) {
-            Some(counts) => aimed.narrow(self.rulers[number].far(counts)),
-            None => aimed.settle(),
+            for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
+                let number = pair.ray as usize;
+                let (ray, visitor) = (&self.input[number], &mut self.visitors[number]);
+                if solves { visitor.take(ray, id, &lot.solved(i)) } else { visitor.see(ray, id, sphere) }
+            }
         }
     }
 }

@@ -120,6 +120,25 @@ fn a_tree_answers_what_a_sweep_does() {
 }
 
 #[test]
+fn what_is_met_beyond_f32_hides_nothing() {
+    // The large one is entered and left at a t that f32 does not hold; the points are met.
+    let spheres: Vec<Sphere> =
+        (0..9).map(|i| Sphere::new([0.0, 0.0, i as f32], if i == 4 { 1.2e25 } else { 0.0 })).collect();
+    let ray = Ray::new([0.0; 3], [0.0, 0.0, -1e-45]);
+    let rays = [ray.line(), ray.between(f32::NEG_INFINITY, 0.0), ray, Ray::new([0.0, 0.0, 1.5e25], [0.0, 0.0, -1e-45])];
+    let level = Level::best();
+    let index = [Index::Tree(Planted::new(&spheres, level).unwrap()), Index::blocks(&spheres, level).unwrap()];
+    let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
+    for precision in Precision::ALL {
+        for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+            let query = Query { inside, ..Query::at(precision) };
+            both::<Hit>("beyond", &scenes, &rays, &query);
+            both::<bool>("beyond", &scenes, &rays, &query);
+        }
+    }
+}
+
+#[test]
 fn a_tree_of_a_million_identical_spheres_answers() {
     compare(&SCENES[4], 1_000_000, 3, &[Precision::Standard]);
 }

@@ -41,7 +41,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::query::check_ray;
+use crate::query::{check_ray, is_usable};
 use crate::records::Ray;
 
 pub(crate) use grid::GridPart;
@@ -106,6 +106,7 @@ impl<'a> Source<'a> {
     /// Why ray `i`, number `number` of the whole input, cannot be used, if it cannot.
     pub(crate) fn check_one(&self, i: usize, number: u64) -> Result<()> {
         match self {
+            Self::Records(rays) if is_usable(&rays[i]) => Ok(()),
             Self::Records(rays) => check_ray(number, &rays[i]),
             Self::Points(points) => points.check_one(i, number),
             Self::Grid(part) => part.check_one(i),

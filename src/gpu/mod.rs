@@ -7,17 +7,23 @@ pub(crate) mod device;
 pub(crate) mod emit;
 pub(crate) mod encode;
 pub(crate) mod gather;
+mod moved;
 mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
 pub(crate) mod plan;
+pub(crate) mod plant;
+#[cfg(test)]
+mod plant_tests;
 mod planted;
 pub(crate) mod probe;
 pub(crate) mod readback;
+mod refit;
 mod settle;
 pub(crate) mod shot;
 mod slot;
 pub(crate) mod spheres;
+mod steps;
 
 pub(crate) use device::GpuDevice;
 pub(crate) use settle::GpuQuery;

@@ -33,6 +33,11 @@ impl Pace {
         Self { rate: AtomicU64::new((usual / 10.0).to_bits()), range: (usual / 300.0, usual * 100.0) }
     }
 
+    /// For a scene much like this one.
+    pub(crate) fn again(&self) -> Self {
+        Self { rate: AtomicU64::new(self.rate.load(Ordering::Relaxed)), range: self.range }
+    }
+
     /// Tests that fit into one submission.
     pub(crate) fn budget(&self) -> u64 {
         budget(f64::from_bits(self.rate.load(Ordering::Relaxed)))

@@ -1,6 +1,6 @@
 //! Spheres on a GPU, in as many parts as its bindings demand.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgpu::{Buffer, BufferUsages};
 
@@ -8,8 +8,8 @@ use super::GpuDevice;
 use super::pace::Pace;
 use super::params::Params;
 use super::planted::Planted;
+use crate::builder::Builder;
 use crate::error::Result;
-use crate::lbvh::Lbvh;
 use crate::records::Sphere;
 
 /// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
@@ -19,19 +19,26 @@ pub(crate) const SPAN: u64 = 128;
 /// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.
 pub(crate) const RANGE: u64 = 4096;
 
-/// Up to so many spheres each is tested. Not measured yet.
-const FEW: usize = 512;
+/// From so many spheres on there is a tree. On a software adapter 2,048 random rays' walks still cost more than tests of all, 2.06 to
+/// 1.68 µs of CPU time, and 4,096 less (output/bench/README.md).
+const TREE_FROM_SOFTWARE: usize = 2500;
+/// On other GPUs: not measured; a walk is some 1,800 issue slots and a test 14, and threads of a walk part company.
+const TREE_FROM: usize = 512;
 
-/// Set by [`crate::bench::use_tree`].
-static NO_TREE: AtomicBool = AtomicBool::new(false);
+/// Set by [`crate::bench::tree_from`]; 0 when it is not.
+static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Lets scenes created from now on test every sphere, however many; answers do not depend on it.
-pub(crate) fn brute_only(yes: bool) {
-    NO_TREE.store(yes, Ordering::Relaxed);
+/// Lets scenes created from now on have a tree from so many spheres on, or as measured with 0; answers do not depend on it.
+pub(crate) fn choose_tree_from(spheres: usize) {
+    CHOSEN.store(spheres, Ordering::Relaxed);
 }
 
-fn few() -> usize {
-    if NO_TREE.load(Ordering::Relaxed) { usize::MAX } else { FEW }
+fn tree_from(gpu: &GpuDevice) -> usize {
+    match CHOSEN.load(Ordering::Relaxed) {
+        0 if gpu.is_software() => TREE_FROM_SOFTWARE,
+        0 => TREE_FROM,
+        chosen => chosen,
+    }
 }
 
 const SPHERE: u64 = size_of::<Sphere>() as u64;
@@ -40,9 +47,9 @@ const SPHERE: u64 = size_of::<Sphere>() as u64;
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
     /// By the tree, and without.
-    paces: [Pace; 2],
-    frame: Frame,
-    largest: f32,
+    pub(super) paces: [Pace; 2],
+    pub(super) frame: Frame,
+    pub(super) largest: f32,
 }
 
 /// Spheres in one buffer.
@@ -52,14 +59,18 @@ pub(crate) struct Part {
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
     pub(crate) planted: Option<Planted>,
+    /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
+    pub(super) built_cost: Option<f64>,
 }
 
 /// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Frame {
-    scale: f32,
-    middle: [f32; 3],
+    pub(crate) scale: f32,
+    pub(crate) middle: [f32; 3],
     far: f32,
+    /// The corners of the box around the centres, as they were given.
+    pub(crate) corners: [[f32; 3]; 2],
 }
 
 impl Frame {
@@ -69,6 +80,7 @@ impl Frame {
             low = low.min(sphere.center);
             high = high.max(sphere.center);
         }
+        let corners = [low.to_array(), high.to_array()];
         let middle = if spheres.is_empty() { glam::DVec3::ZERO } else { (low.as_dvec3() + high.as_dvec3()) * 0.5 };
         let middle = middle.as_vec3().as_dvec3();
         let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
@@ -79,44 +91,60 @@ impl Frame {
         let power = (-exponent(reach)).min(40.0 - exponent(largest)).min(126.0);
         if power < -126.0 {
             // Spheres as wide apart as f32 reaches: nothing is filtered.
-            return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0 };
+            return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0, corners };
         }
         let scale = power.exp2();
         let far = (50.0 - power).exp2().min(f64::from(f32::MAX));
-        Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32 }
+        Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32, corners }
     }
 
     /// Whether a tree can be told in it.
-    fn reaches(&self) -> bool {
+    pub(super) fn reaches(&self) -> bool {
         self.far > 0.0
     }
 
     /// Centre and radius as the shaders' `sphere_at` has them.
     pub(crate) fn sphere(&self, sphere: &Sphere) -> ([f32; 3], f32) {
-        let center = std::array::from_fn(|k| sphere.center[k] * self.scale - self.middle[k]);
-        (center, sphere.radius * self.scale)
+        (self.center(sphere.center.to_array()), sphere.radius * self.scale)
+    }
+
+    pub(crate) fn center(&self, center: [f32; 3]) -> [f32; 3] {
+        std::array::from_fn(|k| center[k] * self.scale - self.middle[k])
     }
 }
 
 impl GpuScene {
     /// Uploads spheres, but for those of pairs, which travel with their rays.
-    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool, builder: Builder) -> Result<Self> {
         let mut parts = Vec::new();
         let frame = Frame::of(spheres);
         let capacity = Self::capacity(gpu)? as usize;
         let resident = if pairwise { &[] } else { spheres };
+        let trees = Self::has_trees(gpu, spheres.len(), &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
-            let bytes = (chunk.len() as u64).next_multiple_of(SPAN) * SPHERE;
-            let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
-            gpu.upload(&buffer, chunk).await?;
-            let planted = match spheres.len() > few() && frame.reaches() {
-                true => Some(Planted::upload(gpu, &Lbvh::new(chunk, &frame)?, chunk).await?),
+            let spheres = Self::upload(gpu, chunk).await?;
+            let planted = match trees {
+                true => Some(Planted::new(gpu, &spheres, chunk, &frame, builder).await?),
                 false => None,
             };
-            parts.push(Part { first: (n * capacity) as u32, count: chunk.len() as u32, spheres: buffer, planted });
+            let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
+            parts.push(Part { first, count, spheres, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
         Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres) })
+    }
+
+    /// Whether so many spheres are worth a tree, and one can be told.
+    pub(super) fn has_trees(gpu: &GpuDevice, spheres: usize, frame: &Frame) -> bool {
+        spheres >= tree_from(gpu) && frame.reaches()
+    }
+
+    /// The spheres of one part.
+    pub(super) async fn upload(gpu: &GpuDevice, spheres: &[Sphere]) -> Result<Buffer> {
+        let bytes = (spheres.len() as u64).next_multiple_of(SPAN) * SPHERE;
+        let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
+        gpu.upload(&buffer, spheres).await?;
+        Ok(buffer)
     }
 
     /// How fast it goes one way.
@@ -136,14 +164,19 @@ impl GpuScene {
         Ok(capacity)
     }
 
-    /// Bytes that so many spheres take on the device.
-    pub(crate) fn bytes(spheres: u64) -> u64 {
-        spheres.saturating_add(SPAN).saturating_mul(SPHERE)
+    /// Bytes that so many spheres take, with a tree 72 a sphere more for as long as it is made.
+    pub(crate) fn bytes(gpu: &GpuDevice, spheres: u64) -> u64 {
+        let tree = if spheres >= tree_from(gpu) as u64 {
+            Planted::bytes(spheres).saturating_add(spheres.saturating_mul(72))
+        } else {
+            0
+        };
+        spheres.saturating_add(SPAN).saturating_mul(SPHERE).saturating_add(tree)
     }
 
     /// What the filter has to know.
     pub(crate) fn framed(&self, params: Params) -> Params {
-        let Frame { scale, middle, far } = self.frame;
+        let Frame { scale, middle, far, .. } = self.frame;
         Params { scale, middle, far, largest: self.largest, ..params }
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::quad::{Bounds, Child, LEAF, Quad, WIDTH};
+use super::quad::{Bounds, Child, LEAF, Quad, TINY, WIDTH};
 use super::{Frame, Lbvh};
 use crate::error::Result;
 use crate::memory::room;
@@ -16,33 +16,40 @@ const FORK: usize = 1 << 13;
 
 /// Nodes above this may be opened by size. Below, the fullest child is opened, so that on every path a node goes down two levels of
 /// the radix tree, of which there are 63 and 28 where keys are equal, or halves what is left: 12 + 46 + 28 make less than
-/// [`DEEPEST`](super::DEEPEST).
+/// [`DEEPEST`](Lbvh::DEEPEST).
 const DEEP: usize = 12;
 
 /// A sphere's place on the Morton curve, and in its buffer.
 type Key = (u64, u32);
 
 /// The cells of the curve: cubes, so many of which make 1.
-struct Grid {
-    low: [f32; 3],
-    cells: f32,
+pub(crate) struct Grid {
+    pub(crate) low: [f32; 3],
+    pub(crate) cells: f32,
 }
 
 impl Grid {
-    /// Cubes of which 2²¹ span the centres.
-    fn new(centers: &Bounds) -> Self {
-        let width = (0..3).map(|k| centers.high[k] - centers.low[k]).fold(0.0, f32::max);
+    /// Cubes of which 2²¹ span the scene's centres.
+    pub(crate) fn new(frame: &Frame) -> Self {
+        // Rounding keeps numbers in order: these corners are the least and the greatest of the centres in the frame.
+        let [low, high] = frame.corners.map(|corner| plain(frame.center(corner)));
+        let width = (0..3).map(|k| high[k] - low[k]).fold(0.0, f32::max);
         // Powers of two multiply without rounding. The last cell is cut off for what lies on its far side.
         let exponent = if width > 0.0 { (width.to_bits() >> 23) as i32 - 127 } else { 0 };
         let cells = f32::from_bits((((BITS as i32 - 1 - exponent).clamp(-126, 126) + 127) as u32) << 23);
-        Self { low: centers.low, cells }
+        Self { low, cells }
     }
 
     fn key(&self, center: [f32; 3]) -> u64 {
-        let last = (1 << BITS) - 1;
+        let (center, last) = (plain(center), (1 << BITS) - 1);
         let cell = |k: usize| (((center[k] - self.low[k]) * self.cells) as u32).min(last);
         spread(cell(0)) << 2 | spread(cell(1)) << 1 | spread(cell(2))
     }
+}
+
+/// Numbers too small to be told from 0 are it, so that a device that flushes them makes the same keys.
+fn plain(center: [f32; 3]) -> [f32; 3] {
+    center.map(|x| if x.abs() < TINY { 0.0 } else { x })
 }
 
 /// The bits of x, two zeros between each.
@@ -110,7 +117,8 @@ impl Sorted<'_> {
 fn open(part: &Part, depth: usize) -> Vec<&Part> {
     let mut parts = vec![part];
     while parts.len() < WIDTH {
-        let size = |part: &Part| if depth < DEEP { part.bounds.edges() } else { part.count as f32 };
+        // No edge is negative: the bits are in the numbers' order.
+        let size = |part: &Part| if depth < DEEP { part.bounds.edges().to_bits() } else { part.count as u32 };
         let mut largest: Option<usize> = None;
         for (i, part) in parts.iter().enumerate().filter(|(_, part)| part.halves.is_some()) {
             if largest.is_none_or(|largest| size(part) > size(parts[largest])) {
@@ -131,8 +139,7 @@ impl Lbvh {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(spheres: &[Sphere], frame: &Frame) -> Result<Self> {
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
-        let around = |sphere: &Sphere| Bounds { low: center(sphere), high: center(sphere) };
-        let grid = Grid::new(&spheres.par_iter().map(around).reduce(|| Bounds::EMPTY, Bounds::join));
+        let grid = Grid::new(frame);
         let mut keys: Vec<Key> = room(spheres.len())?;
         let key = |(place, sphere)| (grid.key(center(sphere)), place as u32);
         spheres.par_iter().enumerate().map(key).collect_into_vec(&mut keys);
@@ -171,7 +178,7 @@ fn collapse(root: &Part) -> Result<(Vec<Quad>, Vec<u32>)> {
                 }
             }
             children.retain(|(_, child)| !matches!(child, Child::Leaf { count: 0, .. }));
-            nodes.push(Quad::new(&children));
+            nodes.push(Quad::new(&children, [part.first as u32, part.count as u32]));
         }
         levels.push(begin);
         level = next;

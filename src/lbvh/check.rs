@@ -1,7 +1,7 @@
 //! Proving a tree's invariants, by walking all of it.
 
 use super::quad::{Child, LEAF, Quad, WIDTH};
-use super::{DEEPEST, Frame, Lbvh};
+use super::{Frame, Lbvh};
 use crate::records::Sphere;
 
 type Corners = [[f64; 3]; 2];
@@ -90,7 +90,7 @@ impl Lbvh {
             }
             begin = end;
         }
-        if next != self.nodes.len() || begin != next || self.levels.len() > DEEPEST {
+        if next != self.nodes.len() || begin != next || self.levels.len() > Self::DEEPEST {
             return Err(format!("{next} of {} nodes in {} levels", self.nodes.len(), self.levels.len()));
         }
         let (seen, reaches) = (vec![false; spheres.len()], vec![NOTHING; next]);

@@ -7,13 +7,13 @@
 mod build;
 mod check;
 mod quad;
+#[cfg(test)]
+mod refit;
 
+pub(crate) use build::Grid;
 pub(crate) use quad::Quad;
 
 use crate::gpu::Frame;
-
-/// Levels of nodes at the most: see `build.rs`.
-pub(crate) const DEEPEST: usize = 96;
 
 /// A tree over the spheres of one buffer.
 pub(crate) struct Lbvh {
@@ -25,5 +25,10 @@ pub(crate) struct Lbvh {
     pub(crate) levels: Vec<u32>,
 }
 
+impl Lbvh {
+    /// Levels of nodes at the most: see `build.rs`.
+    pub(crate) const DEEPEST: usize = 96;
+}
+
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -26,8 +26,8 @@ pub(crate) struct Quad {
     pub(crate) high: [u32; 3],
     /// The number of a node; or with the highest bit set the count of a leaf's spheres, three bits, and where they begin, 28.
     pub(crate) children: [u32; WIDTH],
-    /// To fill 64 bytes.
-    pub(crate) unused: [u32; 2],
+    /// All spheres below it: where they begin, and how many there are. A refit asks for them.
+    pub(crate) range: [u32; 2],
 }
 
 /// What a box holds.
@@ -51,7 +51,7 @@ impl Child {
 }
 
 /// Less than this is taken for it, so that no subnormal number ever decides: devices may flush those.
-const TINY: f32 = 1.0 / (1u64 << 60) as f32;
+pub(crate) const TINY: f32 = 1.0 / (1u64 << 60) as f32;
 
 /// The next number below x, or −2⁻⁶⁰ where x is smaller than that.
 pub(crate) fn down(x: f32) -> f32 {
@@ -102,13 +102,13 @@ fn power_of_two(n: i32) -> f32 {
 }
 
 impl Quad {
-    /// A node of up to four boxes.
-    pub(crate) fn new(children: &[(Bounds, Child)]) -> Self {
+    /// A node of up to four boxes, over a range of spheres.
+    pub(crate) fn new(children: &[(Bounds, Child)], range: [u32; 2]) -> Self {
         if children.is_empty() {
             return Self::default();
         }
         let all = children.iter().fold(Bounds::EMPTY, |all, (bounds, _)| all.join(*bounds));
-        let mut quad = Self { units: (children.len() as u32) << 24, ..Self::default() };
+        let mut quad = Self { units: (children.len() as u32) << 24, range, ..Self::default() };
         for k in 0..3 {
             let origin = all.low[k];
             let unit = unit_of(up(all.high[k] - origin));

@@ -4,17 +4,17 @@ use super::quad::{Bounds, Child, Quad, down, up};
 use super::{Frame, Lbvh};
 use crate::records::Sphere;
 
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     /// In [0, 1).
-    fn next(&mut self) -> f32 {
+    pub(crate) fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / 16_777_216.0
     }
 }
 
-fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
+pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     let mut n = Numbers(1);
     let mut cloud = |count: usize, size: f32, radius: f32| -> Vec<Sphere> {
         let mut place = || size * (n.next() - 0.5);
@@ -91,7 +91,7 @@ fn boxes_hold_what_they_are_made_of() {
         let mut place = || (n.next() - 0.5) * 2f32.powi((n.next() * 80.0) as i32 - 79) * 4.0;
         let boxes: Vec<Bounds> = (0..4).map(|_| Bounds::of([place(), place(), place()], place().abs())).collect();
         let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();
-        let quad = Quad::new(&children);
+        let quad = Quad::new(&children, [0, 28]);
         for (i, own) in boxes.iter().enumerate() {
             let ([low, high], _) = quad.child(i);
             for k in 0..3 {

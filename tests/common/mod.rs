@@ -2,10 +2,11 @@
 #![allow(unreachable_pub, dead_code, reason = "each test binary uses its own part")]
 
 pub mod nasty;
+pub mod scenes;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
-use umbracast::{Device, DeviceOptions, Ray, Sphere, blocking};
+use umbracast::{Device, DeviceOptions, Ray, Scene, SceneOptions, Sphere, bench, blocking};
 
 /// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
 pub fn devices() -> &'static [Device] {
@@ -27,6 +28,20 @@ pub fn devices() -> &'static [Device] {
 /// The CPU engine.
 pub fn cpu() -> Device {
     blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
+}
+
+/// The same spheres with a tree, however few, and without.
+pub fn with_and_without_tree(device: &Device, spheres: &[Sphere]) -> [Scene; 2] {
+    // What is chosen holds for all threads.
+    static CHOICE: Mutex<()> = Mutex::new(());
+    let _chosen = CHOICE.lock().unwrap();
+    let scenes = [1, usize::MAX].map(|from| {
+        bench::use_tree(from == 1);
+        bench::tree_from(from);
+        blocking::scene(device, spheres, &SceneOptions::default()).unwrap()
+    });
+    bench::use_tree(true);
+    scenes
 }
 
 /// One record of `tests/data/rays.bin`: see `tests/data/README.md`.

@@ -1,18 +1,6 @@
 //! Scenes that trees are bad at, and rays that find out.
 
-use super::{Ray, Sphere};
-
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1 << 24) as f32
-    }
-    pub fn vector(&mut self) -> [f32; 3] {
-        std::array::from_fn(|_| 2.0 * self.unit() - 1.0)
-    }
-}
+use super::{Numbers, Ray, Sphere};
 
 /// A scene's name, what makes its spheres, and from how far rays come.
 pub type Scene = (&'static str, fn(usize, &mut Numbers) -> Sphere, f32);

@@ -7,12 +7,12 @@ use serde::Serialize;
 use umbracast::files::{RayFile, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
-use umbracast::{Device, Hit, OnBad, Precision, Query, Ray, Result, Scene, SceneOptions, Watch, blocking};
+use umbracast::{Device, Hit, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
 
 use super::sets::{self, Input};
 use super::threads;
 use super::timing::median;
-use crate::cli::args::{DeviceArgs, precisions, words};
+use crate::cli::args::{DeviceArgs, TreeArgs, precisions, words};
 use crate::cli::progress::Working;
 use crate::cli::{print, print_json};
 
@@ -26,6 +26,8 @@ pub(crate) struct ScenesArgs {
     ray_files: Vec<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
+    #[command(flatten)]
+    tree: TreeArgs,
     /// How exact the answers are
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
@@ -144,7 +146,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn scene(&self, Input { name, spheres, batches }: Input) -> Result<SceneRow> {
         let working = Working::on(format!("building {name}"), self.args.json);
-        let build = || blocking::scene(self.device, &spheres, &SceneOptions::default());
+        let build = || blocking::scene(self.device, &spheres, &self.args.tree.options());
         let built = median(self.args.repeat, build)?;
         drop(working);
         let largest = batches.iter().map(|(_, rays)| rays.len()).max().unwrap_or(0);

@@ -1,0 +1,36 @@
+// Axis-aligned boxes. Twin of Bounds in src/lbvh/quad.rs. Needs tree_frame.wgsl.
+
+struct Bounds {
+  low: vec3<f32>,
+  high: vec3<f32>,
+}
+
+// Turned inside out: joined with another, it is the other.
+const EMPTY = Bounds(vec3<f32>(3.40282346e38), vec3<f32>(-3.40282346e38));
+
+// The next number above x, or TINY where x is smaller than that.
+fn up(x: vec3<f32>) -> vec3<f32> {
+  let bits = bitcast<vec3<u32>>(x);
+  let next = bitcast<vec3<f32>>(select(bits - vec3<u32>(1u), bits + vec3<u32>(1u), x > vec3<f32>(0.0)));
+  return select(next, vec3<f32>(TINY), abs(x) < vec3<f32>(TINY));
+}
+
+fn down(x: vec3<f32>) -> vec3<f32> {
+  return -up(-x);
+}
+
+// What a sphere reaches, not less.
+fn reach(sphere: Sphere) -> Bounds {
+  let s = framed(sphere);
+  return Bounds(down(opaque3(s.xyz - s.w)), up(opaque3(s.xyz + s.w)));
+}
+
+fn join(a: Bounds, b: Bounds) -> Bounds {
+  return Bounds(min(a.low, b.low), max(a.high, b.high));
+}
+
+// The sum of the edges.
+fn edges(b: Bounds) -> f32 {
+  let e = opaque3(b.high - b.low);
+  return opaque(e.x + e.y) + e.z;
+}

@@ -1,0 +1,16 @@
+// Program: the boxes of each eight boxes. One thread eight boxes.
+
+@group(0) @binding(1) var<storage, read_write> boxes: array<Bounds>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let number = group_number(group) * THREADS + thread;
+  if (number >= plant.jobs) {
+    return;
+  }
+  var all = EMPTY;
+  for (var i = 0u; i < 8u; i++) {
+    all = join(all, boxes[plant.begin + 8u * number + i]);
+  }
+  boxes[plant.next + number] = all;
+}

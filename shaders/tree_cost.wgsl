@@ -1,0 +1,42 @@
+// Program: the halves of the surfaces of a tree's boxes, summed by workgroups. One thread a node.
+
+@group(0) @binding(1) var<storage, read> nodes: array<vec4<u32>>;
+// A sum a workgroup.
+@group(0) @binding(2) var<storage, read_write> areas: array<f32>;
+
+var<workgroup> sums: array<f32, 256>;
+
+// The greatest byte of a word.
+fn most(word: u32) -> f32 {
+  let bytes = vec4<u32>(word, word >> 8u, word >> 16u, word >> 24u) & vec4<u32>(255u);
+  return f32(max(max(bytes.x, bytes.y), max(bytes.z, bytes.w)));
+}
+
+// Half the surface of a node's box, from the faces of those within.
+fn half_area(number: u32) -> f32 {
+  let head = nodes[4u * number];
+  let units = vec3<f32>(
+    bitcast<f32>((head.w & 255u) << 23u), bitcast<f32>((head.w >> 8u & 255u) << 23u), bitcast<f32>((head.w >> 16u & 255u) << 23u),
+  );
+  let more = nodes[4u * number + 2u];
+  let e = vec3<f32>(most(nodes[4u * number + 1u].w), most(more.x), most(more.y)) * units;
+  return e.x * e.y + e.y * e.z + e.z * e.x;
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let number = group_number(group) * THREADS + thread;
+  if (number < plant.jobs) {
+    sums[thread] = half_area(number);
+  }
+  workgroupBarrier();
+  for (var half = THREADS / 2u; half > 0u; half /= 2u) {
+    if (thread < half) {
+      sums[thread] += sums[thread + half];
+    }
+    workgroupBarrier();
+  }
+  if (thread == 0u) {
+    areas[group_number(group)] = sums[0];
+  }
+}

@@ -1,0 +1,24 @@
+// Program: spheres in the order of the leaves, and the boxes of each eight of them. One thread eight spheres.
+
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> order: array<u32>;
+@group(0) @binding(3) var<storage, read_write> leaves: array<Sphere>;
+@group(0) @binding(4) var<storage, read_write> boxes: array<Bounds>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  zero = plant.zero;
+  let number = group_number(group) * THREADS + thread;
+  let begin = 8u * number;
+  let end = min(begin + 8u, plant.count);
+  var all = EMPTY;
+  for (var i = begin; i < end; i++) {
+    let sphere = spheres[order[i]];
+    leaves[i] = sphere;
+    all = join(all, reach(sphere));
+  }
+  // What is left over at the end is never asked for.
+  if (begin + 8u <= plant.count) {
+    boxes[number] = all;
+  }
+}

@@ -1,0 +1,22 @@
+// Program: how many items with a digit are in the tiles before each. One workgroup a digit; all with a digit go behind the rows.
+
+@group(0) @binding(1) var<storage, read_write> counts: array<u32>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let row = group.x * plant.jobs;
+  let own = stretch(thread, plant.jobs);
+  var sum = 0u;
+  for (var i = own.x; i < own.y; i++) {
+    sum += counts[row + i];
+  }
+  var before = sum_before(thread, sum);
+  for (var i = own.x; i < own.y; i++) {
+    let value = counts[row + i];
+    counts[row + i] = before;
+    before += value;
+  }
+  if (thread == THREADS - 1u) {
+    counts[16u * plant.jobs + group.x] = before;
+  }
+}

@@ -1,0 +1,67 @@
+//! A scene much like another: with its spheres elsewhere, or with new trees.
+
+use super::GpuDevice;
+use super::planted::Planted;
+use super::spheres::{Frame, GpuScene, Part};
+use crate::builder::Builder;
+use crate::error::Result;
+use crate::records::Sphere;
+
+impl GpuScene {
+    /// The same with as many other spheres; and by what share its trees have become worse since they were built.
+    pub(crate) async fn moved(&self, gpu: &GpuDevice, spheres: &[Sphere], builder: Builder) -> Result<(Self, f64)> {
+        let frame = Frame::of(spheres);
+        let trees = Self::has_trees(gpu, spheres.len(), &frame);
+        let mut parts = Vec::new();
+        let (mut now, mut before) = (0.0, 0.0);
+        for old in &self.parts {
+            let own = &spheres[old.first as usize..][..old.count as usize];
+            let buffer = Self::upload(gpu, own).await?;
+            let mut part = Part { spheres: buffer, planted: None, ..*old };
+            match (&old.planted, gpu.probe.failure.is_none()) {
+                _ if !trees => part.built_cost = None,
+                (Some(planted), true) => {
+                    let fitted = planted.refit(gpu, &part.spheres, part.count, &frame).await?;
+                    let built = match old.built_cost {
+                        Some(cost) => cost,
+                        None => planted.cost(gpu).await?,
+                    };
+                    now += fitted.cost(gpu).await?;
+                    before += built;
+                    (part.planted, part.built_cost) = (Some(fitted), Some(built));
+                }
+                _ => {
+                    part.planted = Some(Planted::new(gpu, &part.spheres, own, &frame, builder).await?);
+                    part.built_cost = None;
+                }
+            }
+            parts.push(part);
+        }
+        let loss = if before > 0.0 { now / before - 1.0 } else { 0.0 };
+        Ok((Self { parts, largest: crate::cpu::largest_of(spheres), ..self.like(frame) }, loss))
+    }
+
+    /// The same with new trees.
+    pub(crate) async fn replanted(&self, gpu: &GpuDevice, spheres: &[Sphere], builder: Builder) -> Result<Self> {
+        let mut parts = Vec::new();
+        for old in &self.parts {
+            let own = &spheres[old.first as usize..][..old.count as usize];
+            let planted = match &old.planted {
+                Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, builder).await?),
+                None => None,
+            };
+            parts.push(Part { spheres: old.spheres.clone(), planted, built_cost: None, ..*old });
+        }
+        Ok(Self { parts, ..self.like(self.frame) })
+    }
+
+    /// Its paces, and no spheres.
+    fn like(&self, frame: Frame) -> Self {
+        Self {
+            parts: Vec::new(),
+            paces: self.paces.each_ref().map(super::pace::Pace::again),
+            frame,
+            largest: self.largest,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Measures a GPU, checks what it finds against the CPU engine, and leaves JSON in a folder. Needs no Rust and no network: the binary
+# and the tests' binaries may come from another machine.
+#
+#   tools/measure-gpu.sh [OPTIONS] FOLDER [TEST BINARY...]
+#
+#   FOLDER             where the JSON goes; made if need be
+#   TEST BINARY        run first, as cargo built them: target/release/deps/walks-… and others
+#   --binary FILE      umbracast itself [default: target/release/umbracast]
+#   --device DEVICE    as `umbracast devices` names it [default: gpu]
+#   --spheres N        of the large scenes [default: 1000000]
+#   --rays N           of a batch of theirs [default: 8000000]
+#   --built N          spheres of the scenes whose building is timed [default: 10000000]
+set -euo pipefail
+
+binary=target/release/umbracast device=gpu spheres=1000000 rays=8000000 built=10000000 folder= tests=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    --binary | --device | --spheres | --rays | --built)
+      [ $# -gt 1 ] || { printf 'measure-gpu.sh: %s needs a value\n' "$1" >&2; exit 2; }
+      case $1 in
+        --binary) binary=$2 ;;
+        --device) device=$2 ;;
+        --spheres) spheres=$2 ;;
+        --rays) rays=$2 ;;
+        --built) built=$2 ;;
+      esac
+      shift 2 ;;
+    -*) printf 'measure-gpu.sh: there is no option %s; --help lists them\n' "$1" >&2; exit 2 ;;
+    *) if [ -z "$folder" ]; then folder=$1; else tests+=("$1"); fi; shift ;;
+  esac
+done
+[ -n "$folder" ] || { printf 'measure-gpu.sh: name a folder for the results; --help says more\n' >&2; exit 2; }
+[ -x "$binary" ] || { printf 'measure-gpu.sh: %s is no program; cargo build --release makes it\n' "$binary" >&2; exit 2; }
+mkdir -p "$folder"
+
+failed=0
+run() { # NAME COMMAND...: its JSON in NAME.json, what it says in NAME.log
+  local name=$1
+  shift
+  printf '== %s\n' "$*"
+  "$@" >"$folder/$name.json" 2>"$folder/$name.log" || { failed=1; cat "$folder/$name.log"; }
+}
+
+run devices "$binary" devices --json
+for test in ${tests[@]+"${tests[@]}"}; do
+  name=$(basename "$test")
+  run "test-${name%-*}" "$test"
+done
+for precision in fast standard; do
+  large=(bench scenes --precision "$precision" --spheres "$spheres" --rays "$rays" --json)
+  run "scenes-$precision" "$binary" "${large[@]}" --device "$device"
+  run "scenes-$precision-cpu" "$binary" "${large[@]}" --device cpu --repeat 1
+  hits() { grep -o '"hits":[0-9]*' "$folder/$1.json"; }
+  # `fast` may differ from device to device where rays graze.
+  if [ "$precision" = standard ] && ! cmp -s <(hits "scenes-$precision") <(hits "scenes-$precision-cpu"); then
+    printf 'the CPU engine hits otherwise: compare %s/scenes-standard*.json\n' "$folder"
+    failed=1
+  fi
+done
+run build "$binary" bench scenes --spheres "$built" --rays 65536 --repeat 1 --device "$device" --builder gpu --json
+run brute "$binary" bench brute --device "$device" --spheres 16384 --json
+run made "$binary" bench made --device "$device" --json
+run small "$binary" bench small --device "$device" --json
+run copy "$binary" bench copy --device "$device" --json
+exit $failed

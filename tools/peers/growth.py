@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""How the time of a ray grows with the spheres: numbers and a picture from what `umbracast bench scenes --json` printed.
+
+    growth.py OUT < LINES
+
+Writes OUT.json and OUT.png. LINES has one table a line, a scene each, as in output/bench/README.md. Needs matplotlib.
+"""
+
+import json
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: growth.py OUT < LINES")
+    tables = [json.loads(line) for line in sys.stdin]
+    rows = [
+        {
+            "spheres": scene["spheres"],
+            "query": batch["query"],
+            "hits": batch["hits"],
+            "rays": batch["ray_count"],
+            "ns_per_ray": round(1e3 * table["threads"] / batch["mrays_per_second_free"], 1),
+        }
+        for table in tables
+        for scene in table["scenes"]
+        for batch in scene["batches"]
+    ]
+    about = {key: tables[0][key] for key in ("version", "device", "threads", "precision", "repeat")}
+    with open(sys.argv[1] + ".json", "w") as out:
+        out.write(json.dumps({**about, "rows": rows}, indent=1) + "\n")
+
+    figure, axes = plt.subplots(figsize=(7, 4.5), dpi=120)
+    for query, mark in (("closest", "o-"), ("occluded", "s-")):
+        points = sorted((row["spheres"], row["ns_per_ray"]) for row in rows if row["query"] == query)
+        axes.plot(*zip(*points), mark, label=query)
+        for x, y in points:
+            axes.annotate(f"{y:.0f}", (x, y), textcoords="offset points", xytext=(0, 7), ha="center", fontsize=8)
+    axes.set(xscale="log", yscale="log", xlabel="spheres", ylabel="CPU time a ray on one core, ns")
+    axes.set_title("Random rays through spheres that fill half a cube")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(sys.argv[1] + ".png")
+
+
+if __name__ == "__main__":
+    main()
