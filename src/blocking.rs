@@ -3,7 +3,9 @@
 use crate::answer::{Answer, Bits, Hits, Report};
 use crate::batch::{Rays, Spheres};
 use crate::device::{Device, DeviceInfo, DeviceOptions};
+use crate::encode::Question;
 use crate::error::Result;
+use crate::gpu::encode::{CastPass, CastPlan};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval};
 use crate::scene::{Caller, Scene, SceneOptions};
@@ -101,6 +103,28 @@ pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// As there.
 pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
     pollster::block_on(scene.bits(rays.into(), query, Caller::Waits))
+}
+
+/// [`Scene::plan`].
+///
+/// # Errors
+/// As there.
+pub fn plan(scene: &Scene, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
+    pollster::block_on(scene.plan(question, most_rays, query))
+}
+
+/// [`CastPlan::bind`].
+///
+/// # Errors
+/// As there.
+pub fn bind(
+    plan: &CastPlan,
+    count: u64,
+    rays: wgpu::BufferSlice<'_>,
+    out: wgpu::BufferSlice<'_>,
+    status: Option<wgpu::BufferSlice<'_>>,
+) -> Result<CastPass> {
+    pollster::block_on(plan.bind(count, rays, out, status))
 }
 
 /// [`Device::render`].

@@ -61,7 +61,8 @@
 //!
 //! # Your own GPU code
 //!
-//! [`Device::from_wgpu`] uses a device of yours, [`wgsl::SOLVE`] is the solve as WGSL text, and [`wgpu`] is re-exported: one
+//! [`Device::from_wgpu`] uses a device of yours, [`Scene::plan`] puts queries among your own commands, over buffers of yours
+//! (`examples/shared_device.rs`), [`wgsl::SOLVE`] is the solve as WGSL text, and [`wgpu`] is re-exported: one
 //! release of this crate a major release of wgpu.
 
 mod answer;
@@ -73,6 +74,7 @@ mod builder;
 mod cpu;
 mod device;
 pub mod emit;
+mod encode;
 mod error;
 pub mod exact;
 #[cfg(feature = "cli")]
@@ -94,9 +96,11 @@ pub use answer::{Answer, Bits, Hits, Report};
 pub use batch::{Rays, Spheres};
 pub use builder::Builder;
 pub use device::{Device, DeviceInfo, DeviceOptions, Limits};
+pub use encode::Question;
 pub use error::{Error, Result};
 pub use glam;
 pub use gpu::adapters::{required_features, required_limits};
+pub use gpu::encode::{CastPass, CastPlan};
 pub use gpu::probe::Probe;
 pub use query::{Ends, Inside, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};

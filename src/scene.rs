@@ -91,6 +91,11 @@ impl Scene {
         &self.device
     }
 
+    /// Its spheres where a GPU holds them: not on the CPU engine, and not those of pairs, which travel with their rays.
+    pub(crate) fn resident(&self) -> Option<&Arc<GpuScene>> {
+        self.gpu.as_ref().filter(|_| !self.host.pairwise)
+    }
+
     /// How many spheres it holds.
     pub fn len(&self) -> usize {
         self.host.spheres.len()

@@ -3,6 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use crate::gpu::emit::Emission;
+use crate::gpu::encode::Task;
 use crate::gpu::params::{Best, Nearest, Params};
 use crate::gpu::plant::{Control, Plant};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
@@ -56,6 +57,8 @@ programs! {
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
     EMIT = "emit": "records", "pairs", "emit";
+    ADMIT = "admit": "records", "task", "admit";
+    DELIVER = "deliver": "records", "task", "deliver";
     PROBE = "probe": "records", "pairs", "solve", "probe";
     TREE_KEYS = "tree_keys": "records", "pairs", "tree", "tree_frame", "tree_keys";
     TREE_COUNT = "tree_count": "tree", "tree_digit", "tree_count";
@@ -126,5 +129,6 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
         layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),
+        layout!(Task: count, rays_at, out_at, status_at, width, approach),
     ]
 }

@@ -301,10 +301,20 @@ impl GpuDevice {
         spheres: &wgpu::Buffer,
         planted: Option<&Planted>,
     ) -> Result<wgpu::BindGroup> {
+        self.cast_group_of([&slot.params, &slot.rays, &slot.state, &slot.results], spheres, planted).await
+    }
+
+    /// The same for buffers of no slot: parameters, rays, state, results.
+    pub(crate) async fn cast_group_of(
+        &self,
+        [params, rays, state, results]: [&wgpu::Buffer; 4],
+        spheres: &wgpu::Buffer,
+        planted: Option<&Planted>,
+    ) -> Result<wgpu::BindGroup> {
         // Programs without a tree do not look at it.
         let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
         let params = wgpu::BufferBinding {
-            buffer: &slot.params,
+            buffer: params,
             offset: 0,
             size: std::num::NonZeroU64::new(size_of::<super::params::Params>() as u64),
         };
@@ -316,9 +326,9 @@ impl GpuDevice {
                 entries: &[
                     entry(0, wgpu::BindingResource::Buffer(params)),
                     entry(1, spheres.as_entire_binding()),
-                    entry(2, slot.rays.as_entire_binding()),
-                    entry(3, slot.state.as_entire_binding()),
-                    entry(4, slot.results.as_entire_binding()),
+                    entry(2, rays.as_entire_binding()),
+                    entry(3, state.as_entire_binding()),
+                    entry(4, results.as_entire_binding()),
                     entry(5, nodes.as_entire_binding()),
                     entry(6, order.as_entire_binding()),
                 ],

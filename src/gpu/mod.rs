@@ -5,6 +5,7 @@ mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;
 pub(crate) mod emit;
+pub(crate) mod encode;
 pub(crate) mod gather;
 mod moved;
 mod pace;

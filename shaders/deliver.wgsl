@@ -1,0 +1,99 @@
+// Program: what a cast found, as the caller has it: what src/gpu/gather.rs and src/gpu/settle.rs do on the host. All numbers are bits.
+
+@group(0) @binding(0) var<uniform> task: Task;
+@group(0) @binding(1) var<storage, read> given: array<u32>;
+@group(0) @binding(2) var<storage, read> rays: array<u32>;
+@group(0) @binding(3) var<storage, read> found: array<u32>;
+@group(0) @binding(4) var<storage, read_write> answers: array<u32>;
+@group(0) @binding(5) var<storage, read_write> status: array<atomic<u32>>;
+
+// The workgroup's share of the status, in its order.
+var<workgroup> counts: array<atomic<u32>, 4>;
+const BAD: u32 = 0u;
+const UNDONE: u32 = 1u;
+const BEYOND: u32 = 2u;
+const HITS: u32 = 3u;
+
+fn count(which: u32, more: u32) {
+  if (more != 0u) {
+    atomicAdd(&counts[which], more);
+  }
+}
+
+fn is_bad(i: u32) -> bool {
+  return rays[8u * i + 3u] == BAD_START && rays[8u * i + 7u] == BAD_END;
+}
+
+// The t of a nearest pass: found between finite ends, where the ray's own may be infinite.
+fn between_ends(t: u32, i: u32) -> u32 {
+  let at = task.rays_at + 8u * i;
+  let end = select(t, given[at + 7u], t == INFINITY_BITS);
+  return select(end, given[at + 3u], t == (INFINITY_BITS | 0x80000000u));
+}
+
+fn deliver_record(i: u32) {
+  let source = i * task.width;
+  let to = task.out_at + source;
+  let last = task.width - 1u;
+  let tag = found[source];
+  let bad = is_bad(i);
+  let undone = !bad && tag == TAG_AGAIN;
+  let beyond = !bad && tag == TAG_BEYOND;
+  count(BAD, u32(bad));
+  count(UNDONE, u32(undone));
+  count(BEYOND, u32(beyond));
+  if (bad || undone || beyond) {
+    for (var k = 0u; k < last; k++) {
+      answers[to + k] = select(INFINITY_BITS, TAG_AGAIN, undone);
+    }
+    answers[to + last] = NO_SPHERE;
+    return;
+  }
+  for (var k = 0u; k < task.width; k++) {
+    answers[to + k] = found[source + k];
+  }
+  let met = found[source + last] != NO_SPHERE;
+  if (task.approach == 0u) {
+    count(HITS, u32(met));
+  } else if (met) {
+    answers[to] = between_ends(tag, i);
+    // Not above zero.
+    count(HITS, u32(found[source + 1u] == 0u || found[source + 1u] >= 0x80000000u));
+  }
+}
+
+// 32 rays.
+fn deliver_word(w: u32) {
+  let words = (task.count + 31u) / 32u;
+  var usable = 0u;
+  for (var bit = 0u; bit < min(32u, task.count - 32u * w); bit++) {
+    usable |= select(1u << bit, 0u, is_bad(32u * w + bit));
+  }
+  let there = select(0xffffffffu, (1u << (task.count % 32u)) - 1u, task.count - 32u * w < 32u);
+  let met = found[w] & usable;
+  let undone = found[3u * words + w] & usable & ~met;
+  let beyond = found[2u * words + w] & usable & ~met & ~undone;
+  answers[task.out_at + w] = met;
+  count(BAD, countOneBits(there & ~usable));
+  count(UNDONE, countOneBits(undone));
+  count(BEYOND, countOneBits(beyond));
+  count(HITS, countOneBits(met));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  let i = invocation.x;
+  if (task.width > 0u && i < task.count) {
+    deliver_record(i);
+  }
+  if (task.width == 0u && i < (task.count + 31u) / 32u) {
+    deliver_word(i);
+  }
+  workgroupBarrier();
+  if (local < 4u) {
+    let sum = atomicLoad(&counts[local]);
+    if (sum != 0u) {
+      atomicAdd(&status[task.status_at + local], sum);
+    }
+  }
+}

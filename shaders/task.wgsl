@@ -1,0 +1,17 @@
+// What an encoded query is told of the caller's buffers. Twin of `Task` in src/gpu/encode.rs.
+
+struct Task {
+  count: u32,
+  // Where the caller's rays, answers and counts begin in what is bound of them, in words.
+  rays_at: u32,
+  out_at: u32,
+  status_at: u32,
+  // Words of an answer; 0 for one bit a ray.
+  width: u32,
+  // 1 for the nearest pass.
+  approach: u32,
+}
+
+// The ends of a ray that stands for one that cannot be used: no other starts so late, or ends so early.
+const BAD_START: u32 = 0x7f7fffffu;
+const BAD_END: u32 = 0xff7fffffu;
