@@ -12,7 +12,8 @@
 var<private> limit: f32;
 // Clearances are not less than -ABOVE: boxes and spheres are not larger.
 const ABOVE: f32 = 4.0;
-const ANYTHING: f32 = 7.2e16;
+// More than any distance: a stretch may begin DISTANT from the scene.
+const ANYTHING: f32 = 1e37;
 
 fn narrow_to(clearance: f32) {
   limit = min(limit, clearance + abs(clearance) * 3.8e-6 + 2.0 * line.slack);
@@ -92,6 +93,10 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   var best = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
   if (params.fresh == 0u) {
     best = state[i];
+    if (best.low > best.high) {
+      // The walk through a part before was not finished.
+      return;
+    }
   }
   if (walks(ray)) {
     set_out(ray);

@@ -250,3 +250,22 @@ fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
         assert!(now < before + 1024, "{}: {before} KiB, {now} KiB", device.name());
     }
 }
+
+#[test]
+fn a_walk_that_one_part_did_not_finish_is_not_forgotten_in_the_next() {
+    // 1 MiB holds 65,536 spheres: nested ones, which no walk comes to the end of, and then a few that are farther away.
+    let mut spheres: Vec<_> = (0..65_536).map(|i| Sphere::new([0.0; 3], 1e-2 + 1e-7 * i as f32)).collect();
+    spheres.extend((0..4000).map(|i| Sphere::new([0.1, 0.2, 1e-5 * i as f32], 1e-3)));
+    let mut n = Numbers(43);
+    let rays: Vec<_> = (0..40).map(|_| Ray::segment(n.vector(), n.vector().map(|x| 1e-3 * x))).collect();
+    for device in limited(one_mebibyte()) {
+        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+        for precision in [Precision::Fast, Precision::Standard] {
+            let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
+            assert!(nearest.iter().all(|pass| pass.id == 65_535), "{}: {:?}", device.name(), &nearest[..2]);
+            let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            // A step of the radius is hardly one of t.
+            assert!(hits.iter().all(|hit| hit.id >= 65_530), "{}: {:?}", device.name(), &hits[..2]);
+        }
+    }
+}

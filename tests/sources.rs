@@ -253,6 +253,7 @@ fn wrong_sensors() -> Vec<Wrong> {
         angles("NaN end", "{ from = 0, to = nan, count = 3 }", &["azimuths_deg: to is NaN", "finite"]),
         angles("a word", "\"round\"", &["azimuths_deg", "angles must be a list"]),
         with("range turned round", "range = [5, 1]", &["w.toml: sensor: the range is 5 to 1"]),
+        with("range beyond f32", "range = [0, 1e39]", &["range: 1e39 is too large for an f32", "w.toml"]),
         with("range from behind", "range = [-1, 1]", &["the range is -1 to 1"]),
         with("pose of four numbers", "poses = [[0, 0, 0, 1]]", &["poses[0]: there are 4 numbers", "3 or 7"]),
         with("NaN pose", "poses = [[0, 0, 0], [0, nan, 0]]", &["poses[1]: y is NaN", "finite"]),

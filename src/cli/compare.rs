@@ -129,7 +129,12 @@ impl Input<'_> {
             c.not_identical += 1;
             match (self.spheres.get(a.id() as usize), self.spheres.get(b.id() as usize)) {
                 (Some(sphere), None) | (None, Some(sphere)) => {
-                    self.count_flag(&mut c, ray, &[*sphere]);
+                    if T::ENDS {
+                        self.count_flag(&mut c, ray, &[*sphere]);
+                    } else {
+                        // Every ray passes something.
+                        c.beyond_bounds += 1;
+                    }
                 }
                 (Some(p), Some(q)) => {
                     let (m, n) = (a.bounds(self, ray, p), b.bounds(self, ray, q));

@@ -240,7 +240,10 @@ impl Ruler {
         // Whether the foot lies beyond an end is told by its `t`, which was rounded to f32, to 2⁻¹⁴⁹ at the worst.
         let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
         let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
-        (-up(-(at(ray.t_min) - slack(ray.t_min))), up(at(ray.t_max) + slack(ray.t_max)))
+        // The largest finite end stands for none, as in the solve.
+        let near = if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -up(-(at(ray.t_min) - slack(ray.t_min))) };
+        let far = if ray.t_max >= f32::MAX { f32::INFINITY } else { up(at(ray.t_max) + slack(ray.t_max)) };
+        (near, far)
     }
 
     /// What a surface may be away from the line when clearances above `clearance` do not count, a sphere's ρ not included.

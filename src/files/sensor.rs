@@ -130,6 +130,11 @@ impl SensorFile {
             // A file has been read.
             (None, Poses::File(_)) => PoseTable::default(),
         };
+        for end in [near, far] {
+            if end.is_finite() && (*end as f32).is_infinite() {
+                return Err(bad(format!("range: {end:e} is too large for an f32")));
+            }
+        }
         let sensor = Sensor::new(&table.poses, &elevations, &azimuths)
             .and_then(|sensor| sensor.within(*near as f32, *far as f32))
             .map_err(|error| match &error {

@@ -184,14 +184,14 @@ impl GpuDevice {
     }
 
     /// Turns of its loops that a ray may make in a tree before it is cast without: lavapipe allows 65,535 to a subgroup. Where its
-    /// threads know of each other's, a ray counts at least a sixth of them (shaders/trail.wgsl), else only its own.
+    /// threads know of each other's, a ray counts about a sixth of them at the least (shaders/trail.wgsl), else only its own.
     pub(crate) fn steps(&self) -> u32 {
         if !self.is_software() {
             1 << 24
         } else if shares_loads(&self.device, &self.info) {
-            10_000
+            9000
         } else {
-            10_000 / self.info.subgroup_max_size.max(1)
+            9000 / self.info.subgroup_max_size.max(1)
         }
     }
 

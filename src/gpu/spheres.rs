@@ -43,6 +43,9 @@ fn tree_from(gpu: &GpuDevice) -> usize {
 
 const SPHERE: u64 = size_of::<Sphere>() as u64;
 
+/// Spheres a part at the most: a tree's leaves have 28 bits for where they begin.
+const MOST: u64 = 1 << 28;
+
 /// Spheres on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
@@ -156,7 +159,7 @@ impl GpuScene {
     fn capacity(gpu: &GpuDevice) -> Result<u64> {
         let most = gpu.largest_binding() / SPHERE;
         let unit = if most >= RANGE { RANGE } else { SPAN };
-        let capacity = (most / unit * unit).min(1 << 31);
+        let capacity = (most / unit * unit).min(MOST);
         if capacity == 0 {
             let (asked, allowed, device) = (SPAN * SPHERE, gpu.largest_binding(), gpu.name().into());
             return Err(crate::Error::TooLarge { what: "spheres", asked, allowed, device });

@@ -51,5 +51,11 @@ pub fn rays(spheres: &[Sphere], far: f32, count: usize) -> Vec<Ray> {
         let ray = Ray::new(n.vector(), n.vector());
         if i % 2 == 0 { ray.between(0.0, n.unit()) } else { ray.between(n.unit() - 0.5, 1.0 + n.unit()) }
     }));
+    // Stretches that begin or end far from everything.
+    let n = &mut Numbers(8);
+    for (t_min, t_max) in [(1e16, 1e17), (1e17, f32::INFINITY), (1e18, f32::MAX), (1e25, 1e30), (-f32::INFINITY, -1e20)]
+    {
+        rays.extend((0..3).map(|_| Ray::new(n.vector(), n.vector()).between(t_min, t_max)));
+    }
     rays
 }
