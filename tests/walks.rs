@@ -33,7 +33,9 @@ fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precis
         }
         let query = Query::at(precision);
         let [tree, brute] = scenes.each_ref().map(|scene| blocking::approach(scene, rays, &query).unwrap());
-        assert!(bytes(&tree.records) == bytes(&brute.records), "{name} on {}: approach differs", device.name());
+        for ((tree, brute), ray) in tree.iter().zip(brute.iter()).zip(rays) {
+            assert_eq!(bytes(&[*tree]), bytes(&[*brute]), "{name} on {}: {tree:?}, {brute:?}, {ray:?}", device.name());
+        }
     }
 }
 

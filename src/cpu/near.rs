@@ -29,7 +29,8 @@ fn clearances<L: Lanes>(balls: &Leaf, line: &Line, least: &mut [f32; WIDTH]) {
         let across = y.mul_add(splat(u[1]), x.mul_add(splat(u[0]), splat(minus_alpha)));
         let over = z.mul_add(splat(v[2]), y.mul_add(splat(v[1]), x.mul_add(splat(v[0]), splat(minus_beta))));
         let along = z.mul_add(splat(d[2]), y.mul_add(splat(d[1]), x.mul(splat(d[0]))));
-        let outside = splat(near).sub(along).max(along.sub(splat(far))).max(splat(0.0));
+        // A stretch may be so far away that the square is infinite, and then nothing but the first leaf counted.
+        let outside = splat(near).sub(along).max(along.sub(splat(far))).max(splat(0.0)).min(splat(1e18));
         let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
         square.sqrt().sub(load(&balls.reach)).store(&mut least[i..]);
     }
