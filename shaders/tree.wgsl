@@ -20,7 +20,9 @@ struct Plant {
   jobs: u32,
   // Always 0, unknown to any compiler; see pairs.wgsl.
   zero: u32,
-  unused: vec2<u32>,
+  // The least number there is, 2^-149, in the scene's frame.
+  least: f32,
+  unused: u32,
 }
 
 @group(0) @binding(0) var<uniform> plant: Plant;

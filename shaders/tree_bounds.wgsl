@@ -19,10 +19,12 @@ fn down(x: vec3<f32>) -> vec3<f32> {
   return -up(-x);
 }
 
-// What a sphere reaches, not less.
+// What a sphere reaches, not less, and where a solve takes subnormal coordinates for 0, too.
 fn reach(sphere: Sphere) -> Bounds {
-  let s = framed(sphere);
-  return Bounds(down(opaque3(s.xyz - s.w)), up(opaque3(s.xyz + s.w)));
+  let center = framed(sphere.center);
+  let flushed = select(center, -plant.middle, subnormal(sphere.center));
+  let radius = scaled(vec3<f32>(sphere.radius));
+  return Bounds(down(opaque3(min(center, flushed) - radius)), up(opaque3(max(center, flushed) + radius)));
 }
 
 fn join(a: Bounds, b: Bounds) -> Bounds {

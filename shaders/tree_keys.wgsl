@@ -20,7 +20,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     return;
   }
   zero = plant.zero;
-  let center = framed(spheres[i]).xyz;
+  let center = framed(spheres[i].center);
   let plain = select(center, vec3<f32>(0.0), abs(center) < vec3<f32>(TINY));
   // Whole numbers up to 2^22 are exact.
   let c = vec3<u32>(min(opaque3(plain - plant.low) * plant.cells, vec3<f32>(LAST_CELL)));

@@ -37,7 +37,8 @@ pub(crate) struct Plant {
     pub(crate) scale: f32,
     pub(crate) jobs: u32,
     pub(crate) zero: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) least: f32,
+    pub(crate) unused: u32,
 }
 
 /// How far it has come. Twin of `shaders/tree_control.wgsl`.
@@ -75,7 +76,9 @@ pub(super) struct Planter<'a> {
 impl<'a> Planter<'a> {
     pub(super) fn new(gpu: &'a GpuDevice, count: u32, frame: &Frame) -> Self {
         let Grid { low, cells } = Grid::new(frame);
-        let plant = Plant { count, low, cells, middle: frame.middle, scale: frame.scale, ..Plant::default() };
+        let Frame { scale, middle, .. } = *frame;
+        let least = (f64::from(scale) * (-149f64).exp2()) as f32;
+        let plant = Plant { count, low, cells, middle, scale, least, ..Plant::default() };
         Self { gpu, steps: Steps::new(gpu), plant }
     }
 

@@ -86,8 +86,7 @@ impl Sorted<'_> {
     fn part(&self, first: usize, count: usize) -> Part {
         if count <= LEAF {
             let bounds = self.keys[first..][..count].iter().fold(Bounds::EMPTY, |all, (_, place)| {
-                let (center, radius) = self.frame.sphere(&self.spheres[*place as usize]);
-                all.join(Bounds::of(center, radius))
+                all.join(Bounds::of(&self.spheres[*place as usize], self.frame))
             });
             return Part { bounds, first, count, halves: None };
         }

@@ -6,6 +6,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::Frame;
+use crate::records::Sphere;
+
 /// Boxes in a node.
 pub(crate) const WIDTH: usize = 4;
 
@@ -78,9 +81,14 @@ impl Bounds {
     /// Turned inside out: joined with another, it is the other.
     pub(crate) const EMPTY: Self = Self { low: [f32::MAX; 3], high: [-f32::MAX; 3] };
 
-    /// What a sphere reaches, not less.
-    pub(crate) fn of(center: [f32; 3], radius: f32) -> Self {
-        Self { low: center.map(|c| down(c - radius)), high: center.map(|c| up(c + radius)) }
+    /// What a sphere reaches, not less, and where a solve takes subnormal coordinates for 0, as devices may, too.
+    pub(crate) fn of(sphere: &Sphere, frame: &Frame) -> Self {
+        let ((center, radius), given) = (frame.sphere(sphere), sphere.center.to_array());
+        let flushed = |k: usize| if given[k].is_subnormal() { -frame.middle[k] } else { center[k] };
+        Self {
+            low: std::array::from_fn(|k| down(center[k].min(flushed(k)) - radius)),
+            high: std::array::from_fn(|k| up(center[k].max(flushed(k)) + radius)),
+        }
     }
 
     pub(crate) fn join(self, other: Self) -> Self {

@@ -16,11 +16,7 @@ impl Lbvh {
                 Child::Node(child) => bounds[child as usize],
                 Child::Leaf { first, count } => {
                     let own = self.order[first as usize..][..count as usize].iter();
-                    own.map(|place| {
-                        let (center, radius) = frame.sphere(&spheres[*place as usize]);
-                        Bounds::of(center, radius)
-                    })
-                    .fold(Bounds::EMPTY, Bounds::join)
+                    own.map(|place| Bounds::of(&spheres[*place as usize], frame)).fold(Bounds::EMPTY, Bounds::join)
                 }
             };
             let child = |i| quad.child(i).1;

@@ -45,6 +45,7 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
             cloud(1000, 100.0, 1.0).into_iter().map(|s| Sphere { center: s.center + 1e7, ..s }).collect(),
         ),
         ("tiny", cloud(1000, 1e-35, 1e-37)),
+        ("subnormal", cloud(1000, 3e-38, 1e-39)),
         ("huge", cloud(1000, 1e30, 1e28)),
     ]
 }
@@ -87,9 +88,10 @@ fn the_checker_sees_what_is_broken() {
 #[test]
 fn boxes_hold_what_they_are_made_of() {
     let mut n = Numbers(2);
+    let around = |at: [f32; 3], r: f32| Bounds { low: at.map(|x| down(x - r)), high: at.map(|x| up(x + r)) };
     for _ in 0..20_000 {
         let mut place = || (n.next() - 0.5) * 2f32.powi((n.next() * 80.0) as i32 - 79) * 4.0;
-        let boxes: Vec<Bounds> = (0..4).map(|_| Bounds::of([place(), place(), place()], place().abs())).collect();
+        let boxes: Vec<Bounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
         let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();
         let quad = Quad::new(&children, [0, 28]);
         for (i, own) in boxes.iter().enumerate() {

@@ -5,7 +5,7 @@ use super::{Numbers, Ray, Sphere};
 /// A scene's name, what makes its spheres, and from how far rays come.
 pub type Scene = (&'static str, fn(usize, &mut Numbers) -> Sphere, f32);
 
-pub const SCENES: [Scene; 11] = [
+pub const SCENES: [Scene; 12] = [
     ("mixed", |_, n| Sphere::new(n.vector(), 0.2 * n.unit() * n.unit()), 2.0),
     ("cloud", |_, n| Sphere::new(n.vector(), 0.03), 2.0),
     ("one centre", |_, n| Sphere::new([1.0, 2.0, 3.0], n.unit()), 3.0),
@@ -17,6 +17,8 @@ pub const SCENES: [Scene; 11] = [
     ("map", |_, n| Sphere::new(n.vector().map(|x| 1e7 + 100.0 * x), 1.0), 2e7),
     ("points", |_, n| Sphere::new(n.vector().map(|x| (8.0 * x).floor()), 0.0), 20.0),
     ("far ones", |i, n| Sphere::new(n.vector().map(|x| if i % 50 == 3 { 1e30 * x } else { x }), 0.05), 2.0),
+    // A device may take a third of these coordinates for 0.
+    ("subnormal", |_, n| Sphere::new(n.vector().map(|x| 3e-38 * x), 1e-39), 1e-37),
 ];
 
 pub fn spheres(scene: &Scene, count: usize) -> Vec<Sphere> {
