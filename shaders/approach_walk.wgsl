@@ -26,6 +26,14 @@ fn narrow_to_best(best: Nearest) {
   }
 }
 
+fn limit_of_spheres() -> f32 {
+  return limit;
+}
+
+fn limit_of_children() -> f32 {
+  return limit + ABOVE + 2e-6;
+}
+
 // The ends, and what they may be off either way: a ball's distance is that from the stretch between them.
 fn outside(along: vec4<f32>, slack: f32) -> vec4<f32> {
   let begin = course.begin - 2.0 * course.along - slack;
@@ -57,7 +65,7 @@ fn descend() {
     let distance = sqrt(across * across + over * over + past * past);
     let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
     let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
-    enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children, limit + ABOVE + 2e-6);
+    enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children, limit_of_children());
   }
 }
 
@@ -98,23 +106,12 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
       return;
     }
   }
-  if (walks(ray)) {
-    set_out(ray);
+  if (sets_out(ray)) {
     limit = ANYTHING;
     narrow_to_best(best);
     begin_walk();
     while (current != NONE) {
-      while (current != NONE && waiting < FULL) {
-        descend();
-        if (current != NONE) {
-          meet_leaf();
-          pop(limit + ABOVE + 2e-6);
-          if (waiting >= FULL) {
-            drop_distant(limit);
-          }
-        }
-        take_turns();
-      }
+      walk();
       drop_distant(limit);
       for (var j = 0u; j < waiting; j++) {
         steps += 1u;

@@ -36,8 +36,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (params.fresh == 0u) {
     best = state[i];
   }
-  if (walks(ray)) {
-    set_out(ray);
+  if (sets_out(ray)) {
     narrow(select(best.t, best.high, exact));
     begin_walk();
     while (current != NONE) {

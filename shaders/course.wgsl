@@ -35,24 +35,24 @@ fn at(t: f32, step: f32) -> f32 {
   return clamp(t, -most, most) * step;
 }
 
-// The exponent of `step`: rays outside -60..60, and those from beyond `far`, cannot be told in these units.
-fn walks(ray: Ray) -> bool {
-  let power = heading_of(ray.direction).power + exponent(params.scale);
-  return largest_of(ray.origin) <= params.far && abs(power) <= 60;
-}
-
-// To be called before anything else here.
-fn set_out(ray: Ray) {
-  line = line_of(ray);
-  let slack = line.slack;
+// To be called before anything else here. Whether the ray can be told in these units: not from beyond `far`, and not when the
+// exponent of `step` is outside -60..60.
+fn sets_out(ray: Ray) -> bool {
   let heading = heading_of(ray.direction);
-  let step = heading.length * power_of_two(heading.power + exponent(params.scale));
+  let power = heading.power + exponent(params.scale);
+  if (largest_of(ray.origin) > params.far || abs(power) > 60) {
+    return false;
+  }
   let o = framed(ray.origin);
   let d = heading.d;
+  line = line_along(o, d);
+  let slack = line.slack;
+  let step = heading.length * power_of_two(power);
   // A direction along a face meets it nowhere: turned by less than the slack, it does.
   let side = select(vec3<f32>(-1.0), vec3<f32>(1.0), d >= vec3<f32>(0.0));
   let inverse = side / max(abs(d), vec3<f32>(power_of_two(-30)));
-  let along = 256.0 * U * (norm1(o) + 2.0);
+  // 256 u (|o|_1 + 2), and what may be flushed.
+  let along = 2.3 * slack;
   let start = dot3(o, d);
   // No sphere is farther than 2 from the middle: so numbers along the line need not be large.
   let near = max(at(min(ray.t_min, 0.0), step), -start - 2.01) - along;
@@ -69,6 +69,7 @@ fn set_out(ray: Ray) {
     d,
     start,
   );
+  return true;
 }
 
 // What begins after t does not count any more. Only ahead is a solve's t free of cancellation: hence the 0.

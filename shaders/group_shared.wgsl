@@ -3,3 +3,8 @@
 fn most_of_group(x: u32) -> u32 {
   return subgroupMax(x);
 }
+
+// Whether x holds for any thread of it.
+fn for_any(x: bool) -> bool {
+  return subgroupAny(x);
+}

@@ -8,6 +8,7 @@
 // is off by 17 u at most, which tilts u and v by 34 u together; their own rounding adds 20 u, the sums and c and o another 20.
 // `fast` may call met what misses by 32 u (E + r). So what is farther than r + 112 u (|o|_1 + 2) is met by no solve, whatever
 // the other rays of a thread add to the slack that they share: an answer must not depend on a ray's neighbours.
+// Where a device flushes subnormal numbers, each sum may be off by 2^-126 besides, unscaled.
 
 // A ray as the point where it pierces the plane perpendicular to it.
 struct Line {
@@ -42,19 +43,21 @@ fn framed(origin: vec3<f32>) -> vec3<f32> {
   return origin * params.scale - params.middle;
 }
 
-// The basis is Duff and others' (Building an Orthonormal Basis, Revisited, JCGT 6, 2017).
 fn line_of(ray: Ray) -> Line {
   if (largest_of(ray.origin) > params.far) {
     return ALWAYS;
   }
-  let d = heading_of(ray.direction).d;
+  return line_along(framed(ray.origin), heading_of(ray.direction).d);
+}
+
+// The basis is Duff and others' (Building an Orthonormal Basis, Revisited, JCGT 6, 2017).
+fn line_along(o: vec3<f32>, d: vec3<f32>) -> Line {
   let side = select(-1.0, 1.0, d.z >= 0.0);
   let a = -1.0 / (side + d.z);
   let b = d.x * d.y * a;
   let u = vec3<f32>(1.0 + side * d.x * d.x * a, side * b, -side * d.x);
   let v = vec3<f32>(b, side + d.y * d.y * a, -d.y);
-  let o = framed(ray.origin);
-  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0));
+  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0) + power_of_two(-122) * params.scale);
 }
 
 // Centre and radius, from the middle of the scene and scaled.

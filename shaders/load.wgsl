@@ -11,8 +11,3 @@ fn eight(i: u32) -> Eight {
     sphere_at(i + 4u), sphere_at(i + 5u), sphere_at(i + 6u), sphere_at(i + 7u),
   );
 }
-
-// Whether x holds for any thread that must load together.
-fn for_any(x: bool) -> bool {
-  return x;
-}

@@ -17,8 +17,3 @@ fn eight(i: u32) -> Eight {
     subgroupBroadcast(own, 4u), subgroupBroadcast(own, 5u), subgroupBroadcast(own, 6u), subgroupBroadcast(own, 7u),
   );
 }
-
-// Whether x holds for any thread that must load together.
-fn for_any(x: bool) -> bool {
-  return subgroupAny(x);
-}

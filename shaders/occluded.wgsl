@@ -1,10 +1,8 @@
-// Program: whether each ray meets any sphere of one dispatch. Four bitsets, one after the other: met, in doubt, met only
-// beyond f32, and one for the walk. The host clears them before the first dispatch.
+// Program: whether each ray meets any sphere of one dispatch. What is known goes into bits.wgsl's sets.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> bits: array<atomic<u32>>;
 
 // One bit for each ray of the thread; rays that are not there count as met.
 var<private> met: u32;
@@ -13,17 +11,6 @@ var<private> beyond: u32;
 const ALL: u32 = 0xffu;
 // A ray's bit in `marked`, for each of its masks.
 const EACH: u32 = 0x01010101u;
-
-fn word_of(which: u32, i: u32) -> u32 {
-  return which * ((params.ray_count + 31u) / 32u) + i / 32u;
-}
-
-// Sets ray i's bit in one of the sets, when the lowest bit of `flag` is.
-fn add(which: u32, i: u32, flag: u32) {
-  if ((flag & 1u) != 0u) {
-    atomicOr(&bits[word_of(which, i)], 1u << (i % 32u));
-  }
-}
 
 // Solves what is marked, until each ray has met something.
 fn solve_marked(first: u32, begin: u32) {
@@ -51,7 +38,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     if (i >= params.ray_count) {
       met |= 1u << r;
     } else {
-      met |= (atomicLoad(&bits[word_of(0u, i)]) >> (i % 32u) & 1u) << r;
+      met |= was_met(i) << r;
     }
   }
   let before = met;
@@ -67,8 +54,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   }
   for (var r = 0u; r < RAYS; r++) {
     let i = first + r * WORKGROUP;
-    add(0u, i, (met & ~before) >> r);
-    add(1u, i, doubt >> r);
-    add(2u, i, beyond >> r);
+    add(MET, i, (met & ~before) >> r);
+    add(DOUBT, i, doubt >> r);
+    add(BEYOND_F32, i, beyond >> r);
   }
 }

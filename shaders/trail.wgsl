@@ -1,5 +1,6 @@
 // What a ray on its way through the tree keeps: children still to be entered, and spheres still to be solved, each with where it
-// begins to count. A ray's limit is where that ends. Needs quad.wgsl and group.wgsl.
+// begins to count. Needs quad.wgsl and group.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing;
+// `meet_leaf`, which looks at a leaf's spheres; `limit_of_spheres` and `limit_of_children`, beyond which neither counts any more.
 //
 // Spheres are not solved where they are found: on a software adapter every thread of a subgroup would pay for each.
 
@@ -106,4 +107,19 @@ fn drop_distant(limit: f32) {
     kept += select(0u, 1u, bitcast<f32>(found.y) <= limit);
   }
   waiting = kept;
+}
+
+// Goes on until spheres are to be solved, or the walk is over.
+fn walk() {
+  while (current != NONE && waiting < FULL) {
+    descend();
+    if (current != NONE) {
+      meet_leaf();
+      pop(limit_of_children());
+      if (waiting >= FULL) {
+        drop_distant(limit_of_spheres());
+      }
+    }
+    take_turns();
+  }
 }

@@ -12,8 +12,12 @@ fn meet(word: u32, scale: f32, offset: f32) -> vec4<f32> {
   return bytes_of(word) * scale + vec4<f32>(offset);
 }
 
+fn limit_of_spheres() -> f32 {
+  return course.far;
+}
+
 // How far what is entered may be: from the start, and a rounding more.
-fn reach_of_walk() -> f32 {
+fn limit_of_children() -> f32 {
   return (course.far - course.near) * 1.000001;
 }
 
@@ -36,7 +40,7 @@ fn descend() {
       min(meet(far.x, scale.x, b.x), meet(far.y, scale.y, b.y)), min(meet(far.z, scale.z, b.z), vec4<f32>(c.far)),
     );
     let entered = (first <= last) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
-    enter(sorted(first - vec4<f32>(c.near), entered), quad.children, reach_of_walk());
+    enter(sorted(first - vec4<f32>(c.near), entered), quad.children, limit_of_children());
   }
 }
 
@@ -62,26 +66,10 @@ fn meet_leaf() {
       if (chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
         certain = true;
         course.far = select(high, course.far, ANY);
+        // Where one is enough, nothing is left to be entered.
+        top = select(top, 0u, ANY);
       }
       wait_for(first + j, low);
     }
-  }
-}
-
-// Goes on until spheres are to be solved, or the walk is over.
-fn walk() {
-  while (current != NONE && waiting < FULL) {
-    descend();
-    if (current != NONE) {
-      meet_leaf();
-      pop(reach_of_walk());
-      if (waiting >= FULL) {
-        drop_distant(course.far);
-      }
-      if (ANY && certain) {
-        current = NONE;
-      }
-    }
-    take_turns();
   }
 }

@@ -82,6 +82,9 @@ pub mod files;
 mod gpu;
 mod lbvh;
 pub mod memory;
+#[cfg(test)]
+#[path = "../tests/common/numbers.rs"]
+mod numbers;
 mod query;
 mod records;
 mod scene;

@@ -45,9 +45,9 @@ programs! {
         "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "occluded";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "bits", "group", "load", "blocks", "meet", "occluded";
     OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
-        "walk", "occluded_walk";
+        "walk", "bits", "occluded_walk";
     APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "approach";
     APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "approach_walk";
@@ -125,7 +125,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Middle: t, id, fraction, crowded),
         layout!(Sight: light, first, count),
         layout!(SightParams: count, zero, unused),
-        layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, unused),
+        layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, unused),
         layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
         layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),

@@ -5,22 +5,10 @@ use crate::cpu::index::{Index, Planted};
 use crate::cpu::level::Level;
 use crate::cpu::{Against, Batch, CpuQuery, CpuScene, Found, Tally};
 use crate::emit::Source;
+use crate::numbers::Numbers;
 use crate::query::{Ends, Inside, Query};
 use crate::records::{Approach, Hit, Interval};
 use crate::watch::Watch;
-
-/// A small generator.
-struct Numbers(u64);
-
-impl Numbers {
-    fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1 << 24) as f32
-    }
-    fn vector(&mut self) -> [f32; 3] {
-        std::array::from_fn(|_| 2.0 * self.unit() - 1.0)
-    }
-}
 
 /// Spheres of all sizes, some of them twins, one around everything, one very far.
 fn spheres(count: usize, radius: f32, n: &mut Numbers) -> Vec<Sphere> {

@@ -8,8 +8,9 @@ use wgpu::{Buffer, BufferUsages};
 use super::planted::Planted;
 use super::{Frame, GpuDevice, adapters};
 use crate::device::Limits;
-use crate::lbvh::tests::{Numbers, scenes};
+use crate::lbvh::tests::scenes;
 use crate::lbvh::{Lbvh, Quad};
+use crate::numbers::Numbers;
 use crate::records::Sphere;
 
 /// Adapters whose arithmetic rounds as the CPU's does.
@@ -48,7 +49,7 @@ fn same(name: &str, gpu: &Lbvh, cpu: &Lbvh) {
 fn more_scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     let mut n = Numbers(7);
     let mut sphere = |size: f32| {
-        let mut place = || size * (n.next() - 0.5);
+        let mut place = || size * (n.unit() - 0.5);
         Sphere::new([place(), place(), place()], 0.003 * size)
     };
     let mut all = scenes();
@@ -87,7 +88,7 @@ fn a_part_as_large_as_a_binding_allows() {
             let limits = Limits { binding: 1 << 19, ..Limits::default() };
             let gpu = GpuDevice::open(&adapter, limits, None).await.unwrap();
             let mut n = Numbers(11);
-            let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.next(), n.next(), n.next()], 0.01)).collect();
+            let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
             let frame = Frame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
             let planted = Planted::plant(&gpu, &buffer, 32_768, &frame).await.unwrap();
@@ -113,7 +114,7 @@ fn shaders_fit_a_tree_to_spheres_that_moved() {
                 let largest = frame.corners[1].into_iter().fold(0.0, f32::max);
                 let mut n = Numbers(3);
                 let moved: Vec<Sphere> =
-                    spheres.iter().map(|s| Sphere { center: s.center + largest * 0.1 * n.next(), ..*s }).collect();
+                    spheres.iter().map(|s| Sphere { center: s.center + largest * 0.1 * n.unit(), ..*s }).collect();
                 let frame = Frame::of(&moved);
                 let buffer = gpu.filled("spheres", &moved).await.unwrap();
                 let refitted = planted.refit(&gpu, &buffer, count, &frame).await.unwrap();

@@ -2,22 +2,13 @@
 
 use super::quad::{Bounds, Child, Quad, down, up};
 use super::{Frame, Lbvh};
+use crate::numbers::Numbers;
 use crate::records::Sphere;
-
-pub(crate) struct Numbers(pub(crate) u64);
-
-impl Numbers {
-    /// In [0, 1).
-    pub(crate) fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / 16_777_216.0
-    }
-}
 
 pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     let mut n = Numbers(1);
     let mut cloud = |count: usize, size: f32, radius: f32| -> Vec<Sphere> {
-        let mut place = || size * (n.next() - 0.5);
+        let mut place = || size * (n.unit() - 0.5);
         (0..count).map(|_| Sphere::new([place(), place(), place()], radius)).collect()
     };
     let mut around = cloud(5000, 1.0, 0.01);
@@ -90,7 +81,7 @@ fn boxes_hold_what_they_are_made_of() {
     let mut n = Numbers(2);
     let around = |at: [f32; 3], r: f32| Bounds { low: at.map(|x| down(x - r)), high: at.map(|x| up(x + r)) };
     for _ in 0..20_000 {
-        let mut place = || (n.next() - 0.5) * 2f32.powi((n.next() * 80.0) as i32 - 79) * 4.0;
+        let mut place = || (n.unit() - 0.5) * 2f32.powi((n.unit() * 80.0) as i32 - 79) * 4.0;
         let boxes: Vec<Bounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
         let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();
         let quad = Quad::new(&children, [0, 28]);

@@ -2,10 +2,12 @@
 #![allow(unreachable_pub, dead_code, reason = "each test binary uses its own part")]
 
 pub mod nasty;
+mod numbers;
 pub mod scenes;
 
 use std::sync::{Mutex, OnceLock};
 
+pub use numbers::Numbers;
 use umbracast::{Device, DeviceOptions, Ray, Scene, SceneOptions, Sphere, bench, blocking};
 
 /// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
@@ -93,27 +95,6 @@ pub fn corpus() -> Vec<Row> {
             }
         })
         .collect()
-}
-
-/// A small generator; the seed is part of a test's name or message.
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    pub fn bits(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as u32
-    }
-    /// Uniform in [0, 1).
-    pub fn unit(&mut self) -> f32 {
-        (self.bits() >> 7) as f32 / (1 << 24) as f32
-    }
-    /// Uniform in [−1, 1).
-    pub fn signed(&mut self) -> f32 {
-        2.0 * self.unit() - 1.0
-    }
-    pub fn vector(&mut self) -> [f32; 3] {
-        [self.signed(), self.signed(), self.signed()]
-    }
 }
 
 /// The distance of two f32 in steps from one to the next.

@@ -1,4 +1,5 @@
-//! Scenes that trees are bad at, and rays that find out.
+//! Scenes that trees are bad at, and rays that find out: for the library's own tests too.
+#![allow(unreachable_pub, reason = "an integration test sees it, the library does not")]
 
 use super::{Numbers, Ray, Sphere};
 
