@@ -6,7 +6,11 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<Best>;
 
-const ANY: bool = false;
+// What begins behind it does not count, without a solve.
+fn take_certain(high: f32) -> bool {
+  course.far = high;
+  return true;
+}
 
 // Solves what waits and still counts.
 fn settle(ray: Ray, before: Best) -> Best {

@@ -5,7 +5,15 @@
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-const ANY: bool = true;
+// Whether a sphere was met for certain.
+var<private> certain: bool;
+
+// One is enough: nothing is left to be entered.
+fn take_certain(high: f32) -> bool {
+  certain = true;
+  top = 0u;
+  return true;
+}
 
 // What is known of the ray: a bit for each of the sets.
 var<private> known: u32;

@@ -56,6 +56,17 @@ struct Nearest {
   id: u32,
 }
 
+// The same for how many are met.
+struct Counted {
+  count: u32,
+  flags: u32,
+}
+
+// Flags of a Counted: a sphere is in doubt; one was met only beyond f32; the walk was not finished.
+const COUNTED_DOUBT: u32 = 1u;
+const COUNTED_BEYOND: u32 = 2u;
+const COUNTED_AGAIN: u32 = 4u;
+
 struct Params {
   ray_count: u32,
   // The spheres of this dispatch, as positions in their buffer, and the id of the first one there.

@@ -1,11 +1,6 @@
 // A walk through the tree, front to back, a thread a ray: which spheres a ray has to be solved with. Needs course.wgsl and
-// trail.wgsl, and of the program whether ANY sphere is enough.
-//
-// What is met for certain, with a chord even if everything is as wrong as it can be, cuts off what begins behind it without being
-// solved.
-
-// Whether a sphere was met for certain, when ANY is enough.
-var<private> certain: bool;
+// trail.wgsl, and of the program `take_certain`: it is told of a sphere that is met for certain, with a chord even if everything is as
+// wrong as it can be, and begins before `high`; whether that has to be solved all the same. It may cut off what begins behind.
 
 // Where a ray meets four planes along an axis.
 fn meet(word: u32, scale: f32, offset: f32) -> vec4<f32> {
@@ -63,13 +58,13 @@ fn meet_leaf() {
       let least = max(s.w - 2.0 * line.slack, 0.0);
       let chord = least * least - square;
       let high = middle - sqrt(max(chord, 0.0)) + 2.0 * course.along;
+      var wanted = true;
       if (chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
-        certain = true;
-        course.far = select(high, course.far, ANY);
-        // Where one is enough, nothing is left to be entered.
-        top = select(top, 0u, ANY);
+        wanted = take_certain(high);
       }
-      wait_for(first + j, low);
+      if (wanted) {
+        wait_for(first + j, low);
+      }
     }
   }
 }

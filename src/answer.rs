@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::time::Instant;
 
 use crate::cpu::Tally;
-use crate::records::Hit;
+use crate::records::{Hit, Interval};
 
 /// How a query went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,5 +89,41 @@ impl Bits {
     /// All of them in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = bool> + '_ {
         (0..self.len).map(|i| self.get(i) == Some(true))
+    }
+}
+
+/// The answer of `all` and `nearest`: each ray's spheres one after the other, in order of (`t`, id) where `t` is the policy's
+/// ([`Interval::met_at`]). Their raw roots tell how long a ray is inside: a chord is `t_exit − t_enter`, in units of the direction.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Lists {
+    /// Where each ray's spheres begin among the records: one more than there are rays, from 0 to the number of records.
+    pub offsets: Vec<u64>,
+    /// What was met: both roots, never clipped to the ray's ends, and the id.
+    pub records: Vec<Interval>,
+    /// How it went; a ray that meets anything is one hit.
+    pub report: Report,
+}
+
+impl Lists {
+    /// How many rays.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there were no rays.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The spheres that ray `i` meets, in order, none of them when it misses; `None` past the last ray.
+    pub fn get(&self, i: usize) -> Option<&[Interval]> {
+        let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
+        self.records.get(start as usize..end as usize)
+    }
+
+    /// The spheres of every ray, in the order of the rays.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Interval]> {
+        (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
 }

@@ -1,11 +1,12 @@
 //! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
 
-use crate::answer::{Answer, Bits, Hits, Report};
+use crate::answer::{Answer, Bits, Hits, Lists, Report};
 use crate::batch::{Rays, Spheres};
 use crate::device::{Device, DeviceInfo, DeviceOptions};
 use crate::encode::Question;
 use crate::error::Result;
 use crate::gpu::encode::{CastPass, CastPlan};
+use crate::lists::{ALL, at_least_one};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval};
 use crate::scene::{Caller, Scene, SceneOptions};
@@ -103,6 +104,30 @@ pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// As there.
 pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
     pollster::block_on(scene.bits(rays.into(), query, Caller::Waits))
+}
+
+/// [`Scene::count`].
+///
+/// # Errors
+/// As there.
+pub fn count<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<u32>> {
+    pollster::block_on(scene.counted(rays.into(), query, Caller::Waits))
+}
+
+/// [`Scene::all`].
+///
+/// # Errors
+/// As there.
+pub fn all<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Lists> {
+    pollster::block_on(scene.list(rays.into(), ALL, query, Caller::Waits))
+}
+
+/// [`Scene::nearest`].
+///
+/// # Errors
+/// As there.
+pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Query) -> Result<Lists> {
+    pollster::block_on(scene.list(rays.into(), at_least_one(k)?, query, Caller::Waits))
 }
 
 /// [`Scene::plan`].

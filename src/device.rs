@@ -79,7 +79,7 @@ impl DeviceOptions {
 #[derive(Clone)]
 pub struct Device {
     pub(crate) engine: Engine,
-    limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 /// What a device is.

@@ -81,6 +81,7 @@ pub mod exact;
 pub mod files;
 mod gpu;
 mod lbvh;
+mod lists;
 pub mod memory;
 #[cfg(test)]
 #[path = "../tests/common/numbers.rs"]
@@ -95,7 +96,7 @@ mod update;
 mod watch;
 pub mod wgsl;
 
-pub use answer::{Answer, Bits, Hits, Report};
+pub use answer::{Answer, Bits, Hits, Lists, Report};
 pub use batch::{Rays, Spheres};
 pub use builder::Builder;
 pub use device::{Device, DeviceInfo, DeviceOptions, Limits};

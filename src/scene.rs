@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::answer::{Answer, Bits, Hits, Report};
 use crate::batch::Rays;
 use crate::builder::Builder;
-use crate::cpu::{Batch, CpuScene, Tally, on_cores};
+use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::emit::Source;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::watch::Watch;
 
 /// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
 /// they read.
-const CPU_CHUNK: usize = 1 << 18;
+pub(crate) const CPU_CHUNK: usize = 1 << 18;
 
 /// How to build a scene: take [`SceneOptions::default`] and set what is to differ. Spheres are put into a tree, unless so
 /// few that testing each is quicker.
@@ -154,6 +154,14 @@ impl Scene {
         self.bits(rays.into(), query, Caller::Polls).await
     }
 
+    /// For each ray how many spheres it meets: the length of its list in [`all`](Self::all).
+    ///
+    /// # Errors
+    /// As [`closest`](Self::closest).
+    pub async fn count(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<u32>> {
+        self.counted(rays.into(), query, Caller::Polls).await
+    }
+
     /// Records for rays, in new memory.
     pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
         let mut records = room(rays.len())?;
@@ -236,7 +244,7 @@ impl Scene {
     }
 
     /// Rays in pieces that the CPU engine's workers own.
-    async fn cast_owned<T: GpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+    pub(crate) async fn cast_owned<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         let mut sum = Tally::default();
         for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK)) {
             let (first, rays) = batch.owned(start..start + out.len())?;
@@ -274,7 +282,7 @@ impl Scene {
     }
 
     /// The batch that a caller's rays are, once what can be refused at once is refused.
-    fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
+    pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
             return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.len())));

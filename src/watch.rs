@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     shared: Arc<Shared>,
+    silent: bool,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +40,15 @@ impl Watch {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
+    /// The same for work on rays that are answered by other work later: nothing is added.
+    pub(crate) fn silently(&self) -> Self {
+        Self { silent: true, ..self.clone() }
+    }
+
     pub(crate) fn add(&self, rays: u64) {
+        if self.silent {
+            return;
+        }
         self.shared.done.fetch_add(rays, Ordering::Relaxed);
     }
 

@@ -4,7 +4,7 @@ use std::mem::{offset_of, size_of};
 
 use crate::gpu::emit::Emission;
 use crate::gpu::encode::Task;
-use crate::gpu::params::{Best, Nearest, Params};
+use crate::gpu::params::{Best, Counted, Nearest, Params};
 use crate::gpu::plant::{Control, Plant};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
@@ -48,6 +48,12 @@ programs! {
     OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "bits", "group", "load", "blocks", "meet", "occluded";
     OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "walk", "bits", "occluded_walk";
+    COUNT = "count": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "counted", "count";
+    COUNT_WALK = "count_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
+        "walk", "counted", "count_walk";
+    LIST_ALL = "list_all": "records", "pairs", "solve", "decide", "double", "cast", "line", "load", "blocks", "meet", "list", "list_all";
+    LIST_WALK = "list_walk": "records", "pairs", "solve", "decide", "double", "cast", "line", "course", "quad", "group", "trail",
+        "walk", "list", "list_walk";
     APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "approach";
     APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "approach_walk";
@@ -114,6 +120,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Approach: t, clearance, id),
         layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
+        layout!(Counted: count, flags),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             scale, middle, far, sphere_count, steps),
         layout!(Light: inverse_distance, ratio),

@@ -16,6 +16,9 @@ pub(crate) enum Ask {
     Closest,
     Occluded,
     Interval,
+    Count,
+    All,
+    Nearest,
     Approach,
 }
 
@@ -25,6 +28,9 @@ impl Ask {
             Self::Closest => "closest",
             Self::Occluded => "occluded",
             Self::Interval => "interval",
+            Self::Count => "count",
+            Self::All => "all",
+            Self::Nearest => "nearest",
             Self::Approach => "approach",
         }
     }
@@ -44,6 +50,9 @@ Files:
     poses = 'poses.csv'      # optional: x,y,z,qw,qx,qy,qz; or a list [[x, y, z], [x, y, z, qw, qx, qy, qz], ...]
   Its rays go by pose, then elevation, then azimuth; directions have length 1, so t is a length.
   OUT is .npz or .csv. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell in .csv.
+  --query all and nearest list what a ray meets by (t, id), t as the policies have it. In .npz offsets (one more than
+  there are rays, u8), t_enter, t_exit, id: the spheres of ray i are numbers offsets[i] to offsets[i + 1]. In .csv a line
+  ray,t_enter,t_exit,id for each, ray counted from 0; a ray that meets nothing has none.
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
   Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
   too (.npy and .csv by any name, raw .f32 by its extension). OUT appears when it is complete: what is stopped
@@ -54,6 +63,7 @@ Examples:
   umbracast cast spheres.npy rays.npy -o dark.npz --query occluded --device gpu --compare
   umbracast cast map.csv rays.csv -o hits.npz --origin auto --precision exact
   umbracast cast spheres.f32 rays.f32 -o both.npz --query interval --on-bad skip --json
+  umbracast cast spheres.npy rays.npy -o chords.npz --query all
   umbracast cast spheres.npy points.npy -o dark.npz --query occluded --toward 0,0,50,2
   umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
   umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
@@ -100,9 +110,15 @@ pub(crate) struct CastArgs {
         ("closest", "the first sphere met: t, id", Ask::Closest),
         ("occluded", "whether any sphere is met: occluded", Ask::Occluded),
         ("interval", "both roots of the closest sphere: t_enter, t_exit, id", Ask::Interval),
+        ("count", "how many spheres are met: count", Ask::Count),
+        ("all", "both roots of every sphere met, in order of t: lists of t_enter, t_exit, id", Ask::All),
+        ("nearest", "the same of the first --k spheres", Ask::Nearest),
         ("approach", "where the ray passes nearest to a surface: t, clearance, id", Ask::Approach),
     ]), default_value = "closest")]
     pub(crate) query: Ask,
+    /// How many spheres a ray lists at the most, with --query nearest: 1 is the closest one alone
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    k: Option<u32>,
     /// Ray i meets only sphere i; there must be as many of one as of the other
     #[arg(long, conflicts_with = "builder")]
     pub(crate) pairwise: bool,
@@ -146,10 +162,24 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 13] = [
-    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "pairwise", "origin", "on_bad", "device",
+const FILES_ONLY: [&str; 14] = [
+    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "k", "pairwise", "origin", "on_bad", "device",
     "builder", "compare",
 ];
+
+impl CastArgs {
+    /// How many spheres `nearest` lists.
+    pub(crate) fn most(&self) -> Result<Option<u32>> {
+        match (self.query, self.k) {
+            (Ask::Nearest, None) => Err(Error::Usage("--query nearest needs --k: how many spheres a ray lists".into())),
+            (Ask::Nearest, k) => Ok(k),
+            (_, None) => Ok(None),
+            (other, Some(_)) => {
+                Err(Error::Usage(format!("--k goes with --query nearest: {} has no use for it", other.word())))
+            }
+        }
+    }
+}
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     let query = args.policies.query(args.on_bad);

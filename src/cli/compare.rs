@@ -1,6 +1,8 @@
 //! `--compare`: the same question to the CPU engine, the differences counted, and the policy that says which of them
 //! break a promise.
 
+mod lists;
+
 use std::fmt;
 
 use serde::Serialize;
@@ -123,55 +125,60 @@ impl Input<'_> {
     pub(crate) fn compare<T: Comparable>(&self, found: &[T], expected: &[T]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for (number, ((&a, &b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
-            if a.id() == b.id() && a.values() == b.values() {
-                continue;
-            }
-            c.not_identical += 1;
-            match (self.spheres.get(a.id() as usize), self.spheres.get(b.id() as usize)) {
-                (Some(sphere), None) | (None, Some(sphere)) => {
-                    if T::ENDS {
-                        self.count_flag(&mut c, ray, &[*sphere]);
-                    } else {
-                        // Every ray passes something.
-                        c.beyond_bounds += 1;
-                    }
-                }
-                (Some(p), Some(q)) => {
-                    let (m, n) = (a.bounds(self, ray, p), b.bounds(self, ray, q));
-                    if a.id() != b.id() {
-                        // The nearer sphere was missed on the other device: there its flag differs.
-                        let nearer = if m.key < n.key { p } else { q };
-                        if (m.key - n.key).abs() <= m.key_may + n.key_may {
-                            c.ids_tied += 1;
-                        } else if T::ENDS && (self.at_end(ray, nearer) || self.grazes(ray, nearer)) {
-                            self.count_flag(&mut c, ray, &[*nearer]);
-                        } else {
-                            c.ids_differ += 1;
-                        }
-                        continue;
-                    }
-                    let mut beyond = false;
-                    for i in 0..2 {
-                        let (x, y) = (a.values()[i], b.values()[i]);
-                        let apart = steps(x, y);
-                        if apart > c.worst_ulp {
-                            (c.worst_ulp, c.worst_ray) = (apart, Some(number));
-                        }
-                        // Written so that a NaN, should one ever come, counts as beyond. One step is what two roundings
-                        // of the same number may differ by.
-                        let within = (f64::from(x) - f64::from(y)).abs() <= m.values[i] + n.values[i];
-                        beyond |= apart > 1 && !within;
-                    }
-                    c.beyond_bounds += u64::from(beyond && !(T::ENDS && self.at_end(ray, p)));
-                }
-                (None, None) => c.beyond_bounds += 1,
-            }
+            self.compare_one(&mut c, number, ray, a, b);
         }
         c
     }
 
-    /// Bits have no spheres: whether one of them is met at an end of the ray is asked of all.
-    pub(crate) fn compare_bits(&self, found: &[bool], expected: &[bool]) -> Comparison {
+    /// Compares two answers of ray `number`.
+    fn compare_one<T: Comparable>(&self, c: &mut Comparison, number: u64, ray: &Ray, a: T, b: T) {
+        if a.id() == b.id() && a.values() == b.values() {
+            return;
+        }
+        c.not_identical += 1;
+        match (self.spheres.get(a.id() as usize), self.spheres.get(b.id() as usize)) {
+            (Some(sphere), None) | (None, Some(sphere)) => {
+                if T::ENDS {
+                    self.count_flag(c, ray, &[*sphere]);
+                } else {
+                    // Every ray passes something.
+                    c.beyond_bounds += 1;
+                }
+            }
+            (Some(p), Some(q)) => {
+                let (m, n) = (a.bounds(self, ray, p), b.bounds(self, ray, q));
+                if a.id() != b.id() {
+                    // The nearer sphere was missed on the other device: there its flag differs.
+                    let nearer = if m.key < n.key { p } else { q };
+                    if (m.key - n.key).abs() <= m.key_may + n.key_may {
+                        c.ids_tied += 1;
+                    } else if T::ENDS && (self.at_end(ray, nearer) || self.grazes(ray, nearer)) {
+                        self.count_flag(c, ray, &[*nearer]);
+                    } else {
+                        c.ids_differ += 1;
+                    }
+                    return;
+                }
+                let mut beyond = false;
+                for i in 0..2 {
+                    let (x, y) = (a.values()[i], b.values()[i]);
+                    let apart = steps(x, y);
+                    if apart > c.worst_ulp {
+                        (c.worst_ulp, c.worst_ray) = (apart, Some(number));
+                    }
+                    // Written so that a NaN, should one ever come, counts as beyond. One step is what two roundings
+                    // of the same number may differ by.
+                    let within = (f64::from(x) - f64::from(y)).abs() <= m.values[i] + n.values[i];
+                    beyond |= apart > 1 && !within;
+                }
+                c.beyond_bounds += u64::from(beyond && !(T::ENDS && self.at_end(ray, p)));
+            }
+            (None, None) => c.beyond_bounds += 1,
+        }
+    }
+
+    /// Bits and numbers have no spheres: whether one of them is met at an end of the ray is asked of all.
+    pub(crate) fn compare_bits<T: PartialEq>(&self, found: &[T], expected: &[T]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for (number, ((a, b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
             if a != b {

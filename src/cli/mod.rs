@@ -1,6 +1,7 @@
 //! One file a subcommand, and what they share.
 
 mod args;
+mod asked;
 mod bench;
 mod cast;
 mod compare;

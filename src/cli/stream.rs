@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, RayBatches, Rounding, Table};
+use umbracast::files::{RayBatches, Rounding, Table};
 use umbracast::files::{center_of_spheres, check_output, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
-use umbracast::{Answer, Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Watch};
+use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Watch};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
+use super::asked::{Asked, Each, Listed, Writes};
 use super::cast::{Ask, CastArgs};
 use super::compare::{self, Comparison};
 use super::feed::{Feed, Rules};
@@ -26,31 +27,30 @@ pub(crate) struct Files<'a> {
     pub(crate) output: &'a Path,
 }
 
-/// The answers to one of the queries.
-trait Asked: AnswerRow {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
-    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
-}
-
 /// What has been done to all rays so far.
 #[derive(Default)]
 struct Sum {
     report: Report,
     rounding: Rounding,
     comparison: Comparison,
+    /// Spheres met, where that was asked.
+    met: Option<u64>,
 }
 
 impl Files<'_> {
     pub(crate) fn run(&self) -> Result<()> {
+        let most = self.args.most()?;
         match self.args.query {
-            Ask::Closest => self.answer::<Hit>(),
-            Ask::Occluded => self.answer::<bool>(),
-            Ask::Interval => self.answer::<Interval>(),
-            Ask::Approach => self.answer::<Approach>(),
+            Ask::Closest => self.answer(Each::<Hit>::NEW),
+            Ask::Occluded => self.answer(Each::<bool>::NEW),
+            Ask::Interval => self.answer(Each::<Interval>::NEW),
+            Ask::Count => self.answer(Each::<u32>::NEW),
+            Ask::Approach => self.answer(Each::<Approach>::NEW),
+            Ask::All | Ask::Nearest => self.answer(Listed { most }),
         }
     }
 
-    fn answer<T: Asked>(&self) -> Result<()> {
+    fn answer<T: Asked>(&self, asked: T) -> Result<()> {
         // What can be refused at once is refused before a device is opened, the cheapest first.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
@@ -75,17 +75,17 @@ impl Files<'_> {
             spheres.records = Vec::new();
         }
         // Nothing is asked yet: this is about what the device can promise.
-        let _ = T::ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
+        let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = AnswerWriter::<T>::create(self.output)?;
+        let mut writer = T::Writer::create(self.output)?;
         let mut sum = Sum::default();
-        let cast =
-            self.cast(rays, &scene, judge.as_ref().map(|s| (s, &spheres.records[..])), &watch, &mut writer, &mut sum);
+        let judge = judge.as_ref().map(|scene| (scene, &spheres.records[..]));
+        let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // An answer that broke a promise is not handed on as if it had kept it.
-        let finish = || if broken.is_none() { self.finish(writer, &watch) } else { Ok(()) };
+        let finish = || if broken.is_none() { self.finish::<T>(writer, &watch) } else { Ok(()) };
         cast.and_then(|()| finish()).map_err(|error| match error {
             // The watch has counted them once a device.
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
@@ -106,6 +106,7 @@ impl Files<'_> {
             device: &device,
             spheres: count,
             report: &sum.report,
+            met: sum.met,
             rounding: (spheres.rounding, sum.rounding),
             origin,
             output: if broken.is_none() { Some(self.output) } else { None },
@@ -130,12 +131,12 @@ impl Files<'_> {
     }
 
     /// Refuses, with figures, what this machine has no room for.
-    fn check_memory<T>(&self, device: &Device, judge: Option<&Device>, spheres: usize, rays: &Feed) -> Result<()> {
+    fn check_memory<T: Asked>(&self, device: &Device, judge: Option<&Device>, spheres: usize, rays: &Feed) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Each device has its answers, and those of one are being written in another form, of numbers or of text.
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;
         let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
-            let answers = batch * size_of::<T>() as u64;
+            let answers = batch * T::BYTES;
             sum.saturating_add(device.estimate_bytes(spheres as u64, batch)).saturating_add(answers)
         });
         check_memory("the scene and batches of rays", asked)
@@ -152,15 +153,18 @@ impl Files<'_> {
     }
 
     /// Casts batch after batch; with a judge, on both devices.
+    #[expect(clippy::too_many_arguments, reason = "what is read, where it is cast, and where the answers go")]
     fn cast<T: Asked>(
         &self,
+        asked: &T,
         mut rays: Feed,
         scene: &Scene,
         judge: Option<(&Scene, &[Sphere])>,
         watch: &Watch,
-        writer: &mut AnswerWriter<T>,
+        writer: &mut T::Writer,
         sum: &mut Sum,
     ) -> Result<()> {
+        let mut size = T::FIRST;
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
         while rays.next(watch)? {
             let first = sum.report.rays;
@@ -168,17 +172,24 @@ impl Files<'_> {
             if self.args.pairwise && end > scene.len() as u64 {
                 return Err(not_pairs(scene.len(), end + count_rest(&mut rays, watch)?));
             }
-            let part = rays.rays(first);
-            let found = T::ask(scene, part, &self.query).map_err(|error| rays.placed(error))?;
-            if let Some((judge, spheres)) = judge {
-                let expected = T::ask(judge, part, &self.query)?;
-                let (query, pairwise) = (&self.query, self.args.pairwise);
-                let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
-                let input = compare::Input { spheres, rays: &written, first, query, pairwise };
-                sum.comparison += T::compare(&input, &found, &expected);
+            let batch = rays.rays(first);
+            let mut begin = 0;
+            while begin < batch.len() {
+                let part = batch.part(begin..begin + size);
+                begin += part.len();
+                let found = asked.ask(scene, part, &self.query).map_err(|error| rays.placed(error))?;
+                if let Some((judge, spheres)) = judge {
+                    let expected = asked.ask(judge, part, &self.query)?;
+                    let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);
+                    let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
+                    let input = compare::Input { spheres, rays: &written, first, query, pairwise };
+                    sum.comparison += asked.compare(&input, &found, &expected);
+                }
+                writer.write(&found)?;
+                sum.report = sum.report + T::report(&found);
+                sum.met = T::met(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);
+                size = T::next(size, &found);
             }
-            writer.write(&found)?;
-            sum.report = sum.report + found.report;
         }
         sum.rounding = rays.rounding();
         if self.args.pairwise && sum.report.rays != scene.len() as u64 {
@@ -197,7 +208,7 @@ impl Files<'_> {
         Working::casting(casting, self.args.quiet)
     }
 
-    fn finish<T: Asked>(&self, writer: AnswerWriter<T>, watch: &Watch) -> Result<()> {
+    fn finish<T: Asked>(&self, writer: T::Writer, watch: &Watch) -> Result<()> {
         let _working = Working::on("writing".into(), self.args.quiet);
         writer.finish(watch)
     }
@@ -214,41 +225,4 @@ fn count_rest(rays: &mut Feed, watch: &Watch) -> Result<u64> {
         count += rays.rays(0).len() as u64;
     }
     Ok(count)
-}
-
-impl Asked for Hit {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::closest(scene, rays, query)
-    }
-    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare(found, expected)
-    }
-}
-
-impl Asked for bool {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        let bits = blocking::occluded(scene, rays, query)?;
-        Ok(Answer { records: bits.iter().collect(), report: bits.report })
-    }
-    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare_bits(found, expected)
-    }
-}
-
-impl Asked for Interval {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::interval(scene, rays, query)
-    }
-    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare(found, expected)
-    }
-}
-
-impl Asked for Approach {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::approach(scene, rays, query)
-    }
-    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare(found, expected)
-    }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) device: &'a Device,
     pub(crate) spheres: usize,
     pub(crate) report: &'a Report,
+    /// Spheres met, where that was asked.
+    pub(crate) met: Option<u64>,
     /// Of the spheres, and of the rays.
     pub(crate) rounding: (Rounding, Rounding),
     pub(crate) origin: Option<DVec3>,
@@ -34,6 +36,7 @@ pub(crate) struct Json<'a> {
     spheres: usize,
     rays: u64,
     hits: u64,
+    met: Option<u64>,
     skipped: u64,
     beyond: u64,
     judged: u64,
@@ -72,6 +75,7 @@ impl Summary<'_> {
             spheres: self.spheres,
             rays,
             hits,
+            met: self.met,
             skipped,
             beyond,
             judged,
@@ -87,13 +91,16 @@ impl Summary<'_> {
     pub(crate) fn line(&self) -> String {
         let report = self.report;
         let mut line = format!(
-            "{}: {} spheres, {} rays, {} hits, {}",
+            "{}: {} spheres, {} rays, {} hits, ",
             self.device.name(),
             self.spheres,
             report.rays,
-            report.hits,
-            spoken(report.seconds)
+            report.hits
         );
+        if let Some(met) = self.met {
+            line += &format!("{met} met in all, ");
+        }
+        line += &spoken(report.seconds);
         if let Some(rate) = self.mrays_per_second() {
             line += &format!(", {rate:.3} Mrays/s");
         }

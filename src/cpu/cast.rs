@@ -3,7 +3,7 @@
 use super::decide::{Met, Verdict, decide};
 use super::judge::{judge_approach, judge_pair, round_hit, round_roots};
 use super::solve::{Solved, scale, solve_approach, solve_fast, solve_standard};
-use super::sweep::{Spheres, Visitor, Wanted};
+use super::sweep::{Known, Spheres, Visitor, Wanted};
 use crate::query::{Precision, Query};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 
@@ -19,13 +19,16 @@ pub(crate) enum Against<'a> {
 impl Against<'_> {
     /// Shows the visitor of one ray what it wants.
     pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
+        self.show_to(ray, &mut visitor, precision);
+        visitor
+    }
+
+    /// The same for one that stays where it is.
+    pub(crate) fn show_to<V: Visitor>(self, ray: &Ray, visitor: &mut V, precision: Precision) {
         match self {
             Against::One(id, sphere) => visitor.see(ray, id, sphere),
-            Against::Scene(scene) => {
-                scene.sweep(std::slice::from_ref(ray), std::slice::from_mut(&mut visitor), precision)
-            }
+            Against::Scene(scene) => scene.sweep(std::slice::from_ref(ray), std::slice::from_mut(visitor), precision),
         }
-        visitor
     }
 
     fn sphere(&self, id: u32) -> Option<&Sphere> {
@@ -105,13 +108,13 @@ pub(crate) fn finite(ray: &Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
 
-fn solve(ray: &Ray, sphere: &Sphere, precision: Precision) -> Solved {
+pub(super) fn solve(ray: &Ray, sphere: &Sphere, precision: Precision) -> Solved {
     let scaled = scale(ray, sphere);
     if precision == Precision::Fast { solve_fast(&scaled) } else { solve_standard(&scaled) }
 }
 
 /// A solve's saturated number as the infinity it stands for.
-fn reported(t: f32) -> f32 {
+pub(super) fn reported(t: f32) -> f32 {
     if t.abs() >= f32::MAX { f32::INFINITY.copysign(t) } else { t }
 }
 
@@ -154,14 +157,14 @@ impl Visitor for Closest<'_> {
     const WANTED: Wanted = Wanted::Met;
 
     fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
-        self.take(ray, id, &solve(ray, sphere, self.query.precision));
+        self.take(ray, id, sphere, &solve(ray, sphere, self.query.precision));
     }
 
     fn solves(&self) -> bool {
         true
     }
 
-    fn take(&mut self, ray: &Ray, id: u32, solved: &Solved) {
+    fn take(&mut self, ray: &Ray, id: u32, _: &Sphere, solved: &Solved) {
         let exact = self.query.precision == Precision::Exact;
         self.best.take(id, &decide(solved, &finite(ray), self.query, exact));
     }
@@ -251,7 +254,7 @@ impl Visitor for Occluded<'_> {
         if self.judging {
             self.hear(judge_pair(ray, sphere, self.query).0);
         } else {
-            self.take(ray, id, &solve(ray, sphere, self.query.precision));
+            self.take(ray, id, sphere, &solve(ray, sphere, self.query.precision));
         }
     }
 
@@ -259,7 +262,7 @@ impl Visitor for Occluded<'_> {
         !self.judging
     }
 
-    fn take(&mut self, ray: &Ray, _id: u32, solved: &Solved) {
+    fn take(&mut self, ray: &Ray, _: u32, _: &Sphere, solved: &Solved) {
         self.hear(decide(solved, &finite(ray), self.query, self.query.precision == Precision::Exact).met);
     }
 
@@ -267,9 +270,9 @@ impl Visitor for Occluded<'_> {
         (!self.answer).then_some(f32::MAX)
     }
 
-    fn certain(&mut self) -> bool {
+    fn certain(&mut self, _: u32) -> Known {
         self.answer = true;
-        true
+        Known::Everything
     }
 }
 

@@ -6,6 +6,7 @@ mod cast;
 pub(crate) mod coverage;
 pub(crate) mod decide;
 mod double;
+mod every;
 mod filter;
 mod index;
 mod judge;
@@ -15,12 +16,14 @@ mod lanes;
 mod level;
 mod aim;
 mod fetch;
+pub(crate) mod lists;
 mod lot;
 mod near;
 mod order;
 pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
+pub(crate) mod pool;
 mod solve;
 pub(crate) mod stars;
 mod stream;
@@ -33,6 +36,8 @@ use rayon::prelude::*;
 
 pub(crate) use cast::{Against, Found, finite};
 use cast::{Closest, Nearest, Occluded};
+use every::Count;
+pub(crate) use every::key_of;
 use fetch::fetch;
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
@@ -124,6 +129,21 @@ impl<'a> Batch<'a> {
     }
 }
 
+impl Batch<'_> {
+    /// Numbers of those of its rays, written down, that can be used.
+    fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
+        let mut usable = Vec::with_capacity(rays.len());
+        for i in 0..rays.len() {
+            match self.rays.check_one(i, self.first + i as u64) {
+                Ok(()) => usable.push(i as u32),
+                Err(error) if self.query.on_bad == OnBad::Refuse => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(usable)
+    }
+}
+
 /// What two neighbouring tasks say together: of two errors the first, so that the ray named is the first bad one.
 fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
     Ok(a? + b?)
@@ -172,6 +192,14 @@ impl CpuScene {
         }
     }
 
+    /// Some of the rays in the order in which they are cast; `sorted` when that is worth it.
+    fn in_order(&self, rays: &[Ray], usable: Vec<u32>, sorted: bool) -> Vec<u32> {
+        match &self.index {
+            Index::Tree(planted) if sorted => Sorter::new(planted).order(planted, rays, usable),
+            _ => usable,
+        }
+    }
+
     /// Answers a batch on every core.
     pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         let size = self.task_size(batch.rays.len());
@@ -198,29 +226,18 @@ impl CpuScene {
 
     /// One core's share.
     fn task<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
-        let Batch { first, rays: source, query, watch } = batch;
+        let Batch { first, query, watch, .. } = batch;
         watch.check()?;
-        let rays = source.records();
+        let rays = batch.rays.records();
         let mut tally = Tally::default();
-        let mut usable = Vec::with_capacity(rays.len());
-        for i in 0..rays.len() {
-            match source.check_one(i, first + i as u64) {
-                Ok(()) => usable.push(i as u32),
-                Err(error) if query.on_bad == OnBad::Refuse => return Err(error),
-                Err(_) => {}
-            }
-        }
-        tally.skipped = (rays.len() - usable.len()) as u64;
+        let order = self.in_order(&rays, batch.usable(&rays)?, T::SORTED);
+        tally.skipped = (rays.len() - order.len()) as u64;
         out.fill(T::MISS);
         let mut take = |place: &mut T, found: Found<T>| {
             tally.hits += u64::from(found.answer.is_hit());
             tally.judged += u64::from(found.judged);
             tally.beyond += u64::from(found.beyond);
             *place = found.answer;
-        };
-        let order = match &self.index {
-            Index::Tree(planted) if T::SORTED => Sorter::new(planted).order(planted, &rays, usable),
-            _ => usable,
         };
         for places in order.chunks(STREAM) {
             watch.check()?;
@@ -301,6 +318,20 @@ impl CpuQuery for Interval {
     }
     fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
         visitor.found_interval(ray, against)
+    }
+}
+
+impl CpuQuery for u32 {
+    const MISS: Self = 0;
+    type Visitor<'a> = Count<'a>;
+    fn is_hit(&self) -> bool {
+        *self > 0
+    }
+    fn visitor(query: &Query) -> Count<'_> {
+        Count::new(query)
+    }
+    fn found(visitor: Count<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
     }
 }
 

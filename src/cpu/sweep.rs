@@ -33,6 +33,17 @@ impl Wanted {
     }
 }
 
+/// What somebody knows who is told that spheres are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing yet.
+    Nothing,
+    /// All that is asked of these spheres.
+    These,
+    /// All that is asked.
+    Everything,
+}
+
 /// Someone who is shown spheres.
 pub(crate) trait Visitor {
     /// What is wanted.
@@ -44,12 +55,17 @@ pub(crate) trait Visitor {
         false
     }
     /// Sees one sphere that was solved, if it [`solves`](Self::solves).
-    fn take(&mut self, _ray: &Ray, _id: u32, _solved: &Solved) {}
+    fn take(&mut self, _ray: &Ray, _id: u32, _sphere: &Sphere, _solved: &Solved) {}
     /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
     fn counts(&self, ray: &Ray) -> Option<f32>;
-    /// Is told of a sphere that is met for certain; whether that settles everything.
-    fn certain(&mut self) -> bool {
-        false
+    /// Is told of so many spheres that are met for certain, unsolved; what it then knows.
+    fn certain(&mut self, _count: u32) -> Known {
+        Known::Nothing
+    }
+    /// Where along the ray the stretch ends that counts, when it has ended at `far` and a sphere is met for certain that begins
+    /// before `high`.
+    fn cut(&mut self, far: f32, high: f32) -> f32 {
+        far.min(high)
     }
 }
 

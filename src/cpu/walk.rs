@@ -13,7 +13,7 @@ use super::fetch::fetch;
 use super::index::Planted;
 use super::lot::{LOT, Lot};
 use super::stream::{Entered, Met, StreamRay};
-use super::sweep::Visitor;
+use super::sweep::{Known, Visitor};
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 use crate::tree::{Kind, Tree, WIDTH};
@@ -186,12 +186,18 @@ impl<V: Visitor> Walk<'_, V> {
         for i in 0..count {
             let Met { ray, maybe, certain, low, high } = &self.met[i];
             let number_of = |k: u32| (number * WIDTH) as u32 + k;
-            if *certain != 0 && self.visitors[*ray as usize].certain() {
-                self.fars[*ray as usize] = f32::NEG_INFINITY;
-                continue;
-            }
-            let far = &mut self.fars[*ray as usize];
             let mut left = *maybe;
+            let (visitor, far) = (&mut self.visitors[*ray as usize], &mut self.fars[*ray as usize]);
+            if *certain != 0 {
+                match visitor.certain(certain.count_ones()) {
+                    Known::Nothing => {}
+                    Known::These => left &= !certain,
+                    Known::Everything => {
+                        *far = f32::NEG_INFINITY;
+                        continue;
+                    }
+                }
+            }
             while left != 0 {
                 let k = left.trailing_zeros();
                 left &= left - 1;
@@ -199,7 +205,7 @@ impl<V: Visitor> Walk<'_, V> {
                 if *certain >> k & 1 == 0 {
                     self.doubtful.push(pair);
                 } else if pair.low <= *far {
-                    *far = far.min(high[k as usize % WIDTH]);
+                    *far = visitor.cut(*far, high[k as usize % WIDTH]);
                     self.certain.push(pair);
                 }
             }
@@ -220,6 +226,9 @@ impl<V: Visitor> Walk<'_, V> {
             let number = ray as usize;
             let (ray, frame) = (&self.input[number], &self.planted.frame);
             let counts = self.visitors[number].counts(ray);
+            if counts.is_some_and(|counts| counts >= f32::MAX) {
+                continue;
+            }
             // So few are in doubt that no ray keeps its ruler.
             let far = counts.map_or(f32::NEG_INFINITY, |counts| frame.prepare(ray, self.precision).1.far(counts));
             self.fars[number] = self.fars[number].min(far);
@@ -257,7 +266,7 @@ impl<V: Visitor> Walk<'_, V> {
             for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
                 let number = pair.ray as usize;
                 let (ray, visitor) = (&self.input[number], &mut self.visitors[number]);
-                if solves { visitor.take(ray, id, &lot.solved(i)) } else { visitor.see(ray, id, sphere) }
+                if solves { visitor.take(ray, id, sphere, &lot.solved(i)) } else { visitor.see(ray, id, sphere) }
             }
         }
     }

@@ -16,6 +16,10 @@ pub enum Number {
     Float(f32),
     /// u4 in arrays.
     Id(u32),
+    /// u4 in arrays.
+    Count(u32),
+    /// u8 in arrays.
+    Offset(u64),
     /// A byte in arrays, a word in text.
     Flag(bool),
 }
@@ -44,6 +48,14 @@ impl AnswerRow for Hit {
 impl AnswerRow for bool {
     const COLUMNS: &'static [Column<Self>] = &[("occluded", |bit| Number::Flag(*bit))];
     const MISS: Self = false;
+    fn is_miss(&self) -> bool {
+        false
+    }
+}
+
+impl AnswerRow for u32 {
+    const COLUMNS: &'static [Column<Self>] = &[("count", |count| Number::Count(*count))];
+    const MISS: Self = 0;
     fn is_miss(&self) -> bool {
         false
     }

@@ -18,6 +18,7 @@ mod answers;
 mod binary;
 mod csv;
 mod input;
+mod lists;
 mod npy;
 mod npz;
 mod output;
@@ -33,6 +34,7 @@ mod whole;
 use std::path::Path;
 
 pub use answers::{AnswerRow, AnswerWriter, Column, Number};
+pub use lists::ListWriter;
 pub use output::{check_output, check_target, write_whole};
 pub use poses::{PoseTable, read_poses};
 pub use rays::{Batched, RayBatches, RayFile};

@@ -37,7 +37,8 @@ impl<T: AnswerRow> Spools<T> {
             for answer in answers {
                 match number(answer) {
                     Number::Float(x) => self.bytes.extend(x.to_le_bytes()),
-                    Number::Id(id) => self.bytes.extend(id.to_le_bytes()),
+                    Number::Id(number) | Number::Count(number) => self.bytes.extend(number.to_le_bytes()),
+                    Number::Offset(number) => self.bytes.extend(number.to_le_bytes()),
                     Number::Flag(flag) => self.bytes.push(u8::from(flag)),
                 }
             }
@@ -47,10 +48,16 @@ impl<T: AnswerRow> Spools<T> {
         Ok(())
     }
 
-    /// Writes the archive, uncompressed (as `numpy.savez` does: floats hardly compress) and without a date, so that the same
-    /// answers make the same bytes.
+    /// Writes the archive.
     pub(super) fn assemble(self, out: impl Write + Seek, watch: &Watch) -> Result<()> {
         let mut npz = ZipWriter::new(out);
+        self.add_to(&mut npz, watch)?;
+        npz.finish().map_err(Error::other)?.flush()
+    }
+
+    /// Writes its arrays into an archive, uncompressed (as `numpy.savez` does: floats hardly compress) and without a date, so that
+    /// the same answers make the same bytes.
+    pub(super) fn add_to<W: Write + Seek>(self, npz: &mut ZipWriter<W>, watch: &Watch) -> Result<()> {
         let mut block = vec![0; BLOCK];
         for (mut file, (name, number)) in self.files.into_iter().zip(T::COLUMNS) {
             let header = header(number(&T::MISS), self.rows)?;
@@ -74,7 +81,7 @@ impl<T: AnswerRow> Spools<T> {
                 }
             }
         }
-        npz.finish().map_err(Error::other)?.flush()
+        Ok(())
     }
 }
 
@@ -86,8 +93,11 @@ fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
         Number::Float(_) => {
             drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
         }
-        Number::Id(_) => {
+        Number::Id(_) | Number::Count(_) => {
             drop(WriteOptions::<u32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
+        }
+        Number::Offset(_) => {
+            drop(WriteOptions::<u64>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
         }
         Number::Flag(_) => {
             drop(WriteOptions::<bool>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::io::{Result, Write};
 
 use super::answers::{AnswerRow, Number};
+use crate::answer::Lists;
+use crate::records::Interval;
 use rayon::prelude::*;
 
 /// Rows a core formats at a time.
@@ -30,15 +32,48 @@ fn lines<T: AnswerRow>(answers: &[T]) -> String {
             if answer.is_miss() {
                 continue;
             }
-            // `{:?}` is the shortest text that reads back to the same f32, with an exponent where that is shorter. Writing to a
-            // string cannot fail.
-            let _ = match number(answer) {
-                Number::Float(x) => write!(text, "{x:?}"),
-                Number::Id(id) => write!(text, "{id}"),
-                Number::Flag(flag) => write!(text, "{flag}"),
-            };
+            cell(&mut text, number(answer));
         }
         text.push('\n');
+    }
+    text
+}
+
+/// `{:?}` is the shortest text that reads back to the same f32, with an exponent where that is shorter. Writing to a string cannot
+/// fail.
+fn cell(text: &mut String, number: Number) {
+    let _ = match number {
+        Number::Float(x) => write!(text, "{x:?}"),
+        Number::Id(number) | Number::Count(number) => write!(text, "{number}"),
+        Number::Offset(number) => write!(text, "{number}"),
+        Number::Flag(flag) => write!(text, "{flag}"),
+    };
+}
+
+/// The header of lists.
+pub(super) fn list_header(out: &mut impl Write) -> Result<()> {
+    write!(out, "ray,")?;
+    header::<Interval>(out)
+}
+
+/// A line for each sphere that a ray meets; the first ray is number `first` of the file.
+pub(super) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Result<()> {
+    let tasks: Vec<usize> = (0..lists.len()).step_by(TASK).collect();
+    let texts: Vec<String> = tasks.into_par_iter().map(|start| list_lines(lists, first, start)).collect();
+    texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
+}
+
+fn list_lines(lists: &Lists, first: u64, start: usize) -> String {
+    let mut text = String::new();
+    for ray in start..lists.len().min(start + TASK) {
+        for met in lists.get(ray).unwrap_or_default() {
+            cell(&mut text, Number::Offset(first + ray as u64));
+            for (_, number) in Interval::COLUMNS {
+                text.push(',');
+                cell(&mut text, number(met));
+            }
+            text.push('\n');
+        }
     }
     text
 }

@@ -2,6 +2,7 @@
 //! one before it and writes the one after it, in place.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -15,7 +16,6 @@ use super::plan::{Plan, Way};
 use super::slot::{Flight, Sizes, Slot};
 use super::spheres::{GpuScene, RANGE};
 use crate::cpu::{Batch, CpuScene, Tally, on_cores};
-use crate::emit::Source;
 use crate::error::Result;
 use crate::query::Query;
 use crate::records::Ray;
@@ -46,6 +46,8 @@ struct Piece {
     /// Where its rays begin in the batch, how many there are, and which of them cannot be used.
     start: usize,
     count: usize,
+    /// Bytes that come back.
+    bytes: u64,
     bad: Vec<u32>,
     /// Its last submission, to the meter.
     number: u64,
@@ -108,9 +110,10 @@ impl GpuScene {
                 free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
             }
             batch.watch.check()?;
-            let rays = batch.rays.part(start..batch.rays.len().min(start + plan.piece()?));
-            flying.push_back(plan.send::<G>(free.pop(), start, rays, &mut meter).await?);
-            start += rays.len();
+            let end = batch.rays.len().min(start + plan.piece()?);
+            let end = start + out.fit(start..end);
+            flying.push_back(plan.send(free.pop(), start..end, out, &mut meter).await?);
+            start = end;
         }
         while let Some(piece) = flying.pop_front() {
             free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
@@ -127,16 +130,24 @@ impl Plan<'_> {
     async fn send<G: Gather>(
         &self,
         free: Option<Slot>,
-        start: usize,
-        rays: Source<'_>,
+        part: Range<usize>,
+        out: &G,
         meter: &mut Meter<'_>,
     ) -> Result<Piece> {
+        let (start, rays) = (part.start, self.batch.rays.part(part.clone()));
         let count = rays.len() as u64;
         let seeds = Seeds::of(rays, self.maker.is_some());
-        let sizes = self.sizes::<G>(&seeds);
+        let extra = out.extra_bytes(part.clone());
+        let sizes = self.sizes::<G>(&seeds, extra);
         let slot = Slot::take(self.gpu, free, sizes).await?;
         let bad = self.write(slot.view(self.gpu).await?, &seeds, self.batch.first + start as u64)?;
         let groups = self.groups(&slot).await?;
+        // What comes back of the state: all of it, or nothing.
+        let after = if G::FINISH.is_some() { 0 } else { G::result_bytes(count) };
+        let begins = out.begin(part);
+        if let Some(begins) = &begins {
+            self.gpu.write(&slot.state, begins).await?;
+        }
         let maker = self.maker.as_ref().filter(|_| seeds.made());
         let made = match maker {
             Some(maker) => Some((&maker.pipeline, maker.group(self.gpu, &slot).await?)),
@@ -154,7 +165,7 @@ impl Plan<'_> {
                     let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
                     if begin == 0 {
                         slot.send(&mut encoder, &sizes);
-                        if self.finish.is_none() {
+                        if self.finish.is_none() && begins.is_none() {
                             encoder.clear_buffer(&slot.state, 0, Some(sizes.state));
                         }
                     }
@@ -183,8 +194,9 @@ impl Plan<'_> {
                         }
                     }
                     if last {
-                        let from = if self.finish.is_some() { &slot.results } else { &slot.state };
-                        slot.fetch(&mut encoder, from, sizes.results);
+                        let before = sizes.results - after;
+                        slot.fetch(&mut encoder, &slot.results, 0, before);
+                        slot.fetch(&mut encoder, &slot.state, before, sizes.results - before);
                     }
                     self.gpu.queue.submit([encoder.finish()])
                 })
@@ -204,13 +216,12 @@ impl Plan<'_> {
             }
         };
         let flight = self.gpu.scoped(|| slot.fly(submission, sizes.results)).await?;
-        Ok(Piece { slot, flight, start, count: rays.len(), bad, number })
+        Ok(Piece { slot, flight, start, count: rays.len(), bytes: sizes.results, bad, number })
     }
 
     /// Waits for a piece and takes its answers; what the device left open is settled on every core.
     async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
-        let Piece { slot, flight, start, count, bad, number } = piece;
-        let bytes = G::result_bytes(count as u64);
+        let Piece { slot, flight, start, count, bytes, bad, number } = piece;
         let batch = self.batch;
         let rays = batch.rays.part(start..start + count);
         let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;

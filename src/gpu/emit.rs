@@ -231,7 +231,7 @@ pub(crate) async fn made(gpu: &GpuDevice, rays: Source<'_>) -> Result<(Vec<Ray>,
                 pass.set_bind_group(0, group, &[]);
                 pass.dispatch_workgroups(rays.len().div_ceil(64) as u32, 1, 1);
             }
-            slot.fetch(&mut encoder, &slot.rays, records);
+            slot.fetch(&mut encoder, &slot.rays, 0, records);
             gpu.queue.submit([encoder.finish()])
         })
         .await?;

@@ -1,5 +1,7 @@
 //! Answers on their way from mapped memory to the caller's: records, or bits.
 
+use std::ops::Range;
+
 use super::settle::{GpuQuery, Raw, judged};
 use crate::cpu::{CpuScene, Tally};
 use crate::emit::Source;
@@ -39,6 +41,18 @@ pub(crate) trait Gather {
     fn state_bytes(rays: u64) -> u64;
     /// Bytes that come back.
     fn result_bytes(rays: u64) -> u64;
+    /// Bytes of results that come back before them, where some rays of the batch have more than a fixed number.
+    fn extra_bytes(&self, _rays: Range<usize>) -> u64 {
+        0
+    }
+    /// How many of some rays of the batch may go together, one at the least.
+    fn fit(&self, rays: Range<usize>) -> usize {
+        rays.len()
+    }
+    /// What the state of some rays of the batch begins as, when neither a program nor zeros do.
+    fn begin(&self, _rays: Range<usize>) -> Option<Vec<u32>> {
+        None
+    }
     /// Takes a piece's results, whose first ray is number `start` of the batch; `bad` rays miss.
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
     /// Settles one that was left open.

@@ -7,6 +7,7 @@ pub(crate) mod device;
 pub(crate) mod emit;
 pub(crate) mod encode;
 pub(crate) mod gather;
+pub(crate) mod lists;
 mod moved;
 mod pace;
 pub(crate) mod params;

@@ -76,6 +76,19 @@ pub(crate) struct Nearest {
     pub(crate) id: u32,
 }
 
+/// The spheres that one ray meets.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Counted {
+    pub(crate) count: u32,
+    pub(crate) flags: u32,
+}
+
+/// Flags of a [`Counted`]. Twins of `COUNTED_DOUBT` and its neighbours.
+pub(crate) const COUNTED_DOUBT: u32 = 1;
+pub(crate) const COUNTED_BEYOND: u32 = 2;
+pub(crate) const COUNTED_AGAIN: u32 = 4;
+
 /// In the place of `t`: cast the ray again exactly. Twins of `TAG_JUDGE` and its neighbours.
 pub(crate) const TAG_JUDGE: u32 = 0x7fc0_0001;
 /// In the place of `t`: the sphere is certain, its roots are to be rounded here.

@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
     }
 
     /// What a piece needs.
-    pub(crate) fn sizes<G: Gather>(&self, seeds: &Seeds<'_>) -> Sizes {
+    pub(crate) fn sizes<G: Gather>(&self, seeds: &Seeds<'_>, extra: u64) -> Sizes {
         let rays = seeds.rays().len() as u64;
         Sizes {
             params: self.params_bytes(),
@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
             state: G::state_bytes(rays),
-            results: G::result_bytes(rays),
+            results: extra + G::result_bytes(rays),
         }
     }
 

@@ -145,9 +145,11 @@ impl Slot {
         }
     }
 
-    /// Ends a piece: copies results to where the host reads them.
-    pub(crate) fn fetch(&self, encoder: &mut CommandEncoder, from: &Buffer, bytes: u64) {
-        encoder.copy_buffer_to_buffer(from, 0, &self.download, 0, bytes);
+    /// Ends a piece: copies so many bytes of results to where the host reads them, `at` bytes from the start.
+    pub(crate) fn fetch(&self, encoder: &mut CommandEncoder, from: &Buffer, at: u64, bytes: u64) {
+        if bytes > 0 {
+            encoder.copy_buffer_to_buffer(from, 0, &self.download, at, bytes);
+        }
     }
 
     /// Asks for both mapped buffers back, after the last submission of a piece.

@@ -1,0 +1,46 @@
+// Program: how many spheres each ray meets, by the tree.
+
+@group(0) @binding(0) var<uniform> params: Params;
+// In the order of the tree.
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+
+var<private> counted: Counted;
+
+// To count it no solve is needed.
+fn take_certain(high: f32) -> bool {
+  counted.count += 1u;
+  return false;
+}
+
+// Solves what waits.
+fn settle(ray: Ray) {
+  for (var j = 0u; j < waiting; j++) {
+    steps += 1u;
+    counted = count_met(counted, decide(solve(ray, spheres[pending[j].x]), ray, policies(), exact).met);
+  }
+  waiting = 0u;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count) {
+    return;
+  }
+  zero = params.zero;
+  counted = state[i];
+  let ray = rays[i];
+  if (sets_out(ray)) {
+    begin_walk();
+    while (current != NONE) {
+      walk();
+      settle(ray);
+      take_turns();
+    }
+  } else if (ray.t_min <= ray.t_max) {
+    steps = params.steps + 1u;
+  }
+  counted.flags |= select(0u, COUNTED_AGAIN, too_long());
+  state[i] = counted;
+}

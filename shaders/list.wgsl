@@ -1,0 +1,30 @@
+// What is met as records, one list after the other. `count` has told how long each is. Needs `params`.
+
+// Where each ray's next record goes.
+@group(0) @binding(3) var<storage, read_write> state: array<u32>;
+@group(0) @binding(4) var<storage, read_write> lists: array<Interval>;
+
+// In place of where: the ray has no list here.
+const NOWHERE: u32 = 0xffffffffu;
+
+// Both roots; with `exact` rounded once from pairs, or left to the host.
+fn roots_of(ray: Ray, sphere: Sphere, solved: Solved, id: u32) -> Interval {
+  if (!exact) {
+    return Interval(reported(solved.t_enter), reported(solved.t_exit), id);
+  }
+  let found = double_roots(scale(ray, sphere));
+  let enter = round_root(found.enter, found.enter_bound, found.shift);
+  let exit = round_root(found.exit, found.exit_bound, found.shift);
+  let open = fast || enter == TAG_ROUND || exit == TAG_ROUND;
+  return Interval(select(enter, TAG_ROUND, open), exit, id);
+}
+
+// Appends a sphere to the list that goes on at `at`, if it is met; says where that goes on then.
+fn list_met(at: u32, ray: Ray, sphere: Sphere, id: u32) -> u32 {
+  let solved = solve(ray, sphere);
+  if (decide(solved, ray, policies(), exact).met != YES || at >= arrayLength(&lists)) {
+    return at;
+  }
+  lists[at] = roots_of(ray, sphere, solved, id);
+  return at + 1u;
+}

@@ -1,0 +1,36 @@
+// Program: every sphere that each ray meets, by the tree, in the order in which they are found.
+
+@group(0) @binding(0) var<uniform> params: Params;
+// In the order of the tree.
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+
+// Its roots are wanted.
+fn take_certain(high: f32) -> bool {
+  return true;
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let i = invocation.x;
+  if (i >= params.ray_count || state[i] == NOWHERE) {
+    return;
+  }
+  zero = params.zero;
+  var at = state[i];
+  let ray = rays[i];
+  if (sets_out(ray)) {
+    begin_walk();
+    while (current != NONE) {
+      walk();
+      for (var j = 0u; j < waiting; j++) {
+        steps += 1u;
+        let place = pending[j].x;
+        at = list_met(at, ray, spheres[place], params.first_id + order[place]);
+      }
+      waiting = 0u;
+      take_turns();
+    }
+  }
+  state[i] = at;
+}

@@ -1,0 +1,183 @@
+//! The queries as a cast of files sees them: how to ask, how to compare, what to write.
+
+use std::marker::PhantomData;
+use std::path::Path;
+
+use umbracast::files::{AnswerRow, AnswerWriter, ListWriter, RayBatches};
+use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
+
+use super::compare::{Comparison, Input};
+
+/// A query.
+pub(crate) trait Asked {
+    /// What it answers.
+    type Found;
+    /// Who writes that.
+    type Writer: Writes<Self::Found>;
+    /// Bytes of a ray's answer, as far as that is known.
+    const BYTES: u64;
+    /// Rays that are cast together at first.
+    const FIRST: usize = RayBatches::BATCH;
+
+    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
+    fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
+    fn report(found: &Self::Found) -> Report;
+    /// Spheres met, where that was asked.
+    fn met(found: &Self::Found) -> Option<u64>;
+    /// Rays that are cast together next.
+    fn next(size: usize, _found: &Self::Found) -> usize {
+        size
+    }
+}
+
+/// A file being written.
+pub(crate) trait Writes<T>: Sized {
+    fn create(path: &Path) -> Result<Self>;
+    fn write(&mut self, found: &T) -> Result<()>;
+    fn finish(self, watch: &Watch) -> Result<()>;
+}
+
+/// One record a ray.
+pub(crate) struct Each<T>(PhantomData<T>);
+
+impl<T> Each<T> {
+    pub(crate) const NEW: Self = Self(PhantomData);
+}
+
+/// A query of one record a ray.
+pub(crate) trait EachAsked: AnswerRow {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
+    fn met(_found: &[Self]) -> Option<u64> {
+        None
+    }
+}
+
+impl<T: EachAsked> Asked for Each<T> {
+    type Found = Answer<T>;
+    type Writer = AnswerWriter<T>;
+    const BYTES: u64 = size_of::<T>() as u64;
+
+    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<T>> {
+        T::ask(scene, rays, query)
+    }
+    fn compare(&self, input: &Input<'_>, found: &Answer<T>, expected: &Answer<T>) -> Comparison {
+        T::compare(input, found, expected)
+    }
+    fn report(found: &Answer<T>) -> Report {
+        found.report
+    }
+    fn met(found: &Answer<T>) -> Option<u64> {
+        T::met(found)
+    }
+}
+
+impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
+    fn create(path: &Path) -> Result<Self> {
+        AnswerWriter::create(path)
+    }
+    fn write(&mut self, found: &Answer<T>) -> Result<()> {
+        AnswerWriter::write(self, found)
+    }
+    fn finish(self, watch: &Watch) -> Result<()> {
+        AnswerWriter::finish(self, watch)
+    }
+}
+
+/// Every sphere met, or the first `most`.
+pub(crate) struct Listed {
+    pub(crate) most: Option<u32>,
+}
+
+/// Records that the lists cast together should have, 96 MiB of them: how long lists are is found out while they are made.
+const TOGETHER: u64 = 1 << 23;
+
+impl Asked for Listed {
+    type Found = Lists;
+    type Writer = ListWriter;
+    /// Where it begins, and one sphere.
+    const BYTES: u64 = (size_of::<u64>() + size_of::<Interval>()) as u64;
+    const FIRST: usize = 1 << 14;
+
+    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Lists> {
+        match self.most {
+            None => blocking::all(scene, rays, query),
+            Some(k) => blocking::nearest(scene, rays, k, query),
+        }
+    }
+    fn compare(&self, input: &Input<'_>, found: &Lists, expected: &Lists) -> Comparison {
+        input.compare_lists(found, expected, self.most)
+    }
+    fn report(found: &Lists) -> Report {
+        found.report
+    }
+    fn met(found: &Lists) -> Option<u64> {
+        Some(found.records.len() as u64)
+    }
+    /// Carefully: the rays that come may meet more than those that went.
+    fn next(size: usize, found: &Lists) -> usize {
+        let fit = (found.len() as u64).saturating_mul(TOGETHER) / (found.records.len() as u64).max(1);
+        (fit as usize).clamp(256, (4 * size).min(RayBatches::BATCH))
+    }
+}
+
+impl Writes<Lists> for ListWriter {
+    fn create(path: &Path) -> Result<Self> {
+        ListWriter::create(path)
+    }
+    fn write(&mut self, found: &Lists) -> Result<()> {
+        ListWriter::write(self, found)
+    }
+    fn finish(self, watch: &Watch) -> Result<()> {
+        ListWriter::finish(self, watch)
+    }
+}
+
+impl EachAsked for Hit {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::closest(scene, rays, query)
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+}
+
+impl EachAsked for bool {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        let bits = blocking::occluded(scene, rays, query)?;
+        Ok(Answer { records: bits.iter().collect(), report: bits.report })
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare_bits(found, expected)
+    }
+}
+
+impl EachAsked for u32 {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::count(scene, rays, query)
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare_bits(found, expected)
+    }
+    fn met(found: &[Self]) -> Option<u64> {
+        Some(found.iter().map(|count| u64::from(*count)).sum())
+    }
+}
+
+impl EachAsked for Interval {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::interval(scene, rays, query)
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+}
+
+impl EachAsked for Approach {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::approach(scene, rays, query)
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+}

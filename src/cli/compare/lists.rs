@@ -1,0 +1,64 @@
+//! Lists of spheres compared: which of them are there, their roots, and their order.
+
+use umbracast::{Interval, Lists, Ray};
+
+use super::{Comparable, Comparison, Input};
+
+impl Input<'_> {
+    /// Lists of at most `most` spheres.
+    pub(crate) fn compare_lists(&self, found: &Lists, expected: &Lists, most: Option<u32>) -> Comparison {
+        let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
+        for ((number, ray), (a, b)) in (self.first..).zip(self.rays).zip(found.iter().zip(expected.iter())) {
+            if a != b {
+                let before = c.not_identical;
+                self.compare_list(&mut c, number, ray, a, b, most);
+                // However many of its spheres differ.
+                c.not_identical = before + 1;
+            }
+        }
+        c
+    }
+
+    fn compare_list(&self, c: &mut Comparison, number: u64, ray: &Ray, a: &[Interval], b: &[Interval], most: Option<u32>) {
+        let by_id = |list: &[Interval]| {
+            let mut sorted = list.to_vec();
+            sorted.sort_unstable_by_key(|met| met.id);
+            sorted
+        };
+        let find = |list: &[Interval], id: u32| list.binary_search_by_key(&id, |met| met.id).ok().map(|i| list[i]);
+        let (a_by_id, b_by_id) = (by_id(a), by_id(b));
+        for &met in &a_by_id {
+            match find(&b_by_id, met.id) {
+                Some(other) => self.compare_one(c, number, ray, met, other),
+                None if self.is_next(ray, &met, b, most) => c.ids_tied += 1,
+                None => self.compare_one(c, number, ray, met, Interval::MISS),
+            }
+        }
+        for met in b_by_id.iter().filter(|met| find(&a_by_id, met.id).is_none()) {
+            if self.is_next(ray, met, a, most) {
+                c.ids_tied += 1;
+            } else {
+                self.compare_one(c, number, ray, Interval::MISS, *met);
+            }
+        }
+        // The order of those that both have: where it differs they must be as good as tied.
+        let a = a.iter().filter(|met| find(&b_by_id, met.id).is_some());
+        let b = b.iter().filter(|met| find(&a_by_id, met.id).is_some());
+        for (p, q) in a.zip(b).filter(|(p, q)| p.id != q.id) {
+            if self.tied(ray, p, q) { c.ids_tied += 1 } else { c.ids_differ += 1 }
+        }
+    }
+
+    /// Whether a sphere may be missing from a list because that is full, and its last one is as near as the bounds can tell.
+    fn is_next(&self, ray: &Ray, met: &Interval, list: &[Interval], most: Option<u32>) -> bool {
+        let full = most.is_some_and(|most| list.len() >= most as usize);
+        full && list.last().is_some_and(|last| self.tied(ray, met, last))
+    }
+
+    /// Whether two spheres are met at the same `t` as far as the bounds can tell.
+    fn tied(&self, ray: &Ray, p: &Interval, q: &Interval) -> bool {
+        let (Some(a), Some(b)) = (self.spheres.get(p.id as usize), self.spheres.get(q.id as usize)) else { return false };
+        let (m, n) = (p.bounds(self, ray, a), q.bounds(self, ray, b));
+        (m.key - n.key).abs() <= m.key_may + n.key_may
+    }
+}

@@ -1,0 +1,177 @@
+//! Questions whose answers are lists: all spheres that a ray meets, or the first few.
+
+use std::time::Instant;
+
+use crate::answer::{Answer, Lists, Report};
+use crate::batch::Rays;
+use crate::cpu::lists::join;
+use crate::cpu::pool::Pool;
+use crate::cpu::{Batch, Tally, on_cores};
+use crate::device::Engine;
+use crate::emit::Source;
+use crate::error::{Error, Result};
+use crate::gpu::lists::{Counts, Fill, Lengths, Place};
+use crate::gpu::plan::Way;
+use crate::gpu::{GpuDevice, GpuScene};
+use crate::memory::{check_memory, room};
+use crate::query::Query;
+use crate::records::{Interval, Ray};
+use crate::scene::{CPU_CHUNK, Caller, Scene};
+
+/// Where each ray's list begins, the records of all, and how it went.
+type Listed = (Vec<u64>, Vec<Interval>, Tally);
+
+/// All spheres, not only the first so many.
+pub(crate) const ALL: u32 = u32::MAX;
+
+impl Scene {
+    /// For each ray every sphere it meets, with both raw roots, ordered by (`t`, id) where `t` is the policy's. However many they are:
+    /// nothing is cut off, and memory follows what is found.
+    ///
+    /// # Errors
+    /// As [`closest`](Self::closest); [`Error::TooLarge`] when the lists of these rays exceed what the machine has to spare (cast
+    /// fewer at a time).
+    pub async fn all(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Lists> {
+        self.list(rays.into(), ALL, query, Caller::Polls).await
+    }
+
+    /// For each ray the first `k` of [`all`](Self::all), or all when there are fewer; so the first is that of
+    /// [`closest`](Self::closest).
+    ///
+    /// # Errors
+    /// As [`all`](Self::all); [`Error::Usage`] when `k` is 0.
+    pub async fn nearest(&self, rays: impl Into<Rays<'_>>, k: u32, query: &Query) -> Result<Lists> {
+        self.list(rays.into(), at_least_one(k)?, query, Caller::Polls).await
+    }
+
+    /// Numbers of spheres for rays.
+    pub(crate) async fn counted(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<u32>> {
+        let start = Instant::now();
+        let batch = self.batch(&rays, query)?;
+        let mut records = room(rays.len())?;
+        records.resize(rays.len(), 0);
+        let tally = match (&self.device.engine, &self.gpu) {
+            (Engine::Gpu(device), Some(gpu)) => self.count_gpu(device, gpu, batch, &mut records).await?,
+            _ if caller == Caller::Waits => self.host.cast(batch, &mut records)?,
+            _ => self.cast_owned(batch, &mut records).await?,
+        };
+        Ok(Answer { report: Report::new(records.len(), tally, start), records })
+    }
+
+    /// Lists for rays, each at most `most` long.
+    pub(crate) async fn list(&self, rays: Rays<'_>, most: u32, query: &Query, caller: Caller) -> Result<Lists> {
+        let start = Instant::now();
+        let len = rays.len();
+        let batch = self.batch(&rays, query)?;
+        let (offsets, records, tally) = match (&self.device.engine, &self.gpu) {
+            (Engine::Gpu(device), Some(gpu)) => self.list_gpu(device, gpu, batch, most).await?,
+            _ if caller == Caller::Waits => join(self.host.list(batch, most, &self.pool())?)?,
+            _ => self.list_owned(batch, most).await?,
+        };
+        Ok(Lists { offsets, records, report: Report::new(len, tally, start) })
+    }
+
+    fn pool(&self) -> Pool {
+        Pool::new(self.device.limits.memory)
+    }
+
+    /// By the tree, and what did not come to an end there without it.
+    async fn count_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Counts(out), Way::Tree).await?;
+        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
+        let mut counts = vec![0; rays.len()];
+        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut Counts(&mut counts), Way::Brute).await?;
+        again.into_iter().zip(counts).for_each(|(at, count)| out[at] = count);
+        Ok(tally + more)
+    }
+
+    /// On a GPU: how long the lists are, and when there is memory for them what is in them.
+    async fn list_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, most: u32) -> Result<Listed> {
+        let (len, longest) = (batch.rays.len(), device.largest_binding() / (2 * size_of::<Interval>() as u64));
+        let silent = batch.watch.silently();
+        let first = Batch { watch: &silent, ..batch };
+        let mut counts = room(len)?;
+        counts.resize(len, 0);
+        let mut lengths = Lengths { counts: &mut counts, made: Vec::new(), most: longest };
+        let (mut tally, mut brute) = gpu.cast(device, &self.host, first, &mut lengths, Way::Tree).await?;
+        let mut made = lengths.made;
+        let mut places = room(len)?;
+        places.extend(counts.iter().map(|count| Place { at: 0, count: *count }));
+        if !brute.is_empty() {
+            let rays: Vec<Ray> = brute.iter().map(|at| batch.rays.ray(*at)).collect();
+            let mut own = vec![0; rays.len()];
+            let mut lengths = Lengths { counts: &mut own, made: Vec::new(), most: longest };
+            let rest = Batch { rays: Source::Records(&rays), ..first };
+            tally = tally + gpu.cast(device, &self.host, rest, &mut lengths, Way::Brute).await?.0;
+            made.extend(lengths.made.into_iter().map(|(i, list)| (brute[i], list)));
+            // Those that the tree cannot find are left out by it.
+            brute.iter().zip(&own).for_each(|(&at, count)| counts[at] = *count);
+            brute.iter().for_each(|&at| places[at].count = 0);
+        }
+
+        // Where each list begins.
+        let made = made.into_iter().map(|(at, list)| Ok((at, list?))).collect::<Result<Vec<_>>>()?;
+        made.iter().for_each(|(at, list)| counts[*at] = list.len() as u32);
+        let mut offsets: Vec<u64> = room(len + 1)?;
+        offsets.push(0);
+        let mut end = 0;
+        for (place, count) in places.iter_mut().zip(&counts) {
+            place.at = end as usize;
+            end += u64::from((*count).min(most));
+            offsets.push(end);
+        }
+        let asked = end.saturating_mul(size_of::<Interval>() as u64);
+        if asked > self.device.limits.memory {
+            let (allowed, device) = (self.device.limits.memory, self.device.name().into());
+            return Err(Error::TooLarge { what: "spheres met", asked, allowed, device });
+        }
+        check_memory("spheres met", asked)?;
+        let mut records: Vec<Interval> = room(end as usize)?;
+        records.resize(end as usize, Interval::MISS);
+        for (at, list) in made {
+            let kept = list.len().min(most as usize);
+            records[places[at].at..][..kept].copy_from_slice(&list[..kept]);
+        }
+
+        let inside = batch.query.inside;
+        let mut fill = Fill { places: &places, records: &mut records, most, inside };
+        brute.extend(gpu.cast(device, &self.host, batch, &mut fill, Way::Tree).await?.1);
+        if !brute.is_empty() {
+            let rays: Vec<Ray> = brute.iter().map(|at| batch.rays.ray(*at)).collect();
+            let own: Vec<Place> = brute.iter().map(|&at| Place { at: places[at].at, count: counts[at] }).collect();
+            let mut fill = Fill { places: &own, records: &mut records, most, inside };
+            let rest = Batch { rays: Source::Records(&rays), ..first };
+            let (_, lost) = gpu.cast(device, &self.host, rest, &mut fill, Way::Brute).await?;
+            if let Some(at) = lost.first() {
+                let message = format!("ray {} met fewer spheres than were counted", batch.first + brute[*at] as u64);
+                return Err(Error::DeviceFailed { device: self.device.name().into(), message });
+            }
+        }
+        Ok((offsets, records, tally))
+    }
+
+    /// Rays in pieces that the CPU engine's workers own.
+    async fn list_owned(&self, batch: Batch<'_>, most: u32) -> Result<Listed> {
+        let pool = std::sync::Arc::new(self.pool());
+        let mut shares = Vec::new();
+        for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {
+            let (first, rays) = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let (scene, query, watch, pool) = (self.host.clone(), *batch.query, batch.watch.clone(), pool.clone());
+            let more = on_cores(move || {
+                let batch = Batch { first, rays: Source::Records(&rays), query: &query, watch: &watch };
+                scene.list(batch, most, &pool)
+            });
+            shares.extend(more.await??);
+        }
+        on_cores(move || join(shares)).await?
+    }
+}
+
+/// A number of spheres that makes sense.
+pub(crate) fn at_least_one(k: u32) -> Result<u32> {
+    if k == 0 {
+        return Err(Error::Usage("nearest needs to know how many: k must be at least 1".into()));
+    }
+    Ok(k)
+}
