@@ -86,7 +86,7 @@ fn exponent(x: f32) -> i32 {
 fn from_point(i: u32) -> Ray {
   let origin = vector_at(3u * i);
   if (seeds.head.kind == PARALLEL) {
-    return Ray(origin, 0.0, seeds.head.aim, FAR);
+    return Ray(origin, 0.0, seeds.head.aim, seeds.head.t_max);
   }
   let direction = opaque3(seeds.head.aim - origin);
   return Ray(origin, 0.0, direction, end(direction, seeds.head.radius));

@@ -1,4 +1,4 @@
-//! What goes in: spheres and rays, borrowed.
+//! What goes in: spheres, rays and points, borrowed.
 
 use std::ops::Range;
 
@@ -58,6 +58,24 @@ impl<'a> From<Source<'a>> for Rays<'a> {
     }
 }
 
+/// Points to be looked at: a borrowed slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Points<'a> {
+    pub(crate) records: &'a [Point],
+    pub(crate) first: u64,
+}
+
+type Point = [f32; 3];
+
+impl Points<'_> {
+    /// Says that these are a part of a longer list, in which the first one has number `first`. Errors then name points by
+    /// their numbers there, and a pairwise scene of the whole list pairs them by it.
+    #[must_use]
+    pub fn numbered_from(self, first: u64) -> Self {
+        Self { first, ..self }
+    }
+}
+
 macro_rules! from_slices {
     ($columns:ident, $record:ident, $of:expr) => {
         impl<'a> From<&'a [$record]> for $columns<'a> {
@@ -79,3 +97,4 @@ macro_rules! from_slices {
 }
 from_slices!(Spheres, Sphere, |records| Spheres { records });
 from_slices!(Rays, Ray, |records| Source::Records(records).into());
+from_slices!(Points, Point, |records| Points { records, first: 0 });

@@ -1,14 +1,14 @@
 //! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
 
 use crate::answer::{Answer, Bits, Hits, Lists, Report};
-use crate::batch::{Rays, Spheres};
+use crate::batch::{Points, Rays, Spheres};
 use crate::device::{Device, DeviceInfo, DeviceOptions};
 use crate::encode::Question;
 use crate::error::Result;
 use crate::gpu::encode::{CastPass, CastPlan};
 use crate::lists::{ALL, at_least_one};
 use crate::query::Query;
-use crate::records::{Approach, Hit, Interval};
+use crate::records::{Approach, Hit, Holders, Interval};
 use crate::scene::{Caller, Scene, SceneOptions};
 use crate::shadow::{Picture, Progress, Sight, System};
 use crate::update::Update;
@@ -112,6 +112,14 @@ pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// As there.
 pub fn count<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<u32>> {
     pollster::block_on(scene.counted(rays.into(), query, Caller::Waits))
+}
+
+/// [`Scene::contains`].
+///
+/// # Errors
+/// As there.
+pub fn contains<'a>(scene: &Scene, points: impl Into<Points<'a>>, query: &Query) -> Result<Answer<Holders>> {
+    pollster::block_on(scene.holders(points.into(), query, Caller::Waits))
 }
 
 /// [`Scene::all`].

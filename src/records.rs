@@ -110,6 +110,21 @@ pub struct Approach {
     pub id: u32,
 }
 
+/// The answer of `contains`: which spheres hold a point, 8 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+pub struct Holders {
+    /// How many there are.
+    pub count: u32,
+    /// The lowest of their ids; [`NO_SPHERE`] when there is none.
+    pub id: u32,
+}
+
+impl Holders {
+    /// What a point gets that is in no sphere.
+    pub const NONE: Self = Self { count: 0, id: NO_SPHERE };
+}
+
 impl Hit {
     /// What a ray gets that meets nothing.
     pub const MISS: Self = Self { t: f32::INFINITY, id: NO_SPHERE };

@@ -131,7 +131,13 @@ impl Files<'_> {
     }
 
     /// Refuses, with figures, what this machine has no room for.
-    fn check_memory<T: Asked>(&self, device: &Device, judge: Option<&Device>, spheres: usize, rays: &Feed) -> Result<()> {
+    fn check_memory<T: Asked>(
+        &self,
+        device: &Device,
+        judge: Option<&Device>,
+        spheres: usize,
+        rays: &Feed,
+    ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Each device has its answers, and those of one are being written in another form, of numbers or of text.
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;

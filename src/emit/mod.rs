@@ -48,7 +48,7 @@ pub(crate) use grid::GridPart;
 pub use image::Image;
 #[cfg(feature = "cli")]
 pub(crate) use points::check_point;
-pub(crate) use points::{Aim, Points};
+pub(crate) use points::{Aim, Points, here};
 pub use points::{Parallel, Toward};
 pub use sensor::{Pose, Sensor, steps};
 

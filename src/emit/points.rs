@@ -34,6 +34,11 @@ pub struct Toward<'a> {
     pub radius: f32,
 }
 
+/// Points as rays that go nowhere: `t` is 0, and what holds a point is met there.
+pub(crate) fn here(points: &[[f32; 3]]) -> Source<'_> {
+    Source::Points(Points { points, aim: Aim::Along { direction: Vec3::X, t_max: 0.0 } })
+}
+
 /// Points and where they look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Points<'a> {
@@ -44,13 +49,14 @@ pub(crate) struct Points<'a> {
 /// Where points look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aim {
-    Along(Vec3),
+    Along { direction: Vec3, t_max: f32 },
     At { target: Vec3, radius: f32 },
 }
 
 impl<'a> From<&Parallel<'a>> for Rays<'a> {
     fn from(Parallel { points, direction }: &Parallel<'a>) -> Self {
-        Source::Points(Points { points, aim: Aim::Along((*direction).into()) }).into()
+        let aim = Aim::Along { direction: (*direction).into(), t_max: f32::INFINITY };
+        Source::Points(Points { points, aim }).into()
     }
 }
 
@@ -64,7 +70,7 @@ impl Points<'_> {
     pub(crate) fn ray(&self, i: usize) -> Ray {
         let origin = Vec3::from(self.points[i]);
         match self.aim {
-            Aim::Along(direction) => Ray::new(origin, direction),
+            Aim::Along { direction, t_max } => Ray::new(origin, direction).between(0.0, t_max),
             Aim::At { target, radius } => {
                 let direction = target - origin;
                 Ray::new(origin, direction).between(0.0, end(direction, radius))
@@ -110,10 +116,12 @@ impl Aim {
     pub(crate) fn check(&self) -> Result<()> {
         let usage = |message| Err(Error::Usage(message));
         match *self {
-            Self::Along(direction) if !direction.is_finite() => {
+            Self::Along { direction, .. } if !direction.is_finite() => {
                 usage(format!("parallel: the direction is {}: it must be finite", spoken(direction)))
             }
-            Self::Along(Vec3::ZERO) => usage("parallel: the direction is 0,0,0: it must not be zero".into()),
+            Self::Along { direction: Vec3::ZERO, .. } => {
+                usage("parallel: the direction is 0,0,0: it must not be zero".into())
+            }
             Self::At { target, .. } if !target.is_finite() => {
                 usage(format!("toward: the target is {}: it must be finite", spoken(target)))
             }

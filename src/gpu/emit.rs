@@ -161,8 +161,9 @@ impl<'a> Seeds<'a> {
 fn aimed(points: &Points<'_>) -> (Emission, [f32; 3]) {
     let count = points.points.len() as u32;
     match points.aim {
-        Aim::Along(direction) => {
-            (Emission { kind: PARALLEL, count, aim: direction.to_array(), ..Emission::default() }, [0.0; 3])
+        Aim::Along { direction, t_max } => {
+            let t_max = t_max.min(f32::MAX);
+            (Emission { kind: PARALLEL, count, aim: direction.to_array(), t_max, ..Emission::default() }, [0.0; 3])
         }
         Aim::At { target, radius } => {
             let harmless = [if target.x == 0.0 { 1.0 } else { 0.0 }, 0.0, 0.0];

@@ -1,0 +1,50 @@
+//! Points in spheres. A point is a ray that goes nowhere: a solid ball that holds it is met where it starts, so that what finds
+//! spheres for rays finds them for points, on every device, by the tree.
+
+use std::time::Instant;
+
+use crate::answer::Answer;
+use crate::batch::{Points, Rays};
+use crate::emit::here;
+use crate::error::Result;
+use crate::memory::room;
+use crate::query::{Ends, Inside, Query, Touch};
+use crate::records::{Hit, Holders};
+use crate::scene::{Caller, Scene};
+
+impl Scene {
+    /// For each point how many spheres hold it, their surfaces included, and the lowest of their ids. Of the query only the precision
+    /// and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) every answer is that of
+    /// [`Sphere::contains`](crate::Sphere::contains). In the report a point that is in any sphere is a hit.
+    ///
+    /// # Errors
+    /// As [`closest`](Self::closest), for points.
+    pub async fn contains(&self, points: impl Into<Points<'_>>, query: &Query) -> Result<Answer<Holders>> {
+        self.holders(points.into(), query, Caller::Polls).await
+    }
+
+    /// Holders of points. Who the first is, is asked for those alone that there are any of.
+    pub(crate) async fn holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
+        let start = Instant::now();
+        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, ..*query };
+        let rays = Rays { source: here(points.records), first: Some(points.first).filter(|first| *first > 0) };
+        let counts = self.counted(rays, &query, caller).await?;
+        let mut records = room(counts.len())?;
+        records.extend(counts.iter().map(|count| Holders { count: *count, ..Holders::NONE }));
+        if self.host.pairwise {
+            let held = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
+            held.for_each(|(i, found)| found.id = points.first as u32 + i);
+        } else {
+            let mut held = room(counts.report.hits as usize)?;
+            held.extend((0..points.records.len()).filter(|i| counts[*i] > 0).map(|i| points.records[i]));
+            let mut hits = room(held.len())?;
+            hits.resize(held.len(), Hit::MISS);
+            self.cast(here(&held).into(), &query, &mut hits, caller).await?;
+            let found = records.iter_mut().filter(|found| found.count > 0);
+            found.zip(hits).for_each(|(found, hit)| found.id = hit.id);
+        }
+        let mut report = counts.report;
+        report.seconds = start.elapsed().as_secs_f64();
+        Ok(Answer { records, report })
+    }
+}
