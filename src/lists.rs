@@ -94,20 +94,21 @@ impl Scene {
         let mut counts = room(len)?;
         counts.resize(len, 0);
         let mut lengths = Lengths { counts: &mut counts, made: Vec::new(), most: longest };
-        let (mut tally, mut brute) = gpu.cast(device, &self.host, first, &mut lengths, Way::Tree).await?;
+        let (mut tally, brute) = gpu.cast(device, &self.host, first, &mut lengths, Way::Tree).await?;
         let mut made = lengths.made;
+        // Rays that the tree cannot answer, and how many spheres the device finds without it.
+        let mut rest: Vec<(usize, u32)> = Vec::new();
         let mut places = room(len)?;
         places.extend(counts.iter().map(|count| Place { at: 0, count: *count }));
         if !brute.is_empty() {
             let rays: Vec<Ray> = brute.iter().map(|at| batch.rays.ray(*at)).collect();
             let mut own = vec![0; rays.len()];
             let mut lengths = Lengths { counts: &mut own, made: Vec::new(), most: longest };
-            let rest = Batch { rays: Source::Records(&rays), ..first };
-            tally = tally + gpu.cast(device, &self.host, rest, &mut lengths, Way::Brute).await?.0;
+            let batch = Batch { rays: Source::Records(&rays), ..first };
+            tally = tally + gpu.cast(device, &self.host, batch, &mut lengths, Way::Brute).await?.0;
             made.extend(lengths.made.into_iter().map(|(i, list)| (brute[i], list)));
-            // Those that the tree cannot find are left out by it.
-            brute.iter().zip(&own).for_each(|(&at, count)| counts[at] = *count);
-            brute.iter().for_each(|&at| places[at].count = 0);
+            rest.extend(brute.into_iter().zip(own));
+            rest.iter().for_each(|&(at, count)| (counts[at], places[at].count) = (count, 0));
         }
 
         // Where each list begins.
@@ -136,15 +137,16 @@ impl Scene {
 
         let inside = batch.query.inside;
         let mut fill = Fill { places: &places, records: &mut records, most, inside };
-        brute.extend(gpu.cast(device, &self.host, batch, &mut fill, Way::Tree).await?.1);
-        if !brute.is_empty() {
-            let rays: Vec<Ray> = brute.iter().map(|at| batch.rays.ray(*at)).collect();
-            let own: Vec<Place> = brute.iter().map(|&at| Place { at: places[at].at, count: counts[at] }).collect();
+        let (_, unfinished) = gpu.cast(device, &self.host, batch, &mut fill, Way::Tree).await?;
+        rest.extend(unfinished.into_iter().map(|at| (at, places[at].count)));
+        if !rest.is_empty() {
+            let rays: Vec<Ray> = rest.iter().map(|(at, _)| batch.rays.ray(*at)).collect();
+            let own: Vec<Place> = rest.iter().map(|&(at, count)| Place { at: places[at].at, count }).collect();
             let mut fill = Fill { places: &own, records: &mut records, most, inside };
-            let rest = Batch { rays: Source::Records(&rays), ..first };
-            let (_, lost) = gpu.cast(device, &self.host, rest, &mut fill, Way::Brute).await?;
-            if let Some(at) = lost.first() {
-                let message = format!("ray {} met fewer spheres than were counted", batch.first + brute[*at] as u64);
+            let batch = Batch { rays: Source::Records(&rays), ..first };
+            let (_, lost) = gpu.cast(device, &self.host, batch, &mut fill, Way::Brute).await?;
+            if let Some(i) = lost.first() {
+                let message = format!("ray {} met fewer spheres than were counted", batch.first + rest[*i].0 as u64);
                 return Err(Error::DeviceFailed { device: self.device.name().into(), message });
             }
         }

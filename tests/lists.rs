@@ -15,8 +15,12 @@ use umbracast::{
 
 fn policies() -> impl Iterator<Item = Query> {
     let all = [Inside::Enter, Inside::Exit, Inside::Ignore].into_iter().flat_map(|inside| {
-        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)]
-            .map(|(touch, ends)| Query { inside, touch, ends, ..Query::default() })
+        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)].map(|(touch, ends)| Query {
+            inside,
+            touch,
+            ends,
+            ..Query::default()
+        })
     });
     all.flat_map(|query| Precision::ALL.map(|precision| Query { precision, ..query }))
 }

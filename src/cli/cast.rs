@@ -163,8 +163,8 @@ pub(crate) struct CastArgs {
 
 /// What makes no sense without files.
 const FILES_ONLY: [&str; 14] = [
-    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "k", "pairwise", "origin", "on_bad", "device",
-    "builder", "compare",
+    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "k", "pairwise", "origin", "on_bad",
+    "device", "builder", "compare",
 ];
 
 impl CastArgs {

@@ -131,7 +131,13 @@ impl Files<'_> {
     }
 
     /// Refuses, with figures, what this machine has no room for.
-    fn check_memory<T: Asked>(&self, device: &Device, judge: Option<&Device>, spheres: usize, rays: &Feed) -> Result<()> {
+    fn check_memory<T: Asked>(
+        &self,
+        device: &Device,
+        judge: Option<&Device>,
+        spheres: usize,
+        rays: &Feed,
+    ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Each device has its answers, and those of one are being written in another form, of numbers or of text.
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;
@@ -176,8 +182,15 @@ impl Files<'_> {
             let mut begin = 0;
             while begin < batch.len() {
                 let part = batch.part(begin..begin + size);
+                let found = match asked.ask(scene, part, &self.query) {
+                    // How long lists are shows only when they are made.
+                    Err(Error::TooLarge { .. }) if T::PARTS && part.len() > 1 => {
+                        size = part.len() / 8 + 1;
+                        continue;
+                    }
+                    found => found.map_err(|error| rays.placed(error))?,
+                };
                 begin += part.len();
-                let found = asked.ask(scene, part, &self.query).map_err(|error| rays.placed(error))?;
                 if let Some((judge, spheres)) = judge {
                     let expected = asked.ask(judge, part, &self.query)?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);

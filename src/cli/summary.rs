@@ -90,13 +90,8 @@ impl Summary<'_> {
 
     pub(crate) fn line(&self) -> String {
         let report = self.report;
-        let mut line = format!(
-            "{}: {} spheres, {} rays, {} hits, ",
-            self.device.name(),
-            self.spheres,
-            report.rays,
-            report.hits
-        );
+        let mut line =
+            format!("{}: {} spheres, {} rays, {} hits, ", self.device.name(), self.spheres, report.rays, report.hits);
         if let Some(met) = self.met {
             line += &format!("{met} met in all, ");
         }

@@ -43,8 +43,11 @@ impl CpuScene {
         let rays = batch.rays.records();
         let order = self.in_order(&rays, batch.usable(&rays)?, true);
         let skipped = (rays.len() - order.len()) as u64;
-        let mut lists =
-            Share { stretches: vec![(0, 0); rays.len()], records: Vec::new(), tally: Tally { skipped, ..Tally::default() } };
+        let mut lists = Share {
+            stretches: vec![(0, 0); rays.len()],
+            records: Vec::new(),
+            tally: Tally { skipped, ..Tally::default() },
+        };
         let mut own: Vec<Ray> = Vec::with_capacity(STREAM);
         for places in order.chunks(STREAM) {
             watch.check()?;

@@ -44,7 +44,8 @@ impl Pool {
         let before = bytes_of(list);
         let asked = (more.saturating_add(list.len()).saturating_mul(size_of::<T>()) as u64).saturating_sub(before);
         let used = self.used.fetch_add(asked, Ordering::Relaxed).saturating_add(asked);
-        let fits = (used <= LITTLE || used <= self.allowed()) && !self.is_empty() && list.try_reserve_exact(more).is_ok();
+        let fits =
+            (used <= LITTLE || used <= self.allowed()) && !self.is_empty() && list.try_reserve_exact(more).is_ok();
         if !fits {
             // What was asked for stays counted: the error tells it.
             self.empty.store(true, Ordering::Relaxed);
@@ -66,7 +67,12 @@ impl Pool {
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_empty() {
             let (asked, allowed) = (self.used.load(Ordering::Relaxed), self.allowed());
-            return Err(Error::TooLarge { what: "spheres met, at the least", asked, allowed, device: "this machine".into() });
+            return Err(Error::TooLarge {
+                what: "spheres met, at the least",
+                asked,
+                allowed,
+                device: "this machine".into(),
+            });
         }
         Ok(())
     }

@@ -21,7 +21,13 @@ const TASK: usize = 1024;
 const RECORD: u64 = size_of::<Interval>() as u64;
 
 /// Shares out what a piece's rays came to, but for the bad ones, which meet nothing: `take` says what a count means.
-fn share<T>(start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32], mut take: impl FnMut(usize, u32) -> Option<T>) -> Landed<T> {
+fn share<T>(
+    start: usize,
+    rays: Source<'_>,
+    bytes: &[u8],
+    bad: &[u32],
+    mut take: impl FnMut(usize, u32) -> Option<T>,
+) -> Landed<T> {
     let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
     let raw: &[Counted] = bytemuck::cast_slice(bytes);
     let mut bad = bad.iter().map(|i| *i as usize).peekable();
@@ -111,14 +117,7 @@ impl Gather for Lengths<'_> {
         })
     }
 
-    fn settle(
-        _: Self::Item,
-        ray: &Ray,
-        number: u64,
-        host: &CpuScene,
-        query: &Query,
-        tally: &mut Tally,
-    ) -> Self::Item {
+    fn settle(_: Self::Item, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
         let (records, own) = host.list_one(number, ray, query, ALL)?;
         *tally = *tally + Tally { judged: 1, hits: 0, ..own };
         Ok(records)

@@ -19,7 +19,15 @@ impl Input<'_> {
         c
     }
 
-    fn compare_list(&self, c: &mut Comparison, number: u64, ray: &Ray, a: &[Interval], b: &[Interval], most: Option<u32>) {
+    fn compare_list(
+        &self,
+        c: &mut Comparison,
+        number: u64,
+        ray: &Ray,
+        a: &[Interval],
+        b: &[Interval],
+        most: Option<u32>,
+    ) {
         let by_id = |list: &[Interval]| {
             let mut sorted = list.to_vec();
             sorted.sort_unstable_by_key(|met| met.id);
@@ -57,7 +65,9 @@ impl Input<'_> {
 
     /// Whether two spheres are met at the same `t` as far as the bounds can tell.
     fn tied(&self, ray: &Ray, p: &Interval, q: &Interval) -> bool {
-        let (Some(a), Some(b)) = (self.spheres.get(p.id as usize), self.spheres.get(q.id as usize)) else { return false };
+        let (Some(a), Some(b)) = (self.spheres.get(p.id as usize), self.spheres.get(q.id as usize)) else {
+            return false;
+        };
         let (m, n) = (p.bounds(self, ray, a), q.bounds(self, ray, b));
         (m.key - n.key).abs() <= m.key_may + n.key_may
     }
