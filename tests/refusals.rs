@@ -181,8 +181,8 @@ fn usages() -> Vec<Wrong> {
         wrong_usage("no output", "cast s.csv r.csv", &["--output"]),
         wrong_usage(
             "no such query",
-            "cast s.csv r.csv -o out.csv --query nearest",
-            &["nearest", "closest", "approach"],
+            "cast s.csv r.csv -o out.csv --query farthest",
+            &["farthest", "closest", "approach"],
         ),
         wrong_usage("no such precision", "cast s.csv r.csv -o out.csv --precision exactly", &["standard", "exact"]),
         wrong_usage("no such builder", "cast s.csv r.csv -o out.csv --builder me", &["auto", "cpu", "gpu"]),
