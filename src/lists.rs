@@ -88,38 +88,25 @@ impl Scene {
 
     /// On a GPU: how long the lists are, and when there is memory for them what is in them.
     async fn list_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, most: u32) -> Result<Listed> {
-        let (len, longest) = (batch.rays.len(), device.largest_binding() / (2 * size_of::<Interval>() as u64));
-        let silent = batch.watch.silently();
-        let first = Batch { watch: &silent, ..batch };
-        let mut counts = room(len)?;
-        counts.resize(len, 0);
-        let mut lengths = Lengths { counts: &mut counts, made: Vec::new(), most: longest };
-        let (mut tally, mut brute) = gpu.cast(device, &self.host, first, &mut lengths, Way::Tree).await?;
-        let mut made = lengths.made;
-        let mut places = room(len)?;
-        places.extend(counts.iter().map(|count| Place { at: 0, count: *count }));
-        if !brute.is_empty() {
-            let rays: Vec<Ray> = brute.iter().map(|at| batch.rays.ray(*at)).collect();
-            let mut own = vec![0; rays.len()];
-            let mut lengths = Lengths { counts: &mut own, made: Vec::new(), most: longest };
-            let rest = Batch { rays: Source::Records(&rays), ..first };
-            tally = tally + gpu.cast(device, &self.host, rest, &mut lengths, Way::Brute).await?.0;
-            made.extend(lengths.made.into_iter().map(|(i, list)| (brute[i], list)));
-            // Those that the tree cannot find are left out by it.
-            brute.iter().zip(&own).for_each(|(&at, count)| counts[at] = *count);
-            brute.iter().for_each(|&at| places[at].count = 0);
-        }
+        let (counts, mut tally, again) = self.lengths(device, gpu, batch, Way::Tree).await?;
+        let Counted { mut device_counts, mut made } = counts;
+        // Rays that the tree cannot answer, and how many spheres the device finds without it.
+        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
+        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let (counts, more, _) = self.lengths(device, gpu, rest, Way::Brute).await?;
+        tally = tally + more;
+        made.extend(counts.made.into_iter().map(|(i, list)| (again[i], list)));
+        again.iter().zip(&counts.device_counts).for_each(|(&at, count)| device_counts[at] = *count);
 
         // Where each list begins.
-        let made = made.into_iter().map(|(at, list)| Ok((at, list?))).collect::<Result<Vec<_>>>()?;
-        made.iter().for_each(|(at, list)| counts[*at] = list.len() as u32);
-        let mut offsets: Vec<u64> = room(len + 1)?;
+        let mut offsets: Vec<u64> = room(batch.rays.len() + 1)?;
         offsets.push(0);
+        offsets.extend(device_counts.iter().map(|count| u64::from((*count).min(most))));
+        made.iter().for_each(|(at, list)| offsets[at + 1] = (list.len() as u64).min(most.into()));
         let mut end = 0;
-        for (place, count) in places.iter_mut().zip(&counts) {
-            place.at = end as usize;
-            end += u64::from((*count).min(most));
-            offsets.push(end);
+        for offset in &mut offsets {
+            end += *offset;
+            *offset = end;
         }
         let asked = end.saturating_mul(size_of::<Interval>() as u64);
         if asked > self.device.limits.memory {
@@ -130,25 +117,48 @@ impl Scene {
         let mut records: Vec<Interval> = room(end as usize)?;
         records.resize(end as usize, Interval::MISS);
         for (at, list) in made {
-            let kept = list.len().min(most as usize);
-            records[places[at].at..][..kept].copy_from_slice(&list[..kept]);
+            let place = &mut records[offsets[at] as usize..offsets[at + 1] as usize];
+            place.copy_from_slice(&list[..place.len()]);
         }
 
-        let inside = batch.query.inside;
-        let mut fill = Fill { places: &places, records: &mut records, most, inside };
-        brute.extend(gpu.cast(device, &self.host, batch, &mut fill, Way::Tree).await?.1);
-        if !brute.is_empty() {
-            let rays: Vec<Ray> = brute.iter().map(|at| batch.rays.ray(*at)).collect();
-            let own: Vec<Place> = brute.iter().map(|&at| Place { at: places[at].at, count: counts[at] }).collect();
-            let mut fill = Fill { places: &own, records: &mut records, most, inside };
-            let rest = Batch { rays: Source::Records(&rays), ..first };
-            let (_, lost) = gpu.cast(device, &self.host, rest, &mut fill, Way::Brute).await?;
-            if let Some(at) = lost.first() {
-                let message = format!("ray {} met fewer spheres than were counted", batch.first + brute[*at] as u64);
-                return Err(Error::DeviceFailed { device: self.device.name().into(), message });
-            }
+        let place = |at: usize, count: u32| Place { at: offsets[at] as usize, count };
+        let brute: Vec<(usize, Place)> = again.into_iter().map(|at| (at, place(at, device_counts[at]))).collect();
+        brute.iter().for_each(|(at, _)| device_counts[*at] = 0);
+        let silent = batch.watch.silently();
+        let batch = Batch { watch: &silent, ..batch };
+        let listed = device_counts.iter().filter(|count| **count > 0).count();
+        let places = (0..).zip(&device_counts).map(|(at, &count)| (at, place(at, count)));
+        let mut fill = Filling { scene: self, device, gpu, batch, most, records: &mut records };
+        // Where few rays meet anything only they are cast again. Pairs go by their numbers.
+        let unfinished = if self.host.pairwise || listed > batch.rays.len() / 2 {
+            fill.all(places.map(|(_, place)| place).collect(), Way::Tree).await?
+        } else {
+            fill.some(places.filter(|(_, place)| place.count > 0).collect(), Way::Tree).await?
+        };
+        let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
+        let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
+        if let Some(at) = fill.some(some, Way::Brute).await?.first() {
+            let message = format!("ray {} met fewer spheres than were counted", batch.first + *at as u64);
+            return Err(Error::DeviceFailed { device: self.device.name().into(), message });
         }
         Ok((offsets, records, tally))
+    }
+
+    /// How long lists are, and which rays are to be cast again.
+    async fn lengths(
+        &self,
+        device: &GpuDevice,
+        gpu: &GpuScene,
+        batch: Batch<'_>,
+        way: Way,
+    ) -> Result<(Counted, Tally, Vec<usize>)> {
+        let mut counts = room(batch.rays.len())?;
+        counts.resize(batch.rays.len(), 0);
+        let most = device.largest_binding() / (2 * size_of::<Interval>() as u64);
+        let mut lengths = Lengths { counts: &mut counts, made: Vec::new(), most };
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut lengths, way).await?;
+        let made = lengths.made.into_iter().map(|(at, list)| Ok((at, list?))).collect::<Result<Vec<_>>>()?;
+        Ok((Counted { device_counts: counts, made }, tally, again))
     }
 
     /// Rays in pieces that the CPU engine's workers own.
@@ -165,6 +175,44 @@ impl Scene {
             shares.extend(more.await??);
         }
         on_cores(move || join(shares)).await?
+    }
+}
+
+/// How long lists are.
+struct Counted {
+    /// What the device will find for each ray.
+    device_counts: Vec<u32>,
+    /// Lists that the host has made instead, with the numbers of their rays.
+    made: Vec<(usize, Vec<Interval>)>,
+}
+
+/// Lists of known lengths on their way.
+struct Filling<'a> {
+    scene: &'a Scene,
+    device: &'a GpuDevice,
+    gpu: &'a GpuScene,
+    batch: Batch<'a>,
+    most: u32,
+    records: &'a mut [Interval],
+}
+
+impl Filling<'_> {
+    /// Those of all rays; says which were not finished.
+    async fn all(&mut self, places: Vec<Place>, way: Way) -> Result<Vec<usize>> {
+        let Self { batch, most, .. } = *self;
+        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside };
+        Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, way).await?.1)
+    }
+
+    /// The same for some rays, by their numbers.
+    async fn some(&mut self, some: Vec<(usize, Place)>, way: Way) -> Result<Vec<usize>> {
+        let Self { batch, most, .. } = *self;
+        let rays: Vec<Ray> = some.iter().map(|(at, _)| batch.rays.ray(*at)).collect();
+        let places: Vec<Place> = some.iter().map(|(_, place)| *place).collect();
+        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside };
+        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, way).await?;
+        Ok(unfinished.into_iter().map(|i| some[i].0).collect())
     }
 }
 

@@ -236,3 +236,61 @@ fn help_explains_with_examples() {
     assert!(folder.right("--help").output.contains("cast"));
     assert!(folder.right("--version").output.starts_with("umbracast "));
 }
+
+const CHAIN: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n8,0,0,1\n4,0,0,2\n6,0,0,0.5\n";
+
+#[test]
+fn lists_are_written_in_every_format() {
+    let folder = Folder::new();
+    folder.write("s.csv", CHAIN).write("r.csv", RAYS);
+    folder.right("cast s.csv r.csv -o count.csv -q --query count");
+    assert_eq!(folder.text("count.csv"), "count\n4\n1\n0\n");
+    folder.right("cast s.csv r.csv -o count.npz -q --query count");
+    assert_eq!(numbers::<u32>(&folder.path("count.npz"), "count"), [4, 1, 0]);
+    let table = "ray,t_enter,t_exit,id\n0,2.0,6.0,3\n0,3.0,5.0,0\n0,5.5,6.5,4\n0,7.0,9.0,2\n1,3.0,7.0,1\n";
+    let done = folder.right("cast s.csv r.csv -o all.csv --query all");
+    assert_eq!(folder.text("all.csv"), table);
+    assert!(done.errors.contains("5 spheres, 3 rays, 2 hits, 5 met in all"), "{}", done.errors);
+    folder.right("cast s.csv r.csv -o two.csv -q --query nearest --k 2");
+    assert_eq!(folder.text("two.csv"), "ray,t_enter,t_exit,id\n0,2.0,6.0,3\n0,3.0,5.0,0\n1,3.0,7.0,1\n");
+    folder.right("cast s.csv r.csv -o all.npz -q --query all");
+    let npz = folder.path("all.npz");
+    assert_eq!(numbers::<u64>(&npz, "offsets"), [0, 4, 5, 5]);
+    assert_eq!(numbers::<f32>(&npz, "t_enter"), [2.0, 3.0, 5.5, 7.0, 3.0]);
+    assert_eq!(numbers::<f32>(&npz, "t_exit"), [6.0, 5.0, 6.5, 9.0, 7.0]);
+    assert_eq!(numbers::<u32>(&npz, "id"), [3, 0, 4, 2, 1]);
+    let json = folder.right("cast s.csv r.csv -o all.npz --query all --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["query"], &json["met"], &json["hits"]), (&"all".into(), &5.into(), &2.into()));
+    // No rays, no lists; and a scene without spheres.
+    folder.write("none.csv", "ox,oy,oz,dx,dy,dz\n").write("empty.csv", "x,y,z,r\n");
+    folder.right("cast s.csv none.csv -o none.npz -q --query all");
+    assert_eq!(numbers::<u64>(&folder.path("none.npz"), "offsets"), [0]);
+    folder.right("cast empty.csv r.csv -o none.npz -q --query all");
+    assert_eq!(numbers::<u64>(&folder.path("none.npz"), "offsets"), [0, 0, 0, 0]);
+    assert!(numbers::<u32>(&folder.path("none.npz"), "id").is_empty());
+}
+
+#[test]
+fn lists_go_with_every_other_option() {
+    let folder = Folder::new();
+    folder.write("s.csv", CHAIN).write("r.csv", RAYS).write("five.csv", &format!("{RAYS}0,0,0,1,0,0\n0,0,0,1,0,0\n"));
+    for query in ["all", "count", "nearest --k 1"] {
+        let done = folder.right(&format!("cast s.csv five.csv -o pairs.csv --query {query} --pairwise --compare"));
+        assert!(done.errors.contains("5 rays, 4 hits, 4 met in all"), "{}", done.errors);
+        assert!(done.errors.contains("agrees in every answer"), "{}", done.errors);
+    }
+    assert_eq!(folder.text("pairs.csv"), "ray,t_enter,t_exit,id\n0,3.0,5.0,0\n1,3.0,7.0,1\n3,2.0,6.0,3\n4,5.5,6.5,4\n");
+    folder.write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,nan,0,0\n0,0,0,0,1,0\n");
+    let done = folder.right("cast s.csv bad.csv -o skip.npz --query all --on-bad skip --origin 1,0,0");
+    assert!(done.errors.contains("1 bad rays skipped"), "{}", done.errors);
+    assert_eq!(numbers::<u64>(&folder.path("skip.npz"), "offsets"), [0, 4, 4, 5]);
+    folder.write("p.csv", "x,y,z\n0,0,0\n20,0,0\n");
+    folder.right("cast s.csv p.csv -o t.csv -q --query all --toward 7.5,0,0");
+    assert_eq!(
+        folder.text("t.csv").lines().map(|line| line.rsplit(',').next().unwrap()).collect::<Vec<_>>(),
+        ["id", "3", "0", "4", "2", "2"]
+    );
+    folder.right("cast s.csv p.csv -o c.csv -q --query count --parallel 1,0,0");
+    assert_eq!(folder.text("c.csv"), "count\n4\n0\n");
+}

@@ -295,3 +295,111 @@ fn lists_too_long_for_memory_are_refused_with_figures() {
         assert_eq!(blocking::count(&scene, &rays, &Query::default()).unwrap().records, vec![3000; 3000]);
     }
 }
+
+fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Lists {
+    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let lists = blocking::all(&scene, rays, query).unwrap();
+    let counts = blocking::count(&scene, rays, query).unwrap();
+    assert!(lists.iter().map(|list| list.len() as u32).eq(counts.records), "{}", device.name());
+    lists
+}
+
+#[test]
+fn little_room_changes_nothing() {
+    let mut spheres = scenes::spheres("uniform", 150_000);
+    // More than a device with so little room can list: one ray goes to the host.
+    spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
+    let mut rays = scenes::rays("random", &spheres[..150_000], 300);
+    rays[100] = Ray::new([9.0, 9.0, 0.0], [0.0, 0.0, 1.0]);
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    assert_eq!(expected.get(100).unwrap().len(), 50_000);
+    assert!(expected.records.len() > 51_000, "{}", expected.records.len());
+    for (i, _) in devices().iter().enumerate() {
+        let mut limits = Limits::default();
+        (limits.binding, limits.rays) = (1 << 20, 77);
+        let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+        let found = lists_on(&device, &spheres, &rays, &Query::default());
+        assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
+        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+        let nearest = blocking::nearest(&scene, &rays, 3, &Query::default()).unwrap();
+        for (i, (list, all)) in nearest.iter().zip(expected.iter()).enumerate() {
+            assert_eq!(list, &all[..all.len().min(3)], "ray {i} on {}", device.name());
+        }
+    }
+}
+
+#[test]
+fn a_device_that_loses_error_terms_still_lists_exactly() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 400);
+    let rays = nasty::rays(&spheres, 2.0, 100);
+    let query = Query::at(Precision::Exact);
+    let expected = lists_on(&cpu(), &spheres, &rays, &query);
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        // What naga and Mesa do to a TwoSum without the barrier.
+        let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
+        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+        assert!(broken.probe().unwrap().failure.is_some());
+        let found = lists_on(&broken, &spheres, &rays, &query);
+        assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", info.name);
+    }
+}
+
+#[test]
+fn a_walk_that_was_not_finished_is_made_up_for() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
+    let rays = nasty::rays(&spheres, 2.0, 200);
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        // Of the walks that count every third; of those that list those of another third, which leaves lists unfinished.
+        for edit in [
+            ("select(0u, COUNTED_AGAIN, too_long())", "select(0u, COUNTED_AGAIN, i % 3u == 0u)"),
+            (
+                "      for (var j = 0u; j < waiting; j++) {\n        steps",
+                "      for (var j = 0u; j < waiting && i % 3u != 1u; j++) {\n        steps",
+            ),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let found = lists_on(&broken, &spheres, &rays, &Query::default());
+            assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", info.name);
+        }
+    }
+}
+
+#[test]
+fn wrong_programs_are_caught() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
+    let rays = nasty::rays(&spheres, 2.0, 100);
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        for edit in [
+            // What is certain counted and solved, too; not counted; what begins behind it cut off; roots exchanged; another sphere's id;
+            // one record written over another.
+            ("counted.count += 1u;\n  return false;", "counted.count += 1u;\n  return true;"),
+            ("counted.count += 1u;\n  return false;", "return false;"),
+            (
+                "// Its roots are wanted.\nfn take_certain(high: f32) -> bool {",
+                "fn take_certain(high: f32) -> bool { course.far = high;",
+            ),
+            (
+                "Interval(reported(solved.t_enter), reported(solved.t_exit), id)",
+                "Interval(reported(solved.t_exit), reported(solved.t_enter), id)",
+            ),
+            (
+                "at = list_met(at, ray, spheres[place], params.first_id + order[place])",
+                "at = list_met(at, ray, spheres[place], place)",
+            ),
+            ("  return at + 1u;\n", "  return at;\n"),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
+            let counts = blocking::count(&scene, &rays, &Query::default()).unwrap();
+            let counted = counts.iter().map(|count| *count as usize).eq(expected.iter().map(<[Interval]>::len));
+            // An error says so by itself.
+            let lists = blocking::all(&scene, &rays, &Query::default());
+            let listed = lists.is_ok_and(|found| {
+                (found.offsets, found.records) == (expected.offsets.clone(), expected.records.clone())
+            });
+            assert!(!counted || !listed, "{}: {edit:?}", info.name);
+        }
+    }
+}

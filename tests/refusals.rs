@@ -149,14 +149,40 @@ fn arrays() -> Vec<Wrong> {
 
 fn usages() -> Vec<Wrong> {
     vec![
+        wrong_usage("k alone", "cast s.csv r.csv -o out.csv --k 3", &["--k goes with --query nearest", "closest"]),
+        wrong_usage("k for all", "cast s.csv r.csv -o out.csv --query all --k 3", &["--k goes with", "all has no use"]),
+        wrong_usage("nearest without k", "cast s.csv r.csv -o out.csv --query nearest", &["--query nearest needs --k"]),
+        wrong_usage("k of 0", "cast s.csv r.csv -o out.csv --query nearest --k 0", &["0 is not in 1..", "--k"]),
+        wrong_usage("k below 0", "cast s.csv r.csv -o out.csv --query nearest --k -1", &["-1 is not in 1..", "--k"]),
+        wrong_usage("huge k", "cast s.csv r.csv -o out.csv --query nearest --k 4294967296", &["4294967296", "--k"]),
+        wrong_usage("k of words", "cast s.csv r.csv -o out.csv --query nearest --k two", &["'two'", "--k"]),
+        wrong_usage("lists into an array", "cast s.csv r.csv -o out.npy --query all", &["out.npy", ".npz and .csv"]),
+        wrong_usage(
+            "lists into raw",
+            "cast s.csv r.csv -o out.f32 --query nearest --k 2",
+            &["out.f32", ".npz and .csv"],
+        ),
+        wrong_usage(
+            "lists of pairs that are none",
+            "cast s.csv r.csv -o out.csv --query all --pairwise",
+            &["2 spheres and 3 rays"],
+        ),
+        wrong_usage("k for one pair", "cast --sphere 1,0,0,1 --ray 0,0,0,1,0,0 --k 2", &["cannot be used with", "--k"]),
+        wrong(
+            "bad ray amid lists",
+            ("r.csv", b"ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,0,0\n".to_vec()),
+            "cast s.csv r.csv -o out.csv --query all",
+            2,
+            &["r.csv: line 3", "not be zero"],
+        ),
         wrong_usage("nothing", "", &["Usage: umbracast"]),
         wrong_usage("no such subcommand", "throw", &["unrecognized subcommand 'throw'"]),
         wrong_usage("no rays", "cast s.csv -o out.csv", &["RAYS"]),
         wrong_usage("no output", "cast s.csv r.csv", &["--output"]),
         wrong_usage(
             "no such query",
-            "cast s.csv r.csv -o out.csv --query nearest",
-            &["nearest", "closest", "approach"],
+            "cast s.csv r.csv -o out.csv --query farthest",
+            &["farthest", "closest", "approach"],
         ),
         wrong_usage("no such precision", "cast s.csv r.csv -o out.csv --precision exactly", &["standard", "exact"]),
         wrong_usage("no such builder", "cast s.csv r.csv -o out.csv --builder me", &["auto", "cpu", "gpu"]),
@@ -231,8 +257,8 @@ fn usages() -> Vec<Wrong> {
         wrong_usage("one of each, and a device", "cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0 --device cpu", &["--device"]),
         wrong_usage(
             "query of a later release",
-            "cast s.csv r.csv -o out.csv --query count",
-            &["invalid value 'count'"],
+            "cast s.csv r.csv -o out.csv --query contains",
+            &["invalid value 'contains'"],
         ),
     ]
 }

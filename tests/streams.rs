@@ -52,6 +52,39 @@ fn batches_leave_no_seam() {
     let text = folder.text("out.csv");
     assert!(text.lines().skip(1).eq(bits.iter().map(|bit| if bit { "true" } else { "false" })));
     assert_eq!(text.lines().count(), 1 + MANY);
+
+    let lists = blocking::all(&scene, &rays, &Query::default()).unwrap();
+    folder.right("cast s.csv r.f32 -o all.npz --query all -q");
+    let npz = folder.path("all.npz");
+    assert!(numbers::<u64>(&npz, "offsets") == lists.offsets);
+    let (enter, exit, id) =
+        (numbers::<f32>(&npz, "t_enter"), numbers::<f32>(&npz, "t_exit"), numbers::<u32>(&npz, "id"));
+    let met = enter.iter().zip(&exit).zip(&id).map(|((enter, exit), id)| (*enter, *exit, *id));
+    assert!(met.eq(lists.records.iter().map(|met| (met.t_enter, met.t_exit, met.id))));
+    folder.right("cast s.csv r.f32 -o all.csv --query all -q");
+    let text = folder.text("all.csv");
+    let lines = lists.iter().enumerate().flat_map(|(ray, list)| {
+        list.iter().map(move |met| format!("{ray},{:?},{:?},{}", met.t_enter, met.t_exit, met.id))
+    });
+    assert!(text.lines().skip(1).eq(lines));
+}
+
+#[test]
+fn lists_longer_than_memory_are_cast_in_smaller_parts() {
+    let folder = Folder::new();
+    let ray = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, f32::INFINITY];
+    folder.write("s.f32", le4(&[5.0, 0.0, 0.0, 1.0].repeat(1000))).write("r.f32", le4(&ray.repeat(2000)));
+    let cast = |limit: u64| {
+        let mut program = folder::program();
+        program.args("cast s.f32 r.f32 -o out.npz --query all --device cpu -q".split(' '));
+        let done = program.env("UMBRACAST_MEMORY", limit.to_string()).current_dir(folder.root()).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    // Two million records are 24 MB, and as much again while they are put in order.
+    assert_eq!(cast(20 << 20), (Some(0), String::new()));
+    let offsets = numbers::<u64>(&folder.path("out.npz"), "offsets");
+    assert!(offsets.into_iter().eq((0..=2000).map(|i| 1000 * i)));
+    assert!(numbers::<u32>(&folder.path("out.npz"), "id").into_iter().eq((0..2000).flat_map(|_| 0..1000)));
 }
 
 #[test]

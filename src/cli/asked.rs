@@ -16,6 +16,8 @@ pub(crate) trait Asked {
     type Writer: Writes<Self::Found>;
     /// Bytes of a ray's answer, as far as that is known.
     const BYTES: u64;
+    /// Whether fewer rays may fit where these do not.
+    const PARTS: bool = false;
     /// Rays that are cast together at first.
     const FIRST: usize = RayBatches::BATCH;
 
@@ -97,6 +99,7 @@ impl Asked for Listed {
     type Writer = ListWriter;
     /// Where it begins, and one sphere.
     const BYTES: u64 = (size_of::<u64>() + size_of::<Interval>()) as u64;
+    const PARTS: bool = true;
     const FIRST: usize = 1 << 14;
 
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Lists> {
@@ -117,7 +120,7 @@ impl Asked for Listed {
     /// Carefully: the rays that come may meet more than those that went.
     fn next(size: usize, found: &Lists) -> usize {
         let fit = (found.len() as u64).saturating_mul(TOGETHER) / (found.records.len() as u64).max(1);
-        (fit as usize).clamp(256, (4 * size).min(RayBatches::BATCH))
+        (fit as usize).clamp(1, (4 * size).min(RayBatches::BATCH))
     }
 }
 

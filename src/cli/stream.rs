@@ -182,8 +182,15 @@ impl Files<'_> {
             let mut begin = 0;
             while begin < batch.len() {
                 let part = batch.part(begin..begin + size);
+                let found = match asked.ask(scene, part, &self.query) {
+                    // How long lists are shows only when they are made.
+                    Err(Error::TooLarge { .. }) if T::PARTS && part.len() > 1 => {
+                        size = part.len() / 8 + 1;
+                        continue;
+                    }
+                    found => found.map_err(|error| rays.placed(error))?,
+                };
                 begin += part.len();
-                let found = asked.ask(scene, part, &self.query).map_err(|error| rays.placed(error))?;
                 if let Some((judge, spheres)) = judge {
                     let expected = asked.ask(judge, part, &self.query)?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);

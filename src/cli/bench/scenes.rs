@@ -35,6 +35,8 @@ pub(crate) struct ScenesArgs {
     #[arg(long, value_name = "QUERIES", value_delimiter = ',', default_value = "closest,occluded", value_parser = words([
         ("closest", "which sphere, and when", Ask::Closest),
         ("occluded", "whether there is any", Ask::Occluded),
+        ("count", "how many there are", Ask::Count),
+        ("all", "each of them, in order", Ask::All),
     ]))]
     queries: Vec<Ask>,
     /// Spheres of a built-in scene
@@ -57,6 +59,8 @@ pub(crate) struct ScenesArgs {
 enum Ask {
     Closest,
     Occluded,
+    Count,
+    All,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,6 +92,8 @@ struct BatchRow {
     ray_count: usize,
     query: &'static str,
     hits: u64,
+    /// Spheres that the answers speak of.
+    met: u64,
     /// Median seconds from records to records, wall and CPU.
     seconds: f64,
     cpu_seconds: f64,
@@ -154,7 +160,9 @@ impl Bench<'_> {
         if !self.args.json {
             let (count, ms, mib) = (spheres.len(), 1e3 * built.wall, bytes as f64 / f64::from(1 << 20));
             print(&format!("\n{name}: {count} spheres, built in {ms:.3} ms, {mib:.2} MiB\n"))?;
-            print("  rays                      query         count       hits    Mrays/s  with free cores\n")?;
+            print(
+                "  rays                      query         count       hits        met    Mrays/s  with free cores\n",
+            )?;
         }
         let mut rows = Vec::new();
         for (name, rays) in &batches {
@@ -172,12 +180,26 @@ impl Bench<'_> {
         let (word, times) = match ask {
             Ask::Closest => {
                 let mut hits = vec![Hit::MISS; rays.len()];
-                let cast = || Ok(blocking::closest_into(scene, rays, &mut hits, &query)?.hits);
+                let cast = || Ok([blocking::closest_into(scene, rays, &mut hits, &query)?.hits; 2]);
                 ("closest", median(self.args.repeat, cast)?)
             }
             Ask::Occluded => {
-                let cast = || Ok(blocking::occluded(scene, rays, &query)?.report.hits);
+                let cast = || Ok([blocking::occluded(scene, rays, &query)?.report.hits; 2]);
                 ("occluded", median(self.args.repeat, cast)?)
+            }
+            Ask::Count => {
+                let cast = || {
+                    let counts = blocking::count(scene, rays, &query)?;
+                    Ok([counts.report.hits, counts.iter().map(|count| u64::from(*count)).sum()])
+                };
+                ("count", median(self.args.repeat, cast)?)
+            }
+            Ask::All => {
+                let cast = || {
+                    let lists = blocking::all(scene, rays, &query)?;
+                    Ok([lists.report.hits, lists.records.len() as u64])
+                };
+                ("all", median(self.args.repeat, cast)?)
             }
         };
         drop(working);
@@ -187,16 +209,19 @@ impl Bench<'_> {
             rays: name.into(),
             ray_count: rays.len(),
             query: word,
-            hits: times.last,
+            hits: times.last[0],
+            met: times.last[1],
             seconds: times.wall,
             cpu_seconds: times.cpu,
             mrays_per_second: millions / times.wall,
             mrays_per_second_free: free,
         };
         if !self.args.json {
-            let BatchRow { ray_count, hits, mrays_per_second, .. } = row;
+            let BatchRow { ray_count, hits, met, mrays_per_second, .. } = row;
             let free = free.map(|rate| format!("{rate:>15.3}")).unwrap_or_default();
-            print(&format!("  {name:<24}  {word:<8}  {ray_count:>9}  {hits:>9}  {mrays_per_second:>9.3}  {free}\n"))?;
+            print(&format!(
+                "  {name:<24}  {word:<8}  {ray_count:>9}  {hits:>9}  {met:>9}  {mrays_per_second:>9.3}  {free}\n"
+            ))?;
         }
         Ok(row)
     }
