@@ -182,7 +182,7 @@ impl Scene {
         same_length("rays", rays.len(), "results", out.len())?;
         let batch = self.batch(&rays, query)?;
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => self.cast_gpu(device, gpu, batch, out).await?,
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => self.cast_gpu(device, gpu, batch, out).await?,
             _ if caller == Caller::Waits => self.host.cast(batch, out)?,
             _ => self.cast_owned(batch, out).await?,
         };
@@ -206,11 +206,19 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => self.bits_gpu(device, gpu, batch, &mut words).await?,
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => {
+                self.bits_gpu(device, gpu, batch, &mut words).await?
+            }
             _ if caller == Caller::Waits => self.host.cast_bits(batch, &mut words)?,
             _ => self.bits_owned(batch, &mut words).await?,
         };
         Ok(Bits { words, len, report: Report::new(len, tally, start) })
+    }
+
+    /// Whether the CPU engine answers instead of the GPU.
+    fn spares(&self, batch: &Batch<'_>) -> bool {
+        let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
+        self.device.spares(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
     }
 
     /// By the tree, and what did not come to an end there without it.

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::{Device, DeviceOptions, Error, Hit, Query, Ray, Result, Scene, SceneOptions, blocking};
+use umbracast::{Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result, Scene, SceneOptions, blocking};
 
 use super::timing::share;
 use super::{choices, sets, threads};
+use crate::cli::args::precisions;
 use crate::cli::{print, print_json};
 
 /// Rays a call.
@@ -16,12 +17,15 @@ const SPHERES: u32 = 10_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct SmallArgs {
-    /// Only this device; else all that can promise `standard`
+    /// Only this device; else all that can promise the precision
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
     /// Calls of each size, after a first one that does not count
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     repeat: u32,
+    /// What every device is asked for
+    #[arg(long, default_value = "standard", value_parser = precisions())]
+    precision: Precision,
     /// Print JSON on stdout
     #[arg(long)]
     json: bool,
@@ -54,10 +58,10 @@ struct Row {
 pub(super) fn run(args: &SmallArgs) -> Result<()> {
     let spheres = sets::uniform(SPHERES);
     let rays = sets::random(&spheres, SIZES[SIZES.len() - 1] as u32);
-    let query = Query::default();
+    let query = Query::at(args.precision);
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
-        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let device = blocking::open(&DeviceOptions::new(choice).at(args.precision))?;
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
         for size in SIZES {
             let row = match wait(args, &device, &scene, &rays, size, &query) {
