@@ -21,6 +21,7 @@ mod order;
 pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
+pub(crate) mod sift;
 mod solve;
 pub(crate) mod stars;
 mod stream;

@@ -30,10 +30,12 @@ fn lines<T: AnswerRow>(answers: &[T]) -> String {
             if answer.is_miss() {
                 continue;
             }
-            // `{:?}` is the shortest text that reads back to the same f32, with an exponent where that is shorter. Writing to a
+            // `{:?}` is the shortest text that reads back to the same number, with an exponent where that is shorter. Writing to a
             // string cannot fail.
             let _ = match number(answer) {
                 Number::Float(x) => write!(text, "{x:?}"),
+                Number::Double(x) => write!(text, "{x:?}"),
+                Number::Word(_, word) => write!(text, "{word}"),
                 Number::Id(id) => write!(text, "{id}"),
                 Number::Flag(flag) => write!(text, "{flag}"),
             };
