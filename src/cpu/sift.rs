@@ -6,6 +6,9 @@
 //! some thirty products and no root. What comes within a margin of equality, far wider than rounding here and in
 //! `coverage.rs`, is left to be computed, so that nobody can tell from an answer which way it came.
 
+use glam::DVec3;
+
+use super::lanes::Lanes;
 use super::level::Level;
 use crate::shadow::Ball;
 
@@ -44,44 +47,54 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// The first observers of a list; those that are missing stand where the last one does.
-    pub(crate) fn new(observers: &[glam::DVec3], light: Ball) -> Box<Self> {
-        let mut block = Box::new(Self {
-            light_radius: light.radius,
+    /// Room for a block.
+    pub(crate) fn new() -> Box<Self> {
+        Box::new(Self {
+            light_radius: 0.0,
             at: [[0.0; BLOCK]; 3],
             to_light: [[0.0; BLOCK]; 3],
             square: [0.0; BLOCK],
             power: [0.0; BLOCK],
             flags: [0; BLOCK],
-        });
-        block.fill(observers, light);
-        block
+        })
     }
+}
 
-    /// Takes others in their place.
-    pub(crate) fn fill(&mut self, observers: &[glam::DVec3], light: Ball) {
-        let count = observers.len().min(BLOCK);
-        for k in 0..3 {
-            let center = light.center[k];
-            for (i, observer) in observers[..count].iter().enumerate() {
-                self.at[k][i] = observer[k];
-            }
-            let last = if count > 0 { self.at[k][count - 1] } else { 0.0 };
-            self.at[k][count..].fill(last);
-            for i in 0..BLOCK {
-                self.to_light[k][i] = center - self.at[k][i];
-            }
-        }
-        let [x, y, z] = &self.to_light;
-        for i in 0..BLOCK {
-            let square = x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
-            let power = square - light.radius * light.radius;
-            self.square[i] = square;
-            self.power[i] = power;
-            // What is not comparable is next to the light, too: it is computed.
-            self.flags[i] = if power > NEAR * square { 0 } else { IN_LIGHT };
-        }
+dispatch! {
+    /// Takes the first observers of a list in; those that are missing stand where the light is. False when there is one with a
+    /// coordinate that is no number up to `largest`.
+    take_in, (block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool
+}
+
+#[inline(always)]
+fn take_in<L: Lanes>(block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool {
+    let Observers { light_radius, at, to_light, square, power, flags } = block;
+    let count = observers.len().min(BLOCK);
+    *light_radius = light.radius;
+    let [center_x, center_y, center_z] = light.center.to_array();
+    let [at_x, at_y, at_z] = at;
+    for (i, observer) in observers[..count].iter().enumerate() {
+        at_x[i] = observer.x;
+        at_y[i] = observer.y;
+        at_z[i] = observer.z;
     }
+    at_x[count..].fill(center_x);
+    at_y[count..].fill(center_y);
+    at_z[count..].fill(center_z);
+    let mut bad = 0;
+    for i in 0..BLOCK {
+        let good = (at_x[i].abs() <= largest) & (at_y[i].abs() <= largest) & (at_z[i].abs() <= largest);
+        bad |= u64::from(!good);
+        let (x, y, z) = (center_x - at_x[i], center_y - at_y[i], center_z - at_z[i]);
+        to_light[0][i] = x;
+        to_light[1][i] = y;
+        to_light[2][i] = z;
+        square[i] = x * x + y * y + z * z;
+        power[i] = square[i] - light.radius * light.radius;
+        // What is not comparable is next to the light, too: it is computed.
+        flags[i] = if power[i] > NEAR * square[i] { 0 } else { IN_LIGHT };
+    }
+    bad == 0
 }
 
 dispatch! {
@@ -90,7 +103,7 @@ dispatch! {
 }
 
 #[inline(always)]
-fn sift<L: super::lanes::Lanes>(observers: &mut Observers, ball: Ball) -> bool {
+fn sift<L: Lanes>(observers: &mut Observers, ball: Ball) -> bool {
     let Observers { light_radius, at, to_light, square, power, flags } = observers;
     let [cx, cy, cz] = ball.center.to_array();
     let (light, own, product) = (*light_radius * *light_radius, ball.radius * ball.radius, *light_radius * ball.radius);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::lighting::{Lighting, Shadow, ShadowKind, check_observer};
 use super::sight::{LARGEST, Prepared};
 use crate::cpu::coverage::Sky;
-use crate::cpu::sift::{BLOCK, COVERS, IN_LIGHT, Observers};
+use crate::cpu::sift::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES};
 use crate::cpu::{Level, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::Result;
@@ -164,33 +164,33 @@ fn task(
     compute: &mut dyn FnMut(usize, &Prepared) -> Shadow,
 ) -> bool {
     let (light, occluders) = (lighting.light(), lighting.occluders());
-    let mut block = Observers::new(&[], light);
+    let mut block = Observers::new();
     let mut prepared = Prepared::default();
     let mut touching = Vec::new();
+    let mut doubtful = [0_u32; BLOCK];
     for (n, (observers, out)) in observers.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).enumerate() {
-        if !observers.iter().fold(true, |good, o| good & (o.abs().max_element() <= LARGEST) & !o.is_nan()) {
+        if !level.take_in(&mut block, observers, light, LARGEST) {
             return false;
         }
-        block.fill(observers, light);
         touching.clear();
         for &ball in occluders {
             if level.sift(&mut block, ball) {
                 touching.push(ball);
             }
         }
-        for (i, (&observer, out)) in observers.iter().zip(out).enumerate() {
-            *out = match block.flags[i] {
-                0 => Shadow::LIT,
-                flags if flags & IN_LIGHT != 0 => {
-                    prepared.set(observer, light, occluders);
-                    compute(n * BLOCK + i, &prepared)
-                }
-                flags if flags & COVERS != 0 => Shadow::DARK,
-                _ => {
-                    prepared.set(observer, light, &touching);
-                    compute(n * BLOCK + i, &prepared)
-                }
-            };
+        // Without a branch, for nobody can guess who stands in the light.
+        let mut count = 0;
+        for (i, (out, flags)) in out.iter_mut().zip(&block.flags).enumerate() {
+            *out = if flags & COVERS != 0 { Shadow::DARK } else { Shadow::LIT };
+            doubtful[count] = i as u32;
+            count += usize::from(flags & IN_LIGHT != 0 || *flags == TOUCHES);
+        }
+        for &i in &doubtful[..count] {
+            let i = i as usize;
+            // Next to the light nothing has been sifted.
+            let balls = if block.flags[i] & IN_LIGHT != 0 { occluders } else { &touching[..] };
+            prepared.set(observers[i], light, balls);
+            out[i] = compute(n * BLOCK + i, &prepared);
         }
     }
     true
