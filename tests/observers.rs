@@ -49,7 +49,7 @@ fn every_format_gives_the_same_fractions() {
     let (kinds, fractions) = rows(&folder.text("out.csv"));
     assert_eq!(kinds, ["annular", "partial", "none", "none", "total"]);
     assert_eq!(fractions[2..], [1.0, 1.0, 0.0]);
-    assert!((fractions[0] - 0.75).abs() < 1e-4 && fractions[1] > 0.75 && fractions[1] < 0.8, "{fractions:?}");
+    assert!((fractions[0] - 0.75).abs() < 1e-4 && fractions[1] > 0.75 && fractions[1] < 0.85, "{fractions:?}");
     for observers in ["o8.npy", "big.npy", "fortran.npy", "o4.npy", "o.f32"] {
         folder.right(&format!("shadow {observers} s.toml -o again.csv -q"));
         assert_eq!(folder.text("again.csv"), folder.text("out.csv"), "{observers}");
@@ -83,7 +83,7 @@ fn nobody_and_nothing_in_the_way() {
         assert_eq!(folder.text("out.csv"), "fraction,kind\n");
         assert!(done.errors.contains("0 observers: 0 none, 0 partial"), "{}", done.errors);
         folder.right(&format!("shadow {observers} s.toml -o out.npz --json --device gpu --compare"));
-        assert_eq!(numbers::<f64>(&folder.path("out.npz"), "fraction"), []);
+        assert!(numbers::<f64>(&folder.path("out.npz"), "fraction").is_empty());
     }
     let light = SYSTEM.lines().take(4).collect::<Vec<_>>().join("\n");
     folder.write("s.toml", light);
@@ -203,7 +203,13 @@ fn wrong_inputs() -> Vec<Wrong> {
         ),
         ("no such observers", None, "shadow missing.csv s.toml -o out.csv", 5, &["cannot read missing.csv"]),
         ("no such system", None, "shadow o.csv missing.toml -o out.csv", 5, &["cannot read missing.toml"]),
-        ("the other way round", None, "shadow s.toml o.csv -o out.csv", 2, &["s.toml"]),
+        (
+            "the other way round",
+            None,
+            "shadow s.toml o.csv -o out.csv",
+            2,
+            &["s.toml", "the order is OBSERVERS, then SYSTEM"],
+        ),
         (
             "observers of no known format",
             Some(("o.txt", OBSERVERS.into())),

@@ -77,6 +77,10 @@ const PIECE: usize = 1 << 18;
 pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     // What can be refused at once is refused before a device is opened, the cheapest first.
     check_output(&args.output, &[&args.observers, &args.system])?;
+    if args.observers.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
+        let message = "is a system file: the order is OBSERVERS, then SYSTEM".into();
+        return Err(Error::BadFile { path: args.observers.clone(), message });
+    }
     let lighting = Lighting::read(&args.system)?;
     let observers = {
         let _working = Working::on("reading observers".into(), args.quiet);

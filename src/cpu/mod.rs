@@ -15,6 +15,7 @@ mod lanes;
 mod level;
 mod aim;
 mod fetch;
+pub(crate) mod lens;
 mod lot;
 mod near;
 mod order;
@@ -27,6 +28,7 @@ pub(crate) mod stars;
 mod stream;
 mod sweep;
 mod walk;
+mod wide;
 
 use std::ops::Range;
 

@@ -15,8 +15,8 @@ use crate::shadow::Ball;
 /// Observers looked at together: their columns fill half of the first cache.
 pub(crate) const BLOCK: usize = 256;
 
-/// The ball may touch the light's disc.
-pub(crate) const TOUCHES: u64 = 1;
+/// Added for each ball that may touch the light's disc.
+pub(crate) const TOUCHES: u64 = 16;
 /// The ball certainly leaves nothing of it, or the observer is inside the ball.
 pub(crate) const COVERS: u64 = 2;
 /// The observer is in the light or next to it.
@@ -44,6 +44,8 @@ pub(crate) struct Observers {
     power: [f64; BLOCK],
     /// What is known so far of each.
     pub(crate) flags: [u64; BLOCK],
+    /// Which ball was the last to touch.
+    pub(crate) last: [u64; BLOCK],
 }
 
 impl Observers {
@@ -56,6 +58,7 @@ impl Observers {
             square: [0.0; BLOCK],
             power: [0.0; BLOCK],
             flags: [0; BLOCK],
+            last: [0; BLOCK],
         })
     }
 }
@@ -68,7 +71,7 @@ dispatch! {
 
 #[inline(always)]
 fn take_in<L: Lanes>(block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool {
-    let Observers { light_radius, at, to_light, square, power, flags } = block;
+    let Observers { light_radius, at, to_light, square, power, flags, .. } = block;
     let count = observers.len().min(BLOCK);
     *light_radius = light.radius;
     let [center_x, center_y, center_z] = light.center.to_array();
@@ -98,13 +101,13 @@ fn take_in<L: Lanes>(block: &mut Observers, observers: &[DVec3], light: Ball, la
 }
 
 dispatch! {
-    /// Adds to the flags of all observers what one ball does to them; says whether it touches anybody's disc.
-    sift, (observers: &mut Observers, ball: Ball) -> bool
+    /// Adds to the flags of all observers what one ball does to them, and its number; says whether it touches anybody's disc.
+    sift, (observers: &mut Observers, ball: Ball, number: u64) -> bool
 }
 
 #[inline(always)]
-fn sift<L: Lanes>(observers: &mut Observers, ball: Ball) -> bool {
-    let Observers { light_radius, at, to_light, square, power, flags } = observers;
+fn sift<L: Lanes>(observers: &mut Observers, ball: Ball, number: u64) -> bool {
+    let Observers { light_radius, at, to_light, square, power, flags, last } = observers;
     let [cx, cy, cz] = ball.center.to_array();
     let (light, own, product) = (*light_radius * *light_radius, ball.radius * ball.radius, *light_radius * ball.radius);
     let mut any = 0;
@@ -130,7 +133,8 @@ fn sift<L: Lanes>(observers: &mut Observers, ball: Ball) -> bool {
         } else {
             TOUCHES
         };
-        flags[i] |= flag;
+        flags[i] = (flags[i] | (flag & COVERS)) + (flag & TOUCHES);
+        last[i] = if flag == TOUCHES { number } else { last[i] };
         any |= flag;
     }
     any & TOUCHES != 0

@@ -30,7 +30,6 @@ impl Source {
     pub(super) fn open(path: &Path, kind: &'static Kind) -> Result<Self> {
         let unsupported = |found: &str| {
             let swapped = match (kind.plural, found) {
-                ("observers", "toml") => "; the order is OBSERVERS, then SYSTEM",
                 ("observers", _) => "",
                 (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
                 _ => "",

@@ -3,9 +3,11 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::frame::Ball;
 use super::lighting::{Lighting, Shadow, ShadowKind, check_observer};
 use super::sight::{LARGEST, Prepared};
 use crate::cpu::coverage::Sky;
+use crate::cpu::lens::Lenses;
 use crate::cpu::sift::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES};
 use crate::cpu::{Level, on_cores};
 use crate::device::{Device, Engine};
@@ -125,7 +127,8 @@ fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow])
     let level = Level::best();
     let good = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).map(|(observers, out)| {
         let mut sky = Sky::default();
-        task(level, lighting, observers, out, &mut |_, prepared| prepared.shadow(&mut sky))
+        let mut lenses = (lighting.light().radius > 0.0).then(|| Lenses::new(lighting.light()));
+        task(level, lighting, observers, out, lenses.as_deref_mut(), &mut |_, prepared| prepared.shadow(&mut sky))
     });
     if good.all(|good| good) { Ok(()) } else { refuse(first, observers) }
 }
@@ -138,7 +141,7 @@ fn sift(lighting: &Lighting, first: u64, observers: &[DVec3]) -> Result<(Vec<Sha
     let tasks = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).enumerate();
     let found = tasks.map(|(n, (observers, out))| {
         let mut doubtful = Vec::new();
-        let good = task(level, lighting, observers, out, &mut |at, prepared| {
+        let good = task(level, lighting, observers, out, None, &mut |at, prepared| {
             doubtful.push((n * TASK + at, prepared.clone()));
             Shadow::default()
         });
@@ -155,12 +158,14 @@ fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
 }
 
-/// One core's share: `compute` is asked about those who may stand in a penumbra. False when there is one who cannot be used.
+/// One core's share. Those who may stand in a penumbra of one ball are computed by `lenses` if there are any, all others by
+/// `compute`. False when there is an observer who cannot be used.
 fn task(
     level: Level,
     lighting: &Lighting,
     observers: &[DVec3],
     out: &mut [Shadow],
+    mut lenses: Option<&mut Lenses>,
     compute: &mut dyn FnMut(usize, &Prepared) -> Shadow,
 ) -> bool {
     let (light, occluders) = (lighting.light(), lighting.occluders());
@@ -168,30 +173,60 @@ fn task(
     let mut prepared = Prepared::default();
     let mut touching = Vec::new();
     let mut doubtful = [0_u32; BLOCK];
-    for (n, (observers, out)) in observers.chunks(BLOCK).zip(out.chunks_mut(BLOCK)).enumerate() {
-        if !level.take_in(&mut block, observers, light, LARGEST) {
+    for (first, own) in (0..).step_by(BLOCK).zip(observers.chunks(BLOCK)) {
+        if !level.take_in(&mut block, own, light, LARGEST) {
             return false;
         }
         touching.clear();
-        for &ball in occluders {
-            if level.sift(&mut block, ball) {
+        for (number, &ball) in (0..).zip(occluders) {
+            if level.sift(&mut block, ball, number) {
                 touching.push(ball);
             }
         }
         // Without a branch, for nobody can guess who stands in the light.
         let mut count = 0;
-        for (i, (out, flags)) in out.iter_mut().zip(&block.flags).enumerate() {
+        for (i, (out, &flags)) in out[first..].iter_mut().zip(&block.flags).enumerate() {
             *out = if flags & COVERS != 0 { Shadow::DARK } else { Shadow::LIT };
             doubtful[count] = i as u32;
-            count += usize::from(flags & IN_LIGHT != 0 || *flags == TOUCHES);
+            count += usize::from(flags & IN_LIGHT != 0 || (flags & COVERS == 0 && flags >= TOUCHES));
         }
         for &i in &doubtful[..count] {
-            let i = i as usize;
-            // Next to the light nothing has been sifted.
-            let balls = if block.flags[i] & IN_LIGHT != 0 { occluders } else { &touching[..] };
-            prepared.set(observers[i], light, balls);
-            out[i] = compute(n * BLOCK + i, &prepared);
+            let (i, at) = (i as usize, first + i as usize);
+            match lenses.as_deref_mut().filter(|_| block.flags[i] == TOUCHES) {
+                Some(lenses) => {
+                    lenses.push(own[i], occluders[block.last[i] as usize], at);
+                    if lenses.is_full() {
+                        drain(level, lenses, light, out, compute);
+                    }
+                }
+                None => {
+                    // Next to the light nothing has been sifted.
+                    let balls = if block.flags[i] & IN_LIGHT != 0 { occluders } else { &touching[..] };
+                    prepared.set(own[i], light, balls);
+                    out[at] = compute(at, &prepared);
+                }
+            }
         }
     }
+    if let Some(lenses) = lenses {
+        drain(level, lenses, light, out, compute);
+    }
     true
+}
+
+/// Puts what lenses find where it belongs.
+fn drain(
+    level: Level,
+    lenses: &mut Lenses,
+    light: Ball,
+    out: &mut [Shadow],
+    compute: &mut dyn FnMut(usize, &Prepared) -> Shadow,
+) {
+    lenses.drain(level, |at, shadow, observer, ball| {
+        out[at] = shadow.unwrap_or_else(|| {
+            let mut prepared = Prepared::default();
+            prepared.set(observer, light, &[ball]);
+            compute(at, &prepared)
+        });
+    });
 }
