@@ -51,7 +51,8 @@ fn azimuth_of(v: vec2<f32>) -> vec2<f32> {
 fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap {
   let across = point.xy;
   let power = occluder.power - 2.0 * (dot(occluder.offset, across) + occluder.along * point.z) + dot(point, point);
-  if (power <= 0.0) {
+  // On the surface it is half the sky.
+  if (power < 0.0) {
     return Cap(0.0, PI, -PI, vec2<f32>(1.0, 0.0));
   }
   let nearer = point.z * occluder.beyond - light.inverse_distance * dot(across, occluder.offset);
@@ -228,6 +229,26 @@ fn left(disc: Disc) -> f32 {
     return clamp(rest, max(1.0 - sum, 0.0), 1.0 - largest);
   }
   return clamp(1.0 - sum, 0.0, 1.0);
+}
+
+// How the disc is covered, `rest` of it being left.
+const KIND_NONE: u32 = 0u;
+const KIND_PARTIAL: u32 = 1u;
+const KIND_ANNULAR: u32 = 2u;
+const KIND_TOTAL: u32 = 3u;
+fn kind(disc: Disc, rest: f32) -> u32 {
+  if (total || (cap_count > 1u && rest <= 0.0)) {
+    return KIND_TOTAL;
+  }
+  if (cap_count == 0u) {
+    return KIND_NONE;
+  }
+  for (var i = 0u; i < cap_count; i++) {
+    if (caps[i].separation + caps[i].radius > disc.radius) {
+      return KIND_PARTIAL;
+    }
+  }
+  return KIND_ANNULAR;
 }
 
 // What of a light of no size gets past: all or nothing.

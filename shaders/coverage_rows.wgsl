@@ -7,6 +7,14 @@ struct Sight {
   count: u32,
 }
 
+struct Shade {
+  fraction: f32,
+  // KIND_UNDONE where the host has to do it.
+  kind: u32,
+}
+
+const KIND_UNDONE: u32 = 4u;
+
 struct SightParams {
   count: u32,
   zero: u32,
@@ -16,10 +24,9 @@ struct SightParams {
 @group(0) @binding(0) var<uniform> sight_params: SightParams;
 @group(0) @binding(1) var<storage, read> sights: array<Sight>;
 @group(0) @binding(2) var<storage, read> occluders: array<Occluder>;
-// The fraction; -1 where the host has to do it.
-@group(0) @binding(3) var<storage, read_write> fractions: array<f32>;
+@group(0) @binding(3) var<storage, read_write> shades: array<Shade>;
 
-fn fraction_left(sight: Sight) -> f32 {
+fn shade(sight: Sight) -> Shade {
   let point = vec3<f32>(0.0, 0.0, 0.0);
   let disc = disc_from(point, sight.light);
   var open = 1.0;
@@ -28,20 +35,21 @@ fn fraction_left(sight: Sight) -> f32 {
     let cap = cap_of(point, sight.light, disc, occluders[sight.first + i]);
     open = min(open, left_of_point(cap));
     if (cap.radius > 3.0) {
-      return 0.0;
+      return Shade(0.0, KIND_TOTAL);
     }
     add(disc, cap);
   }
   if (disc.power <= 0.0) {
-    return 1.0;
+    return Shade(1.0, KIND_NONE);
   }
   if (disc.radius <= 0.0) {
-    return open;
+    return Shade(open, select(KIND_TOTAL, KIND_NONE, open > 0.0));
   }
   if (crowded && !total) {
-    return -1.0;
+    return Shade(0.0, KIND_UNDONE);
   }
-  return left(disc);
+  let rest = left(disc);
+  return Shade(rest, kind(disc, rest));
 }
 
 @compute @workgroup_size(64)
@@ -50,5 +58,5 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (i >= sight_params.count) {
     return;
   }
-  fractions[i] = fraction_left(sights[i]);
+  shades[i] = shade(sights[i]);
 }

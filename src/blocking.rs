@@ -10,8 +10,9 @@ use crate::lists::{ALL, at_least_one};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Holders, Interval};
 use crate::scene::{Caller, Scene, SceneOptions};
-use crate::shadow::{Picture, Progress, Sight, System};
+use crate::shadow::{Lighting, Picture, Progress, Shadow, Sight, System};
 use crate::update::Update;
+use glam::DVec3;
 
 /// [`Device::open`].
 ///
@@ -174,4 +175,20 @@ pub fn render(device: &Device, system: &System, progress: Option<Progress>) -> R
 /// As there.
 pub fn visible_fractions(device: &Device, sights: &[Sight]) -> Result<Vec<f64>> {
     pollster::block_on(device.visible_fractions(sights))
+}
+
+/// [`Device::shadows`].
+///
+/// # Errors
+/// As there.
+pub fn shadows(device: &Device, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
+    pollster::block_on(device.shadows_of(lighting, observers, Caller::Waits))
+}
+
+/// [`Device::shadows_into`].
+///
+/// # Errors
+/// As there.
+pub fn shadows_into(device: &Device, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
+    pollster::block_on(device.shade(lighting, observers, out, Caller::Waits))
 }

@@ -51,7 +51,9 @@ impl Scene {
         let mut records = room(rays.len())?;
         records.resize(rays.len(), 0);
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => self.count_gpu(device, gpu, batch, &mut records).await?,
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => {
+                self.count_gpu(device, gpu, batch, &mut records).await?
+            }
             _ if caller == Caller::Waits => self.host.cast(batch, &mut records)?,
             _ => self.cast_owned(batch, &mut records).await?,
         };
@@ -64,7 +66,7 @@ impl Scene {
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let (offsets, records, tally) = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) => self.list_gpu(device, gpu, batch, most).await?,
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => self.list_gpu(device, gpu, batch, most).await?,
             _ if caller == Caller::Waits => join(self.host.list(batch, most, &self.pool())?)?,
             _ => self.list_owned(batch, most).await?,
         };

@@ -216,7 +216,7 @@ impl Scene {
     }
 
     /// Whether the CPU engine answers instead of the GPU.
-    fn spares(&self, batch: &Batch<'_>) -> bool {
+    pub(crate) fn spares(&self, batch: &Batch<'_>) -> bool {
         let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
         self.device.spares(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
     }

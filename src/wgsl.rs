@@ -6,7 +6,7 @@ use crate::gpu::emit::Emission;
 use crate::gpu::encode::Task;
 use crate::gpu::params::{Best, Counted, Nearest, Params};
 use crate::gpu::plant::{Control, Plant};
-use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
+use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
 
 /// Joins files of the folder `shaders`, in order.
@@ -131,6 +131,7 @@ pub fn layouts() -> Vec<Layout> {
             background, light_id, orthographic, middle, fresh, first_list, columns, level, unused),
         layout!(Middle: t, id, fraction, crowded),
         layout!(Sight: light, first, count),
+        layout!(Shade: fraction, kind),
         layout!(SightParams: count, zero, unused),
         layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, unused),
         layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),

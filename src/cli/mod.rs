@@ -10,6 +10,7 @@ mod feed;
 mod pictures;
 mod progress;
 mod render;
+mod shadow;
 mod signals;
 mod single;
 mod stream;
@@ -36,6 +37,8 @@ enum Command {
     Cast(Box<cast::CastArgs>),
     /// Draw a system of a light and bodies, with umbra and penumbra as they are
     Render(Box<render::RenderArgs>),
+    /// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
+    Shadow(shadow::ShadowArgs),
     /// List what work can run on here, and what each can promise
     Devices(devices::DevicesArgs),
     /// Measure how fast this machine is, with hit counts to compare
@@ -46,6 +49,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::Shadow(args) => shadow::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

@@ -12,9 +12,11 @@ pub(crate) struct Working {
     drawer: Option<JoinHandle<()>>,
 }
 
-/// How many rays of a cast are done, and of how many: both change.
+/// How many rays of a cast are done, or observers, and of how many: both change.
 pub(crate) struct Casting<D, E> {
     pub(crate) what: String,
+    /// What they are called.
+    pub(crate) things: &'static str,
     pub(crate) done: D,
     /// None as long as nobody can tell.
     pub(crate) expected: E,
@@ -34,7 +36,7 @@ impl Working {
     {
         Self::draw(quiet, move |bar, seconds| {
             let (done, expected) = ((casting.done)(), (casting.expected)());
-            bar.set_message(format!("{}: {}", casting.what, spoken(done, expected, seconds)));
+            bar.set_message(format!("{}: {}", casting.what, spoken(casting.things, done, expected, seconds)));
             if let Some(expected) = expected {
                 // The text has been tried.
                 if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
@@ -81,7 +83,7 @@ impl Drop for Working {
 }
 
 /// How far a cast is after so many seconds.
-fn spoken(done: u64, expected: Option<u64>, seconds: f64) -> String {
+fn spoken(things: &str, done: u64, expected: Option<u64>, seconds: f64) -> String {
     let million = |rays: u64| rays as f64 * 1e-6;
     let rate = million(done) / seconds;
     let left = |all: u64| {
@@ -94,7 +96,11 @@ fn spoken(done: u64, expected: Option<u64>, seconds: f64) -> String {
         }
     };
     let of = expected.map(|all| format!(" of {:.1}", million(all.max(done)))).unwrap_or_default();
-    format!("{:.1}{of} million rays, {rate:.2} Mrays/s{}", million(done), expected.map(left).unwrap_or_default())
+    format!(
+        "{:.1}{of} million {things}, {rate:.2} M{things}/s{}",
+        million(done),
+        expected.map(left).unwrap_or_default()
+    )
 }
 
 #[cfg(test)]
@@ -103,18 +109,21 @@ mod tests {
 
     #[test]
     fn a_bar_says_how_much_how_fast_and_how_long() {
-        assert_eq!(spoken(2_500_000, Some(10_000_000), 2.0), "2.5 of 10.0 million rays, 1.25 Mrays/s, 6 s left");
         assert_eq!(
-            spoken(2_500_000, Some(1_000_000_000), 2.0),
+            spoken("rays", 2_500_000, Some(10_000_000), 2.0),
+            "2.5 of 10.0 million rays, 1.25 Mrays/s, 6 s left"
+        );
+        assert_eq!(
+            spoken("rays", 2_500_000, Some(1_000_000_000), 2.0),
             "2.5 of 1000.0 million rays, 1.25 Mrays/s, 13 min left"
         );
         assert_eq!(
-            spoken(1_000_000, Some(10_000_000_000), 1.0),
+            spoken("rays", 1_000_000, Some(10_000_000_000), 1.0),
             "1.0 of 10000.0 million rays, 1.00 Mrays/s, 2.8 h left"
         );
-        assert_eq!(spoken(2_500_000, None, 2.0), "2.5 million rays, 1.25 Mrays/s");
-        assert_eq!(spoken(0, Some(10_000_000), 2.0), "0.0 of 10.0 million rays, 0.00 Mrays/s");
+        assert_eq!(spoken("rays", 2_500_000, None, 2.0), "2.5 million rays, 1.25 Mrays/s");
+        assert_eq!(spoken("rays", 0, Some(10_000_000), 2.0), "0.0 of 10.0 million rays, 0.00 Mrays/s");
         // What was expected of a table may turn out too little.
-        assert_eq!(spoken(2_000_000, Some(1_900_000), 2.0), "2.0 of 2.0 million rays, 1.00 Mrays/s, 0 s left");
+        assert_eq!(spoken("rays", 2_000_000, Some(1_900_000), 2.0), "2.0 of 2.0 million rays, 1.00 Mrays/s, 0 s left");
     }
 }

@@ -215,6 +215,7 @@ impl Files<'_> {
         let watch = watch.clone();
         let casting = Casting {
             what: format!("casting at {} spheres on {}", scene.len(), scene.device().name()),
+            things: "rays",
             done: move || watch.done() / casts,
             expected: rays.expected(),
         };

@@ -13,6 +13,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::angles::{arc, less_sine, sine, versine};
 use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, signed_arc, signed_sine, span, swept};
+use crate::shadow::ShadowKind;
 
 /// The light, from a receiver's centre: lengths in the receiver's unit of length.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,8 @@ pub(crate) fn azimuth_of(v: DVec2) -> DVec2 {
 pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> Cap {
     let across = point.xy();
     let power = occluder.power - 2.0 * (occluder.offset.dot(across) + occluder.along * point.z) + point.dot(point);
-    if power <= 0.0 {
+    // On the surface it is half the sky.
+    if power < 0.0 {
         return Cap { separation: 0.0, radius: PI, edge: -PI, azimuth: DVec2::X };
     }
     // Two spheres that do not meet lie on either side of their radical plane: the one of smaller power is in front.
@@ -246,6 +248,20 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
         return rest.clamp((1.0 - sum).max(0.0), 1.0 - largest);
     }
     (1.0 - sum).clamp(0.0, 1.0)
+}
+
+/// How the disc is covered, `rest` of it being left.
+pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
+    if sky.total || (sky.caps.len() > 1 && rest <= 0.0) {
+        return ShadowKind::Total;
+    }
+    if sky.caps.is_empty() {
+        return ShadowKind::None;
+    }
+    if sky.caps.iter().any(|cap| cap.separation + cap.radius > disc.radius) {
+        return ShadowKind::Partial;
+    }
+    ShadowKind::Annular
 }
 
 /// What of a light of no size gets past: all or nothing.

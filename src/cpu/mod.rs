@@ -16,6 +16,7 @@ mod lanes;
 mod level;
 mod aim;
 mod fetch;
+pub(crate) mod lens;
 pub(crate) mod lists;
 mod lot;
 mod near;
@@ -24,11 +25,13 @@ pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
 pub(crate) mod pool;
+pub(crate) mod sift;
 mod solve;
 pub(crate) mod stars;
 mod stream;
 mod sweep;
 mod walk;
+mod wide;
 
 use std::ops::Range;
 

@@ -7,6 +7,7 @@ use super::whole::Whole;
 use super::{extension, npz, text};
 use crate::error::{Error, Result};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE};
+use crate::shadow::Shadow;
 use crate::watch::Watch;
 
 /// A number of an answer.
@@ -14,6 +15,8 @@ use crate::watch::Watch;
 pub enum Number {
     /// f4 in arrays.
     Float(f32),
+    /// f8 in arrays.
+    Double(f64),
     /// u4 in arrays.
     Id(u32),
     /// u4 in arrays.
@@ -22,6 +25,8 @@ pub enum Number {
     Offset(u64),
     /// A byte in arrays, a word in text.
     Flag(bool),
+    /// u1 in arrays, a word in text.
+    Word(u8, &'static str),
 }
 
 /// A column of answers: its name, and how to find its number.
@@ -82,6 +87,18 @@ impl AnswerRow for Approach {
     const MISS: Self = Approach::NONE;
     fn is_miss(&self) -> bool {
         self.id == NO_SPHERE
+    }
+}
+
+impl AnswerRow for Shadow {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("fraction", |shadow| Number::Double(shadow.fraction)),
+        ("kind", |shadow| Number::Word(shadow.kind as u8, shadow.kind.word())),
+    ];
+    const MISS: Self = Shadow::LIT;
+    fn is_miss(&self) -> bool {
+        // Every observer has an answer.
+        false
     }
 }
 

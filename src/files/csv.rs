@@ -106,7 +106,7 @@ fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>
                     "column '{name}' is one of rays, which have a direction of their own; points have {known}"
                 )));
             }
-            if other.fields.contains(&name) {
+            if other.fields.contains(&name) && kind.plural != "observers" {
                 let plural = other.plural;
                 return Err(bad(format!(
                     "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"

@@ -6,7 +6,7 @@
 //! | `.csv` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
-//! Points to make rays from are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
+//! Points to make rays from, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
 //! `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`).
 //!
 //! Numbers become f32 by one rounding; [`Rounding`] says how many changed and by how much. What a file gets wrong is an
@@ -21,6 +21,7 @@ mod input;
 mod lists;
 mod npy;
 mod npz;
+mod observers;
 mod output;
 mod poses;
 mod raw;
@@ -35,6 +36,7 @@ use std::path::Path;
 
 pub use answers::{AnswerRow, AnswerWriter, Column, Number};
 pub use lists::ListWriter;
+pub use observers::read_observers;
 pub use output::{check_output, check_target, write_whole};
 pub use poses::{PoseTable, read_poses};
 pub use rays::{Batched, RayBatches, RayFile};
@@ -56,12 +58,12 @@ use source::Source;
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let source = Source::open(path, &SPHERES)?;
     let mut records = Vec::new();
-    reserve(&mut records, source.rows().unwrap_or(0), path)?;
+    reserve("spheres", &mut records, source.rows().unwrap_or(0), path)?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
     source.read(&mut |row| {
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
-            reserve(&mut records, half.max(1 << 16), path)?;
+            reserve("spheres", &mut records, half.max(1 << 16), path)?;
         }
         records.push(converter.convert(row)?);
         Ok(())
@@ -69,13 +71,13 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     Ok(Table { records, rounding: converter.rounding })
 }
 
-/// Makes room for `more` spheres, if there is any. (The system grants what it does not have, and ends the program later.)
-fn reserve(records: &mut Vec<Sphere>, more: u64, path: &Path) -> Result<()> {
-    crate::memory::check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64))?;
+/// Makes room for `more` records, if there is any. (The system grants what it does not have, and ends the program later.)
+fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) -> Result<()> {
+    crate::memory::check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
     // What is granted is above what was asked for only on machines whose addresses are too short.
     records.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| Error::OutOfMemory {
         device: "this machine".into(),
-        message: format!("reading spheres from {}", path.display()),
+        message: format!("reading {what} from {}", path.display()),
     })
 }
 

@@ -37,6 +37,8 @@ impl<T: AnswerRow> Spools<T> {
             for answer in answers {
                 match number(answer) {
                     Number::Float(x) => self.bytes.extend(x.to_le_bytes()),
+                    Number::Double(x) => self.bytes.extend(x.to_le_bytes()),
+                    Number::Word(byte, _) => self.bytes.push(byte),
                     Number::Id(number) | Number::Count(number) => self.bytes.extend(number.to_le_bytes()),
                     Number::Offset(number) => self.bytes.extend(number.to_le_bytes()),
                     Number::Flag(flag) => self.bytes.push(u8::from(flag)),
@@ -92,6 +94,12 @@ fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
     match like {
         Number::Float(_) => {
             drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
+        }
+        Number::Double(_) => {
+            drop(WriteOptions::<f64>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
+        }
+        Number::Word(..) => {
+            drop(WriteOptions::<u8>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
         }
         Number::Id(_) | Number::Count(_) => {
             drop(WriteOptions::<u32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)

@@ -84,6 +84,8 @@ pub(super) static POINTS: Kind = Kind {
     later: &[],
 };
 
+pub(super) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", ..POINTS };
+
 pub(super) static POSES: Kind = Kind {
     what: "pose",
     plural: "poses",

@@ -29,8 +29,11 @@ enum Body {
 impl Source {
     pub(super) fn open(path: &Path, kind: &'static Kind) -> Result<Self> {
         let unsupported = |found: &str| {
-            let swapped =
-                if found == "spheres" || found == "rays" { "; the order is SPHERES, then RAYS or POINTS" } else { "" };
+            let swapped = match (kind.plural, found) {
+                ("observers", _) => "",
+                (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
+                _ => "",
+            };
             let (plural, found) = (kind.plural, spoken(found));
             let supported = format!("supported are .npy, .csv, .f32 and .{plural}{swapped}");
             bad_file(path, format!("cannot read {plural} from {found}: {supported}"))

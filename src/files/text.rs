@@ -44,6 +44,8 @@ fn lines<T: AnswerRow>(answers: &[T]) -> String {
 fn cell(text: &mut String, number: Number) {
     let _ = match number {
         Number::Float(x) => write!(text, "{x:?}"),
+        Number::Double(x) => write!(text, "{x:?}"),
+        Number::Word(_, word) => write!(text, "{word}"),
         Number::Id(number) | Number::Count(number) => write!(text, "{number}"),
         Number::Offset(number) => write!(text, "{number}"),
         Number::Flag(flag) => write!(text, "{flag}"),

@@ -9,7 +9,7 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 use super::GpuDevice;
 use super::GpuScene;
 use super::params::Params;
-use super::shot::{Light, Look, Middle, Occluder, Receiver, Shot, Sight, SightParams};
+use super::shot::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
 use crate::cpu::coverage::Sky;
 use crate::cpu::picture::{self as twin, Pixel};
 use crate::error::Result;
@@ -203,8 +203,16 @@ fn together(prepared: &[Prepared]) -> usize {
     prepared.iter().take(BAND).take_while(fits).count()
 }
 
-/// Visible fractions of many sights; −1 where the host has to do it.
-pub(crate) async fn fractions(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<f32>> {
+/// Whether a thread would be stopped on the way, or f32 is not enough.
+fn is_for_host(one: &Prepared) -> bool {
+    one.occluders.len() > MOST_OCCLUDERS || one.exceeds_f32()
+}
+
+/// What a kind is where the host has to do it.
+const UNDONE: u32 = 4;
+
+/// What of the light is left in many sights.
+pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, false, false).await?;
     let mut rest = prepared;
@@ -215,25 +223,25 @@ pub(crate) async fn fractions(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<
         let mut occluders: Vec<Occluder> = Vec::new();
         for one in chunk {
             let first = occluders.len() as u32;
-            let own = if one.occluders.len() > MOST_OCCLUDERS { &[][..] } else { &one.occluders[..] };
+            let own = if is_for_host(one) { &[][..] } else { &one.occluders[..] };
             occluders.extend(own.iter().map(Occluder::from));
             sights.push(Sight { light: Light::from(one.light), first, count: own.len() as u32 });
         }
-        let bytes = chunk.len() as u64 * 4;
+        let bytes = (chunk.len() * size_of::<Shade>()) as u64;
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let params = gpu.buffer("params", size_of::<SightParams>() as u64, uniform).await?;
         gpu.write(&params, &[SightParams { count: chunk.len() as u32, ..SightParams::default() }]).await?;
         let sights = gpu.filled("sights", &or_one(sights)).await?;
         let occluders = gpu.filled("occluders of the sights", &or_one(occluders)).await?;
-        let results = gpu.buffer("fractions", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+        let results = gpu.buffer("shades", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
         let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
         let group = gpu.bind(&pipeline, &[(0, &params), (1, &sights), (2, &occluders), (3, &results)]).await?;
         let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
-        let mut raw = vec![0.0_f32; chunk.len()];
+        let mut raw = vec![Shade { fraction: 0.0, kind: UNDONE }; chunk.len()];
         gpu.read(&results, &staging, &mut raw, LIMIT).await?;
         for (raw, one) in raw.iter_mut().zip(chunk) {
-            if one.occluders.len() > MOST_OCCLUDERS {
-                *raw = -1.0;
+            if is_for_host(one) {
+                raw.kind = UNDONE;
             }
         }
         out.append(&mut raw);

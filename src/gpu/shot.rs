@@ -96,6 +96,14 @@ pub(crate) struct Sight {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Shade {
+    pub(crate) fraction: f32,
+    /// As of [`ShadowKind`](crate::shadow::ShadowKind); another number where the host has to do it.
+    pub(crate) kind: u32,
+}
+
+#[repr(C)]
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 pub(crate) struct SightParams {
     pub(crate) count: u32,

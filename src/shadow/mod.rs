@@ -1,10 +1,12 @@
 //! Physically right shadows: how much of a light's disc is left, and pictures of it.
 
+mod batch;
 mod bins;
 mod camera;
 mod color;
 mod cull;
 mod frame;
+mod lighting;
 mod picture;
 #[cfg(feature = "cli")]
 mod png;
@@ -19,6 +21,9 @@ pub use camera::{Camera, Lens};
 pub use color::Color;
 pub(crate) use cull::square;
 pub use frame::Ball;
+#[cfg(feature = "cli")]
+pub(crate) use lighting::check_observer;
+pub use lighting::{Lighting, Shadow, ShadowKind};
 pub use picture::Picture;
 #[cfg(feature = "cli")]
 pub use png::Bits;
@@ -32,6 +37,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::cpu::coverage::Sky;
 use crate::cpu::on_cores;
 use crate::device::{Device, Engine};
 use crate::error::Result;
@@ -60,18 +66,21 @@ impl Device {
 
     /// The visible fraction of each sight's light: what [`visible_fraction`] says, many at once.
     ///
-    /// On a GPU in f32, within 10⁻⁴ where `tests/coverage.rs` does not list the case.
+    /// On a GPU in f32, within 10⁻⁴; what f32 cannot hold is done on the CPU. Many observers of one light are quicker with
+    /// [`shadows`](Self::shadows).
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for a sight that cannot be used; what devices do wrong.
     pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
         let prepared: Vec<Prepared> = sights.iter().map(Sight::prepare).collect::<Result<_>>()?;
         match &self.engine {
-            Engine::Cpu => on_cores(move || prepared.par_iter().map(Prepared::visible).collect()).await,
+            Engine::Cpu => {
+                let fraction = |sky: &mut Sky, one: &Prepared| one.shadow(sky).fraction;
+                on_cores(move || prepared.par_iter().map_init(Sky::default, fraction).collect()).await
+            }
             Engine::Gpu(gpu) => {
-                let found = crate::gpu::picture::fractions(gpu, &prepared).await?;
-                let settle = |(found, one): (f32, Prepared)| if found < 0.0 { one.visible() } else { f64::from(found) };
-                on_cores(move || found.into_par_iter().zip(prepared).map(settle).collect()).await
+                let found = crate::gpu::picture::shades(gpu, &prepared).await?;
+                on_cores(move || batch::settle(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()).await
             }
         }
     }

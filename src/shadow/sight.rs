@@ -3,7 +3,8 @@
 use glam::DVec3;
 
 use super::frame::{Ball, Frame};
-use crate::cpu::coverage::{self, Light, Occluder};
+use super::lighting::Shadow;
+use crate::cpu::coverage::{self, Light, Occluder, Sky};
 use crate::error::{Error, Result};
 
 /// A light, seen from a place, past occluders. Positions in f64, in any unit.
@@ -24,6 +25,12 @@ pub(crate) struct Prepared {
     pub(crate) occluders: Vec<Occluder>,
 }
 
+impl Default for Prepared {
+    fn default() -> Self {
+        Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new() }
+    }
+}
+
 impl Sight {
     pub(crate) fn prepare(&self) -> Result<Prepared> {
         prepare(self.observer, self.light, &self.occluders)
@@ -36,29 +43,64 @@ fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<Prepared>
     for (i, &ball) in occluders.iter().enumerate() {
         check("occluder", i as u64, ball)?;
     }
-    let unit = (light.center - observer).length();
-    let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
-    Ok(Prepared { light: frame.light, occluders: occluders.iter().map(|&ball| frame.occluder(ball)).collect() })
+    let mut prepared = Prepared::default();
+    prepared.set(observer, light, occluders);
+    Ok(prepared)
 }
 
 impl Prepared {
-    /// The visible fraction, in f64.
-    pub(crate) fn visible(&self) -> f64 {
+    /// Becomes another sight, of numbers that have been checked.
+    pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball]) {
+        let unit = (light.center - observer).length();
+        let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
+        self.light = frame.light;
+        self.occluders.clear();
+        self.occluders.extend(occluders.iter().map(|&ball| stood_on(frame.occluder(ball))));
+    }
+
+    /// What of the light is left, in f64. Twin of `shaders/coverage_rows.wgsl`.
+    pub(crate) fn shadow(&self, sky: &mut Sky) -> Shadow {
         let disc = coverage::disc_from(DVec3::ZERO, self.light);
-        let caps = self.occluders.iter().map(|&one| coverage::cap_of(DVec3::ZERO, self.light, disc, one));
+        let mut open = 1.0;
+        coverage::clear(sky);
+        for &one in &self.occluders {
+            let cap = coverage::cap_of(DVec3::ZERO, self.light, disc, one);
+            open = coverage::left_of_point(cap).min(open);
+            if cap.radius > 3.0 {
+                return Shadow::DARK;
+            }
+            coverage::add(sky, disc, cap);
+        }
         if disc.power <= 0.0 {
-            let swallowed = caps.into_iter().any(|cap| cap.radius > 3.0);
-            return if swallowed { 0.0 } else { 1.0 };
+            return Shadow::LIT;
         }
         if disc.radius <= 0.0 {
-            return caps.map(coverage::left_of_point).fold(1.0, f64::min);
+            return if open > 0.0 { Shadow::LIT } else { Shadow::DARK };
         }
-        let mut sky = coverage::Sky::default();
-        for cap in caps {
-            coverage::add(&mut sky, disc, cap);
-        }
-        coverage::left(&mut sky, disc)
+        let rest = coverage::left(sky, disc);
+        Shadow { fraction: rest, kind: coverage::kind(sky, disc, rest) }
     }
+
+    /// Whether f32 may be wrong by more than 10⁻⁴.
+    ///
+    /// The edge of an occluder of angular radius b is at sin(c − b) = |o| h − z r (o, z the centre across and along the line of
+    /// sight, h the tangent, r the radius). Each of the four is rounded once, which moves the edge by up to 2⁻²² sin b cos b,
+    /// and a light of angular radius a is 2 a wide: 1 in 1.6 a of its area for a step across its middle.
+    pub(crate) fn exceeds_f32(&self) -> bool {
+        const MOST: f64 = 500.0;
+        self.occluders.iter().any(|one| {
+            let square = one.radius * one.radius;
+            one.power > 0.0 && one.radius * one.power.sqrt() > MOST * self.light.ratio * (one.power + square)
+        })
+    }
+}
+
+/// An observer a little below the surface of an occluder stands on it: see [`Lighting`](super::Lighting).
+fn stood_on(occluder: Occluder) -> Occluder {
+    // Twice the depth of 2⁻²² radii, in powers.
+    const DEPTH: f64 = 1.0 / (1_u64 << 21) as f64;
+    let on = occluder.power < 0.0 && occluder.power >= -DEPTH * occluder.radius * occluder.radius;
+    if on { Occluder { power: 0.0, ..occluder } } else { occluder }
 }
 
 /// The part of the light's disc, by solid angle, that the occluders leave uncovered at `observer`: 0 in an umbra, 1 in
@@ -79,12 +121,13 @@ impl Prepared {
 /// # Ok::<(), umbracast::Error>(())
 /// ```
 pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<f64> {
-    Ok(prepare(observer, light, occluders)?.visible())
+    Ok(prepare(observer, light, occluders)?.shadow(&mut Sky::default()).fraction)
 }
 
-fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
-    // Squares of these stay finite.
-    const LARGEST: f64 = 1e150;
+/// The largest coordinate and radius: squares of these stay finite.
+pub(crate) const LARGEST: f64 = 1e150;
+
+pub(super) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
     let bad = |field, value: f64, why| Err(Error::BadRecord { what, index, field, value: value.to_string(), why });
     for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
         if value.is_nan() || value.abs() > LARGEST {

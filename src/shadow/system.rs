@@ -87,7 +87,7 @@ impl System {
         let system = Self { light, bodies, camera, picture };
         check_picture(&system.picture)?;
         check_camera(&system.camera)?;
-        system.check_balls()?;
+        check_bodies(&system.light, &system.bodies, Some(&system.camera))?;
         Ok(system)
     }
 
@@ -124,65 +124,68 @@ impl System {
         check_picture(&picture)?;
         Ok(Self { picture, ..self })
     }
+}
 
-    fn check_balls(&self) -> Result<()> {
-        check_ball("light", &self.light.ball)?;
-        let count = self.ball_count();
-        if count > MAX_BALLS {
-            return usage(format!("{count} spheres in a system: at most {MAX_BALLS} are allowed"));
-        }
-        let mut smallest = if self.light.ball.radius > 0.0 { self.light.ball.radius } else { f64::INFINITY };
-        let mut farthest = (self.light.ball.center - self.camera.position).length();
-        self.check_clear("light", &self.light.ball)?;
-        for (i, body) in self.bodies.iter().enumerate() {
-            let place = format!("body[{i}] '{}'", body.name);
-            if body.colors.is_empty() {
-                return usage(format!("{place}: color is an empty list: at least one colour is needed"));
-            }
-            let pole = body.pole.length();
-            if !(1e-100..=1e100).contains(&pole) {
-                return usage(format!("{place}: pole is {}: a direction must not be zero", text(body.pole)));
-            }
-            if !(0.0..=1.0).contains(&body.swirl) {
-                return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
-            }
-            for (j, ball) in body.balls.iter().enumerate() {
-                let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
-                check_ball(&place, ball)?;
-                if ball.radius == 0.0 {
-                    return usage(format!("{place}: radius is 0: a body needs a positive one"));
-                }
-                self.check_clear(&place, ball)?;
-                let distance = (ball.center - self.light.ball.center).length();
-                if distance <= ball.radius + self.light.ball.radius {
-                    return usage(format!(
-                        "{place}: it touches the light '{}': their centres are {distance} apart, their radii {} and {}",
-                        self.light.name, ball.radius, self.light.ball.radius
-                    ));
-                }
-                smallest = smallest.min(ball.radius);
-                farthest = farthest.max(distance).max((ball.center - self.camera.position).length());
-            }
-        }
-        if farthest > smallest * MAX_RATIO {
-            return usage(format!(
-                "the smallest radius is {smallest}, the largest distance {farthest}: at most 1e15 times that is allowed"
-            ));
-        }
-        Ok(())
+/// Checks a light and bodies, and where there is a camera that nothing is around it.
+pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<&Camera>) -> Result<()> {
+    check_ball("light", &light.ball)?;
+    let count: usize = bodies.iter().map(|body| body.balls.len()).sum();
+    if count > MAX_BALLS {
+        return usage(format!("{count} spheres in a system: at most {MAX_BALLS} are allowed"));
     }
+    let mut smallest = if light.ball.radius > 0.0 { light.ball.radius } else { f64::INFINITY };
+    let from_camera = |ball: &Ball| camera.map_or(0.0, |camera| (ball.center - camera.position).length());
+    let mut farthest = from_camera(&light.ball);
+    check_clear("light", &light.ball, camera)?;
+    for (i, body) in bodies.iter().enumerate() {
+        let place = format!("body[{i}] '{}'", body.name);
+        if body.colors.is_empty() {
+            return usage(format!("{place}: color is an empty list: at least one colour is needed"));
+        }
+        let pole = body.pole.length();
+        if !(1e-100..=1e100).contains(&pole) {
+            return usage(format!("{place}: pole is {}: a direction must not be zero", text(body.pole)));
+        }
+        if !(0.0..=1.0).contains(&body.swirl) {
+            return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
+        }
+        for (j, ball) in body.balls.iter().enumerate() {
+            let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
+            check_ball(&place, ball)?;
+            if ball.radius == 0.0 {
+                return usage(format!("{place}: radius is 0: a body needs a positive one"));
+            }
+            check_clear(&place, ball, camera)?;
+            let distance = (ball.center - light.ball.center).length();
+            if distance <= ball.radius + light.ball.radius {
+                return usage(format!(
+                    "{place}: it touches the light '{}': their centres are {distance} apart, their radii {} and {}",
+                    light.name, ball.radius, light.ball.radius
+                ));
+            }
+            smallest = smallest.min(ball.radius);
+            farthest = farthest.max(distance).max(from_camera(ball));
+        }
+    }
+    if farthest > smallest * MAX_RATIO {
+        return usage(format!(
+            "the smallest radius is {smallest}, the largest distance {farthest}: at most 1e15 times that is allowed"
+        ));
+    }
+    Ok(())
+}
 
-    fn check_clear(&self, place: &str, ball: &Ball) -> Result<()> {
-        let distance = (ball.center - self.camera.position).length();
-        if distance <= ball.radius {
-            return usage(format!(
-                "{place}: the camera is inside: position {} is {distance} from the centre, the radius is {}",
-                text(self.camera.position),
-                ball.radius
-            ));
-        }
-        Ok(())
+fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> {
+    let Some(camera) = camera else { return Ok(()) };
+    let distance = (ball.center - camera.position).length();
+    if distance <= ball.radius {
+        return usage(format!(
+            "{place}: the camera is inside: position {} is {distance} from the centre, the radius is {}",
+            text(camera.position),
+            ball.radius
+        ));
     }
+    Ok(())
 }
 
 fn check_ball(place: &str, ball: &Ball) -> Result<()> {

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use super::camera::{Camera, Lens};
 use super::color::Color;
 use super::frame::Ball;
-use super::system::{Body, LightSource, PictureOptions, System};
+use super::lighting::Lighting;
+use super::system::{Body, LightSource, PictureOptions, System, check_bodies};
 use crate::error::{Error, Result};
 
 /// Units of length; every length of a file is in its one unit, and so is the `t` of its picture.
@@ -24,7 +25,8 @@ struct SystemFile {
     light: LightTable,
     #[serde(default)]
     body: Vec<BodyTable>,
-    camera: CameraTable,
+    #[serde(default)]
+    camera: Option<CameraTable>,
     #[serde(default)]
     picture: PictureTable,
 }
@@ -108,19 +110,7 @@ impl System {
     /// [`Error::Io`] when it, or a cloud it names, cannot be read; [`Error::BadFile`] with the table, the key, the value
     /// and what is allowed when it cannot be used.
     pub fn read(path: &Path) -> Result<Self> {
-        let cannot = |message: String| Error::Io { action: "read", path: path.to_path_buf(), message };
-        let about = std::fs::metadata(path).map_err(|e| cannot(e.to_string()))?;
-        if !about.is_file() {
-            return Err(cannot("it is not a regular file".into()));
-        }
-        if about.len() > LONGEST {
-            let message = format!("it has {} bytes: a system file has at most {LONGEST}", about.len());
-            return Err(Error::BadFile { path: path.to_path_buf(), message });
-        }
-        let bytes = std::fs::read(path).map_err(|e| cannot(e.to_string()))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|e| Error::BadFile { path: path.to_path_buf(), message: format!("it is not UTF-8 text: {e}") })?;
-        Self::parse(&text, path)
+        Self::parse(&read_text(path)?, path)
     }
 
     /// The same from text; `path` is what errors name, and its folder is where clouds are looked for.
@@ -128,30 +118,88 @@ impl System {
     /// # Errors
     /// As [`System::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let bad = |message: String| Error::BadFile { path: path.to_path_buf(), message };
-        let file: SystemFile = toml::from_str(text).map_err(|e| bad(e.to_string().trim_end().to_owned()))?;
-        if !UNITS.contains(&file.unit.as_str()) {
-            return Err(bad(format!("unit is \"{}\": allowed are {}", file.unit, UNITS.join(", "))));
-        }
-        let named = |place: &str, text: &str| {
-            Color::from_hex(text)
-                .ok_or_else(|| bad(format!("{place} is \"{text}\": allowed is \"#rrggbb\", six hexadecimal digits")))
+        let bad = |message: String| bad_file(path, message);
+        let mut file = SystemFile::parse(text, path)?;
+        let (light, bodies) = file.bodies(path)?;
+        let Some(camera) = file.camera else { return Err(bad("camera is missing: a picture needs one".into())) };
+        let lens = match (camera.kind, camera.field_of_view_deg, camera.width) {
+            (Kind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
+            (Kind::Orthographic, None, Some(width)) => Lens::Orthographic { width },
+            (Kind::Perspective, ..) => {
+                return Err(bad("camera: a perspective one has field_of_view_deg and no width".into()));
+            }
+            (Kind::Orthographic, ..) => {
+                return Err(bad("camera: an orthographic one has width and no field_of_view_deg".into()));
+            }
         };
+        let camera =
+            Camera { position: camera.position.into(), target: camera.target.into(), up: camera.up.into(), lens };
+        let picture = PictureOptions {
+            size: file.picture.size.unwrap_or([1920, 1080]),
+            samples: file.picture.samples.unwrap_or(3),
+            exposure: file.picture.exposure.unwrap_or(1.0),
+            ambient: file.picture.ambient.unwrap_or(0.0),
+            background: file.picture.background.map_or(Ok(Color::BLACK), |c| color(path, "picture: background", &c))?,
+            stars: file.picture.stars.unwrap_or(0.0),
+        };
+        Self::new(light, bodies, camera, picture).map_err(|e| match e {
+            Error::Usage(message) => bad(message),
+            other => other,
+        })
+    }
+}
+
+impl Lighting {
+    /// Reads a system file for its light and the bodies that cast shadows. It needs no camera.
+    ///
+    /// # Errors
+    /// As [`System::read`].
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::parse(&read_text(path)?, path)
+    }
+
+    /// The same from text; `path` is what errors name, and its folder is where clouds are looked for.
+    ///
+    /// # Errors
+    /// As [`System::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let (light, bodies) = SystemFile::parse(text, path)?.bodies(path)?;
+        check_bodies(&light, &bodies, None).map_err(|e| match e {
+            Error::Usage(message) => bad_file(path, message),
+            other => other,
+        })?;
+        let casting = bodies.into_iter().filter(|body| body.casts);
+        Self::new(light.ball, casting.flat_map(|body| body.balls).collect::<Vec<_>>())
+    }
+}
+
+impl SystemFile {
+    fn parse(text: &str, path: &Path) -> Result<Self> {
+        let file: Self = toml::from_str(text).map_err(|e| bad_file(path, e.to_string().trim_end().to_owned()))?;
+        if !UNITS.contains(&file.unit.as_str()) {
+            return Err(bad_file(path, format!("unit is \"{}\": allowed are {}", file.unit, UNITS.join(", "))));
+        }
+        Ok(file)
+    }
+
+    /// The light and the bodies, as they are written.
+    fn bodies(&mut self, path: &Path) -> Result<(LightSource, Vec<Body>)> {
+        let bad = |message: String| bad_file(path, message);
         let light = LightSource {
-            name: file.light.name.unwrap_or_else(|| "light".into()),
-            ball: Ball::new(file.light.center, file.light.radius),
-            color: file.light.color.map_or(Ok(Color::WHITE), |c| named("light: color", &c))?,
+            name: self.light.name.take().unwrap_or_else(|| "light".into()),
+            ball: Ball::new(self.light.center, self.light.radius),
+            color: self.light.color.take().map_or(Ok(Color::WHITE), |c| color(path, "light: color", &c))?,
         };
         let mut bodies = Vec::new();
-        for (i, table) in file.body.into_iter().enumerate() {
+        for (i, table) in std::mem::take(&mut self.body).into_iter().enumerate() {
             let place = format!("body[{i}]{}", table.name.as_ref().map_or(String::new(), |name| format!(" '{name}'")));
             let colors = match &table.color {
                 None => vec![Color::from_hex("#b0b0b0").unwrap_or(Color::WHITE)],
-                Some(Colors::One(one)) => vec![named(&format!("{place}: color"), one)?],
+                Some(Colors::One(one)) => vec![color(path, &format!("{place}: color"), one)?],
                 Some(Colors::Bands(many)) => many
                     .iter()
                     .enumerate()
-                    .map(|(j, one)| named(&format!("{place}: color[{j}]"), one))
+                    .map(|(j, one)| color(path, &format!("{place}: color[{j}]"), one))
                     .collect::<Result<_>>()?,
             };
             let balls = match (&table.spheres, table.center, table.radius) {
@@ -172,35 +220,31 @@ impl System {
                 receives: table.receives.unwrap_or(true),
             });
         }
-        let lens = match (file.camera.kind, file.camera.field_of_view_deg, file.camera.width) {
-            (Kind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
-            (Kind::Orthographic, None, Some(width)) => Lens::Orthographic { width },
-            (Kind::Perspective, ..) => {
-                return Err(bad("camera: a perspective one has field_of_view_deg and no width".into()));
-            }
-            (Kind::Orthographic, ..) => {
-                return Err(bad("camera: an orthographic one has width and no field_of_view_deg".into()));
-            }
-        };
-        let camera = Camera {
-            position: file.camera.position.into(),
-            target: file.camera.target.into(),
-            up: file.camera.up.into(),
-            lens,
-        };
-        let picture = PictureOptions {
-            size: file.picture.size.unwrap_or([1920, 1080]),
-            samples: file.picture.samples.unwrap_or(3),
-            exposure: file.picture.exposure.unwrap_or(1.0),
-            ambient: file.picture.ambient.unwrap_or(0.0),
-            background: file.picture.background.map_or(Ok(Color::BLACK), |c| named("picture: background", &c))?,
-            stars: file.picture.stars.unwrap_or(0.0),
-        };
-        Self::new(light, bodies, camera, picture).map_err(|e| match e {
-            Error::Usage(message) => bad(message),
-            other => other,
-        })
+        Ok((light, bodies))
     }
+}
+
+fn bad_file(path: &Path, message: String) -> Error {
+    Error::BadFile { path: path.to_path_buf(), message }
+}
+
+fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
+    Color::from_hex(text)
+        .ok_or_else(|| bad_file(path, format!("{place} is \"{text}\": allowed is \"#rrggbb\", six hexadecimal digits")))
+}
+
+/// The text of a system file.
+fn read_text(path: &Path) -> Result<String> {
+    let cannot = |message: String| Error::Io { action: "read", path: path.to_path_buf(), message };
+    let about = std::fs::metadata(path).map_err(|e| cannot(e.to_string()))?;
+    if !about.is_file() {
+        return Err(cannot("it is not a regular file".into()));
+    }
+    if about.len() > LONGEST {
+        return Err(bad_file(path, format!("it has {} bytes: a system file has at most {LONGEST}", about.len())));
+    }
+    let bytes = std::fs::read(path).map_err(|e| cannot(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|e| bad_file(path, format!("it is not UTF-8 text: {e}")))
 }
 
 /// The spheres of a cloud. They are read about their own middle, so that what f32 rounds is the cloud, not its distance.

@@ -1,0 +1,317 @@
+//! `umbracast shadow`: how much of a light observers see past what stands before it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use cpu_time::ProcessTime;
+use serde::Serialize;
+use umbracast::files::{AnswerWriter, check_output, read_observers};
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Lighting, Shadow, ShadowKind};
+use umbracast::{Device, DeviceOptions, Error, Precision, Result, Watch, blocking};
+
+use super::args::DeviceArgs;
+use super::progress::{Casting, Working};
+use super::{print_json, say};
+
+const EXAMPLES: &str = "\
+OBSERVERS are points in the unit and the frame of SYSTEM:
+  .npy  f4 or f8 of shape (N, 3): x y z
+  .csv  columns x,y,z
+  .f32  raw little-endian records of 3 f32
+SYSTEM is a file as `umbracast render` draws it (systems/README.md), of which the light and the bodies count, without those
+with `casts = false`. It needs no camera:
+  unit = 'km'
+  [light]
+  center = [0, 0, 149_597_870.7]
+  radius = 695_700
+  [[body]]
+  name = 'Moon'
+  center = [0, 0, 370_000]
+  radius = 1_737.4
+OUT is .npz or .csv and has a row an observer:
+  fraction  part of the light's disc that is seen, by solid angle: 0 in the umbra, 1 in full light (f8)
+  kind      none, partial (penumbra), annular (antumbra) or total (umbra); in .npz 0, 1, 2, 3 (u1)
+Bodies that overlap before the light count once. What is behind the light or behind the observer does not count. Inside a
+body it is dark; on its surface, or up to 2.4e-7 of its radius below, it hides half the sky. Inside the light it is light.
+The CPU engine works in f64, exact to 1e-9; GPUs in f32, exact to 1e-4, of numbers made small in f64.
+
+Examples:
+  umbracast shadow observers.csv systems/eclipse-2024-04-08.toml -o seen.csv
+  umbracast shadow satellites.npy systems/eclipse-2024-04-08.toml -o seen.npz --json
+  umbracast shadow satellites.npy systems/eclipse-2024-04-08.toml -o seen.npz --device gpu --compare
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed,
+  6 --compare found a broken promise.";
+
+/// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
+pub(crate) struct ShadowArgs {
+    /// Observers: .npy, .csv or .f32
+    observers: PathBuf,
+    /// The light and the bodies: a system file (.toml)
+    system: PathBuf,
+    /// Where the answers go: .npz or .csv
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    #[arg(long)]
+    compare: bool,
+    /// Print one JSON object on stdout instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Observers answered and written at a time: their answers stay in the cache.
+const PIECE: usize = 1 << 18;
+
+pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
+    // What can be refused at once is refused before a device is opened, the cheapest first.
+    check_output(&args.output, &[&args.observers, &args.system])?;
+    if args.observers.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
+        let message = "is a system file: the order is OBSERVERS, then SYSTEM".into();
+        return Err(Error::BadFile { path: args.observers.clone(), message });
+    }
+    let lighting = Lighting::read(&args.system)?;
+    let observers = {
+        let _working = Working::on("reading observers".into(), args.quiet);
+        read_observers(&args.observers)?
+    };
+    let device = blocking::open(&args.device.options(Precision::Fast))?;
+    let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+
+    let mut writer = AnswerWriter::create(&args.output)?;
+    let mut sum = Sum::default();
+    {
+        let done = Arc::<AtomicU64>::default();
+        let (shown, expected) = (done.clone(), Some(observers.len() as u64));
+        let what = format!("shading on {}", device.name());
+        let done_of = move || shown.load(Ordering::Relaxed);
+        let _working = Working::casting(
+            Casting { what, things: "observers", done: done_of, expected: move || expected },
+            args.quiet,
+        );
+        let mut found = vec![Shadow::default(); PIECE.min(observers.len())];
+        for observers in observers.chunks(PIECE) {
+            let found = &mut found[..observers.len()];
+            sum.shade(&device, judge.as_ref(), &lighting, observers, found)?;
+            writer.write(found)?;
+            done.fetch_add(observers.len() as u64, Ordering::Relaxed);
+        }
+    }
+    let difference = judge.is_some().then_some(&sum.difference);
+    let broken = difference.and_then(Difference::broken);
+    if broken.is_none() {
+        // Answers that broke a promise are not handed on as if they had kept it.
+        let _working = Working::on("writing".into(), args.quiet);
+        writer.finish(&Watch::new())?;
+    }
+    let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
+    if args.json {
+        print_json(&summary)?;
+    } else if !args.quiet {
+        say(&summary.line());
+    }
+    broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Sum {
+    kinds: [u64; 4],
+    elapsed: Duration,
+    cpu: Duration,
+    difference: Difference,
+}
+
+impl Sum {
+    fn shade(
+        &mut self,
+        device: &Device,
+        judge: Option<&Device>,
+        lighting: &Lighting,
+        observers: &[DVec3],
+        found: &mut [Shadow],
+    ) -> Result<()> {
+        let first = self.kinds.iter().sum();
+        let (start, cpu) = (Instant::now(), ProcessTime::now());
+        blocking::shadows_into(device, lighting, observers, found)?;
+        self.elapsed += start.elapsed();
+        self.cpu += cpu.elapsed();
+        for shadow in found.iter() {
+            self.kinds[shadow.kind as usize] += 1;
+        }
+        if let Some(judge) = judge {
+            self.difference.add(first, found, &blocking::shadows(judge, lighting, observers)?);
+        }
+        Ok(())
+    }
+
+    fn summary<'a>(
+        &self,
+        device: &'a Device,
+        lighting: &Lighting,
+        output: Option<&'a Path>,
+        compare: Option<&'a Difference>,
+    ) -> Summary<'a> {
+        let [none, partial, annular, total] = self.kinds;
+        let (observers, seconds) = (self.kinds.iter().sum::<u64>(), self.elapsed.as_secs_f64());
+        Summary {
+            device: device.name(),
+            cpu: device.is_cpu(),
+            precision: if device.is_cpu() { "f64" } else { "f32" },
+            occluders: lighting.occluders().len(),
+            observers,
+            none,
+            partial,
+            annular,
+            total,
+            seconds,
+            cpu_seconds: self.cpu.as_secs_f64(),
+            mobservers_per_second: (seconds > 0.0 && observers > 0).then(|| observers as f64 / seconds * 1e-6),
+            output,
+            compare,
+        }
+    }
+}
+
+/// How it went: a line for people, an object for programs.
+#[derive(Serialize)]
+struct Summary<'a> {
+    device: &'a str,
+    cpu: bool,
+    precision: &'static str,
+    occluders: usize,
+    observers: u64,
+    none: u64,
+    partial: u64,
+    annular: u64,
+    total: u64,
+    /// Without reading and writing.
+    seconds: f64,
+    /// Of all cores, likewise.
+    cpu_seconds: f64,
+    /// None when there is nothing to divide.
+    mobservers_per_second: Option<f64>,
+    /// None when a broken promise kept it from being written.
+    output: Option<&'a Path>,
+    compare: Option<&'a Difference>,
+}
+
+impl Summary<'_> {
+    fn line(&self) -> String {
+        let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let counts = [(self.none, "none"), (self.partial, "partial"), (self.annular, "annular"), (self.total, "total")];
+        let mut line = format!(
+            "{} ({}): {}, {}: {}; {:.3} ms",
+            self.device,
+            self.precision,
+            plural(self.occluders as u64, "occluder"),
+            plural(self.observers, "observer"),
+            counts.map(|(count, word)| format!("{count} {word}")).join(", "),
+            1e3 * self.seconds
+        );
+        if let Some(rate) = self.mobservers_per_second {
+            line += &format!(", {rate:.3} Mobservers/s");
+        }
+        if let Some(output) = self.output {
+            line += &format!("; wrote {}", output.display());
+        }
+        if let Some(difference) = self.compare {
+            line += &format!(
+                "; against the CPU engine fractions differ by at most {:.1e}, {} kinds do",
+                difference.fraction, difference.kinds
+            );
+        }
+        line
+    }
+}
+
+/// By how much fractions may differ.
+const PROMISED: f64 = 1e-4;
+
+/// What two devices answered differently.
+#[derive(Debug, Default, Serialize)]
+struct Difference {
+    /// The largest difference of two fractions, and whose it is.
+    fraction: f64,
+    fraction_at: Option<u64>,
+    fractions_beyond: u64,
+    kinds: u64,
+    /// As many of them as fractions that close cannot explain.
+    kinds_beyond: u64,
+}
+
+impl Difference {
+    fn add(&mut self, first: u64, found: &[Shadow], expected: &[Shadow]) {
+        for (at, (found, expected)) in (first..).zip(found.iter().zip(expected)) {
+            let apart = (found.fraction - expected.fraction).abs();
+            if apart.is_nan() || apart > self.fraction {
+                (self.fraction, self.fraction_at) = (apart, Some(at));
+            }
+            self.fractions_beyond += u64::from(apart.is_nan() || apart > PROMISED);
+            self.kinds += u64::from(found.kind != expected.kind);
+            self.kinds_beyond += u64::from(!explained(found, expected));
+        }
+    }
+
+    /// What breaks a promise, if anything does.
+    fn broken(&self) -> Option<String> {
+        let mut faults = Vec::new();
+        if self.fractions_beyond > 0 {
+            let (count, most) = (self.fractions_beyond, self.fraction);
+            faults.push(format!("{count} fractions differ by more than {PROMISED:.0e}, the most by {most:.1e}"));
+        }
+        if self.kinds_beyond > 0 {
+            faults.push(format!("{} kinds differ where no edge is near another", self.kinds_beyond));
+        }
+        (!faults.is_empty()).then(|| faults.join("; "))
+    }
+}
+
+/// Whether both kinds may be said of fractions that close: almost none is none or a sliver, almost all is total or all but one.
+/// (Partial and annular may be said of any: a disc may touch the rim from within.)
+fn explained(a: &Shadow, b: &Shadow) -> bool {
+    let near = |fraction: f64| (a.fraction - fraction).abs().max((b.fraction - fraction).abs()) <= PROMISED;
+    let one_is = |kind: ShadowKind| (a.kind == kind) != (b.kind == kind);
+    (!one_is(ShadowKind::None) || near(1.0)) && (!one_is(ShadowKind::Total) || near(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_breaks_a_promise() {
+        let shadow = |fraction, kind| Shadow { fraction, kind };
+        let broken = |a: Shadow, b: Shadow| {
+            let mut difference = Difference::default();
+            difference.add(7, &[Shadow::LIT, a], &[Shadow::LIT, b]);
+            difference.broken()
+        };
+        use ShadowKind::{Annular, None as Lit, Partial, Total};
+        for (a, b, fault) in [
+            (shadow(0.5, Partial), shadow(0.50009, Partial), None),
+            (shadow(0.5, Partial), shadow(0.5002, Partial), Some("1 fractions differ by more than 1e-4")),
+            (shadow(f64::NAN, Partial), shadow(0.5, Partial), Some("fractions")),
+            (shadow(0.5, Partial), shadow(0.5, Annular), None),
+            (shadow(1.0, Lit), shadow(0.99995, Partial), None),
+            (shadow(0.99, Lit), shadow(0.99, Partial), Some("1 kinds differ")),
+            (shadow(0.0, Total), shadow(0.00005, Annular), None),
+            (shadow(0.0, Total), shadow(0.0, Lit), Some("1 kinds differ")),
+        ] {
+            let found = broken(a, b);
+            assert_eq!(found.is_some(), fault.is_some(), "{a:?} {b:?}: {found:?}");
+            assert!(found.unwrap_or_default().contains(fault.unwrap_or_default()), "{a:?} {b:?}");
+        }
+    }
+}

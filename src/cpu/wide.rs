@@ -1,0 +1,120 @@
+//! Eight f64 side by side, as arrays that compilers make vectors of: for long sums without a branch. (What becomes bits is in
+//! `lanes.rs`.)
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// How many.
+pub(crate) const WIDE: usize = 8;
+
+/// Numbers that are treated alike. No operation fuses, so that all processors round alike.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(pub(crate) [f64; WIDE]);
+
+macro_rules! operator {
+    ($trait:ident, $name:ident, $operator:tt) => {
+        impl $trait for Wide {
+            type Output = Self;
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                self.zip(other, |a, b| a $operator b)
+            }
+        }
+        impl $trait<f64> for Wide {
+            type Output = Self;
+            #[inline(always)]
+            fn $name(self, other: f64) -> Self {
+                self.zip(Self::splat(other), |a, b| a $operator b)
+            }
+        }
+        impl $trait<Wide> for f64 {
+            type Output = Wide;
+            #[inline(always)]
+            fn $name(self, other: Wide) -> Wide {
+                Wide::splat(self).zip(other, |a, b| a $operator b)
+            }
+        }
+    };
+}
+operator!(Add, add, +);
+operator!(Sub, sub, -);
+operator!(Mul, mul, *);
+operator!(Div, div, /);
+
+impl Neg for Wide {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.map(|x| -x)
+    }
+}
+
+impl Wide {
+    #[inline(always)]
+    pub(crate) fn splat(value: f64) -> Self {
+        Self([value; WIDE])
+    }
+
+    #[inline(always)]
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let mut out = self.0;
+        for x in &mut out {
+            *x = f(*x);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let mut out = self.0;
+        for (x, y) in out.iter_mut().zip(&other.0) {
+            *x = f(*x, *y);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    pub(crate) fn sqrt(self) -> Self {
+        self.map(f64::sqrt)
+    }
+
+    #[inline(always)]
+    pub(crate) fn abs(self) -> Self {
+        self.map(f64::abs)
+    }
+
+    /// `self · b + c`, rounded once: the only one that is.
+    #[inline(always)]
+    pub(crate) fn exact_mul_add(self, b: Self, c: Self) -> Self {
+        let mut out = self.0;
+        for ((x, b), c) in out.iter_mut().zip(&b.0).zip(&c.0) {
+            *x = x.mul_add(*b, *c);
+        }
+        Self(out)
+    }
+
+    /// The larger one; `bound` in place of NaN.
+    #[inline(always)]
+    pub(crate) fn at_least(self, bound: f64) -> Self {
+        self.map(|x| if x > bound { x } else { bound })
+    }
+
+    /// `yes` where it is below `limit`, else, and for NaN, `no`.
+    #[inline(always)]
+    pub(crate) fn if_below(self, limit: Self, yes: Self, no: Self) -> Self {
+        let mut out = no.0;
+        for (((x, limit), yes), out) in self.0.iter().zip(&limit.0).zip(&yes.0).zip(&mut out) {
+            *out = if x < limit { *yes } else { *out };
+        }
+        Self(out)
+    }
+
+    /// `yes` where it is 0 or less, else, and for NaN, `no`.
+    #[inline(always)]
+    pub(crate) fn if_not_positive(self, yes: Self, no: Self) -> Self {
+        let mut out = no.0;
+        for ((x, yes), out) in self.0.iter().zip(&yes.0).zip(&mut out) {
+            *out = if *x <= 0.0 { *yes } else { *out };
+        }
+        Self(out)
+    }
+}

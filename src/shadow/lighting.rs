@@ -1,0 +1,109 @@
+//! A light and what may stand before it, and what of the light is left at a place.
+
+use glam::DVec3;
+
+use super::frame::Ball;
+use super::sight::check;
+use super::system::System;
+use crate::error::Result;
+
+/// A light and the balls that may stand before it, in f64 and in any one unit: what [`Device::shadows`](crate::Device::shadows)
+/// is asked about.
+///
+/// * A ball behind the light, or behind the observer, counts for nothing. Balls that overlap on the disc count once (their
+///   true union). Should a ball meet the light, the one of smaller power stands in front.
+/// * Inside a ball it is dark. On its surface the ball is half the sky, and so it is up to 2⁻²² of its radius below, which is
+///   what rounding to f32 makes of a place on the ground.
+/// * Inside the light, and outside all balls, there is light: 1, [`ShadowKind::None`].
+/// * A light of radius 0 is a point: all or nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lighting {
+    light: Ball,
+    occluders: Vec<Ball>,
+}
+
+impl Lighting {
+    /// Puts a light and its occluders together.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for a coordinate or a radius that is no number up to 1e150, and for a
+    /// negative radius.
+    pub fn new(light: Ball, occluders: impl Into<Vec<Ball>>) -> Result<Self> {
+        let occluders = occluders.into();
+        check("light", 0, light)?;
+        (0..).zip(&occluders).try_for_each(|(i, &ball)| check("occluder", i, ball))?;
+        Ok(Self { light, occluders })
+    }
+
+    /// The light.
+    pub fn light(&self) -> Ball {
+        self.light
+    }
+
+    /// What may stand before it.
+    pub fn occluders(&self) -> &[Ball] {
+        &self.occluders
+    }
+}
+
+impl From<&System> for Lighting {
+    /// The system's light, and the balls of all bodies that cast shadows.
+    fn from(system: &System) -> Self {
+        let casting = system.bodies().iter().filter(|body| body.casts);
+        Self { light: system.light().ball, occluders: casting.flat_map(|body| &body.balls).copied().collect() }
+    }
+}
+
+/// How a light's disc is covered. The numbers are those of files and of shaders.
+///
+/// It is decided by the edges of the discs, not by the fraction: a sliver may be too thin to move the fraction from 0 or 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ShadowKind {
+    /// Not at all: full light.
+    #[default]
+    None = 0,
+    /// In part, its rim too: the penumbra.
+    Partial = 1,
+    /// In part, but its whole rim is seen: the antumbra. (Several small balls before a large light do the same.)
+    Annular = 2,
+    /// Wholly: the umbra.
+    Total = 3,
+}
+
+impl ShadowKind {
+    /// In the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::None, Self::Partial, Self::Annular, Self::Total];
+
+    /// What it is called: `none`, `partial`, `annular`, `total`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Partial => "partial",
+            Self::Annular => "annular",
+            Self::Total => "total",
+        }
+    }
+}
+
+/// What of the light is left at a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shadow {
+    /// The part of the light's disc, by solid angle, that is seen: 0 in the umbra, 1 in full light. (1 − fraction is the
+    /// obscuration.)
+    pub fraction: f64,
+    /// How the disc is covered.
+    pub kind: ShadowKind,
+}
+
+impl Shadow {
+    /// Full light.
+    pub const LIT: Self = Self { fraction: 1.0, kind: ShadowKind::None };
+    /// No light.
+    pub const DARK: Self = Self { fraction: 0.0, kind: ShadowKind::Total };
+}
+
+/// Whether an observer's place can be used.
+pub(crate) fn check_observer(index: u64, observer: DVec3) -> Result<()> {
+    check("observer", index, Ball { center: observer, radius: 0.0 })
+}
