@@ -5,6 +5,7 @@ mod asked;
 mod bench;
 mod cast;
 mod compare;
+mod contains;
 mod devices;
 mod feed;
 mod pictures;
@@ -35,6 +36,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Cast rays at spheres: which one does each ray meet, and when?
     Cast(Box<cast::CastArgs>),
+    /// Which spheres hold each point: how many, and the lowest number
+    Contains(contains::ContainsArgs),
     /// Draw a system of a light and bodies, with umbra and penumbra as they are
     Render(Box<render::RenderArgs>),
     /// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
@@ -48,6 +51,7 @@ enum Command {
 pub(crate) fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Cast(args) => cast::run(&args),
+        Command::Contains(args) => contains::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Shadow(args) => shadow::run(&args),
         Command::Devices(args) => devices::run(&args),

@@ -6,7 +6,7 @@ use super::output::check_output;
 use super::whole::Whole;
 use super::{extension, npz, text};
 use crate::error::{Error, Result};
-use crate::records::{Approach, Hit, Interval, NO_SPHERE};
+use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
 use crate::shadow::Shadow;
 use crate::watch::Watch;
 
@@ -75,6 +75,15 @@ impl AnswerRow for Interval {
     const MISS: Self = Interval::MISS;
     fn is_miss(&self) -> bool {
         !self.is_hit()
+    }
+}
+
+impl AnswerRow for Holders {
+    const COLUMNS: &'static [Column<Self>] =
+        &[("count", |found| Number::Count(found.count)), ("id", |found| Number::Id(found.id))];
+    const MISS: Self = Holders::NONE;
+    fn is_miss(&self) -> bool {
+        false
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 
 use super::answers::{AnswerRow, Number};
 use crate::answer::Lists;
-use crate::records::Interval;
+use crate::records::{Interval, NO_SPHERE};
 use rayon::prelude::*;
 
 /// Rows a core formats at a time.
@@ -46,6 +46,7 @@ fn cell(text: &mut String, number: Number) {
         Number::Float(x) => write!(text, "{x:?}"),
         Number::Double(x) => write!(text, "{x:?}"),
         Number::Word(_, word) => write!(text, "{word}"),
+        Number::Id(NO_SPHERE) => Ok(()),
         Number::Id(number) | Number::Count(number) => write!(text, "{number}"),
         Number::Offset(number) => write!(text, "{number}"),
         Number::Flag(flag) => write!(text, "{flag}"),

@@ -1,0 +1,235 @@
+//! `umbracast contains`: which spheres hold points.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use umbracast::files::{AnswerWriter, RayBatches, RayFile, center_of_spheres, check_output, read_spheres};
+use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
+use umbracast::{Watch, blocking};
+
+use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
+use super::progress::{Casting, Working};
+use super::{print_json, say, signals};
+
+const EXAMPLES: &str = "\
+Files:
+  .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
+  .csv  columns by name. Spheres: x,y,z,r. Points: x,y,z
+  .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
+OUT is .npz or .csv and has a row a point:
+  count  how many spheres hold it, their surfaces included (u4)
+  id     the lowest of their numbers in the file, from 0; 4294967295 in .npz, an empty cell in .csv when there is none (u4)
+
+Examples:
+  umbracast contains spheres.csv points.csv -o inside.csv
+  umbracast contains spheres.npy points.npy -o inside.npz --device gpu --compare
+  umbracast contains map.csv points.csv -o inside.npz --origin auto --on-bad skip --json
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
+  5 reading or writing failed, 6 --compare found a broken promise, 130 stopped by Ctrl-C.";
+
+/// Which spheres hold each point: how many, and the lowest number
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast contains --help` explains the files and gives examples.")]
+pub(crate) struct ContainsArgs {
+    /// Spheres: .npy, .csv, .f32 or .spheres
+    spheres: PathBuf,
+    /// Points: .npy, .csv, .f32 or .points
+    points: PathBuf,
+    /// Where the answers go: .npz or .csv
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
+    /// the centre of the spheres
+    #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
+    origin: Option<Origin>,
+    /// What to do with points that are not finite
+    #[arg(long, value_parser = words([
+        ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
+        ("skip", "say that nothing holds them, and count them", OnBad::Skip),
+    ]), default_value = "refuse")]
+    on_bad: OnBad,
+    /// How exact the answer is: `exact` costs little here
+    #[arg(long, value_parser = precisions(), default_value = "exact")]
+    precision: Precision,
+    #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
+    tree: TreeArgs,
+    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    #[arg(long)]
+    compare: bool,
+    /// Print one JSON object on stdout instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
+    let query = Query { on_bad: args.on_bad, ..Query::at(args.precision) };
+    // What can be refused at once is refused before a device is opened, the cheapest first.
+    check_output(&args.output, &[&args.spheres, &args.points])?;
+    let points = RayFile::<[f32; 3]>::open(&args.points)?;
+    let reading = Working::on("reading spheres".into(), args.quiet);
+    let origin = match args.origin {
+        None => Default::default(),
+        Some(Origin::At(origin)) => origin,
+        Some(Origin::Auto) => center_of_spheres(&args.spheres)?,
+    };
+    let spheres = read_spheres(&args.spheres, origin)?;
+    drop(reading);
+    let mut points = points.read(origin, args.on_bad)?;
+    let device = blocking::open(&args.device.options(args.precision))?;
+    let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+
+    let watch = Watch::new();
+    let placing = Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
+    let scene = blocking::scene(&device, &spheres.records, &args.tree.options())?.watched(&watch);
+    let judge = judge.map(|cpu| blocking::scene(&cpu, &spheres.records, &SceneOptions::default())).transpose()?;
+    drop(placing);
+    signals::cancel(&watch);
+    let mut writer = AnswerWriter::create(&args.output)?;
+    let mut sum = Sum::default();
+    {
+        let (shown, what) = (watch.clone(), format!("looking among {} spheres on {}", scene.len(), device.name()));
+        // Points that are held are asked for twice: an estimate.
+        let done = move || shown.done();
+        let casting = Casting { what, things: "points", done, expected: points.expected() };
+        let _working = Working::casting(casting, args.quiet);
+        let mut batch = Vec::with_capacity(RayBatches::BATCH);
+        while points.next(&mut batch, &watch)? {
+            let part = Points::from(&batch).numbered_from(sum.report.rays);
+            let found = blocking::contains(&scene, part, &query).map_err(|error| placed(&args.points, error))?;
+            if let Some(judge) = &judge {
+                let expected = blocking::contains(judge, part, &query)?;
+                sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
+            }
+            writer.write(&found)?;
+            sum.held += found.iter().map(|found| u64::from(found.count)).sum::<u64>();
+            sum.report = sum.report + found.report;
+        }
+    }
+    let broken = (judge.is_some() && sum.differ > 0 && args.precision == Precision::Exact)
+        .then(|| format!("{} answers differ from the CPU engine's", sum.differ));
+    if broken.is_none() {
+        // Answers that broke a promise are not handed on as if they had kept it.
+        let _working = Working::on("writing".into(), args.quiet);
+        writer.finish(&watch)?;
+    }
+    let rounded = spheres.rounding.changed + points.rounding().changed;
+    let output = broken.is_none().then_some(&*args.output);
+    let summary = sum.summary(&device, scene.len(), args, rounded, output);
+    if args.json {
+        print_json(&summary)?;
+    } else if !args.quiet {
+        say(&summary.line());
+    }
+    broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+}
+
+/// An error about a point, in the words of its file.
+fn placed(path: &Path, error: Error) -> Error {
+    match error {
+        Error::BadRecord { what: "point", index, field, value, why } => {
+            let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
+            Error::BadFile { path: path.to_path_buf(), message }
+        }
+        other => other,
+    }
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Sum {
+    report: Report,
+    held: u64,
+    differ: u64,
+}
+
+impl Sum {
+    fn summary<'a>(
+        &self,
+        device: &'a Device,
+        spheres: usize,
+        args: &ContainsArgs,
+        rounded: u64,
+        output: Option<&'a Path>,
+    ) -> Summary<'a> {
+        let Report { rays: points, hits, skipped, judged, seconds, .. } = self.report;
+        Summary {
+            device: device.name(),
+            cpu: device.is_cpu(),
+            precision: args.precision.word(),
+            spheres,
+            points,
+            inside: hits,
+            holders: self.held,
+            skipped,
+            judged,
+            seconds,
+            mpoints_per_second: (seconds > 0.0 && points > 0).then(|| points as f64 / seconds * 1e-6),
+            rounded,
+            output,
+            differ: args.compare.then_some(self.differ),
+        }
+    }
+}
+
+/// How it went: a line for people, an object for programs.
+#[derive(Serialize)]
+struct Summary<'a> {
+    device: &'a str,
+    cpu: bool,
+    precision: &'static str,
+    spheres: usize,
+    points: u64,
+    /// Points that any sphere holds.
+    inside: u64,
+    /// Spheres that hold them, all together.
+    holders: u64,
+    skipped: u64,
+    judged: u64,
+    /// Without reading and writing.
+    seconds: f64,
+    /// None when there is nothing to divide.
+    mpoints_per_second: Option<f64>,
+    /// Numbers that changed when they became f32.
+    rounded: u64,
+    /// None when a broken promise kept it from being written.
+    output: Option<&'a Path>,
+    /// From the CPU engine's answers.
+    differ: Option<u64>,
+}
+
+impl Summary<'_> {
+    fn line(&self) -> String {
+        let mut line = format!(
+            "{}: {} spheres, {} points, {} inside, {} holders in all, {:.3} ms",
+            self.device,
+            self.spheres,
+            self.points,
+            self.inside,
+            self.holders,
+            1e3 * self.seconds
+        );
+        if let Some(rate) = self.mpoints_per_second {
+            line += &format!(", {rate:.3} Mpoints/s");
+        }
+        for (count, what) in [
+            (self.skipped, "bad points skipped"),
+            (self.judged, "points decided by exact arithmetic"),
+            (self.rounded, "numbers rounded to f32"),
+        ] {
+            if count > 0 {
+                line += &format!(", {count} {what}");
+            }
+        }
+        if let Some(differ) = self.differ {
+            line += &format!("; {differ} answers differ from the CPU engine's");
+        }
+        line
+    }
+}
