@@ -263,9 +263,39 @@ fn usages() -> Vec<Wrong> {
     ]
 }
 
+fn points() -> Vec<Wrong> {
+    let wrong_points =
+        |what, text: &str, words| wrong(what, ("p.csv", text.into()), "contains s.csv p.csv -o out.csv", 2, words);
+    vec![
+        wrong_points("point that is none", "x,y,z\n0,0,0\n0,nan,0\n", &["p.csv: line 3: y is nan", "finite"]),
+        wrong_points("point beyond f32", "x,y,z\n0,0,1e39\n", &["p.csv: line 2: z is 1e39", "exceeds"]),
+        wrong_points("point of words", "x,y,z\n0,0,up\n", &["p.csv: line 2: z is 'up'", "expected a number"]),
+        wrong_points("rays for points", RAYS, &["p.csv", "'ox'"]),
+        wrong_points("spheres for points", SPHERES, &["p.csv", "column 'r'"]),
+        wrong(
+            "wide points",
+            ("p.npy", npy("'<f4'", false, "(2, 4)", &le4(&[0.0; 8]))),
+            "contains s.csv p.npy -o out.csv",
+            2,
+            &["p.npy", "(2, 4)"],
+        ),
+        wrong("no points", None, "contains s.csv gone.csv -o out.csv", 5, &["cannot read gone.csv"]),
+        wrong_usage("points without output", "contains s.csv r.csv", &["--output"]),
+        wrong_usage("points into their file", "contains s.csv r.csv -o r.csv", &["is an input too"]),
+        wrong_usage("policies of points", "contains s.csv r.csv -o out.csv --inside exit", &["--inside"]),
+        wrong(
+            "no device for points",
+            ("p.csv", b"x,y,z\n".to_vec()),
+            "contains s.csv p.csv -o out.csv --device abacus",
+            3,
+            &["abacus"],
+        ),
+    ]
+}
+
 #[test]
 fn wrong_inputs_are_refused_and_change_nothing() {
-    let cases: Vec<Wrong> = tables().into_iter().chain(arrays()).chain(usages()).collect();
+    let cases: Vec<Wrong> = tables().into_iter().chain(arrays()).chain(usages()).chain(points()).collect();
     assert!(cases.len() >= 80, "{} cases", cases.len());
     for (what, file, arguments, code, words) in cases {
         let folder = Folder::new();
