@@ -274,7 +274,7 @@ fn lists_are_written_in_every_format() {
 #[test]
 fn lists_go_with_every_other_option() {
     let folder = Folder::new();
-    folder.write("s.csv", CHAIN).write("r.csv", RAYS).write("five.csv", &format!("{RAYS}0,0,0,1,0,0\n0,0,0,1,0,0\n"));
+    folder.write("s.csv", CHAIN).write("r.csv", RAYS).write("five.csv", format!("{RAYS}0,0,0,1,0,0\n0,0,0,1,0,0\n"));
     for query in ["all", "count", "nearest --k 1"] {
         let done = folder.right(&format!("cast s.csv five.csv -o pairs.csv --query {query} --pairwise --compare"));
         assert!(done.errors.contains("5 rays, 4 hits, 4 met in all"), "{}", done.errors);
