@@ -141,6 +141,36 @@ fn earth_and_moon_together_leave_no_negative_light() {
     }
 }
 
+/// The obscuration at 271 places of the flattened Earth on 2024-04-08 at 18:17:00 UTC, as Skyfield has it with JPL's DE421.
+#[test]
+fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
+    let sun = Ball::new([-9_950_956.769529846, -148_176_400.78641182, 19_792_826.904298924], 695_700.0);
+    let moon = Ball::new([-24_917.4531705742, -355_518.3706825553, 49_434.95114399382], 1_737.4);
+    let rows: Vec<[f64; 3]> = include_str!("data/solar_obscuration.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>().try_into().unwrap())
+        .collect();
+    let (a, b) = (6_378.137_f64, 6_356.752_314_245_f64);
+    let flat = 1.0 - (b / a).powi(2);
+    let place = |row: &[f64; 3]| {
+        let (latitude, longitude) = (row[0].to_radians(), row[1].to_radians());
+        let n = a / (1.0 - flat * latitude.sin().powi(2)).sqrt();
+        let (x, y) = (latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin());
+        DVec3::new(n * x, n * y, n * (1.0 - flat) * latitude.sin())
+    };
+    let observers: Vec<DVec3> = rows.iter().map(place).collect();
+    assert_eq!(rows.len(), 271);
+    for device in devices() {
+        let found = shadows(device, &lighting(sun, [moon]), &observers).unwrap();
+        let off = found.iter().zip(&rows).map(|(shadow, row)| (1.0 - shadow.fraction - row[2]).abs());
+        let worst = off.fold(0.0, f64::max);
+        println!("{}: {worst:.1e}", device.name());
+        // The table has six digits.
+        assert!(worst < if device.is_cpu() { 6e-7 } else { 1e-4 }, "{}: {worst}", device.name());
+    }
+}
+
 /// Along the axis of 2024-04-08: the Moon's umbra, behind its tip the antumbra, and beside the penumbra full light.
 #[test]
 fn umbra_antumbra_and_penumbra_lie_where_they_must() {
