@@ -80,7 +80,7 @@ fn nobody_sees_two_million_percent_of_the_sun() {
     let (x, y) = away.any_orthonormal_pair();
     let mut observers = Vec::new();
     for turn in 0..2000 {
-        let across = DVec3::from(x * f64::from(turn).cos() + y * f64::from(turn).sin());
+        let across = x * f64::from(turn).cos() + y * f64::from(turn).sin();
         // To the last digit by bisection, and the offset that was reported.
         let at = |offset: f64| away * 8_480.0 + across * offset;
         let (mut dark, mut seen) = (6_300.0, 6_371.0);
