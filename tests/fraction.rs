@@ -328,6 +328,28 @@ fn devices_agree_on_the_night_and_the_moons_shadow() {
     }
 }
 
+/// A swarm before a wide light: many on each disc, most beside it, and more than go to a device at a time.
+#[test]
+fn swarms_are_as_one_by_one() {
+    let mut numbers = Numbers(11);
+    let light = Ball::new([0.0, 0.0, 1_000.0], 30.0);
+    let swarm: Vec<Ball> =
+        (0..3_000).map(|_| Ball { center: direction(&mut numbers) * 40.0 + DVec3::Z * 100.0, radius: 0.4 }).collect();
+    let observers: Vec<DVec3> =
+        (0..1_500).map(|_| direction(&mut numbers) * between(&mut numbers, 0.0, 40.0)).collect();
+    let lighting = Lighting::new(light, swarm).unwrap();
+    let one = |observer: &DVec3| visible_fraction(*observer, light, lighting.occluders()).unwrap();
+    let expected: Vec<f64> = observers.iter().map(one).collect();
+    let crowded = expected.iter().filter(|fraction| **fraction > 0.0 && **fraction < 0.95).count();
+    assert!(crowded > 300, "{crowded}");
+    for device in devices() {
+        let found = shadows(device, &lighting, &observers).unwrap();
+        let worst = found.iter().zip(&expected).map(|(a, b)| (a.fraction - b).abs()).fold(0.0, f64::max);
+        println!("{}: {crowded} crowded, worst {worst:.1e}", device.name());
+        assert!(worst < if device.is_cpu() { 1e-10 } else { 1e-4 }, "{}: {worst}", device.name());
+    }
+}
+
 #[test]
 fn where_observers_may_stand() {
     let (light, ball) = (Ball::new([0.0, 0.0, 100.0], 1.0), Ball::new([0.0, 0.0, 50.0], 5.0));
