@@ -80,7 +80,7 @@ fn nobody_sees_two_million_percent_of_the_sun() {
     let (x, y) = away.any_orthonormal_pair();
     let mut observers = Vec::new();
     for turn in 0..2000 {
-        let across = DVec3::from(x * f64::from(turn).cos() + y * f64::from(turn).sin());
+        let across = x * f64::from(turn).cos() + y * f64::from(turn).sin();
         // To the last digit by bisection, and the offset that was reported.
         let at = |offset: f64| away * 8_480.0 + across * offset;
         let (mut dark, mut seen) = (6_300.0, 6_371.0);
@@ -138,6 +138,36 @@ fn earth_and_moon_together_leave_no_negative_light() {
             assert!(apart < allowed, "{} {observer:?}: {found:?} for {fraction}", device.name());
             assert_eq!(found.kind, kind, "{} {observer:?}: {found:?}", device.name());
         }
+    }
+}
+
+/// The obscuration at 271 places of the flattened Earth on 2024-04-08 at 18:17:00 UTC, as Skyfield has it with JPL's DE421.
+#[test]
+fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
+    let sun = Ball::new([-9_950_956.769529846, -148_176_400.78641182, 19_792_826.904298924], 695_700.0);
+    let moon = Ball::new([-24_917.4531705742, -355_518.3706825553, 49_434.95114399382], 1_737.4);
+    let rows: Vec<[f64; 3]> = include_str!("data/solar_obscuration.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>().try_into().unwrap())
+        .collect();
+    let (a, b) = (6_378.137_f64, 6_356.752_314_245_f64);
+    let flat = 1.0 - (b / a).powi(2);
+    let place = |row: &[f64; 3]| {
+        let (latitude, longitude) = (row[0].to_radians(), row[1].to_radians());
+        let n = a / (1.0 - flat * latitude.sin().powi(2)).sqrt();
+        let (x, y) = (latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin());
+        DVec3::new(n * x, n * y, n * (1.0 - flat) * latitude.sin())
+    };
+    let observers: Vec<DVec3> = rows.iter().map(place).collect();
+    assert_eq!(rows.len(), 271);
+    for device in devices() {
+        let found = shadows(device, &lighting(sun, [moon]), &observers).unwrap();
+        let off = found.iter().zip(&rows).map(|(shadow, row)| (1.0 - shadow.fraction - row[2]).abs());
+        let worst = off.fold(0.0, f64::max);
+        println!("{}: {worst:.1e}", device.name());
+        // The table has six digits.
+        assert!(worst < if device.is_cpu() { 6e-7 } else { 1e-4 }, "{}: {worst}", device.name());
     }
 }
 
@@ -295,6 +325,28 @@ fn devices_agree_on_the_night_and_the_moons_shadow() {
         }
         println!("{}: worst {worst:.1e}", device.name());
         assert!(worst < 1e-4, "{}", device.name());
+    }
+}
+
+/// A swarm before a wide light: many on each disc, most beside it, and more than go to a device at a time.
+#[test]
+fn swarms_are_as_one_by_one() {
+    let mut numbers = Numbers(11);
+    let light = Ball::new([0.0, 0.0, 1_000.0], 30.0);
+    let swarm: Vec<Ball> =
+        (0..3_000).map(|_| Ball { center: direction(&mut numbers) * 40.0 + DVec3::Z * 100.0, radius: 0.4 }).collect();
+    let observers: Vec<DVec3> =
+        (0..1_500).map(|_| direction(&mut numbers) * between(&mut numbers, 0.0, 40.0)).collect();
+    let lighting = Lighting::new(light, swarm).unwrap();
+    let one = |observer: &DVec3| visible_fraction(*observer, light, lighting.occluders()).unwrap();
+    let expected: Vec<f64> = observers.iter().map(one).collect();
+    let crowded = expected.iter().filter(|fraction| **fraction > 0.0 && **fraction < 0.95).count();
+    assert!(crowded > 300, "{crowded}");
+    for device in devices() {
+        let found = shadows(device, &lighting, &observers).unwrap();
+        let worst = found.iter().zip(&expected).map(|(a, b)| (a.fraction - b).abs()).fold(0.0, f64::max);
+        println!("{}: {crowded} crowded, worst {worst:.1e}", device.name());
+        assert!(worst < if device.is_cpu() { 1e-10 } else { 1e-4 }, "{}: {worst}", device.name());
     }
 }
 

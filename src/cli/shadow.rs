@@ -18,12 +18,12 @@ use super::progress::{Casting, Working};
 use super::{print_json, say};
 
 const EXAMPLES: &str = "\
-OBSERVERS are points in the unit and the frame of SYSTEM:
+OBSERVERS are points in the unit and the frame of SYSTEM, in f64:
   .npy  f4 or f8 of shape (N, 3): x y z
   .csv  columns x,y,z
   .f32  raw little-endian records of 3 f32
-SYSTEM is a file as `umbracast render` draws it (systems/README.md), of which the light and the bodies count, without those
-with `casts = false`. It needs no camera:
+SYSTEM is a file as `umbracast render` draws it (systems/README.md). Its light
+and its bodies count, but those with `casts = false`; it needs no camera:
   unit = 'km'
   [light]
   center = [0, 0, 149_597_870.7]
@@ -33,22 +33,28 @@ with `casts = false`. It needs no camera:
   center = [0, 0, 370_000]
   radius = 1_737.4
 OUT is .npz or .csv and has a row an observer:
-  fraction  part of the light's disc that is seen, by solid angle: 0 in the umbra, 1 in full light (f8)
-  kind      none, partial (penumbra), annular (antumbra) or total (umbra); in .npz 0, 1, 2, 3 (u1)
-Bodies that overlap before the light count once. What is behind the light or behind the observer does not count. Inside a
-body it is dark; on its surface, or up to 2.4e-7 of its radius below, it hides half the sky. Inside the light it is light.
-The CPU engine works in f64, exact to 1e-9; GPUs in f32, exact to 1e-4, of numbers made small in f64.
+  fraction  part of the light's disc that is seen, by solid angle:
+            0 in the umbra, 1 in full light (f8); 1 - fraction is the obscuration
+  kind      none, partial (penumbra), annular (antumbra) or total (umbra);
+            in .npz 0, 1, 2, 3 (u1)
+Bodies that overlap before the light count once. What is behind the light or
+behind the observer does not count. Inside a body it is dark; on its surface, or
+up to 2.4e-7 of its radius below, it hides half the sky. Inside the light there
+is light. The edges decide the kind: a sliver may be too thin for the fraction.
+The CPU engine works in f64, exact to 1e-9; GPUs work in f32, exact to 1e-4, of
+numbers that were made small in f64.
 
 Examples:
   umbracast shadow observers.csv systems/eclipse-2024-04-08.toml -o seen.csv
-  umbracast shadow satellites.npy systems/eclipse-2024-04-08.toml -o seen.npz --json
-  umbracast shadow satellites.npy systems/eclipse-2024-04-08.toml -o seen.npz --device gpu --compare
+  umbracast shadow satellites.npy system.toml -o seen.npz --json
+  umbracast shadow satellites.npy system.toml -o seen.npz --device gpu --compare
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed,
-  6 --compare found a broken promise.";
+Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed,
+  5 reading or writing failed, 6 --compare found a broken promise.";
 
 /// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
 #[derive(Debug, Args)]
+#[command(override_usage = "umbracast shadow [OPTIONS] OBSERVERS SYSTEM -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
 pub(crate) struct ShadowArgs {
     /// Observers: .npy, .csv or .f32

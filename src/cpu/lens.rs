@@ -128,12 +128,11 @@ impl Angle {
         self.plus(Self { sine: -other.sine, cosine: other.cosine })
     }
 
-    /// The sine of half of an angle in `[0, 2π]`, nothing cancelling.
+    /// The squared sine of half of an angle, nothing cancelling.
     #[inline(always)]
-    fn half_sine(self) -> Wide {
-        let near = self.sine.abs() / (2.0 * (1.0 + self.cosine.at_least(0.0))).sqrt();
-        let far = (0.5 * (1.0 + (-self.cosine).at_least(0.0))).sqrt();
-        self.cosine.if_not_positive(far, near)
+    fn half_sine_squared(self) -> Wide {
+        let near = 0.5 * self.sine * self.sine / (1.0 + self.cosine.abs());
+        self.cosine.if_not_positive(0.5 * (1.0 - self.cosine), near)
     }
 
     /// 1 less the cosine, of an angle up to a quarter turn.
@@ -162,21 +161,22 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let front = -dot(from_light, sum) - (light_radius - radius) * (light_radius + radius);
 
     let tangent = power.sqrt();
-    let distance = (power + radius * radius).sqrt();
+    let one_over_distance = 1.0 / (power + radius * radius).sqrt();
     let light_tangent = ((light_distance - light_radius) * (light_distance + light_radius)).at_least(0.0).sqrt();
-    let a = Angle { sine: light_radius / light_distance, cosine: light_tangent / light_distance };
-    let b = Angle { sine: radius / distance, cosine: tangent / distance };
-    let (length, ahead) = (dot(cross, cross).sqrt(), dot(toward, from_origin));
-    let both = (length * length + ahead * ahead).sqrt();
-    let c = Angle { sine: length / both, cosine: ahead / both };
+    let one_over_light = 1.0 / light_distance;
+    let a = Angle { sine: light_radius * one_over_light, cosine: light_tangent * one_over_light };
+    let b = Angle { sine: radius * one_over_distance, cosine: tangent * one_over_distance };
+    let (area, ahead) = (dot(cross, cross), dot(toward, from_origin));
+    let one_over_both = 1.0 / (area + ahead * ahead).sqrt();
+    let c = Angle { sine: area.sqrt() * one_over_both, cosine: ahead * one_over_both };
     let (near, far) = (c.minus(b), c.plus(b));
     let (inner, outer, beyond) = (a.minus(near), a.plus(near), far.minus(a));
 
-    // The four sines of the half-angle formulas.
+    // The four sines of the half-angle formulas, squared.
     let zero = Wide::splat(0.0);
-    let whole = a.plus(far).half_sine();
-    let less_a = beyond.sine.if_not_positive(zero, beyond.half_sine());
-    let (less_b, less_c) = (outer.half_sine(), inner.half_sine());
+    let whole = a.plus(far).half_sine_squared();
+    let less_a = beyond.sine.if_not_positive(zero, beyond.half_sine_squared());
+    let (less_b, less_c) = (outer.half_sine_squared(), inner.half_sine_squared());
     let (versine_a, versine_b) = (a.versine(), b.versine());
     let lens =
         segment(less_a * less_c, whole * less_b, versine_a) + segment(less_b * less_c, whole * less_a, versine_b);
@@ -194,17 +194,21 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     (fraction, inside(kinds[3], none(kinds[0], total(kinds[3], smaller(kinds[2], kinds[1])))))
 }
 
-/// Half the solid angle between an arc and its chord, for a half-angle of which the squared sine and cosine of its half are in
-/// the ratio of `p` to `q`.
+/// Half the solid angle between an arc and its chord, for a half-angle of which sine and cosine of its half, to the fourth
+/// power, are in the ratio of `p` to `q`.
 #[inline(always)]
 fn segment(p: Wide, q: Wide, v: Wide) -> Wide {
-    let root = (p * q).sqrt();
-    let (s, c) = (2.0 * root / (p + q), (q - p) / (p + q));
-    let half_angle = 2.0 * arc(p.sqrt(), q.sqrt());
+    let (p, q) = (p.sqrt(), q.sqrt());
+    let (along, aside) = (q - p, 2.0 * (p * q).sqrt());
+    let one_over_length = 1.0 / (p + q);
+    let (s, c) = (aside * one_over_length, along * one_over_length);
+    let half_angle = arc(aside, along.abs());
+    let half_angle = along.if_below(Wide::splat(0.0), PI - half_angle, half_angle);
     let (run, rise) = (s * c * v, 1.0 - s * s * v);
     let excess = arc(run.abs(), rise);
     let excess = run.if_below(Wide::splat(0.0), -excess, excess);
-    let x = run / rise;
+    let one_over_rise = 1.0 / rise;
+    let x = run * one_over_rise;
     let square = x * x;
     let series = 1.0 / 5.0 - square * (1.0 / 7.0 - square * (1.0 / 9.0 - square * (1.0 / 11.0)));
     let tail = x * square * (1.0 / 3.0 - square * series);
@@ -214,7 +218,7 @@ fn segment(p: Wide, q: Wide, v: Wide) -> Wide {
     let tail = 1.0 - square * (1.0 / 72.0) * (1.0 - square * (1.0 / 110.0) * (1.0 - square * (1.0 / 156.0)));
     let tail = y * square * (1.0 / 6.0) * (1.0 - square * (1.0 / 20.0) * (1.0 - square * (1.0 / 42.0) * tail));
     let less_sine = y.if_below(Wide::splat(0.3), tail, y - 2.0 * s * c);
-    let small = 0.5 * v * less_sine - v * v * s * s * s * c / rise + less_arctangent;
+    let small = 0.5 * v * less_sine - v * v * s * s * s * c * one_over_rise + less_arctangent;
     run.abs().if_below(0.25 * rise, small, half_angle * v - excess)
 }
 

@@ -107,11 +107,29 @@ dispatch! {
 
 #[inline(always)]
 fn sift<L: Lanes>(observers: &mut Observers, ball: Ball, number: u64) -> bool {
-    let Observers { light_radius, at, to_light, square, power, flags, last } = observers;
-    let [cx, cy, cz] = ball.center.to_array();
-    let (light, own, product) = (*light_radius * *light_radius, ball.radius * ball.radius, *light_radius * ball.radius);
     let mut any = 0;
     for i in 0..BLOCK {
+        let flag = observers.flag(i, ball);
+        observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & TOUCHES);
+        observers.last[i] = if flag == TOUCHES { number } else { observers.last[i] };
+        any |= flag;
+    }
+    any & TOUCHES != 0
+}
+
+impl Observers {
+    /// Whether a ball may touch the disc of observer `i`.
+    pub(crate) fn is_touched(&self, i: usize, ball: Ball) -> bool {
+        self.flag(i, ball) == TOUCHES
+    }
+
+    /// What one ball does to observer `i`: none of the flags, [`TOUCHES`] or [`COVERS`].
+    #[inline(always)]
+    fn flag(&self, i: usize, ball: Ball) -> u64 {
+        let Self { light_radius, at, to_light, square, power, .. } = self;
+        let [cx, cy, cz] = ball.center.to_array();
+        let (light, own, product) =
+            (light_radius * light_radius, ball.radius * ball.radius, light_radius * ball.radius);
         let (ox, oy, oz) = (cx - at[0][i], cy - at[1][i], cz - at[2][i]);
         let ahead = ox * to_light[0][i] + oy * to_light[1][i] + oz * to_light[2][i];
         let near = ox * ox + oy * oy + oz * oz;
@@ -126,16 +144,12 @@ fn sift<L: Lanes>(observers: &mut Observers, ball: Ball, number: u64) -> bool {
         let before = outside & (power[i] - own_power > front);
         let covered = before & (inner * inner.abs() - tangents > margin) & (own * power[i] > light * own_power);
         let swallowed = own_power < -DEEP * own;
-        let flag = if swallowed | covered {
+        if swallowed | covered {
             COVERS
         } else if apart | behind {
             0
         } else {
             TOUCHES
-        };
-        flags[i] = (flags[i] | (flag & COVERS)) + (flag & TOUCHES);
-        last[i] = if flag == TOUCHES { number } else { last[i] };
-        any |= flag;
+        }
     }
-    any & TOUCHES != 0
 }

@@ -17,8 +17,10 @@ use crate::scene::{Caller, same_length};
 
 /// Observers a core takes at a time.
 const TASK: usize = 16 * BLOCK;
-/// Observers handed on at once where they must be copied, and sent to a GPU at most: 32 MiB and less with few occluders.
+/// Observers handed on at once where they must be copied.
 const PIECE: usize = 1 << 18;
+/// Occluders written down for a GPU at once, should every one touch every observer's disc: 64 MiB.
+const WRITTEN: usize = 1 << 20;
 
 /// Observers whose shadow is still to be computed: their numbers in the list, and of what.
 type Doubtful = Vec<(usize, Prepared)>;
@@ -87,7 +89,11 @@ impl Device {
         if let (Engine::Cpu, Caller::Waits) = (&self.engine, caller) {
             return cpu(lighting, 0, observers, out);
         }
-        for ((first, own), out) in (0_u64..).step_by(PIECE).zip(observers.chunks(PIECE)).zip(out.chunks_mut(PIECE)) {
+        let piece = match &self.engine {
+            Engine::Cpu => PIECE,
+            Engine::Gpu(_) => (WRITTEN / lighting.occluders().len().max(1)).clamp(16, PIECE),
+        };
+        for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
             let (lighting, mut observers) = (lighting.clone(), room(own.len())?);
             observers.extend_from_slice(own);
             match &self.engine {
@@ -172,6 +178,7 @@ fn task(
     let mut block = Observers::new();
     let mut prepared = Prepared::default();
     let mut touching = Vec::new();
+    let mut own_balls = Vec::new();
     let mut doubtful = [0_u32; BLOCK];
     for (first, own) in (0..).step_by(BLOCK).zip(observers.chunks(BLOCK)) {
         if !level.take_in(&mut block, own, light, LARGEST) {
@@ -200,9 +207,14 @@ fn task(
                     }
                 }
                 None => {
-                    // Next to the light nothing has been sifted.
-                    let balls = if block.flags[i] & IN_LIGHT != 0 { occluders } else { &touching[..] };
-                    prepared.set(own[i], light, balls);
+                    // Next to the light nothing has been sifted; elsewhere others of the block touch balls that this one does not.
+                    own_balls.clear();
+                    if block.flags[i] & IN_LIGHT != 0 {
+                        own_balls.extend_from_slice(occluders);
+                    } else {
+                        own_balls.extend(touching.iter().filter(|ball| block.is_touched(i, **ball)));
+                    }
+                    prepared.set(own[i], light, &own_balls);
                     out[at] = compute(at, &prepared);
                 }
             }
