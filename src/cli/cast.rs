@@ -35,6 +35,7 @@ Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
         or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
   .csv  columns by name. Spheres: x,y,z,r. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and inf)
+  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, read by row groups
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
   Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Their rays are made on
   the device, and so are a sensor's: 12 bytes a point or a few tables go there, no rays. A sensor file is TOML:
@@ -43,7 +44,8 @@ Files:
     range = [0.5, 120]                                          # optional: t_min, t_max
     poses = 'poses.csv'      # optional: x,y,z,qw,qx,qy,qz; or a list [[x, y, z], [x, y, z, qw, qx, qy, qz], ...]
   Its rays go by pose, then elevation, then azimuth; directions have length 1, so t is a length.
-  OUT is .npz or .csv. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell in .csv.
+  OUT is .npz, .csv or .parquet. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell
+  in .csv, null in .parquet.
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
   Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
   too (.npy and .csv by any name, raw .f32 by its extension). OUT appears when it is complete: what is stopped
@@ -74,13 +76,13 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` explains the files and gives examples.")]
 pub(crate) struct CastArgs {
-    /// Spheres: .npy, .csv, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays: .npy, .csv, .f32 or .rays; with --toward or --parallel points
+    /// Rays: .npy, .csv, .parquet, .f32 or .rays; with --toward or --parallel points
     #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
-    /// Where the answers go: .npz or .csv
+    /// Where the answers go: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["sphere", "ray"])]
     output: Option<PathBuf>,
 
