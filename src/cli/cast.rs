@@ -59,6 +59,7 @@ Examples:
   umbracast cast spheres.npy points.npy -o dark.npz --query occluded --toward 0,0,50,2
   umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
   umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
+  umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -126,6 +127,12 @@ pub(crate) struct CastArgs {
     #[arg(long)]
     pub(crate) compare: bool,
 
+    /// Also draw a picture: spheres, rays and where they meet, for looking for what is wrong with a scene (.png)
+    ///
+    /// Of more than 2,000 rays every so many are drawn, and of more than 200,000 spheres.
+    #[arg(long, value_name = "FILE.png")]
+    pub(crate) plot: Option<PathBuf>,
+
     /// One sphere, instead of a file
     #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, requires = "ray", value_parser = single::sphere,
           conflicts_with_all = FILES_ONLY)]
@@ -148,9 +155,9 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 13] = [
+const FILES_ONLY: [&str; 14] = [
     "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "pairwise", "origin", "on_bad", "device",
-    "builder", "compare",
+    "builder", "compare", "plot",
 ];
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {

@@ -7,6 +7,7 @@ mod compare;
 mod devices;
 mod feed;
 mod pictures;
+mod plot;
 mod progress;
 mod render;
 mod signals;

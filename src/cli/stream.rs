@@ -13,6 +13,7 @@ use super::args::Origin;
 use super::cast::{Ask, CastArgs};
 use super::compare::{self, Comparison};
 use super::feed::{Feed, Rules};
+use super::plot::{Plot, Plotted};
 use super::progress::{Casting, Working};
 use super::summary::Summary;
 use super::{print_json, say, signals};
@@ -27,7 +28,7 @@ pub(crate) struct Files<'a> {
 }
 
 /// The answers to one of the queries.
-trait Asked: AnswerRow {
+trait Asked: AnswerRow + Plotted {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
     fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
 }
@@ -54,7 +55,9 @@ impl Files<'_> {
         // What can be refused at once is refused before a device is opened, the cheapest first.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
-        check_output(self.output, &inputs)?;
+        let target = check_output(self.output, &inputs)?;
+        let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
+        let mut plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others)).transpose()?;
         let (mut spheres, origin) = self.read_spheres()?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
@@ -70,7 +73,7 @@ impl Files<'_> {
         let scene = self.scene(&device, &spheres.records, &self.args.tree.options(), &watch)?;
         let judge =
             judge.map(|cpu| self.scene(&cpu, &spheres.records, &SceneOptions::default(), &watch)).transpose()?;
-        if judge.is_none() {
+        if judge.is_none() && plot.is_none() {
             // The scene has its own.
             spheres.records = Vec::new();
         }
@@ -80,12 +83,27 @@ impl Files<'_> {
         signals::cancel(&watch);
         let mut writer = AnswerWriter::<T>::create(self.output)?;
         let mut sum = Sum::default();
-        let cast =
-            self.cast(rays, &scene, judge.as_ref().map(|s| (s, &spheres.records[..])), &watch, &mut writer, &mut sum);
+        let cast = self.cast(
+            rays,
+            &scene,
+            judge.as_ref().map(|s| (s, &spheres.records[..])),
+            &watch,
+            &mut writer,
+            &mut plot,
+            &mut sum,
+        );
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // An answer that broke a promise is not handed on as if it had kept it.
-        let finish = || if broken.is_none() { self.finish(writer, &watch) } else { Ok(()) };
+        let mut plotted = None;
+        let finish = || {
+            if broken.is_none() {
+                // Drawn first: where it cannot be, there are no answers either.
+                plotted = plot.as_ref().map(|plot| plot.write::<T>(&spheres.records)).transpose()?;
+                self.finish(writer, &watch)?;
+            }
+            Ok(())
+        };
         cast.and_then(|()| finish()).map_err(|error| match error {
             // The watch has counted them once a device.
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
@@ -109,6 +127,7 @@ impl Files<'_> {
             rounding: (spheres.rounding, sum.rounding),
             origin,
             output: if broken.is_none() { Some(self.output) } else { None },
+            plot: self.args.plot.as_deref().zip(plotted.as_deref()),
             comparison,
         };
         if self.args.json {
@@ -159,6 +178,7 @@ impl Files<'_> {
         judge: Option<(&Scene, &[Sphere])>,
         watch: &Watch,
         writer: &mut AnswerWriter<T>,
+        plot: &mut Option<Plot<'_>>,
         sum: &mut Sum,
     ) -> Result<()> {
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
@@ -178,6 +198,9 @@ impl Files<'_> {
                 sum.comparison += T::compare(&input, &found, &expected);
             }
             writer.write(&found)?;
+            if let Some(plot) = plot {
+                plot.look(part, &found);
+            }
             sum.report = sum.report + found.report;
         }
         sum.rounding = rays.rounding();
