@@ -6,6 +6,7 @@ use clap::Args;
 use umbracast::{Error, OnBad, Result};
 
 use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, words};
+use super::describe::With;
 use super::feed::{self, Rules};
 use super::single;
 use super::stream::Files;
@@ -60,6 +61,7 @@ Examples:
   umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
   umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
+  umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -106,6 +108,14 @@ pub(crate) struct CastArgs {
         ("approach", "where the ray passes nearest to a surface: t, clearance, id", Ask::Approach),
     ]), default_value = "closest")]
     pub(crate) query: Ask,
+    /// What else of each hit of `closest` to write, in this order
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
+        ("point", "where the sphere was met: px, py, pz", With::Point),
+        ("normal", "the outward unit normal there: nx, ny, nz", With::Normal),
+        ("angle", "between the way back along the ray and the normal, in radians: angle_rad", With::Angle),
+        ("distance", "t times the length of the direction: distance", With::Distance),
+    ]))]
+    pub(crate) with: Vec<With>,
     /// Ray i meets only sphere i; there must be as many of one as of the other
     #[arg(long, conflicts_with = "builder")]
     pub(crate) pairwise: bool,
@@ -155,13 +165,20 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 14] = [
-    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "pairwise", "origin", "on_bad", "device",
-    "builder", "compare", "plot",
+const FILES_ONLY: [&str; 15] = [
+    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "with", "pairwise", "origin", "on_bad",
+    "device", "builder", "compare", "plot",
 ];
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     let query = args.policies.query(args.on_bad);
+    if !args.with.is_empty() && !matches!(args.query, Ask::Closest) {
+        let asked = args.query.word();
+        return Err(Error::Usage(format!("--with describes the hits of --query closest: {asked} has none")));
+    }
+    if let Some((i, _)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
+        return Err(Error::Usage(format!("--with says the same twice, at {} of {}", i + 1, args.with.len())));
+    }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(Rules::Sensor(sensor)),
         (Some(points), Some(aim), _) => Some(Rules::Points(points, aim.clone())),

@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod cast;
 mod compare;
+mod describe;
 mod devices;
 mod feed;
 mod pictures;

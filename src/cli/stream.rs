@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, RayBatches, Rounding, Table};
+use umbracast::files::{AnswerRow, AnswerWriter, Column, RayBatches, Rounding, Table};
 use umbracast::files::{center_of_spheres, check_output, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
@@ -12,6 +12,7 @@ use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, block
 use super::args::Origin;
 use super::cast::{Ask, CastArgs};
 use super::compare::{self, Comparison};
+use super::describe::{self, Described};
 use super::feed::{Feed, Rules};
 use super::plot::{Plot, Plotted};
 use super::progress::{Casting, Working};
@@ -44,14 +45,15 @@ struct Sum {
 impl Files<'_> {
     pub(crate) fn run(&self) -> Result<()> {
         match self.args.query {
-            Ask::Closest => self.answer::<Hit>(),
-            Ask::Occluded => self.answer::<bool>(),
-            Ask::Interval => self.answer::<Interval>(),
-            Ask::Approach => self.answer::<Approach>(),
+            Ask::Closest if !self.args.with.is_empty() => self.answer(describe::columns(&self.args.with)),
+            Ask::Closest => self.answer(Hit::COLUMNS.to_vec()),
+            Ask::Occluded => self.answer(bool::COLUMNS.to_vec()),
+            Ask::Interval => self.answer(Interval::COLUMNS.to_vec()),
+            Ask::Approach => self.answer(Approach::COLUMNS.to_vec()),
         }
     }
 
-    fn answer<T: Asked>(&self) -> Result<()> {
+    fn answer<T: Asked>(&self, columns: Vec<Column<T>>) -> Result<()> {
         // What can be refused at once is refused before a device is opened, the cheapest first.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
@@ -81,7 +83,7 @@ impl Files<'_> {
         let _ = T::ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = AnswerWriter::<T>::create(self.output)?;
+        let mut writer = AnswerWriter::create_with(self.output, columns)?;
         let mut sum = Sum::default();
         let cast = self.cast(
             rays,
@@ -152,7 +154,7 @@ impl Files<'_> {
     fn check_memory<T>(&self, device: &Device, judge: Option<&Device>, spheres: usize, rays: &Feed) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Each device has its answers, and those of one are being written in another form, of numbers or of text.
-        let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;
+        let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 64 * batch;
         let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
             let answers = batch * size_of::<T>() as u64;
             sum.saturating_add(device.estimate_bytes(spheres as u64, batch)).saturating_add(answers)
@@ -245,6 +247,19 @@ impl Asked for Hit {
     }
     fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
+    }
+}
+
+impl Asked for Described {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        let hits = blocking::closest(scene, rays, query)?;
+        let were = scene.attributes(rays, &hits)?;
+        let records = hits.iter().zip(were).map(|(hit, was)| Self { hit: *hit, was }).collect();
+        Ok(Answer { records, report: hits.report })
+    }
+    fn compare(input: &compare::Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        let [found, expected] = [found, expected].map(|list| list.iter().map(|d| d.hit).collect::<Vec<_>>());
+        input.compare(&found, &expected)
     }
 }
 

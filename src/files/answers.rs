@@ -80,6 +80,7 @@ impl AnswerRow for Approach {
 pub struct AnswerWriter<T: AnswerRow> {
     path: PathBuf,
     file: Whole,
+    columns: Vec<Column<T>>,
     format: Format<T>,
 }
 
@@ -87,7 +88,7 @@ enum Format<T: AnswerRow> {
     Text,
     Arrays(npz::Spools<T>),
     #[cfg(feature = "parquet")]
-    Groups(parquet::Groups<T>),
+    Groups(Box<parquet::Groups<T>>),
 }
 
 impl<T: AnswerRow> AnswerWriter<T> {
@@ -96,23 +97,31 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// # Errors
     /// As [`check_output`]; [`Error::Io`] when nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::create_with(path, T::COLUMNS.to_vec())
+    }
+
+    /// The same with other columns than the answer's own.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_with(path: &Path, columns: Vec<Column<T>>) -> Result<Self> {
         let target = check_output(path, &[])?;
         let failed = |e| cannot_write(path, &e);
         let mut file = Whole::create(target).map_err(failed)?;
         let format = match extension(path).as_str() {
-            "npz" => Format::Arrays(npz::Spools::new(file.folder()).map_err(failed)?),
+            "npz" => Format::Arrays(npz::Spools::new(file.folder(), &columns).map_err(failed)?),
             // Through a handle of its own, at one position with the file's.
             #[cfg(feature = "parquet")]
             "parquet" => {
                 let file = file.out.get_ref().try_clone().map_err(failed)?;
-                Format::Groups(parquet::Groups::new(file).map_err(failed)?)
+                Format::Groups(Box::new(parquet::Groups::new(file, &columns).map_err(failed)?))
             }
             _ => {
-                text::header::<T>(&mut file.out).map_err(failed)?;
+                text::header(&mut file.out, &columns).map_err(failed)?;
                 Format::Text
             }
         };
-        Ok(Self { path: path.to_path_buf(), file, format })
+        Ok(Self { path: path.to_path_buf(), file, columns, format })
     }
 
     /// Adds answers.
@@ -121,7 +130,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// [`Error::Io`].
     pub fn write(&mut self, answers: &[T]) -> Result<()> {
         let written = match &mut self.format {
-            Format::Text => text::rows(&mut self.file.out, answers),
+            Format::Text => text::rows(&mut self.file.out, &self.columns, answers),
             Format::Arrays(spools) => spools.write(answers),
             #[cfg(feature = "parquet")]
             Format::Groups(groups) => groups.write(answers),
@@ -134,7 +143,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// # Errors
     /// [`Error::Io`], [`Error::Cancelled`]; then everything is as it was before [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
-        let Self { path, mut file, format } = self;
+        let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
         match format {
             Format::Text => {}

@@ -82,6 +82,11 @@ fn every_query_answers_as_in_text() {
         folder.right(&format!("cast s.csv r.parquet -o out.parquet -q --query {query}"));
         assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"), "{query}");
     }
+    folder.right("cast s.csv r.parquet -o out.csv -q --with distance,normal");
+    folder.right("cast s.csv r.parquet -o out.parquet -q --with distance,normal");
+    let text = folder.text("out.csv");
+    assert!(text.starts_with("t,id,distance,nx,ny,nz\n3.0,0,3.0,-1.0,") && text.contains("\n,,,,,\n"), "{text}");
+    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), text);
     // No rays and no spheres are files too.
     folder.write("s0.parquet", table(PLAIN, &columns("x,y,z,r\n")));
     folder.write("r0.parquet", table(PLAIN, &columns("ox,oy,oz,dx,dy,dz\n")));

@@ -12,6 +12,7 @@ use umbracast::files::{check_target, write_whole};
 use umbracast::glam::{DVec2, DVec3, Vec3};
 use umbracast::{Approach, Error, Hit, Interval, Ray, Rays, Result, Sphere};
 
+use super::describe::Described;
 use canvas::{Canvas, HEIGHT, Pen, WIDTH, color};
 use sample::{Mark, Sample};
 use view::{View, along};
@@ -44,6 +45,13 @@ impl Plotted for Hit {
     }
     const LEGEND: &'static [(&'static str, u32, bool)] =
         &[("ray that hits", RAY, true), ("hit", HIT, false), ("ray that misses", MISS, true)];
+}
+
+impl Plotted for Described {
+    fn mark(&self) -> Marked {
+        self.hit.mark()
+    }
+    const LEGEND: &'static [(&'static str, u32, bool)] = Hit::LEGEND;
 }
 
 impl Plotted for bool {

@@ -97,7 +97,7 @@ fn unpacked(head: &[u8]) -> Option<u64> {
         }
         if field == 2 {
             // Zigzag: an odd number is negative, and refused by the crate.
-            return (number % 2 == 0).then_some(number / 2);
+            return number.is_multiple_of(2).then_some(number / 2);
         }
     }
     None

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Result};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type};
@@ -12,7 +11,7 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type as Node;
 
-use crate::files::answers::{AnswerRow, Number};
+use crate::files::answers::{AnswerRow, Column, Number};
 
 /// Rows of a group: as many as there are rays in a batch, for readers that take a group at a time.
 const GROUP: usize = 1 << 18;
@@ -20,10 +19,9 @@ const GROUP: usize = 1 << 18;
 /// A file of answers, being written.
 pub(in crate::files) struct Groups<T> {
     writer: SerializedFileWriter<BufWriter<File>>,
-    columns: Vec<Values>,
+    columns: Vec<(Column<T>, Values)>,
     /// 1 where a ray has an answer, for columns that may be null.
     present: Vec<i16>,
-    answers: PhantomData<T>,
 }
 
 /// The values of a column of the group to come, without those that are null.
@@ -34,32 +32,32 @@ enum Values {
 }
 
 impl<T: AnswerRow> Groups<T> {
-    pub(in crate::files) fn new(file: File) -> Result<Self> {
-        let columns = T::COLUMNS.iter().map(|(_, number)| match number(&T::MISS) {
+    pub(in crate::files) fn new(file: File, columns: &[Column<T>]) -> Result<Self> {
+        let empty = |column: &Column<T>| match column.1(&T::MISS) {
             Number::Float(_) => Values::Floats(Vec::new()),
             Number::Id(_) => Values::Ids(Vec::new()),
             Number::Flag(_) => Values::Flags(Vec::new()),
-        });
-        let columns = columns.collect::<Vec<_>>();
-        let fields = T::COLUMNS.iter().zip(&columns).map(|((name, _), values)| values.field(name));
+        };
+        let columns = columns.iter().map(|column| (*column, empty(column))).collect::<Vec<_>>();
+        let fields = columns.iter().map(|((name, _), values)| values.field(name));
         let fields = fields.collect::<std::result::Result<_, _>>().map_err(failed)?;
         let schema = Node::group_type_builder("answers").with_fields(fields).build().map_err(failed)?;
         // Floats hardly repeat, so a dictionary of them is time lost; ids do, and flags have none.
         let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-        for ((name, _), values) in T::COLUMNS.iter().zip(&columns) {
+        for ((name, _), values) in &columns {
             properties = properties.set_column_dictionary_enabled((*name).into(), matches!(values, Values::Ids(_)));
         }
         let out = BufWriter::with_capacity(1 << 20, file);
         let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build())).map_err(failed)?;
-        Ok(Self { writer, columns, present: Vec::new(), answers: PhantomData })
+        Ok(Self { writer, columns, present: Vec::new() })
     }
 
     pub(in crate::files) fn write(&mut self, mut answers: &[T]) -> Result<()> {
         while !answers.is_empty() {
             let (now, later) = answers.split_at(answers.len().min(GROUP - self.present.len()));
             self.present.extend(now.iter().map(|answer| i16::from(!answer.is_miss())));
-            for (values, (_, number)) in self.columns.iter_mut().zip(T::COLUMNS) {
-                for number in now.iter().filter(|answer| !answer.is_miss()).map(number) {
+            for ((_, number), values) in &mut self.columns {
+                for number in now.iter().filter(|answer| !answer.is_miss()).map(*number) {
                     match (&mut *values, number) {
                         (Values::Floats(list), Number::Float(x)) => list.push(x),
                         // Unsigned by its logical type: the same bits.
@@ -79,7 +77,7 @@ impl<T: AnswerRow> Groups<T> {
 
     fn write_group(&mut self) -> Result<()> {
         let mut group = self.writer.next_row_group().map_err(failed)?;
-        for values in &mut self.columns {
+        for (_, values) in &mut self.columns {
             values.write(&mut group, &self.present).map_err(failed)?;
         }
         group.close().map_err(failed)?;
