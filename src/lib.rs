@@ -66,6 +66,7 @@
 //! release of this crate a major release of wgpu.
 
 mod answer;
+mod attributes;
 mod batch;
 #[doc(hidden)]
 pub mod bench;
@@ -98,6 +99,7 @@ mod watch;
 pub mod wgsl;
 
 pub use answer::{Answer, Bits, Hits, Lists, Report};
+pub use attributes::Attributes;
 pub use batch::{Points, Rays, Spheres};
 pub use builder::Builder;
 pub use device::{Device, DeviceInfo, DeviceOptions, Limits};

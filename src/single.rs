@@ -1,6 +1,6 @@
 //! One ray and one sphere: no device, the same solve, at once.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 use crate::cpu::decide::Roots;
 use crate::cpu::{Against, CpuQuery, Found, round_roots};
@@ -61,40 +61,5 @@ impl Sphere {
     /// [`Error::BadRecord`](crate::Error::BadRecord) with index 0, the field and the value.
     pub fn check(&self) -> Result<()> {
         check_sphere(0, self)
-    }
-}
-
-impl Hit {
-    /// The point that was met, on the sphere's surface: from the foot of the perpendicular, in f64, not from
-    /// `origin + t · direction`, which loses the digits of a small sphere far away. A hit inside the ball (`inside = enter`)
-    /// gives the ray's own point.
-    pub fn point(&self, ray: &Ray, sphere: &Sphere) -> Vec3 {
-        let (offset, on_surface) = offset(self, ray, sphere);
-        if on_surface { (sphere.center.as_dvec3() + offset).as_vec3() } else { ray.point_at(self.t) }
-    }
-
-    /// The outward unit normal at the point that was met; zero at the centre, or for a radius of 0.
-    pub fn normal(&self, ray: &Ray, sphere: &Sphere) -> Vec3 {
-        offset(self, ray, sphere).0.normalize_or_zero().as_vec3()
-    }
-}
-
-/// From the centre to the point met, and whether that lies on the surface.
-fn offset(hit: &Hit, ray: &Ray, sphere: &Sphere) -> (DVec3, bool) {
-    let (d, e) = (ray.direction.as_dvec3(), sphere.center.as_dvec3() - ray.origin.as_dvec3());
-    let r = f64::from(sphere.radius);
-    let foot = e.dot(d) / d.length_squared();
-    let p = e - foot * d;
-    let half = ((r - p.length()) * (r + p.length())).max(0.0).sqrt();
-    let t = f64::from(hit.t);
-    let along = (t - foot) * d.length();
-    // Nearer to one of the two ends of the chord than f32 can tell: on the surface.
-    let tolerance = (t.abs() * d.length() + half) * 1e-6 + r * 1e-6;
-    if (along.abs() - half).abs() <= tolerance {
-        let q = -p + d.normalize() * half.copysign(along);
-        let length = q.length();
-        (if length > 0.0 { q * (r / length) } else { q }, true)
-    } else {
-        (t * d - e, false)
     }
 }

@@ -14,12 +14,47 @@ macro_rules! join {
     ($($name:literal),+ $(,)?) => { concat!($(include_str!(concat!("../shaders/", $name, ".wgsl")), "\n"),+) };
 }
 
-/// The documented solve: records, error-free transforms, `scale`, `solve_fast`, `solve_standard`, `decide`.
+/// The documented solve, as WGSL to stand before a kernel of your own: records, error-free transforms, both roots, policies.
 ///
-/// To use it in a pipeline of your own, join it with your text, and at the start of every entry point set the private
-/// variable `zero` to a 0 that comes from a buffer: it keeps compilers from simplifying the error terms away. Then
-/// `decide(solve_standard(scale(ray, sphere)), ray, Policies(INSIDE_ENTER, 0u, 0u), false)` gives a `Verdict` whose `met` is
-/// `YES` or not and whose `t` counts in units of the ray's direction. Infinite ends must be replaced by ±`FAR`.
+/// ```wgsl
+/// @compute @workgroup_size(64)
+/// fn mine(@builtin(global_invocation_id) id: vec3<u32>) {
+///   zero = settings.y; // a 0 that comes from a buffer, in every entry point, first of all
+///   let solved = solve_standard(scale(rays[id.x], spheres[id.x]));
+///   let verdict = decide(solved, rays[id.x], Policies(INSIDE_ENTER, 0u, 0u), false);
+///   if (verdict.met == YES) { use_it(verdict.t); }
+/// }
+/// ```
+///
+/// `examples/solve_in_your_shader.rs` is such a kernel in a pipeline of its own, checked against [`ray.hit`](crate::Ray::hit).
+/// No feature and no limit beyond WebGPU's own is needed, and nothing is bound.
+///
+/// What it brings, in this order:
+///
+/// | name | what |
+/// |---|---|
+/// | `Sphere`, `Ray`, `Hit`, `Interval`, `Approach` | the [records](crate::Sphere), laid out as in Rust; `Hit` and its like hold bits (`u32`), since a miss is an infinity, with which no shader may compute |
+/// | `NO_SPHERE`, `FAR`, `INFINITY_BITS`, `reported(x)` | the id of a miss; the largest f32; the bits of a miss; the bits of a result, those of ±∞ from ±`FAR` on |
+/// | `zero` | the private variable that keeps compilers from simplifying the error terms away: plain ones become 0 on Mesa |
+/// | `two_sum`, `quick_two_sum`, `two_product` | a sum or product and its error, as `vec2(value, error)` |
+/// | `scale(ray, sphere)` → `Scaled` | the pair scaled by exact powers of two: from here on nothing overflows |
+/// | `solve_fast(scaled)`, `solve_standard(scaled)` → `Solved` | `disc`, below 0 a miss and 0 tangent, certain above `disc_bound`; `t_enter`, `t_exit` with `enter_bound`, `exit_bound`; all in units of the ray's direction as given, saturating at ±`FAR` |
+/// | `solve_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the nearest pass within the ends |
+/// | `clearance_at(scaled, t)` | the distance to the surface at `t` |
+/// | `decide(solved, ray, policies, doubtful)` → `Verdict` | `met`: `YES`, `NO`, or `BEYOND` where the root exceeds f32; and, only with `doubtful`, `MAYBE` where the bounds prove neither. `t`, valid with `YES`; it lies in `low..=high` |
+/// | `Policies(inside, touch, ends)` | `INSIDE_ENTER`, `INSIDE_EXIT` or `INSIDE_IGNORE`; 0 or `TOUCH_MISS`; 0 or `ENDS_HALF_OPEN` |
+///
+/// `Scaled`, `Foot`, `Best`, `Nearest`, `Params` and the `TAG_…` and `BEST_…` constants are there too, without a promise to stay.
+///
+/// What must hold: `center`, `radius`, `origin` and `direction` are finite, the radius is not negative, the direction not zero
+/// ([`check_sphere`](crate::check_sphere), [`check_ray`](crate::check_ray)); infinite ends are replaced by ±`FAR`. Otherwise what
+/// comes out means nothing, but nothing loops or traps.
+///
+/// What is promised, u = 2⁻²⁴, E the distance from origin to centre, r the radius, h the half chord: the flag of `solve_fast` where
+/// |disc| says so outside 32 u (1 + E/r) of tangency, its roots within |δt|·|d| ≤ 32 u (E + r + E·r/h), on every device; the flag
+/// of `solve_standard` outside 2⁻⁴⁰ (1 + E/r), its roots within 8 u (|t|·|d| + r·r/h), on devices whose [`Probe`](crate::Probe)
+/// passes: `Device::from_wgpu(device, queue)` runs it on a device of yours, and [`Device::probe`](crate::Device::probe) says
+/// what it found.
 pub const SOLVE: &str = join!("records", "pairs", "solve", "decide");
 
 macro_rules! programs {

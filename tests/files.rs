@@ -219,7 +219,7 @@ fn tables_of_another_form_are_refused() {
     refused(rays("a.csv", "origin_x,oy,oz,dx,dy,dz\n"), &["did you mean 'ox'"]);
     refused(rays("a.csv", "x,y,z,r\n"), &["one of spheres"]);
     refused(spheres("a.csv", b"x,y,z,r\n1,2,3,\xff\n"), &["line 2", "UTF-8"]);
-    refused(spheres("a.txt", ""), &["'.txt'", ".npy, .csv, .f32 and .spheres"]);
+    refused(spheres("a.txt", ""), &["'.txt'", ".npy, .csv, .parquet, .f32 and .spheres"]);
     refused(spheres("a", ""), &["without an extension"]);
     refused(spheres("a.rays", ""), &["SPHERES, then RAYS"]);
     refused(spheres("a.f32", [0; 17]), &["17 bytes", "multiple of 16"]);

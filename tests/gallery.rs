@@ -108,6 +108,20 @@ fn ten_thousand_moonlets() {
     render("render systems/ring.toml", "ring.png");
 }
 
+#[test]
+fn a_plot_of_a_query() {
+    let folder = Folder::new();
+    let done = program()
+        .args("cast systems/samples/balls.csv --sensor systems/samples/fan.toml -q --device cpu".split(' '))
+        .args(["-o".as_ref(), folder.path("returns.npz").as_os_str()])
+        .args(["--plot".as_ref(), folder.path("plot.png").as_os_str()])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    guard("plot.png", &folder.path("plot.png"));
+}
+
 /// Runs an example that writes one file.
 fn example(name: &str, target: &Path) {
     // Beside the tests: cargo builds examples with them.
@@ -155,7 +169,8 @@ fn every_picture_has_its_system_and_its_place_in_the_readme() {
     for system in &systems {
         assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
     }
-    pictures.retain(|picture| picture != "seed-002");
+    // Not of systems: one of an example, one of a query.
+    pictures.retain(|picture| picture != "seed-002" && picture != "plot");
     assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
     let bytes: u64 =
         std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();

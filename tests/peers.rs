@@ -321,17 +321,16 @@ fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut 
 
 /// Angles, normals and mirrored directions. Their tolerances are wide (half a degree); ours are what f32 gives.
 fn geometry(case: &Case, hit: Hit, tally: &mut Tally, what: &str) {
-    let (normal, direction) =
-        (hit.normal(&case.ray, &case.sphere).as_dvec3(), case.ray.direction.as_dvec3().normalize());
+    let was = hit.attributes(&case.ray, &case.sphere);
+    let (normal, direction) = (was.normal.as_dvec3(), case.ray.direction.as_dvec3().normalize());
     for (key, value) in case.expected.as_object().unwrap() {
         let (found, truth, tolerance) = match key.as_str() {
             "hit" | "tol" => continue,
             "normal" => (normal, vector(value), 1e-6),
-            "point" => (hit.point(&case.ray, &case.sphere).as_dvec3(), vector(value), 1e-5),
+            "point" => (was.point.as_dvec3(), vector(value), 1e-5),
             "dir_out" => (direction - 2.0 * direction.dot(normal) * normal, vector(value), 1e-6),
             "angle_to_normal_deg" => {
-                let angle = (-direction).dot(normal).clamp(-1.0, 1.0).acos();
-                (DVec3::X * angle, DVec3::X * value.as_f64().unwrap() * (PI / 180.0), 1e-6)
+                (DVec3::X * f64::from(was.angle), DVec3::X * value.as_f64().unwrap() * (PI / 180.0), 1e-6)
             }
             other => panic!("{what}: nobody has decided what {other} means"),
         };
@@ -417,7 +416,11 @@ fn in_batches_on_every_device() {
             let hits = blocking::closest(&pairs, &rays, query).unwrap();
             let both = blocking::interval(&pairs, &rays, query).unwrap();
             let dark = blocking::occluded(&pairs, &rays, query).unwrap();
+            let were = pairs.attributes(&rays, &hits).unwrap();
             for (i, case) in group.iter().enumerate() {
+                // NaN of a miss is itself here.
+                let alone = hits[i].attributes(&case.ray, &case.sphere);
+                assert_eq!(format!("{:?}", were[i]), format!("{alone:?}"), "{} {}", device.name(), case.id);
                 assert_eq!(dark.get(i), Some(hits[i].is_hit()), "{} {}", device.name(), case.id);
                 let interval = both[i].is_hit().then_some(both[i]);
                 judge(case, hits[i].is_hit().then_some(hits[i]), interval, &mut tally, device.name());

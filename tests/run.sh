@@ -65,7 +65,9 @@ fi
 if [ -n "$full" ]; then
   export UMBRACAST_FULL=1 PROPTEST_CASES=${PROPTEST_CASES:-50000}
 fi
-cargo test --release --locked
+cargo test --release --locked --features parquet
+say "tests of what a build without Parquet says"
+cargo test --release --locked --test parquet
 
 if [ -n "$core" ]; then exit 0; fi
 
@@ -79,10 +81,11 @@ component rustfmt fmt
 cargo fmt --all --check
 say "lints"
 component clippy clippy
+cargo clippy --release --locked --all-targets --features parquet -- -D warnings
 cargo clippy --release --locked --all-targets -- -D warnings
 say "the library without the command line"
 cargo clippy --release --locked --no-default-features --lib --tests -- -D warnings
 say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps
+RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps --features parquet
 
 say "all passed"

@@ -1,12 +1,13 @@
 //! The queries as a cast of files sees them: how to ask, how to compare, what to write.
 
-use std::marker::PhantomData;
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, ListWriter, RayBatches};
+use umbracast::files::{AnswerRow, AnswerWriter, Column, ListWriter, RayBatches};
 use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
 
 use super::compare::{Comparison, Input};
+use super::describe::Described;
+use super::plot::{Legend, Plot, Plotted};
 
 /// A query.
 pub(crate) trait Asked {
@@ -21,7 +22,13 @@ pub(crate) trait Asked {
     /// Rays that are cast together at first.
     const FIRST: usize = RayBatches::BATCH;
 
+    /// What the colours of a plot mean.
+    const LEGEND: Legend = &[];
+
+    fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
+    /// Shows a plot a part of the rays and what was found; lists are not drawn.
+    fn look(_plot: &mut Plot<'_>, _rays: Rays<'_>, _found: &Self::Found) {}
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
     /// Spheres met, where that was asked.
@@ -34,20 +41,15 @@ pub(crate) trait Asked {
 
 /// A file being written.
 pub(crate) trait Writes<T>: Sized {
-    fn create(path: &Path) -> Result<Self>;
     fn write(&mut self, found: &T) -> Result<()>;
     fn finish(self, watch: &Watch) -> Result<()>;
 }
 
-/// One record a ray.
-pub(crate) struct Each<T>(PhantomData<T>);
-
-impl<T> Each<T> {
-    pub(crate) const NEW: Self = Self(PhantomData);
-}
+/// One record a ray, in these columns.
+pub(crate) struct Each<T>(pub(crate) Vec<Column<T>>);
 
 /// A query of one record a ray.
-pub(crate) trait EachAsked: AnswerRow {
+pub(crate) trait EachAsked: AnswerRow + Plotted {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
     fn met(_found: &[Self]) -> Option<u64> {
@@ -59,7 +61,14 @@ impl<T: EachAsked> Asked for Each<T> {
     type Found = Answer<T>;
     type Writer = AnswerWriter<T>;
     const BYTES: u64 = size_of::<T>() as u64;
+    const LEGEND: Legend = <T as Plotted>::LEGEND;
 
+    fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
+        AnswerWriter::create_with(path, self.0.clone())
+    }
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, found: &Answer<T>) {
+        plot.look(rays, found);
+    }
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<T>> {
         T::ask(scene, rays, query)
     }
@@ -75,9 +84,6 @@ impl<T: EachAsked> Asked for Each<T> {
 }
 
 impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
-    fn create(path: &Path) -> Result<Self> {
-        AnswerWriter::create(path)
-    }
     fn write(&mut self, found: &Answer<T>) -> Result<()> {
         AnswerWriter::write(self, found)
     }
@@ -102,6 +108,9 @@ impl Asked for Listed {
     const PARTS: bool = true;
     const FIRST: usize = 1 << 14;
 
+    fn create(&self, path: &Path) -> Result<ListWriter> {
+        ListWriter::create(path)
+    }
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Lists> {
         match self.most {
             None => blocking::all(scene, rays, query),
@@ -125,9 +134,6 @@ impl Asked for Listed {
 }
 
 impl Writes<Lists> for ListWriter {
-    fn create(path: &Path) -> Result<Self> {
-        ListWriter::create(path)
-    }
     fn write(&mut self, found: &Lists) -> Result<()> {
         ListWriter::write(self, found)
     }
@@ -142,6 +148,19 @@ impl EachAsked for Hit {
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
+    }
+}
+
+impl EachAsked for Described {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        let hits = blocking::closest(scene, rays, query)?;
+        let were = scene.attributes(rays, &hits)?;
+        let records = hits.iter().zip(were).map(|(hit, was)| Self { hit: *hit, was }).collect();
+        Ok(Answer { records, report: hits.report })
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        let [found, expected] = [found, expected].map(|list| list.iter().map(|d| d.hit).collect::<Vec<_>>());
+        input.compare(&found, &expected)
     }
 }
 

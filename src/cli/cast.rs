@@ -6,6 +6,7 @@ use clap::Args;
 use umbracast::{Error, OnBad, Result};
 
 use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, words};
+use super::describe::With;
 use super::feed::{self, Rules};
 use super::single;
 use super::stream::Files;
@@ -41,6 +42,7 @@ Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
         or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
   .csv  columns by name. Spheres: x,y,z,r. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and inf)
+  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, read by row groups
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
   Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Their rays are made on
   the device, and so are a sensor's: 12 bytes a point or a few tables go there, no rays. A sensor file is TOML:
@@ -49,10 +51,11 @@ Files:
     range = [0.5, 120]                                          # optional: t_min, t_max
     poses = 'poses.csv'      # optional: x,y,z,qw,qx,qy,qz; or a list [[x, y, z], [x, y, z, qw, qx, qy, qz], ...]
   Its rays go by pose, then elevation, then azimuth; directions have length 1, so t is a length.
-  OUT is .npz or .csv. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell in .csv.
+  OUT is .npz, .csv or .parquet. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty cell
+  in .csv, null in .parquet.
   --query all and nearest list what a ray meets by (t, id), t as the policies have it. In .npz offsets (one more than
   there are rays, u8), t_enter, t_exit, id: the spheres of ray i are numbers offsets[i] to offsets[i + 1]. In .csv a line
-  ray,t_enter,t_exit,id for each, ray counted from 0; a ray that meets nothing has none.
+  ray,t_enter,t_exit,id for each, ray counted from 0; a ray that meets nothing has none. (Not in .parquet.)
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
   Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
   too (.npy and .csv by any name, raw .f32 by its extension). OUT appears when it is complete: what is stopped
@@ -67,6 +70,8 @@ Examples:
   umbracast cast spheres.npy points.npy -o dark.npz --query occluded --toward 0,0,50,2
   umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
   umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
+  umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
+  umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -84,13 +89,13 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` explains the files and gives examples.")]
 pub(crate) struct CastArgs {
-    /// Spheres: .npy, .csv, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays: .npy, .csv, .f32 or .rays; with --toward or --parallel points
+    /// Rays: .npy, .csv, .parquet, .f32 or .rays; with --toward or --parallel points
     #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
-    /// Where the answers go: .npz or .csv
+    /// Where the answers go: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["sphere", "ray"])]
     output: Option<PathBuf>,
 
@@ -119,6 +124,14 @@ pub(crate) struct CastArgs {
     /// How many spheres a ray lists at the most, with --query nearest: 1 is the closest one alone
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     k: Option<u32>,
+    /// What else of each hit of `closest` to write, in this order
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
+        ("point", "where the sphere was met: px, py, pz", With::Point),
+        ("normal", "the outward unit normal there: nx, ny, nz", With::Normal),
+        ("angle", "between the way back along the ray and the normal, in radians: angle_rad", With::Angle),
+        ("distance", "t times the length of the direction: distance", With::Distance),
+    ]))]
+    pub(crate) with: Vec<With>,
     /// Ray i meets only sphere i; there must be as many of one as of the other
     #[arg(long, conflicts_with = "builder")]
     pub(crate) pairwise: bool,
@@ -139,6 +152,12 @@ pub(crate) struct CastArgs {
     /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
     #[arg(long)]
     pub(crate) compare: bool,
+
+    /// Also draw a picture: spheres, rays and where they meet, for looking for what is wrong with a scene (.png)
+    ///
+    /// Of more than 2,000 rays every so many are drawn, and of more than 200,000 spheres.
+    #[arg(long, value_name = "FILE.png")]
+    pub(crate) plot: Option<PathBuf>,
 
     /// One sphere, instead of a file
     #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, requires = "ray", value_parser = single::sphere,
@@ -162,9 +181,9 @@ pub(crate) struct CastArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 14] = [
-    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "k", "pairwise", "origin", "on_bad",
-    "device", "builder", "compare",
+const FILES_ONLY: [&str; 16] = [
+    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "k", "with", "pairwise", "origin", "on_bad",
+    "device", "builder", "compare", "plot",
 ];
 
 impl CastArgs {
@@ -183,6 +202,17 @@ impl CastArgs {
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     let query = args.policies.query(args.on_bad);
+    if !args.with.is_empty() && !matches!(args.query, Ask::Closest) {
+        let asked = args.query.word();
+        return Err(Error::Usage(format!("--with describes the hits of --query closest: {asked} has none")));
+    }
+    if args.plot.is_some() && matches!(args.query, Ask::All | Ask::Nearest) {
+        let asked = args.query.word();
+        return Err(Error::Usage(format!("--plot draws one answer a ray: --query {asked} has many")));
+    }
+    if let Some((i, _)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
+        return Err(Error::Usage(format!("--with says the same twice, at {} of {}", i + 1, args.with.len())));
+    }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(Rules::Sensor(sensor)),
         (Some(points), Some(aim), _) => Some(Rules::Points(points, aim.clone())),

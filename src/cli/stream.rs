@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use umbracast::files::AnswerRow;
 use umbracast::files::{RayBatches, Rounding, Table};
 use umbracast::files::{center_of_spheres, check_output, read_spheres};
 use umbracast::glam::DVec3;
@@ -13,7 +14,9 @@ use super::args::Origin;
 use super::asked::{Asked, Each, Listed, Writes};
 use super::cast::{Ask, CastArgs};
 use super::compare::{self, Comparison};
+use super::describe;
 use super::feed::{Feed, Rules};
+use super::plot::Plot;
 use super::progress::{Casting, Working};
 use super::summary::Summary;
 use super::{print_json, say, signals};
@@ -41,11 +44,12 @@ impl Files<'_> {
     pub(crate) fn run(&self) -> Result<()> {
         let most = self.args.most()?;
         match self.args.query {
-            Ask::Closest => self.answer(Each::<Hit>::NEW),
-            Ask::Occluded => self.answer(Each::<bool>::NEW),
-            Ask::Interval => self.answer(Each::<Interval>::NEW),
-            Ask::Count => self.answer(Each::<u32>::NEW),
-            Ask::Approach => self.answer(Each::<Approach>::NEW),
+            Ask::Closest if !self.args.with.is_empty() => self.answer(Each(describe::columns(&self.args.with))),
+            Ask::Closest => self.answer(Each(Hit::COLUMNS.to_vec())),
+            Ask::Occluded => self.answer(Each(bool::COLUMNS.to_vec())),
+            Ask::Interval => self.answer(Each(Interval::COLUMNS.to_vec())),
+            Ask::Count => self.answer(Each(u32::COLUMNS.to_vec())),
+            Ask::Approach => self.answer(Each(Approach::COLUMNS.to_vec())),
             Ask::All | Ask::Nearest => self.answer(Listed { most }),
         }
     }
@@ -54,7 +58,9 @@ impl Files<'_> {
         // What can be refused at once is refused before a device is opened, the cheapest first.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
-        check_output(self.output, &inputs)?;
+        let target = check_output(self.output, &inputs)?;
+        let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
+        let mut plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = self.read_spheres()?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
@@ -70,7 +76,7 @@ impl Files<'_> {
         let scene = self.scene(&device, &spheres.records, &self.args.tree.options(), &watch)?;
         let judge =
             judge.map(|cpu| self.scene(&cpu, &spheres.records, &SceneOptions::default(), &watch)).transpose()?;
-        if judge.is_none() {
+        if judge.is_none() && plot.is_none() {
             // The scene has its own.
             spheres.records = Vec::new();
         }
@@ -78,14 +84,22 @@ impl Files<'_> {
         let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = T::Writer::create(self.output)?;
+        let mut writer = asked.create(self.output)?;
         let mut sum = Sum::default();
         let judge = judge.as_ref().map(|scene| (scene, &spheres.records[..]));
-        let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
+        let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut plot, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // An answer that broke a promise is not handed on as if it had kept it.
-        let finish = || if broken.is_none() { self.finish::<T>(writer, &watch) } else { Ok(()) };
+        let mut plotted = None;
+        let finish = || {
+            if broken.is_none() {
+                // Drawn first: where it cannot be, there are no answers either.
+                plotted = plot.as_ref().map(|plot| plot.write(&spheres.records)).transpose()?;
+                self.finish::<T>(writer, &watch)?;
+            }
+            Ok(())
+        };
         cast.and_then(|()| finish()).map_err(|error| match error {
             // The watch has counted them once a device.
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
@@ -110,6 +124,7 @@ impl Files<'_> {
             rounding: (spheres.rounding, sum.rounding),
             origin,
             output: if broken.is_none() { Some(self.output) } else { None },
+            plot: self.args.plot.as_deref().zip(plotted.as_deref()),
             comparison,
         };
         if self.args.json {
@@ -140,7 +155,7 @@ impl Files<'_> {
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Each device has its answers, and those of one are being written in another form, of numbers or of text.
-        let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 32 * batch;
+        let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 64 * batch;
         let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
             let answers = batch * T::BYTES;
             sum.saturating_add(device.estimate_bytes(spheres as u64, batch)).saturating_add(answers)
@@ -168,6 +183,7 @@ impl Files<'_> {
         judge: Option<(&Scene, &[Sphere])>,
         watch: &Watch,
         writer: &mut T::Writer,
+        plot: &mut Option<Plot<'_>>,
         sum: &mut Sum,
     ) -> Result<()> {
         let mut size = T::FIRST;
@@ -199,6 +215,9 @@ impl Files<'_> {
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
                 writer.write(&found)?;
+                if let Some(plot) = plot {
+                    T::look(plot, part, &found);
+                }
                 sum.report = sum.report + T::report(&found);
                 sum.met = T::met(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);
                 size = T::next(size, &found);

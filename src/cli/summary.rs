@@ -23,6 +23,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) origin: Option<DVec3>,
     /// None when a broken promise kept it from being written.
     pub(crate) output: Option<&'a Path>,
+    /// The plot, and what is in it.
+    pub(crate) plot: Option<(&'a Path, &'a str)>,
     pub(crate) comparison: Option<&'a Comparison>,
 }
 
@@ -45,6 +47,8 @@ pub(crate) struct Json<'a> {
     rounded: Rounded,
     origin: Option<[f64; 3]>,
     output: Option<String>,
+    plot: Option<String>,
+    plot_shows: Option<&'a str>,
     compare: Option<&'a Comparison>,
 }
 
@@ -84,6 +88,8 @@ impl Summary<'_> {
             rounded: self.rounded(),
             origin: self.origin.map(|o| o.to_array()),
             output: self.output.map(|path| path.display().to_string()),
+            plot: self.plot.map(|(path, _)| path.display().to_string()),
+            plot_shows: self.plot.map(|(_, shows)| shows),
             compare: self.comparison,
         }
     }
@@ -114,6 +120,9 @@ impl Summary<'_> {
         let rounded = self.rounded();
         if rounded.numbers > 0 {
             line += &format!("; {} numbers rounded to f32, by at most {:.1e}", rounded.numbers, rounded.largest_change);
+        }
+        if let Some((path, shows)) = self.plot {
+            line += &format!("; {} shows {shows}", path.display());
         }
         if let Some(comparison) = self.comparison {
             line += &format!("; {comparison}");

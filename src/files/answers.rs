@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::output::check_output;
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::whole::Whole;
 use super::{extension, npz, text};
 use crate::error::{Error, Result};
@@ -111,17 +113,20 @@ impl AnswerRow for Shadow {
     }
 }
 
-/// Writes answers to `.npz` or `.csv`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the
+/// Writes answers to `.npz`, `.csv` or `.parquet`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the
 /// one that was there before; dropped earlier, nothing is left behind.
 pub struct AnswerWriter<T: AnswerRow> {
     path: PathBuf,
     file: Whole,
+    columns: Vec<Column<T>>,
     format: Format<T>,
 }
 
 enum Format<T: AnswerRow> {
     Text,
     Arrays(npz::Spools<T>),
+    #[cfg(feature = "parquet")]
+    Groups(Box<parquet::Groups<T>>),
 }
 
 impl<T: AnswerRow> AnswerWriter<T> {
@@ -130,16 +135,31 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// # Errors
     /// As [`check_output`]; [`Error::Io`] when nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
+        Self::create_with(path, T::COLUMNS.to_vec())
+    }
+
+    /// The same with other columns than the answer's own.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_with(path: &Path, columns: Vec<Column<T>>) -> Result<Self> {
         let target = check_output(path, &[])?;
         let failed = |e| cannot_write(path, &e);
         let mut file = Whole::create(target).map_err(failed)?;
-        let format = if extension(path) == "npz" {
-            Format::Arrays(npz::Spools::new(file.folder()).map_err(failed)?)
-        } else {
-            text::header::<T>(&mut file.out).map_err(failed)?;
-            Format::Text
+        let format = match extension(path).as_str() {
+            "npz" => Format::Arrays(npz::Spools::new(file.folder(), &columns).map_err(failed)?),
+            // Through a handle of its own, at one position with the file's.
+            #[cfg(feature = "parquet")]
+            "parquet" => {
+                let file = file.out.get_ref().try_clone().map_err(failed)?;
+                Format::Groups(Box::new(parquet::Groups::new(file, &columns).map_err(failed)?))
+            }
+            _ => {
+                text::header(&mut file.out, &columns).map_err(failed)?;
+                Format::Text
+            }
         };
-        Ok(Self { path: path.to_path_buf(), file, format })
+        Ok(Self { path: path.to_path_buf(), file, columns, format })
     }
 
     /// Adds answers.
@@ -148,8 +168,10 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// [`Error::Io`].
     pub fn write(&mut self, answers: &[T]) -> Result<()> {
         let written = match &mut self.format {
-            Format::Text => text::rows(&mut self.file.out, answers),
+            Format::Text => text::rows(&mut self.file.out, &self.columns, answers),
             Format::Arrays(spools) => spools.write(answers),
+            #[cfg(feature = "parquet")]
+            Format::Groups(groups) => groups.write(answers),
         };
         written.map_err(|e| cannot_write(&self.path, &e))
     }
@@ -159,13 +181,18 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// # Errors
     /// [`Error::Io`], [`Error::Cancelled`]; then everything is as it was before [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
-        let Self { path, mut file, format } = self;
+        let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
-        if let Format::Arrays(spools) = format {
-            // The archive is as large as all that was written before: there is time to change one's mind.
-            let assembled = spools.assemble(&mut file.out, watch);
-            watch.check()?;
-            assembled.map_err(failed)?;
+        match format {
+            Format::Text => {}
+            Format::Arrays(spools) => {
+                // The archive is as large as all that was written before: there is time to change one's mind.
+                let assembled = spools.assemble(&mut file.out, watch);
+                watch.check()?;
+                assembled.map_err(failed)?;
+            }
+            #[cfg(feature = "parquet")]
+            Format::Groups(groups) => groups.finish().map_err(failed)?,
         }
         file.flush().map_err(failed)?;
         watch.check()?;

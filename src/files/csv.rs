@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::columns::required;
 use super::input::Input;
-use super::rows::{Kind, Number, Place, RAYS, Row, SPHERES};
-use super::{bad_file, cannot_read};
+use super::rows::{Kind, Number, Place, Row};
+use super::{bad_file, cannot_read, columns};
 use crate::error::{Error, Result};
 use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
@@ -82,80 +83,15 @@ fn place(position: Option<&Position>, again: bool) -> Place {
 
 /// Which field each column fills.
 fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
-    let wanted = required(kind).join(",");
-    let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
-    let optional = optional.collect::<Vec<_>>().join(",");
-    let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("line 1: {why}"));
-
     if header.iter().all(|name| name.parse::<f64>().is_ok()) {
+        let wanted = required(kind).join(",");
         return Err(bad(format!("there are numbers where the names of the columns should be: {wanted}")));
     }
     if let (1, Some(other)) = (header.len(), header.get(0).and_then(|h| h.chars().find(|c| ";\t|".contains(*c)))) {
         return Err(bad(format!("columns are separated by {other:?}: expected commas")));
     }
-    let mut columns = Vec::with_capacity(header.len());
-    for name in header {
-        let Some(field) = kind.fields.iter().position(|f| *f == name) else {
-            if kind.later.contains(&name) {
-                return Err(bad(format!("column '{name}' is not supported yet; known are {known}")));
-            }
-            let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
-            if kind.plural == "points" && RAYS.fields.contains(&name) {
-                return Err(bad(format!(
-                    "column '{name}' is one of rays, which have a direction of their own; points have {known}"
-                )));
-            }
-            if other.fields.contains(&name) && kind.plural != "observers" {
-                let plural = other.plural;
-                return Err(bad(format!(
-                    "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"
-                )));
-            }
-            let guess = nearest(name, kind.fields).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
-            return Err(bad(format!("unknown column '{name}'{guess}; known are {known}")));
-        };
-        if columns.contains(&field) {
-            return Err(bad(format!("column '{name}' is there twice")));
-        }
-        columns.push(field);
-    }
-    for (field, name) in kind.fields.iter().enumerate() {
-        if (kind.default)(field).is_none() && !columns.contains(&field) {
-            return Err(bad(format!("column '{name}' is missing; {} need {known}", kind.plural)));
-        }
-    }
-    Ok(columns)
-}
-
-fn required(kind: &Kind) -> Vec<&'static str> {
-    kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
-}
-
-/// The known name that somebody who wrote `name` most likely meant.
-fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase();
-    let initials: String = name.split(['_', ' ', '.', '-']).filter_map(|word| word.chars().next()).collect();
-    let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits <= k.len()).min();
-    near.map(|(_, k)| k)
-        .or_else(|| known.iter().copied().find(|k| *k == initials))
-        .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
-}
-
-/// How many letters must be put in, taken out or replaced to make one word of the other (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    columns::columns(path, "line 1: ", kind, header.iter())
 }
 
 /// What the reader found wrong, in our words and with the line.

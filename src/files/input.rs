@@ -53,6 +53,13 @@ impl Input {
         self.inner.get_ref().shown.clone()
     }
 
+    /// What a format needs that reads here and there; of what was opened nothing has been read yet.
+    #[cfg(feature = "parquet")]
+    pub(super) fn into_parts(self) -> (File, Option<u64>, Arc<AtomicU64>) {
+        let Watched { file, length, shown, .. } = self.inner.into_inner();
+        (file, length, shown)
+    }
+
     /// The first byte, still to be read; none when there is none.
     pub(super) fn first(&mut self) -> Result<Option<u8>> {
         Ok(self.inner.fill_buf()?.first().copied())

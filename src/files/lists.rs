@@ -49,13 +49,17 @@ impl ListWriter {
     /// # Errors
     /// As [`check_output`]; [`Error::Io`](crate::Error::Io) when nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
+        if extension(path) == "parquet" {
+            return Err(super::bad_file(path, "lists are not written to .parquet yet: supported are .npz and .csv"));
+        }
         let mut file = Whole::create(check_output(path, &[])?).map_err(|e| cannot_write(path, &e))?;
         let mut begin = || -> IoResult<Format> {
             if extension(path) != "npz" {
                 text::list_header(&mut file.out)?;
                 return Ok(Format::Text);
             }
-            let (mut offsets, records) = (Spools::new(file.folder())?, Spools::new(file.folder())?);
+            let mut offsets = Spools::new(file.folder(), Offset::COLUMNS)?;
+            let records = Spools::new(file.folder(), Interval::COLUMNS)?;
             offsets.write(&[Offset(0)])?;
             Ok(Format::Arrays(offsets, records))
         };

@@ -3,7 +3,7 @@
 //! | extension | spheres | rays |
 //! |---|---|---|
 //! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, t_min, direction, t_max |
-//! | `.csv` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max` |
+//! | `.csv`, `.parquet` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
 //! Points to make rays from, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
@@ -11,11 +11,13 @@
 //!
 //! Numbers become f32 by one rounding; [`Rounding`] says how many changed and by how much. What a file gets wrong is an
 //! [`Error::BadFile`] with the row, the field, the value and what was expected. Spheres are read whole, rays in batches, so
-//! that files larger than memory work; answers go to `.npz` and `.csv` as they come, and appear as whole files or not at
-//! all. Pipes are read too, told apart by their names' extensions or else by their first byte.
+//! that files larger than memory work; answers go to `.npz`, `.csv` and `.parquet` as they come, and appear as whole files or
+//! not at all. Pipes are read too, but for Parquet, told apart by their names' extensions or else by their first byte.
+//! `.parquet` takes a build with the feature `parquet`.
 
 mod answers;
 mod binary;
+mod columns;
 mod csv;
 mod input;
 mod lists;
@@ -23,6 +25,8 @@ mod npy;
 mod npz;
 mod observers;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod poses;
 mod raw;
 mod rays;
@@ -109,6 +113,11 @@ pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
 fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
+
+/// What is said of a `.parquet` file by a program that was built without.
+#[cfg(not(feature = "parquet"))]
+const NO_PARQUET: &str = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
+    reads and writes it; .npy and .csv hold the same columns";
 
 fn spoken(extension: &str) -> String {
     if extension.is_empty() { "a file without an extension".into() } else { format!("'.{extension}'") }

@@ -5,10 +5,9 @@
 
 use std::fs::File;
 use std::io::{Error, Read, Result, Seek, Write};
-use std::marker::PhantomData;
 use std::path::Path;
 
-use super::answers::{AnswerRow, Number};
+use super::answers::{AnswerRow, Column, Number};
 use crate::watch::Watch;
 use npyz::{WriteOptions, WriterBuilder};
 use zip::write::SimpleFileOptions;
@@ -19,20 +18,20 @@ const BLOCK: usize = 1 << 20;
 
 /// The columns, waiting.
 pub(super) struct Spools<T> {
-    files: Vec<File>,
+    files: Vec<(File, Column<T>)>,
     rows: u64,
     bytes: Vec<u8>,
-    answers: PhantomData<T>,
 }
 
 impl<T: AnswerRow> Spools<T> {
-    pub(super) fn new(folder: &Path) -> Result<Self> {
-        let files = T::COLUMNS.iter().map(|_| tempfile::tempfile_in(folder)).collect::<Result<_>>()?;
-        Ok(Self { files, rows: 0, bytes: Vec::new(), answers: PhantomData })
+    pub(super) fn new(folder: &Path, columns: &[Column<T>]) -> Result<Self> {
+        let spool = |column: &Column<T>| Ok((tempfile::tempfile_in(folder)?, *column));
+        let files = columns.iter().map(spool).collect::<Result<_>>()?;
+        Ok(Self { files, rows: 0, bytes: Vec::new() })
     }
 
     pub(super) fn write(&mut self, answers: &[T]) -> Result<()> {
-        for (file, (_, number)) in self.files.iter_mut().zip(T::COLUMNS) {
+        for (file, (_, number)) in &mut self.files {
             self.bytes.clear();
             for answer in answers {
                 match number(answer) {
@@ -61,7 +60,7 @@ impl<T: AnswerRow> Spools<T> {
     /// the same answers make the same bytes.
     pub(super) fn add_to<W: Write + Seek>(self, npz: &mut ZipWriter<W>, watch: &Watch) -> Result<()> {
         let mut block = vec![0; BLOCK];
-        for (mut file, (name, number)) in self.files.into_iter().zip(T::COLUMNS) {
+        for (mut file, (name, number)) in self.files {
             let header = header(number(&T::MISS), self.rows)?;
             let size = header.len() as u64 + file.stream_position()?;
             file.rewind()?;

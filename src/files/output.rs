@@ -15,10 +15,20 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`Error::BadFile`] for what must be asked for otherwise, [`Error::Io`] for what the system does not allow.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    let (".npz" | ".csv") = format!(".{}", extension(path)).as_str() else {
-        let found = spoken(&extension(path));
-        return Err(bad_file(path, format!("cannot write answers to {found}: supported are .npz and .csv")));
-    };
+    match extension(path).as_str() {
+        "npz" | "csv" => {}
+        #[cfg(feature = "parquet")]
+        "parquet" => {}
+        #[cfg(not(feature = "parquet"))]
+        "parquet" => return Err(bad_file(path, super::NO_PARQUET)),
+        other => {
+            let found = spoken(other);
+            return Err(bad_file(
+                path,
+                format!("cannot write answers to {found}: supported are .npz, .csv and .parquet"),
+            ));
+        }
+    }
     let target = target(path)?;
     for input in inputs {
         if std::fs::canonicalize(input).is_ok_and(|input| input == target) {

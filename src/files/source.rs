@@ -7,6 +7,8 @@ use std::sync::atomic::AtomicU64;
 use super::binary::{self, Layout};
 use super::csv::{self, Text};
 use super::input::Input;
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::rows::{Kind, Row};
 use super::{bad_file, cannot_read, extension, npy, raw, spoken};
 use crate::error::Result;
@@ -24,6 +26,8 @@ pub(super) struct Source {
 enum Body {
     Binary(Input, Layout),
     Text(Text),
+    #[cfg(feature = "parquet")]
+    Columns(parquet::Columns),
 }
 
 impl Source {
@@ -35,11 +39,11 @@ impl Source {
                 _ => "",
             };
             let (plural, found) = (kind.plural, spoken(found));
-            let supported = format!("supported are .npy, .csv, .f32 and .{plural}{swapped}");
+            let supported = format!("supported are .npy, .csv, .parquet, .f32 and .{plural}{swapped}");
             bad_file(path, format!("cannot read {plural} from {found}: {supported}"))
         };
         let extension = extension(path);
-        let known = ["npy", "csv", "f32", "", kind.plural].contains(&extension.as_str());
+        let known = ["npy", "csv", "parquet", "f32", "", kind.plural].contains(&extension.as_str());
         if !known {
             return Err(unsupported(&extension));
         }
@@ -48,6 +52,10 @@ impl Source {
         let body = match extension.as_str() {
             "npy" => Self::array(input, kind)?,
             "csv" => Body::Text(csv::open(input, kind)?),
+            #[cfg(feature = "parquet")]
+            "parquet" => Body::Columns(parquet::open(input, kind)?),
+            #[cfg(not(feature = "parquet"))]
+            "parquet" => return Err(bad_file(path, super::NO_PARQUET)),
             "" if length.is_some() => return Err(unsupported("")),
             // A pipe often has no name to choose: no text begins with the first byte of an array.
             "" => match input.first().map_err(|e| cannot_read(path, &e))? {
@@ -72,6 +80,8 @@ impl Source {
         match &self.body {
             Body::Binary(_, layout) => layout.rows,
             Body::Text(_) => None,
+            #[cfg(feature = "parquet")]
+            Body::Columns(columns) => Some(columns.rows),
         }
     }
 
@@ -90,6 +100,8 @@ impl Source {
         match self.body {
             Body::Binary(input, layout) => binary::read(input, self.kind, &layout, sink),
             Body::Text(text) => csv::read(text, self.kind, sink),
+            #[cfg(feature = "parquet")]
+            Body::Columns(columns) => columns.read(self.kind, sink),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Result, Write};
 
-use super::answers::{AnswerRow, Number};
+use super::answers::{AnswerRow, Column, Number};
 use crate::answer::Lists;
 use crate::records::{Interval, NO_SPHERE};
 use rayon::prelude::*;
@@ -11,21 +11,21 @@ use rayon::prelude::*;
 /// Rows a core formats at a time.
 const TASK: usize = 8192;
 
-pub(super) fn header<T: AnswerRow>(out: &mut impl Write) -> Result<()> {
-    let names: Vec<&str> = T::COLUMNS.iter().map(|(name, _)| *name).collect();
+pub(super) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<()> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     writeln!(out, "{}", names.join(","))
 }
 
 /// Formatting costs more than casting at few spheres: every core takes a part.
-pub(super) fn rows<T: AnswerRow>(out: &mut impl Write, answers: &[T]) -> Result<()> {
-    let texts: Vec<String> = answers.par_chunks(TASK).map(lines).collect();
+pub(super) fn rows<T: AnswerRow>(out: &mut impl Write, columns: &[Column<T>], answers: &[T]) -> Result<()> {
+    let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(columns, answers)).collect();
     texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
 }
 
-fn lines<T: AnswerRow>(answers: &[T]) -> String {
-    let mut text = String::with_capacity(16 * answers.len());
+fn lines<T: AnswerRow>(columns: &[Column<T>], answers: &[T]) -> String {
+    let mut text = String::with_capacity(8 * columns.len() * answers.len());
     for answer in answers {
-        for (i, (_, number)) in T::COLUMNS.iter().enumerate() {
+        for (i, (_, number)) in columns.iter().enumerate() {
             if i > 0 {
                 text.push(',');
             }
@@ -56,7 +56,7 @@ fn cell(text: &mut String, number: Number) {
 /// The header of lists.
 pub(super) fn list_header(out: &mut impl Write) -> Result<()> {
     write!(out, "ray,")?;
-    header::<Interval>(out)
+    header(out, Interval::COLUMNS)
 }
 
 /// A line for each sphere that a ray meets; the first ray is number `first` of the file.

@@ -1,0 +1,196 @@
+//! A picture being drawn: linear colours and how near each pixel is, twice as fine as the picture that is kept.
+
+use font8x8::UnicodeFonts;
+use umbracast::Result;
+use umbracast::glam::{DVec2, DVec3, Vec3};
+use umbracast::memory::check_memory;
+
+/// The picture that is kept.
+pub(super) const WIDTH: usize = 1280;
+pub(super) const HEIGHT: usize = 960;
+/// Pixels drawn for one that is kept, each way.
+const FINE: usize = 2;
+
+/// What is drawn: x to the right, y up, in pixels that are kept, from the lower left; z towards the eye, in the same unit.
+pub(super) struct Canvas {
+    colors: Vec<Vec3>,
+    near: Vec<f32>,
+}
+
+/// A colour of sRGB, linear.
+pub(super) fn color(hex: u32) -> Vec3 {
+    let part = |shift: u32| (f64::from(hex >> shift & 0xff) / 255.0).powf(2.2) as f32;
+    Vec3::new(part(16), part(8), part(0))
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pen {
+    pub(super) color: Vec3,
+    pub(super) width: f64,
+    pub(super) alpha: f32,
+    /// What is left of it behind a sphere.
+    pub(super) behind: f32,
+}
+
+impl Canvas {
+    pub(super) fn new() -> Result<Self> {
+        let pixels = WIDTH * HEIGHT * FINE * FINE;
+        check_memory("the plot", (pixels * (size_of::<Vec3>() + size_of::<f32>())) as u64)?;
+        let (low, high) = (color(0xe9_edf2), color(0xfb_fcfd));
+        let row = |y: usize| low.lerp(high, y as f32 / (HEIGHT * FINE) as f32);
+        let colors = (0..pixels).map(|i| row(i / (WIDTH * FINE))).collect();
+        Ok(Self { colors, near: vec![f32::NEG_INFINITY; pixels] })
+    }
+
+    /// Runs over the fine pixels of a box, as far as they are there: their indices and middles.
+    fn pixels(low: DVec2, high: DVec2) -> impl Iterator<Item = (usize, DVec2)> {
+        let span = |low: f64, high: f64, most: usize| {
+            let at = |x: f64| (x * FINE as f64).clamp(0.0, (most * FINE) as f64);
+            at(low).floor() as usize..at(high).ceil() as usize
+        };
+        let (xs, ys) = (span(low.x, high.x, WIDTH), span(low.y, high.y, HEIGHT));
+        ys.flat_map(move |y| {
+            xs.clone().map(move |x| (y * WIDTH * FINE + x, DVec2::new(x as f64 + 0.5, y as f64 + 0.5) / FINE as f64))
+        })
+    }
+
+    fn blend(&mut self, pixel: usize, color: Vec3, alpha: f32) {
+        self.colors[pixel] = self.colors[pixel].lerp(color, alpha);
+    }
+
+    /// A ball, lit from the upper left behind the eye.
+    pub(super) fn ball(&mut self, center: DVec3, radius: f64, color: Vec3) {
+        let light = DVec3::new(-0.45, 0.65, 0.62).normalize();
+        // A point is to be seen too.
+        let seen = radius.max(0.6);
+        for (pixel, at) in Self::pixels(center.truncate() - seen, center.truncate() + seen) {
+            let aside = (at - center.truncate()) / seen;
+            let rest = 1.0 - aside.length_squared();
+            let near = (center.z + radius * rest.max(0.0).sqrt()) as f32;
+            if rest < 0.0 || near <= self.near[pixel] {
+                continue;
+            }
+            let normal = aside.extend(rest.sqrt());
+            let shade = 0.45 + 0.55 * (0.5 + 0.5 * normal.dot(light)).powi(2);
+            // Balls of one colour stand out from each other by their rims.
+            let rim = 1.0 - 0.55 * (1.0 - normal.z).powi(4);
+            self.near[pixel] = near;
+            self.colors[pixel] = color * (shade * rim) as f32;
+        }
+    }
+
+    /// A line, fainter behind balls.
+    pub(super) fn line(&mut self, from: DVec3, to: DVec3, pen: Pen) {
+        let frame = DVec2::new(WIDTH as f64, HEIGHT as f64);
+        let Some((from, to)) = clip(from, to, DVec2::splat(-pen.width), frame + pen.width) else { return };
+        let (flat, half) = ((to - from).truncate(), pen.width / 2.0);
+        let length = flat.length();
+        let steep = flat.y.abs() > flat.x.abs();
+        // Strip by strip along the longer side, as wide as the line is seen there.
+        let (along, across) = if steep { (flat.y, flat.x) } else { (flat.x, flat.y) };
+        let reach = if along == 0.0 { half } else { half * length / along.abs() };
+        let (start, side) = if steep { (from.y, from.x) } else { (from.x, from.y) };
+        let (low, high) = (start.min(start + along), start.max(start + along));
+        let steps = (low * FINE as f64).floor() as i64
+            ..(high * FINE as f64).ceil().max((low * FINE as f64).floor() + 1.0) as i64;
+        for step in steps {
+            let middle = (step as f64 + 0.5) / FINE as f64;
+            let part = if along == 0.0 { 0.0 } else { ((middle - start) / along).clamp(0.0, 1.0) };
+            let center = side + part * across;
+            let near = (from.z + part * (to.z - from.z)) as f32;
+            let (first, last) = ((center - reach) * FINE as f64, (center + reach) * FINE as f64);
+            for other in first.floor() as i64..=last.floor() as i64 {
+                // How much of this pixel the strip covers.
+                let cover = (last.min(other as f64 + 1.0) - first.max(other as f64)).clamp(0.0, 1.0) as f32;
+                let (x, y) = if steep { (other, step) } else { (step, other) };
+                if x < 0 || y < 0 || x >= (WIDTH * FINE) as i64 || y >= (HEIGHT * FINE) as i64 {
+                    continue;
+                }
+                let pixel = y as usize * WIDTH * FINE + x as usize;
+                let seen = if near >= self.near[pixel] - 0.5 { 1.0 } else { pen.behind };
+                self.blend(pixel, pen.color, pen.alpha * seen * cover);
+            }
+        }
+    }
+
+    /// A spot, always as large; where a ball hides it, a ring.
+    pub(super) fn spot(&mut self, at: DVec3, radius: f64, rim: f64, color: Vec3, alpha: f32) {
+        let rim = radius + rim;
+        let center = at.truncate();
+        // Whole or not at all: a spot on a ball's side is not to be cut by the ball.
+        let hidden = Self::pixels(center, center + 1e-9).any(|(pixel, _)| (at.z + 2.5) as f32 <= self.near[pixel]);
+        for (pixel, middle) in Self::pixels(center - rim, center + rim) {
+            let aside = (middle - center).length();
+            if aside <= radius {
+                let faint = if aside < radius - 0.9 { 0.2 } else { 0.75 };
+                self.blend(pixel, color, if hidden { alpha * faint } else { alpha });
+            } else if aside <= rim && !hidden {
+                self.blend(pixel, Vec3::ONE, 0.8 * alpha);
+            }
+        }
+    }
+
+    /// Text from its lower left, over everything, with light around it.
+    pub(super) fn text(&mut self, text: &str, at: DVec2, color: Vec3) {
+        let glyphs: Vec<[u8; 8]> = text.chars().map(|c| font8x8::BASIC_FONTS.get(c).unwrap_or([0xff; 8])).collect();
+        let dark = |x: i64, y: i64| {
+            let (glyph, row) = (x.div_euclid(8), 7 - y);
+            let inside = (0..8).contains(&row) && glyph >= 0 && (glyph as usize) < glyphs.len();
+            inside && glyphs[glyph as usize][row as usize] >> x.rem_euclid(8) & 1 == 1
+        };
+        // A dot of the font is two fine pixels wide and three high: its letters are as wide as high.
+        let dot = DVec2::new(2.0, 3.0) / FINE as f64;
+        let size = DVec2::new(8.0 * glyphs.len() as f64, 8.0) * dot;
+        for (pixel, middle) in Self::pixels(at - dot, at + size + dot) {
+            let place = ((middle - at) / dot).floor();
+            let (x, y) = (place.x as i64, place.y as i64);
+            if dark(x, y) {
+                self.blend(pixel, color, 1.0);
+            } else if (-1..=1).any(|dx| (-1..=1).any(|dy| dark(x + dx, y + dy))) {
+                self.blend(pixel, Vec3::ONE, 0.55);
+            }
+        }
+    }
+
+    /// How wide a text is.
+    pub(super) fn text_width(text: &str) -> f64 {
+        8.0 * text.chars().count() as f64
+    }
+
+    /// The picture, its rows from the top, in sRGB.
+    pub(super) fn srgb8(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(WIDTH * HEIGHT * 3);
+        for y in (0..HEIGHT).rev() {
+            for x in 0..WIDTH {
+                let mut sum = Vec3::ZERO;
+                for dy in 0..FINE {
+                    let row = (y * FINE + dy) * WIDTH * FINE + x * FINE;
+                    sum += self.colors[row..row + FINE].iter().sum::<Vec3>();
+                }
+                let mean = sum / (FINE * FINE) as f32;
+                bytes.extend(mean.to_array().map(|part| (255.0 * part.clamp(0.0, 1.0).powf(1.0 / 2.2)).round() as u8));
+            }
+        }
+        bytes
+    }
+}
+
+/// The part of a line that lies in a box, seen from the front (Liang and Barsky, 1984); none when it passes by.
+fn clip(from: DVec3, to: DVec3, low: DVec2, high: DVec2) -> Option<(DVec3, DVec3)> {
+    let along = to - from;
+    let (mut first, mut last) = (0.0_f64, 1.0_f64);
+    for axis in 0..2 {
+        let (start, step) = (from[axis], along[axis]);
+        if step == 0.0 {
+            if start < low[axis] || start > high[axis] {
+                return None;
+            }
+            continue;
+        }
+        let (a, b) = ((low[axis] - start) / step, (high[axis] - start) / step);
+        first = first.max(a.min(b));
+        last = last.min(a.max(b));
+    }
+    (first <= last && along.is_finite()).then(|| (from + first * along, from + last * along))
+}

@@ -1,0 +1,84 @@
+//! Columns by name, in any order: what tables of text and of Parquet share.
+
+use std::path::Path;
+
+use super::bad_file;
+use super::rows::{Kind, RAYS, SPHERES};
+use crate::error::Result;
+
+/// Which field each of the columns fills. `place` says where the names stand.
+pub(super) fn columns<'a>(
+    path: &Path,
+    place: &str,
+    kind: &Kind,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<usize>> {
+    let wanted = required(kind).join(",");
+    let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
+    let optional = optional.collect::<Vec<_>>().join(",");
+    let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
+    let bad = |why: String| bad_file(path, format!("{place}{why}"));
+
+    let mut columns = Vec::new();
+    for name in names {
+        let Some(field) = kind.fields.iter().position(|f| *f == name) else {
+            if kind.later.contains(&name) {
+                return Err(bad(format!("column '{name}' is not supported yet; known are {known}")));
+            }
+            let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
+            if kind.plural == "points" && RAYS.fields.contains(&name) {
+                return Err(bad(format!(
+                    "column '{name}' is one of rays, which have a direction of their own; points have {known}"
+                )));
+            }
+            if other.fields.contains(&name) && kind.plural != "observers" {
+                let plural = other.plural;
+                return Err(bad(format!(
+                    "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"
+                )));
+            }
+            let guess = nearest(name, kind.fields).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
+            return Err(bad(format!("unknown column '{name}'{guess}; known are {known}")));
+        };
+        if columns.contains(&field) {
+            return Err(bad(format!("column '{name}' is there twice")));
+        }
+        columns.push(field);
+    }
+    for (field, name) in kind.fields.iter().enumerate() {
+        if (kind.default)(field).is_none() && !columns.contains(&field) {
+            return Err(bad(format!("column '{name}' is missing; {} need {known}", kind.plural)));
+        }
+    }
+    Ok(columns)
+}
+
+pub(super) fn required(kind: &Kind) -> Vec<&'static str> {
+    kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
+}
+
+/// The known name that somebody who wrote `name` most likely meant.
+fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let initials: String = name.split(['_', ' ', '.', '-']).filter_map(|word| word.chars().next()).collect();
+    let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits <= k.len()).min();
+    near.map(|(_, k)| k)
+        .or_else(|| known.iter().copied().find(|k| *k == initials))
+        .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
+}
+
+/// How many letters must be put in, taken out or replaced to make one word of the other (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

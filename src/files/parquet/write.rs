@@ -1,0 +1,190 @@
+//! Writing: a row group every so many answers, a miss null.
+
+use std::fs::File;
+use std::io::{BufWriter, Error, Result};
+use std::sync::Arc;
+
+use ::parquet::basic::{Compression, LogicalType, Repetition, Type};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::Type as Node;
+
+use crate::files::answers::{AnswerRow, Column, Number};
+use crate::records::NO_SPHERE;
+
+/// Rows of a group: as many as there are rays in a batch, for readers that take a group at a time.
+const GROUP: usize = 1 << 18;
+
+/// A file of answers, being written.
+pub(in crate::files) struct Groups<T> {
+    writer: SerializedFileWriter<BufWriter<File>>,
+    columns: Vec<Filling<T>>,
+    /// Of the group to come.
+    rows: usize,
+}
+
+/// A column of the group to come.
+struct Filling<T> {
+    column: Column<T>,
+    values: Values,
+    /// 1 where there is a value, for columns that may be null.
+    present: Vec<i16>,
+}
+
+/// The values of a column, without those that are null.
+enum Values {
+    Floats(Vec<f32>),
+    Doubles(Vec<f64>),
+    Ids(Vec<i32>),
+    Counts(Vec<i32>),
+    Words(Vec<ByteArray>),
+    Flags(Vec<bool>),
+}
+
+impl<T: AnswerRow> Groups<T> {
+    pub(in crate::files) fn new(file: File, columns: &[Column<T>]) -> Result<Self> {
+        let empty = |column: &Column<T>| match column.1(&T::MISS) {
+            Number::Float(_) => Ok(Values::Floats(Vec::new())),
+            Number::Double(_) => Ok(Values::Doubles(Vec::new())),
+            Number::Id(_) => Ok(Values::Ids(Vec::new())),
+            Number::Count(_) => Ok(Values::Counts(Vec::new())),
+            Number::Word(..) => Ok(Values::Words(Vec::new())),
+            Number::Flag(_) => Ok(Values::Flags(Vec::new())),
+            Number::Offset(_) => Err(Error::other("offsets are for arrays")),
+        };
+        let filling = |column: &Column<T>| Ok(Filling { column: *column, values: empty(column)?, present: Vec::new() });
+        let columns = columns.iter().map(filling).collect::<Result<Vec<_>>>()?;
+        let fields = columns.iter().map(|filling| filling.values.field(filling.column.0));
+        let fields = fields.collect::<std::result::Result<_, _>>().map_err(failed)?;
+        let schema = Node::group_type_builder("answers").with_fields(fields).build().map_err(failed)?;
+        // Floats hardly repeat, so a dictionary of them is time lost; ids do, and flags have none.
+        let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        for Filling { column: (name, _), values, .. } in &columns {
+            let repeats = matches!(values, Values::Ids(_) | Values::Counts(_) | Values::Words(_));
+            properties = properties.set_column_dictionary_enabled((*name).into(), repeats);
+        }
+        let out = BufWriter::with_capacity(1 << 20, file);
+        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build())).map_err(failed)?;
+        Ok(Self { writer, columns, rows: 0 })
+    }
+
+    pub(in crate::files) fn write(&mut self, mut answers: &[T]) -> Result<()> {
+        while !answers.is_empty() {
+            let (now, later) = answers.split_at(answers.len().min(GROUP - self.rows));
+            self.columns.iter_mut().try_for_each(|filling| filling.add(now))?;
+            self.rows += now.len();
+            if self.rows == GROUP {
+                self.write_group()?;
+            }
+            answers = later;
+        }
+        Ok(())
+    }
+
+    fn write_group(&mut self) -> Result<()> {
+        let mut group = self.writer.next_row_group().map_err(failed)?;
+        for Filling { values, present, .. } in &mut self.columns {
+            values.write(&mut group, present).map_err(failed)?;
+            present.clear();
+        }
+        group.close().map_err(failed)?;
+        self.rows = 0;
+        Ok(())
+    }
+
+    /// Writes what is left and the footer.
+    pub(in crate::files) fn finish(mut self) -> Result<()> {
+        if self.rows > 0 {
+            self.write_group()?;
+        }
+        self.writer.finish().map(|_| ()).map_err(failed)
+    }
+}
+
+impl<T: AnswerRow> Filling<T> {
+    fn add(&mut self, answers: &[T]) -> Result<()> {
+        for answer in answers {
+            let number = (self.column.1)(answer);
+            let present = !answer.is_miss() && number != Number::Id(NO_SPHERE);
+            self.present.push(i16::from(present));
+            if !present {
+                continue;
+            }
+            match (&mut self.values, number) {
+                (Values::Floats(list), Number::Float(x)) => list.push(x),
+                (Values::Doubles(list), Number::Double(x)) => list.push(x),
+                // Unsigned by their logical type: the same bits.
+                (Values::Ids(list), Number::Id(id)) => list.push(id as i32),
+                (Values::Counts(list), Number::Count(count)) => list.push(count as i32),
+                (Values::Words(list), Number::Word(_, word)) => list.push(word.into()),
+                (Values::Flags(list), Number::Flag(flag)) => list.push(flag),
+                _ => return Err(Error::other("a column holds two types")),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Values {
+    fn field(&self, name: &str) -> std::result::Result<Arc<Node>, ParquetError> {
+        let (physical, logical, repetition) = match self {
+            Self::Floats(_) => (Type::FLOAT, None, Repetition::OPTIONAL),
+            Self::Doubles(_) => (Type::DOUBLE, None, Repetition::REQUIRED),
+            Self::Ids(_) => (Type::INT32, Some(LogicalType::integer(32, false)), Repetition::OPTIONAL),
+            Self::Counts(_) => (Type::INT32, Some(LogicalType::integer(32, false)), Repetition::REQUIRED),
+            Self::Words(_) => (Type::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
+            Self::Flags(_) => (Type::BOOLEAN, None, Repetition::REQUIRED),
+        };
+        let field = Node::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition);
+        field.build().map(Arc::new)
+    }
+
+    fn write(
+        &mut self,
+        group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+        present: &[i16],
+    ) -> std::result::Result<(), ParquetError> {
+        let Some(mut column) = group.next_column()? else {
+            return Err(ParquetError::General("a column is missing".into()));
+        };
+        match self {
+            Self::Floats(list) => {
+                column.typed::<FloatType>().write_batch(list, Some(present), None)?;
+                list.clear();
+            }
+            Self::Doubles(list) => {
+                column.typed::<DoubleType>().write_batch(list, None, None)?;
+                list.clear();
+            }
+            Self::Ids(list) => {
+                column.typed::<Int32Type>().write_batch(list, Some(present), None)?;
+                list.clear();
+            }
+            Self::Counts(list) => {
+                column.typed::<Int32Type>().write_batch(list, None, None)?;
+                list.clear();
+            }
+            Self::Words(list) => {
+                column.typed::<ByteArrayType>().write_batch(list, None, None)?;
+                list.clear();
+            }
+            Self::Flags(list) => {
+                column.typed::<BoolType>().write_batch(list, None, None)?;
+                list.clear();
+            }
+        }
+        column.close()
+    }
+}
+
+fn failed(error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(error) => Error::other(error),
+        },
+        other => Error::other(other),
+    }
+}

@@ -1,0 +1,137 @@
+//! Parquet files as others write them, and as they go wrong.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Repetition, Type};
+use parquet::data_type::{DoubleType, FloatType, Int64Type};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type as Node;
+
+/// What the columns of a table hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Of {
+    F32,
+    F64,
+    I64,
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) of: Of,
+    pub(crate) nullable: bool,
+    pub(crate) compression: Compression,
+    pub(crate) dictionary: bool,
+    pub(crate) version: WriterVersion,
+    /// Rows of a group.
+    pub(crate) group: usize,
+}
+
+pub(crate) const PLAIN: How = How {
+    of: Of::F32,
+    nullable: false,
+    compression: Compression::UNCOMPRESSED,
+    dictionary: false,
+    version: WriterVersion::PARQUET_1_0,
+    group: 1 << 16,
+};
+
+impl How {
+    fn properties(&self) -> WriterPropertiesBuilder {
+        WriterProperties::builder()
+            .set_compression(self.compression)
+            .set_dictionary_enabled(self.dictionary)
+            .set_writer_version(self.version)
+            .set_data_page_row_count_limit(1000)
+            .set_write_batch_size(100)
+    }
+}
+
+/// A table of columns, in groups of rows. NaN stands for null where columns are nullable.
+pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
+    let physical = match how.of {
+        Of::F32 => Type::FLOAT,
+        Of::F64 => Type::DOUBLE,
+        Of::I64 => Type::INT64,
+    };
+    let repetition = if how.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    let field = |(name, _): &(&str, Vec<f64>)| {
+        Arc::new(Node::primitive_type_builder(name, physical).with_repetition(repetition).build().unwrap())
+    };
+    let schema = Node::group_type_builder("schema").with_fields(columns.iter().map(field).collect()).build().unwrap();
+    let properties = Arc::new(how.properties().build());
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties).unwrap();
+    let rows = columns.first().map_or(0, |(_, column)| column.len());
+    for first in (0..rows).step_by(how.group) {
+        let mut group = writer.next_row_group().unwrap();
+        for (_, values) in columns {
+            let values = &values[first..rows.min(first + how.group)];
+            let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
+            let held: Vec<f64> = values.iter().copied().filter(|value| !how.nullable || !value.is_nan()).collect();
+            let levels = how.nullable.then_some(&levels[..]);
+            let mut column = group.next_column().unwrap().unwrap();
+            let written = match how.of {
+                Of::F32 => {
+                    let held: Vec<f32> = held.iter().map(|value| *value as f32).collect();
+                    column.typed::<FloatType>().write_batch(&held, levels, None)
+                }
+                Of::F64 => column.typed::<DoubleType>().write_batch(&held, levels, None),
+                Of::I64 => {
+                    let held: Vec<i64> = held.iter().map(|value| *value as i64).collect();
+                    column.typed::<Int64Type>().write_batch(&held, levels, None)
+                }
+            };
+            written.unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    writer.finish().unwrap();
+    writer.inner().clone()
+}
+
+/// The columns of a table of text.
+pub(crate) fn columns(text: &str) -> Vec<(&str, Vec<f64>)> {
+    let mut lines = text.lines();
+    let mut columns: Vec<_> = lines.next().unwrap().split(',').map(|name| (name, Vec::new())).collect();
+    for line in lines {
+        for ((_, column), cell) in columns.iter_mut().zip(line.split(',')) {
+            column.push(cell.parse().unwrap_or(f64::NAN));
+        }
+    }
+    columns
+}
+
+/// A file with a schema of its own and no rows.
+pub(crate) fn schema(text: &str) -> Vec<u8> {
+    let schema = parquet::schema::parser::parse_message_type(text).unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    writer.finish().unwrap();
+    writer.inner().clone()
+}
+
+/// A file of a footer alone, with whatever is in it.
+pub(crate) fn footer(bytes: &[u8]) -> Vec<u8> {
+    [b"PAR1", bytes, &(bytes.len() as u32).to_le_bytes(), b"PAR1"].concat()
+}
+
+/// The footer of a file whose schema is as deep as it has groups, in Thrift's compact protocol.
+pub(crate) fn deep(groups: u32) -> Vec<u8> {
+    // Version 1; the schema is a list of structs, its length in 7 bits a byte.
+    let mut bytes = vec![0x15, 0x02, 0x19, 0xfc];
+    let mut count = groups + 1;
+    while count >= 0x80 {
+        bytes.push(count as u8 | 0x80);
+        count >>= 7;
+    }
+    bytes.push(count as u8);
+    for _ in 0..groups {
+        // Required; a name of one letter; one child; end.
+        bytes.extend([0x35, 0x00, 0x18, 0x01, b'a', 0x15, 0x02, 0x00]);
+    }
+    // A float: required, its name, end; then no rows and no row groups.
+    bytes.extend([0x15, 0x08, 0x25, 0x00, 0x18, 0x01, b'x', 0x00]);
+    bytes.extend([0x16, 0x00, 0x19, 0x0c, 0x00]);
+    footer(&bytes)
+}
