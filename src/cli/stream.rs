@@ -36,10 +36,11 @@ trait Asked: AnswerRow + Plotted {
 
 /// What has been done to all rays so far.
 #[derive(Default)]
-struct Sum {
+struct Sum<'a> {
     report: Report,
     rounding: Rounding,
     comparison: Comparison,
+    plot: Option<Plot<'a>>,
 }
 
 impl Files<'_> {
@@ -59,7 +60,7 @@ impl Files<'_> {
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
         let target = check_output(self.output, &inputs)?;
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
-        let mut plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others)).transpose()?;
+        let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others)).transpose()?;
         let (mut spheres, origin) = self.read_spheres()?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
@@ -84,16 +85,9 @@ impl Files<'_> {
 
         signals::cancel(&watch);
         let mut writer = AnswerWriter::create_with(self.output, columns)?;
-        let mut sum = Sum::default();
-        let cast = self.cast(
-            rays,
-            &scene,
-            judge.as_ref().map(|s| (s, &spheres.records[..])),
-            &watch,
-            &mut writer,
-            &mut plot,
-            &mut sum,
-        );
+        let mut sum = Sum { plot, ..Sum::default() };
+        let cast =
+            self.cast(rays, &scene, judge.as_ref().map(|s| (s, &spheres.records[..])), &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // An answer that broke a promise is not handed on as if it had kept it.
@@ -101,7 +95,7 @@ impl Files<'_> {
         let finish = || {
             if broken.is_none() {
                 // Drawn first: where it cannot be, there are no answers either.
-                plotted = plot.as_ref().map(|plot| plot.write::<T>(&spheres.records)).transpose()?;
+                plotted = sum.plot.as_ref().map(|plot| plot.write::<T>(&spheres.records)).transpose()?;
                 self.finish(writer, &watch)?;
             }
             Ok(())
@@ -180,8 +174,7 @@ impl Files<'_> {
         judge: Option<(&Scene, &[Sphere])>,
         watch: &Watch,
         writer: &mut AnswerWriter<T>,
-        plot: &mut Option<Plot<'_>>,
-        sum: &mut Sum,
+        sum: &mut Sum<'_>,
     ) -> Result<()> {
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
         while rays.next(watch)? {
@@ -200,7 +193,7 @@ impl Files<'_> {
                 sum.comparison += T::compare(&input, &found, &expected);
             }
             writer.write(&found)?;
-            if let Some(plot) = plot {
+            if let Some(plot) = &mut sum.plot {
                 plot.look(part, &found);
             }
             sum.report = sum.report + found.report;
