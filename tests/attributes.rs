@@ -32,8 +32,9 @@ struct Worst {
 }
 
 impl Worst {
-    /// `offset` is the true vector from the centre to the point.
-    fn judge(&mut self, was: &Attributes, hit: &Hit, ray: &Ray, sphere: &Sphere, offset: DVec3, half: f64, what: &str) {
+    /// `truth` is the vector from the centre to the point, and the half chord.
+    fn judge(&mut self, was: &Attributes, hit: &Hit, ray: &Ray, sphere: &Sphere, truth: (DVec3, f64), what: &str) {
+        let (offset, half) = truth;
         let (center, d) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
         let normal = offset.normalize_or_zero();
         let mut slack = slack(ray, sphere, half);
@@ -102,7 +103,7 @@ fn ten_thousand_exact_rows() {
                 }
                 let half = 0.5 * (row.t[1] - row.t[0]) * row.ray.direction.as_dvec3().length();
                 let what = format!("{} {query:?} row {i} ({}) {hit:?}", device.name(), REGIMES[row.regime as usize]);
-                worst.judge(was, hit, &row.ray, &row.sphere, met(row, inside), half, &what);
+                worst.judge(was, hit, &row.ray, &row.sphere, (met(row, inside), half), &what);
             }
             println!("{} {precision:?} {inside:?}: {worst:.3?}", device.name());
             assert!(worst.compared > 4000);
@@ -133,7 +134,7 @@ fn exact_ricochets() {
         let (ray, sphere) = (&rays[i], &spheres[i]);
         let r = f64::from(sphere.radius);
         let half = r * angle.sin();
-        worst.judge(&were[i], &hits[i], ray, sphere, r * *normal, half, &format!("record {i}"));
+        worst.judge(&were[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
         let allowed = 1.01 * U * FRAC_PI_2 + slack(ray, sphere, half);
         assert!((FRAC_PI_2 - f64::from(were[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
     }

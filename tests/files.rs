@@ -339,7 +339,7 @@ fn a_failed_write_leaves_everything_as_it_was() {
 fn outputs_are_checked_before_any_work() {
     let (folder, path) = file("in.csv", "x,y,z,r\n");
     let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs).unwrap_err().to_string();
-    assert!(message(Path::new("out.txt"), &[]).contains(".npz and .csv"));
+    assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv and .parquet"));
     assert!(message(Path::new("out"), &[]).contains("without an extension"));
     assert!(message(&path, &[&path]).contains("is an input too"));
     assert!(message(&folder.path().join("no/out.csv"), &[]).contains("there is no folder"));

@@ -32,8 +32,8 @@ fn what_is_met_is_marked() {
     for (query, color, hit, miss) in [
         ("closest", HIT, 20..200, 0..1),
         ("occluded", DARK, 30..2000, 0..1),
-        ("interval", HIT, 40..900, 0..1),
-        ("approach", PASS, 8..200, 30..2000),
+        ("interval", HIT, 15..900, 0..1),
+        ("approach", PASS, 0..15, 15..2000),
     ] {
         for (rays, range) in [("hit.csv", hit), ("miss.csv", miss)] {
             folder.right(&format!("cast s.csv {rays} -o o.npz -q --plot o.png --query {query}"));

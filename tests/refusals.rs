@@ -205,8 +205,16 @@ fn usages() -> Vec<Wrong> {
         ),
         wrong_usage("origin of words", "cast s.csv r.csv -o out.csv --origin centre", &["'centre'", "x,y,z or auto"]),
         wrong_usage("infinite origin", "cast s.csv r.csv -o out.csv --origin 1,2,inf", &["'inf'", "finite"]),
-        wrong_usage("output of another format", "cast s.csv r.csv -o out.xlsx", &["'.xlsx'", ".npz and .csv"]),
-        wrong_usage("output without extension", "cast s.csv r.csv -o out", &["without an extension", ".npz and .csv"]),
+        wrong_usage(
+            "output of another format",
+            "cast s.csv r.csv -o out.xlsx",
+            &["'.xlsx'", ".npz, .csv and .parquet"],
+        ),
+        wrong_usage(
+            "output without extension",
+            "cast s.csv r.csv -o out",
+            &["without an extension", ".npz, .csv and .parquet"],
+        ),
         wrong_usage("output is an input", "cast s.csv r.csv -o s.csv", &["s.csv", "is an input too"]),
         wrong_usage("output is an input by another name", "cast s.csv r.csv -o ./r.csv", &["is an input too"]),
         wrong(

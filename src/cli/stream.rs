@@ -32,12 +32,13 @@ pub(crate) struct Files<'a> {
 
 /// What has been done to all rays so far.
 #[derive(Default)]
-struct Sum {
+struct Sum<'a> {
     report: Report,
     rounding: Rounding,
     comparison: Comparison,
     /// Spheres met, where that was asked.
     met: Option<u64>,
+    plot: Option<Plot<'a>>,
 }
 
 impl Files<'_> {
@@ -60,7 +61,7 @@ impl Files<'_> {
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
         let target = check_output(self.output, &inputs)?;
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
-        let mut plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
+        let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = self.read_spheres()?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
@@ -85,9 +86,9 @@ impl Files<'_> {
 
         signals::cancel(&watch);
         let mut writer = asked.create(self.output)?;
-        let mut sum = Sum::default();
+        let mut sum = Sum { plot, ..Sum::default() };
         let judge = judge.as_ref().map(|scene| (scene, &spheres.records[..]));
-        let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut plot, &mut sum);
+        let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // An answer that broke a promise is not handed on as if it had kept it.
@@ -95,7 +96,7 @@ impl Files<'_> {
         let finish = || {
             if broken.is_none() {
                 // Drawn first: where it cannot be, there are no answers either.
-                plotted = plot.as_ref().map(|plot| plot.write(&spheres.records)).transpose()?;
+                plotted = sum.plot.as_ref().map(|plot| plot.write(&spheres.records)).transpose()?;
                 self.finish::<T>(writer, &watch)?;
             }
             Ok(())
@@ -183,8 +184,7 @@ impl Files<'_> {
         judge: Option<(&Scene, &[Sphere])>,
         watch: &Watch,
         writer: &mut T::Writer,
-        plot: &mut Option<Plot<'_>>,
-        sum: &mut Sum,
+        sum: &mut Sum<'_>,
     ) -> Result<()> {
         let mut size = T::FIRST;
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
@@ -215,7 +215,7 @@ impl Files<'_> {
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
                 writer.write(&found)?;
-                if let Some(plot) = plot {
+                if let Some(plot) = &mut sum.plot {
                     T::look(plot, part, &found);
                 }
                 sum.report = sum.report + T::report(&found);

@@ -176,7 +176,7 @@ impl<'a> Plot<'a> {
     /// The line of a ray, as far as it is cast.
     fn ray(&self, canvas: &mut Canvas, view: &View, ray: &Ray, mark: Mark, spheres: &[Sphere]) {
         let count = self.sample.kept.len() as f32;
-        let alpha = (9.0 / count.sqrt()).clamp(0.25, 0.9);
+        let alpha = (9.0 / count.sqrt()).clamp(0.25, 1.0);
         let pen = |hex: u32, alpha: f32| Pen {
             color: color(hex),
             width: if count < 100.0 { 1.7 } else { 1.2 },
