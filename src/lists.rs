@@ -36,7 +36,7 @@ impl Scene {
     }
 
     /// For each ray the first `k` of [`all`](Self::all), or all when there are fewer; so the first is that of
-    /// [`closest`](Self::closest).
+    /// [`closest`](Self::closest). The CPU engine stops looking behind the last of them; a GPU finds all, and the first `k` are kept.
     ///
     /// # Errors
     /// As [`all`](Self::all); [`Error::Usage`] when `k` is 0.
