@@ -21,7 +21,7 @@ done
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 
-command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.88 or newer from https://rustup.rs"
+command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newer from https://rustup.rs"
 command -v cc >/dev/null || fail "a C linker is missing: apt-get install gcc libc6-dev"
 
 # A second software adapter comes with Debian's Chromium; tried when it is there.
