@@ -217,7 +217,13 @@ fn wrong_inputs() -> Vec<Wrong> {
             2,
             &["o.txt", "observers", ".npy, .csv"],
         ),
-        ("unknown output", None, "shadow o.csv s.toml -o out.xyz", 2, &["out.xyz", "'.xyz'", ".npz and .csv"]),
+        (
+            "unknown output",
+            None,
+            "shadow o.csv s.toml -o out.xyz",
+            2,
+            &["out.xyz", "'.xyz'", ".npz, .csv and .parquet"],
+        ),
         ("no output", None, "shadow o.csv s.toml", 2, &["--output <OUT>"]),
         (
             "output in no folder",

@@ -156,11 +156,15 @@ fn usages() -> Vec<Wrong> {
         wrong_usage("k below 0", "cast s.csv r.csv -o out.csv --query nearest --k -1", &["-1 is not in 1..", "--k"]),
         wrong_usage("huge k", "cast s.csv r.csv -o out.csv --query nearest --k 4294967296", &["4294967296", "--k"]),
         wrong_usage("k of words", "cast s.csv r.csv -o out.csv --query nearest --k two", &["'two'", "--k"]),
-        wrong_usage("lists into an array", "cast s.csv r.csv -o out.npy --query all", &["out.npy", ".npz and .csv"]),
+        wrong_usage(
+            "lists into an array",
+            "cast s.csv r.csv -o out.npy --query all",
+            &["out.npy", ".npz, .csv and .parquet"],
+        ),
         wrong_usage(
             "lists into raw",
             "cast s.csv r.csv -o out.f32 --query nearest --k 2",
-            &["out.f32", ".npz and .csv"],
+            &["out.f32", ".npz, .csv and .parquet"],
         ),
         wrong_usage(
             "lists of pairs that are none",

@@ -15,11 +15,12 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
-  .csv  columns by name. Spheres: x,y,z,r. Points: x,y,z
+  .csv  columns by name. Spheres: x,y,z,r. Points: x,y,z. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
-OUT is .npz or .csv and has a row a point:
+OUT is .npz, .csv or .parquet and has a row a point:
   count  how many spheres hold it, their surfaces included (u4)
-  id     the lowest of their numbers in the file, from 0; 4294967295 in .npz, an empty cell in .csv when there is none (u4)
+  id     the lowest of their numbers in the file, from 0; 4294967295 in .npz, an empty cell in .csv, null in .parquet
+         when there is none (u4)
 
 Examples:
   umbracast contains spheres.csv points.csv -o inside.csv
@@ -33,11 +34,11 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast contains --help` explains the files and gives examples.")]
 pub(crate) struct ContainsArgs {
-    /// Spheres: .npy, .csv, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
     spheres: PathBuf,
-    /// Points: .npy, .csv, .f32 or .points
+    /// Points: .npy, .csv, .parquet, .f32 or .points
     points: PathBuf,
-    /// Where the answers go: .npz or .csv
+    /// Where the answers go: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for

@@ -20,7 +20,7 @@ use super::{print_json, say};
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the frame of SYSTEM, in f64:
   .npy  f4 or f8 of shape (N, 3): x y z
-  .csv  columns x,y,z
+  .csv  columns x,y,z; .parquet likewise, in builds with --features parquet
   .f32  raw little-endian records of 3 f32
 SYSTEM is a file as `umbracast render` draws it (systems/README.md). Its light
 and its bodies count, but those with `casts = false`; it needs no camera:
@@ -57,11 +57,11 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed,
 #[command(override_usage = "umbracast shadow [OPTIONS] OBSERVERS SYSTEM -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
 pub(crate) struct ShadowArgs {
-    /// Observers: .npy, .csv or .f32
+    /// Observers: .npy, .csv, .parquet or .f32
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,
-    /// Where the answers go: .npz or .csv
+    /// Where the answers go: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
