@@ -24,7 +24,7 @@ fn reach_of(i: u32, slack: f32) -> f32 {
   return high + abs(high) * 3.8e-6 + 2.0 * slack;
 }
 
-fn set_within(first: u32) {
+fn get_ready(first: u32) {
   for (var half = 0u; half < 2u; half++) {
     let i = first + half * 4u * WORKGROUP;
     let s = slacks[half];
@@ -49,13 +49,8 @@ fn wanted(half: u32, l: Lines, s: Eight) -> vec4<u32> {
     | closer(l, s.e, reach, 16u) | closer(l, s.f, reach, 32u) | closer(l, s.g, reach, 64u) | closer(l, s.h, reach, 128u);
 }
 
-fn solve_marked(first: u32, begin: u32) {
-  while (marked != 0u) {
-    let candidate = next_candidate();
-    let i = first + candidate.ray * WORKGROUP;
-    let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
-    state[i] = nearer(state[i], params.first_id + at, rays[i], spheres[at]);
-  }
+fn look(i: u32, at: u32) {
+  state[i] = nearer(state[i], params.first_id + at, rays[i], spheres[at]);
 }
 
 @compute @workgroup_size(64)
@@ -67,15 +62,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       state[i] = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
     }
   }
-  if (params.pairwise != 0u) {
-    mark_own(first);
-    solve_marked(first, 0u);
-    return;
-  }
-  prepare_rays(first);
-  for (var begin = params.sphere_begin; begin < params.sphere_end; begin += BLOCKS * BLOCK) {
-    set_within(first);
-    mark(begin, params.sphere_end);
-    solve_marked(first, begin);
-  }
+  search(first);
 }

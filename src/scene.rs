@@ -77,12 +77,7 @@ impl Scene {
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, spheres, pairwise, builder).await?)),
         };
-        let host = match gpu {
-            _ if pairwise => CpuScene::pairs(spheres)?,
-            Some(_) => CpuScene::judging(spheres)?,
-            None => CpuScene::new(spheres)?,
-        };
-        let host = Arc::new(host);
+        let host = Arc::new(CpuScene::beside(gpu.is_some(), spheres, pairwise)?);
         Ok(Self { device: device.clone(), host, gpu, builder, watch: Watch::default() })
     }
 

@@ -40,11 +40,7 @@ impl Scene {
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
-        let host = match &self.gpu {
-            _ if self.host.pairwise => CpuScene::pairs(spheres)?,
-            Some(_) => CpuScene::judging(spheres)?,
-            None => CpuScene::new(spheres)?,
-        };
+        let host = CpuScene::beside(self.gpu.is_some(), spheres, self.host.pairwise)?;
         let mut quality_loss = 0.0;
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
             let (moved, loss) = gpu.moved(device, spheres, self.builder).await?;

@@ -75,7 +75,7 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "closest";
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "search", "closest";
     CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
@@ -83,13 +83,13 @@ programs! {
     OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "bits", "group", "load", "blocks", "meet", "occluded";
     OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "walk", "bits", "occluded_walk";
-    COUNT = "count": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "counted", "count";
+    COUNT = "count": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "search", "counted", "count";
     COUNT_WALK = "count_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "walk", "counted", "count_walk";
-    LIST_ALL = "list_all": "records", "pairs", "solve", "decide", "double", "cast", "line", "load", "blocks", "meet", "list", "list_all";
+    LIST_ALL = "list_all": "records", "pairs", "solve", "decide", "double", "cast", "line", "load", "blocks", "meet", "search", "list", "list_all";
     LIST_WALK = "list_walk": "records", "pairs", "solve", "decide", "double", "cast", "line", "course", "quad", "group", "trail",
         "walk", "list", "list_walk";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "approach";
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "search", "approach";
     APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::files::{AnswerWriter, RayBatches, RayFile, center_of_spheres, check_output, read_spheres};
+use umbracast::files::{AnswerWriter, RayBatches, RayFile, check_output};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 use umbracast::{Watch, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
+use super::feed::placed;
 use super::progress::{Casting, Working};
+use super::stream::read_spheres_from;
 use super::{print_json, say, signals};
 
 const EXAMPLES: &str = "\
@@ -74,15 +76,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     // What can be refused at once is refused before a device is opened, the cheapest first.
     check_output(&args.output, &[&args.spheres, &args.points])?;
     let points = RayFile::<[f32; 3]>::open(&args.points)?;
-    let reading = Working::on("reading spheres".into(), args.quiet);
-    let origin = match args.origin {
-        None => Default::default(),
-        Some(Origin::At(origin)) => origin,
-        Some(Origin::Auto) => center_of_spheres(&args.spheres)?,
-    };
-    let spheres = read_spheres(&args.spheres, origin)?;
-    drop(reading);
-    let mut points = points.read(origin, args.on_bad)?;
+    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
+    let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = blocking::open(&args.device.options(args.precision))?;
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
@@ -129,17 +124,6 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         say(&summary.line());
     }
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
-}
-
-/// An error about a point, in the words of its file.
-fn placed(path: &Path, error: Error) -> Error {
-    match error {
-        Error::BadRecord { what: "point", index, field, value, why } => {
-            let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
-            Error::BadFile { path: path.to_path_buf(), message }
-        }
-        other => other,
-    }
 }
 
 /// What has been found so far.

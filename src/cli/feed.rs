@@ -175,12 +175,9 @@ impl Feed {
 
     /// An error about a point, in the words of its file.
     pub(crate) fn placed(&self, error: Error) -> Error {
-        match (self, error) {
-            (Self::Points { path, .. }, Error::BadRecord { what: "point", index, field, value, why }) => {
-                let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
-                Error::BadFile { path: path.clone(), message }
-            }
-            (_, error) => error,
+        match self {
+            Self::Points { path, .. } => placed(path, error),
+            _ => error,
         }
     }
 
@@ -216,5 +213,16 @@ impl Feed {
             }
             Self::Sensor { rounding, .. } => *rounding,
         }
+    }
+}
+
+/// An error about a point, in the words of its file.
+pub(crate) fn placed(path: &Path, error: Error) -> Error {
+    match error {
+        Error::BadRecord { what: "point", index, field, value, why } => {
+            let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
+            Error::BadFile { path: path.into(), message }
+        }
+        other => other,
     }
 }

@@ -62,7 +62,7 @@ impl Files<'_> {
         let target = check_output(self.output, &inputs)?;
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
-        let (mut spheres, origin) = self.read_spheres()?;
+        let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
@@ -134,16 +134,6 @@ impl Files<'_> {
             say(&summary.line());
         }
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
-    }
-
-    fn read_spheres(&self) -> Result<(Table<Sphere>, Option<DVec3>)> {
-        let _working = Working::on("reading spheres".into(), self.args.quiet);
-        let origin = match self.args.origin {
-            None => None,
-            Some(Origin::At(origin)) => Some(origin),
-            Some(Origin::Auto) => Some(center_of_spheres(self.spheres)?),
-        };
-        Ok((read_spheres(self.spheres, origin.unwrap_or_default())?, origin))
     }
 
     /// Refuses, with figures, what this machine has no room for.
@@ -245,6 +235,21 @@ impl Files<'_> {
         let _working = Working::on("writing".into(), self.args.quiet);
         writer.finish(watch)
     }
+}
+
+/// Spheres from a file, and the origin that was subtracted.
+pub(crate) fn read_spheres_from(
+    path: &Path,
+    origin: Option<Origin>,
+    quiet: bool,
+) -> Result<(Table<Sphere>, Option<DVec3>)> {
+    let _working = Working::on("reading spheres".into(), quiet);
+    let origin = match origin {
+        None => None,
+        Some(Origin::At(origin)) => Some(origin),
+        Some(Origin::Auto) => Some(center_of_spheres(path)?),
+    };
+    Ok((read_spheres(path, origin.unwrap_or_default())?, origin))
 }
 
 fn not_pairs(spheres: usize, rays: u64) -> Error {

@@ -167,6 +167,15 @@ impl CpuScene {
         Self::with(spheres, Index::blocks(spheres, Level::best())?)
     }
 
+    /// For the device that casts: itself, or a GPU that it judges for.
+    pub(crate) fn beside(gpu: bool, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
+        match gpu {
+            _ if pairwise => Self::pairs(spheres),
+            true => Self::judging(spheres),
+            false => Self::new(spheres),
+        }
+    }
+
     fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);

@@ -1,6 +1,5 @@
 //! One opened GPU: its programs, its waits and its faults.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
@@ -12,13 +11,12 @@ use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
-use super::planted::Planted;
+use super::pipelines::{Variant, cast_layout};
 use super::probe::Probe;
 use super::slot::Slot;
 use crate::device::Limits;
 use crate::error::{Error, Result};
 use crate::query::Precision;
-use crate::wgsl::{self, Program};
 
 /// A wait for a submission, handed to the polling thread.
 struct Wait {
@@ -63,9 +61,6 @@ impl Drop for Poller {
     }
 }
 
-/// A pipeline of one program: fast or not, exact or not.
-type Variant = (&'static str, bool, bool);
-
 /// An opened GPU.
 pub(crate) struct GpuDevice {
     pub(crate) device: wgpu::Device,
@@ -73,10 +68,10 @@ pub(crate) struct GpuDevice {
     pub(crate) info: wgpu::AdapterInfo,
     pub(crate) probe: Probe,
     /// A change made to every program before it is compiled: how tests break a device on purpose.
-    edit: Option<(&'static str, &'static str)>,
-    pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
+    pub(super) edit: Option<(&'static str, &'static str)>,
+    pub(super) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     /// The layout that all programs of a cast share.
-    cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    pub(super) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     /// Buffers for the next cast.
     slots: Mutex<Vec<Slot>>,
     limits: Limits,
@@ -87,7 +82,7 @@ pub(crate) struct GpuDevice {
     fault: Arc<Mutex<Option<Error>>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     // A panic elsewhere leaves these values whole.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -278,140 +273,6 @@ impl GpuDevice {
             Err(other) => Err(self.failed(other.to_string())),
         }
     }
-
-    /// A program's pipeline, made on first use; its layout is its own.
-    pub(crate) async fn pipeline(&self, program: &Program, fast: bool, exact: bool) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, fast, exact, None).await
-    }
-
-    /// The same for the programs of a cast, which share one layout.
-    pub(crate) async fn cast_pipeline(
-        &self,
-        program: &Program,
-        fast: bool,
-        exact: bool,
-    ) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, fast, exact, Some(&self.cast.1)).await
-    }
-
-    /// What a cast's programs see: one slot's buffers, the spheres of one part, and a tree.
-    pub(crate) async fn cast_group(
-        &self,
-        slot: &Slot,
-        spheres: &wgpu::Buffer,
-        planted: Option<&Planted>,
-    ) -> Result<wgpu::BindGroup> {
-        self.cast_group_of([&slot.params, &slot.rays, &slot.state, &slot.results], spheres, planted).await
-    }
-
-    /// The same for buffers of no slot: parameters, rays, state, results.
-    pub(crate) async fn cast_group_of(
-        &self,
-        [params, rays, state, results]: [&wgpu::Buffer; 4],
-        spheres: &wgpu::Buffer,
-        planted: Option<&Planted>,
-    ) -> Result<wgpu::BindGroup> {
-        // Programs without a tree do not look at it.
-        let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
-        let params = wgpu::BufferBinding {
-            buffer: params,
-            offset: 0,
-            size: std::num::NonZeroU64::new(size_of::<super::params::Params>() as u64),
-        };
-        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
-        self.scoped(|| {
-            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &self.cast.0,
-                entries: &[
-                    entry(0, wgpu::BindingResource::Buffer(params)),
-                    entry(1, spheres.as_entire_binding()),
-                    entry(2, rays.as_entire_binding()),
-                    entry(3, state.as_entire_binding()),
-                    entry(4, results.as_entire_binding()),
-                    entry(5, nodes.as_entire_binding()),
-                    entry(6, order.as_entire_binding()),
-                ],
-            })
-        })
-        .await
-    }
-
-    async fn pipeline_in(
-        &self,
-        program: &Program,
-        fast: bool,
-        exact: bool,
-        layout: Option<&wgpu::PipelineLayout>,
-    ) -> Result<wgpu::ComputePipeline> {
-        let variant = (program.name, fast, exact);
-        if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
-            return Ok(pipeline.clone());
-        }
-        let pipeline = self
-            .scoped(|| {
-                let mut source = Cow::Borrowed(program.source);
-                if shares_loads(&self.device, &self.info) {
-                    source = wgsl::with_shared_loads(&source).into();
-                }
-                if let Some((from, to)) = self.edit {
-                    source = source.replace(from, to).into();
-                }
-                let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some(program.name),
-                    source: wgpu::ShaderSource::Wgsl(source),
-                });
-                let mut constants = Vec::new();
-                for (name, value) in [("fast", fast), ("exact", exact)] {
-                    if program.source.contains(&format!("override {name}:")) {
-                        constants.push((name, f64::from(u8::from(value))));
-                    }
-                }
-                self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some(program.name),
-                    layout,
-                    module: &module,
-                    entry_point: Some("main"),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        constants: &constants,
-                        ..Default::default()
-                    },
-                    cache: None,
-                })
-            })
-            .await?;
-        lock(&self.pipelines).insert(variant, pipeline.clone());
-        Ok(pipeline)
-    }
-}
-
-/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order.
-fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
-    let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-        count: None,
-    };
-    let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-    let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("cast"),
-        entries: &[
-            entry(0, wgpu::BufferBindingType::Uniform, true),
-            entry(1, storage(true), false),
-            entry(2, storage(true), false),
-            entry(3, storage(false), false),
-            entry(4, storage(false), false),
-            entry(5, storage(true), false),
-            entry(6, storage(true), false),
-        ],
-    });
-    let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("cast"),
-        bind_group_layouts: &[Some(&group)],
-        immediate_size: 0,
-    });
-    (group, pipeline)
 }
 
 fn fault_of(device: &str, error: wgpu::Error) -> Error {

@@ -8,7 +8,6 @@ use wgpu::{BindGroup, Buffer, BufferBinding, BufferSlice, BufferUsages, CommandE
 
 use super::gather::{Gather, Records, Words};
 use super::params::{Params, UNIFORM_STEP};
-use super::spheres::RANGE;
 use super::{GpuDevice, GpuScene};
 use crate::encode::Question;
 use crate::error::{Error, Result};
@@ -137,7 +136,7 @@ impl CastPlan {
         }
         let programs = Programs::for_question(question);
         let fast = query.precision == Precision::Fast;
-        let walk = programs.walk.filter(|_| scene.parts.iter().any(|part| part.planted.is_some()));
+        let walk = programs.walk.filter(|_| scene.is_planted());
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if programs.finish.is_some() { (programs.results)(most) } else { 0 };
         Ok(Self {
@@ -205,12 +204,8 @@ impl CastPlan {
         }
         let part = self.scene.parts.first();
         let spheres = part.map_or(0, |part| part.count);
-        let ranges: Vec<(u32, u32)> = match spheres {
-            // Somebody has to say that every ray misses.
-            0 => vec![(0, 0)],
-            all if self.walks => vec![(0, all)],
-            all => (0..all).step_by(RANGE as usize).map(|begin| (begin, all.min(begin + RANGE as u32))).collect(),
-        };
+        // Somebody has to say that every ray misses.
+        let ranges = part.map_or_else(|| vec![(0, 0)], |part| part.ranges(self.walks).collect());
         let task_at = ranges.len() * UNIFORM_STEP as usize;
         let task = Task {
             count: count as u32,
@@ -244,10 +239,12 @@ impl CastPlan {
         let found = found.as_entire_buffer_binding();
         let deliver = self.group(&self.deliver, [task, given, rays, found, answered, counted]).await?;
         let own = [&params, &self.rays, &self.state, &self.results];
-        let finish = gpu.cast_group_of(own, part.map_or(&self.spare, |part| &part.spheres), None).await?;
-        let search = match part.and_then(|part| part.planted.as_ref()).filter(|_| self.walks) {
-            Some(planted) => gpu.cast_group_of(own, &planted.leaves, Some(planted)).await?,
-            None => finish.clone(),
+        let [search, finish] = match part {
+            Some(part) => part.groups(gpu, own, self.walks).await?,
+            None => {
+                let group = gpu.cast_group(own, &self.spare, None).await?;
+                [group.clone(), group]
+            }
         };
         gpu.write(&params, &told).await?;
 

@@ -12,6 +12,7 @@ mod moved;
 mod pace;
 pub(crate) mod params;
 pub(crate) mod picture;
+mod pipelines;
 pub(crate) mod plan;
 pub(crate) mod plant;
 #[cfg(test)]

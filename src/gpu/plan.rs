@@ -10,7 +10,7 @@ use super::gather::Gather;
 use super::pace::Pace;
 use super::params::{Params, UNIFORM_STEP};
 use super::slot::{Sizes, Slot, Upload};
-use super::spheres::{GpuScene, RANGE};
+use super::spheres::GpuScene;
 use crate::cpu::{Batch, CpuScene};
 use crate::error::{Error, Result};
 use crate::query::{Precision, Query};
@@ -61,21 +61,15 @@ impl<'a> Plan<'a> {
         batch: Batch<'a>,
         way: Way,
     ) -> Result<Self> {
-        let planted = !scene.parts.is_empty() && scene.parts.iter().all(|part| part.planted.is_some());
-        let walk = G::WALK.filter(|_| way == Way::Tree && planted);
+        let walk = G::WALK.filter(|_| way == Way::Tree && scene.is_planted());
         let mut ranges = Vec::new();
         if host.pairwise {
             ranges.push(Range { part: 0, begin: 0, end: 1, weight: 1 });
         }
         for (part, spheres) in scene.parts.iter().enumerate() {
-            if walk.is_some() {
-                ranges.push(Range { part, begin: 0, end: spheres.count, weight: WALK_WEIGHT });
-                continue;
-            }
-            for begin in (0..spheres.count).step_by(RANGE as usize) {
-                let end = spheres.count.min(begin + RANGE as u32);
-                ranges.push(Range { part, begin, end, weight: u64::from(end - begin) });
-            }
+            let weight = |begin, end| if walk.is_some() { WALK_WEIGHT } else { u64::from(end - begin) };
+            let own = spheres.ranges(walk.is_some());
+            ranges.extend(own.map(|(begin, end)| Range { part, begin, end, weight: weight(begin, end) }));
         }
         if ranges.is_empty() {
             // Somebody has to say that every ray misses.
@@ -180,17 +174,13 @@ impl<'a> Plan<'a> {
 
     /// One bind group a part: what the search sees, and what the finish does.
     pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
+        let own = [&slot.params, &slot.rays, &slot.state, &slot.results];
         let mut groups = Vec::new();
         for part in &self.scene.parts {
-            let finish = self.gpu.cast_group(slot, &part.spheres, None).await?;
-            let search = match &part.planted {
-                Some(planted) if self.walks => self.gpu.cast_group(slot, &planted.leaves, Some(planted)).await?,
-                _ => finish.clone(),
-            };
-            groups.push([search, finish]);
+            groups.push(part.groups(self.gpu, own, self.walks).await?);
         }
         if groups.is_empty() {
-            let group = self.gpu.cast_group(slot, &slot.pairs, None).await?;
+            let group = self.gpu.cast_group(own, &slot.pairs, None).await?;
             groups.push([group.clone(), group]);
         }
         Ok(groups)

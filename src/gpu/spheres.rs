@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wgpu::{Buffer, BufferUsages};
+use wgpu::{BindGroup, Buffer, BufferUsages};
 
 use super::GpuDevice;
 use super::pace::Pace;
@@ -64,6 +64,24 @@ pub(crate) struct Part {
     pub(crate) planted: Option<Planted>,
     /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
     pub(super) built_cost: Option<f64>,
+}
+
+impl Part {
+    /// First and last sphere, the last not included, of what is searched in one dispatch each: by the tree all of them.
+    pub(super) fn ranges(&self, walks: bool) -> impl Iterator<Item = (u32, u32)> {
+        let (count, step) = (self.count, if walks { self.count } else { RANGE as u32 });
+        (0..count).step_by(step.max(1) as usize).map(move |begin| (begin, begin + step.min(count - begin)))
+    }
+
+    /// What a cast's programs see of it and of parameters, rays, state and results: the search, and the finish.
+    pub(super) async fn groups(&self, gpu: &GpuDevice, own: [&Buffer; 4], walks: bool) -> Result<[BindGroup; 2]> {
+        let finish = gpu.cast_group(own, &self.spheres, None).await?;
+        let search = match self.planted.as_ref().filter(|_| walks) {
+            Some(planted) => gpu.cast_group(own, &planted.leaves, Some(planted)).await?,
+            None => finish.clone(),
+        };
+        Ok([search, finish])
+    }
 }
 
 /// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
@@ -135,6 +153,11 @@ impl GpuScene {
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
         Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres) })
+    }
+
+    /// Whether rays can walk: every part has a tree, and there is one.
+    pub(super) fn is_planted(&self) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|part| part.planted.is_some())
     }
 
     /// Whether so many spheres are worth a tree, and one can be told.

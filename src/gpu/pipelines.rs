@@ -1,0 +1,139 @@
+//! A device's programs as pipelines, each made once, and what those of a cast are bound to.
+
+use std::borrow::Cow;
+
+use super::GpuDevice;
+use super::adapters::shares_loads;
+use super::device::lock;
+use super::planted::Planted;
+use crate::error::Result;
+use crate::wgsl::{self, Program};
+
+/// A pipeline of one program: fast or not, exact or not.
+pub(super) type Variant = (&'static str, bool, bool);
+
+impl GpuDevice {
+    /// A program's pipeline, made on first use; its layout is its own.
+    pub(crate) async fn pipeline(&self, program: &Program, fast: bool, exact: bool) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, fast, exact, None).await
+    }
+
+    /// The same for the programs of a cast, which share one layout.
+    pub(crate) async fn cast_pipeline(
+        &self,
+        program: &Program,
+        fast: bool,
+        exact: bool,
+    ) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, fast, exact, Some(&self.cast.1)).await
+    }
+
+    /// What a cast's programs see: parameters, rays, state, results; the spheres of one part, and a tree.
+    pub(crate) async fn cast_group(
+        &self,
+        [params, rays, state, results]: [&wgpu::Buffer; 4],
+        spheres: &wgpu::Buffer,
+        planted: Option<&Planted>,
+    ) -> Result<wgpu::BindGroup> {
+        // Programs without a tree do not look at it.
+        let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
+        let params = wgpu::BufferBinding {
+            buffer: params,
+            offset: 0,
+            size: std::num::NonZeroU64::new(size_of::<super::params::Params>() as u64),
+        };
+        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        self.scoped(|| {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &self.cast.0,
+                entries: &[
+                    entry(0, wgpu::BindingResource::Buffer(params)),
+                    entry(1, spheres.as_entire_binding()),
+                    entry(2, rays.as_entire_binding()),
+                    entry(3, state.as_entire_binding()),
+                    entry(4, results.as_entire_binding()),
+                    entry(5, nodes.as_entire_binding()),
+                    entry(6, order.as_entire_binding()),
+                ],
+            })
+        })
+        .await
+    }
+
+    async fn pipeline_in(
+        &self,
+        program: &Program,
+        fast: bool,
+        exact: bool,
+        layout: Option<&wgpu::PipelineLayout>,
+    ) -> Result<wgpu::ComputePipeline> {
+        let variant = (program.name, fast, exact);
+        if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
+            return Ok(pipeline.clone());
+        }
+        let pipeline = self
+            .scoped(|| {
+                let mut source = Cow::Borrowed(program.source);
+                if shares_loads(&self.device, &self.info) {
+                    source = wgsl::with_shared_loads(&source).into();
+                }
+                if let Some((from, to)) = self.edit {
+                    source = source.replace(from, to).into();
+                }
+                let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(program.name),
+                    source: wgpu::ShaderSource::Wgsl(source),
+                });
+                let mut constants = Vec::new();
+                for (name, value) in [("fast", fast), ("exact", exact)] {
+                    if program.source.contains(&format!("override {name}:")) {
+                        constants.push((name, f64::from(u8::from(value))));
+                    }
+                }
+                self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(program.name),
+                    layout,
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        constants: &constants,
+                        ..Default::default()
+                    },
+                    cache: None,
+                })
+            })
+            .await?;
+        lock(&self.pipelines).insert(variant, pipeline.clone());
+        Ok(pipeline)
+    }
+}
+
+/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order.
+pub(super) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+        count: None,
+    };
+    let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+    let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("cast"),
+        entries: &[
+            entry(0, wgpu::BufferBindingType::Uniform, true),
+            entry(1, storage(true), false),
+            entry(2, storage(true), false),
+            entry(3, storage(false), false),
+            entry(4, storage(false), false),
+            entry(5, storage(true), false),
+            entry(6, storage(true), false),
+        ],
+    });
+    let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("cast"),
+        bind_group_layouts: &[Some(&group)],
+        immediate_size: 0,
+    });
+    (group, pipeline)
+}
