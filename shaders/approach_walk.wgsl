@@ -82,7 +82,7 @@ fn meet_leaf() {
     let along = vec4<f32>(dot3(s.xyz, course.d) - course.start);
     let past = outside(along, course.along).x;
     let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
-    if (least <= limit) {
+    if (least <= limit && admits_leaf(first + j)) {
       let before = outside(along, -course.along).x;
       narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
       wait_for(first + j, least);
@@ -109,7 +109,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (sets_out(ray)) {
     limit = ANYTHING;
     narrow_to_best(best);
-    begin_walk();
+    begin_walk(i);
     while (current != NONE) {
       walk();
       drop_distant(limit);

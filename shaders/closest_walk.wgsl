@@ -42,7 +42,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   if (sets_out(ray)) {
     narrow(select(best.t, best.high, exact));
-    begin_walk();
+    begin_walk(i);
     while (current != NONE) {
       walk();
       best = settle(ray, best);

@@ -32,7 +32,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   counted = state[i];
   let ray = rays[i];
   if (sets_out(ray)) {
-    begin_walk();
+    begin_walk(i);
     while (current != NONE) {
       walk();
       settle(ray);

@@ -20,7 +20,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   var at = state[i];
   let ray = rays[i];
   if (sets_out(ray)) {
-    begin_walk();
+    begin_walk(i);
     while (current != NONE) {
       walk();
       for (var j = 0u; j < waiting; j++) {

@@ -42,7 +42,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   let ray = rays[i];
   if (sets_out(ray)) {
-    begin_walk();
+    begin_walk(i);
     certain = false;
     while (current != NONE) {
       walk();

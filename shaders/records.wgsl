@@ -31,6 +31,12 @@ struct Approach {
   id: u32,
 }
 
+// What a ray brings along.
+struct Extra {
+  mask: u32,
+  skip_id: u32,
+}
+
 // What a cast keeps of a ray between two dispatches: the best sphere so far, and what could still beat it.
 struct Best {
   t: f32,

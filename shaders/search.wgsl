@@ -1,4 +1,4 @@
-// The spheres of one dispatch against the rays of a thread, each pair that the filter marks once. Needs blocks.wgsl, and of the
+// The spheres of one dispatch against the rays of a thread, each pair that the filter marks once. Needs blocks.wgsl, pick.wgsl, and of the
 // program `look`, which takes in what ray `i` and the sphere at a position come to; of meet.wgsl or the program `get_ready`, which
 // comes before each marking.
 
@@ -7,7 +7,10 @@ fn look_at_marked(first: u32, begin: u32) {
   while (marked != 0u) {
     let candidate = next_candidate();
     let i = first + candidate.ray * WORKGROUP;
-    look(i, select(begin + candidate.sphere, i, params.pairwise != 0u));
+    let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
+    if (admits(i, at)) {
+      look(i, at);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // What a ray on its way through the tree keeps: children still to be entered, and spheres still to be solved, each with where it
-// begins to count. Needs quad.wgsl and group.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing;
+// begins to count. Needs quad.wgsl, group.wgsl and pick.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing;
 // `meet_leaf`, which looks at a leaf's spheres; `limit_of_spheres` and `limit_of_children`, beyond which neither counts any more.
 //
 // Spheres are not solved where they are found: on a software adapter every thread of a subgroup would pay for each.
@@ -24,7 +24,17 @@ const FULL: u32 = 9u;
 var<private> pending: array<vec2<u32>, 16>;
 var<private> waiting: u32;
 
-fn begin_walk() {
+// What the ray brings along, and whether it may meet the sphere at a place in the order of the tree.
+var<private> brought: Extra;
+
+fn admits_leaf(place: u32) -> bool {
+  return !picky || is_for(brought, order[place]);
+}
+
+fn begin_walk(i: u32) {
+  if (picky) {
+    brought = extra_of(i);
+  }
   top = 0u;
   current = 0u;
   steps = 0u;

@@ -54,7 +54,7 @@ fn meet_leaf() {
     let middle = dot3(s.xyz, course.d) - course.start;
     let half = sqrt(max(room, 0.0)) + course.along;
     let low = middle - half;
-    if (room >= 0.0 && low <= course.far && middle + half >= course.near) {
+    if (room >= 0.0 && low <= course.far && middle + half >= course.near && admits_leaf(first + j)) {
       let least = max(s.w - 2.0 * line.slack, 0.0);
       let chord = least * least - square;
       let high = middle - sqrt(max(chord, 0.0)) + 2.0 * course.along;

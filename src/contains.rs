@@ -27,7 +27,8 @@ impl Scene {
     pub(crate) async fn holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
         let start = Instant::now();
         let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, ..*query };
-        let rays = Rays { source: here(points.records), first: Some(points.first).filter(|first| *first > 0) };
+        let first = Some(points.first).filter(|first| *first > 0);
+        let rays = Rays { first, extras: points.extras, ..here(points.records).into() };
         let counts = self.counted(rays, &query, caller).await?;
         let mut records = room(counts.len())?;
         records.extend(counts.iter().map(|count| Holders { count: *count, ..Holders::NONE }));
@@ -36,10 +37,13 @@ impl Scene {
             held.for_each(|(i, found)| found.id = points.first as u32 + i);
         } else {
             let mut held = room(counts.report.hits as usize)?;
-            held.extend((0..points.records.len()).filter(|i| counts[*i] > 0).map(|i| points.records[i]));
+            let holds = (0..points.records.len()).filter(|i| counts[*i] > 0);
+            held.extend(holds.clone().map(|i| points.records[i]));
+            let extras = points.extras.some(holds);
             let mut hits = room(held.len())?;
             hits.resize(held.len(), Hit::MISS);
-            self.cast(here(&held).into(), &query, &mut hits, caller).await?;
+            let rays = Rays { extras: extras.lend(), ..here(&held).into() };
+            self.cast(rays, &query, &mut hits, caller).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);
             found.zip(hits).for_each(|(found, hit)| found.id = hit.id);
         }

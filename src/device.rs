@@ -303,7 +303,7 @@ impl Device {
     /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
     /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
     pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
-        Scene::new(self, spheres.into().records, false, options.builder).await
+        Scene::new(self, spheres.into(), false, options.builder).await
     }
 
     /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
@@ -311,7 +311,7 @@ impl Device {
     /// # Errors
     /// [`Error::BadRecord`] for a sphere that cannot be used.
     pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        Scene::new(self, spheres.into().records, true, Builder::Auto).await
+        Scene::new(self, spheres.into(), true, Builder::Auto).await
     }
 
     /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the

@@ -79,6 +79,7 @@ pub mod emit;
 mod encode;
 mod error;
 pub mod exact;
+mod extras;
 #[cfg(feature = "cli")]
 pub mod files;
 mod gpu;

@@ -8,14 +8,13 @@ use crate::cpu::lists::join;
 use crate::cpu::pool::Pool;
 use crate::cpu::{Batch, Tally, on_cores};
 use crate::device::Engine;
-use crate::emit::Source;
 use crate::error::{Error, Result};
 use crate::gpu::lists::{Counts, Fill, Lengths, Place};
 use crate::gpu::plan::Way;
 use crate::gpu::{GpuDevice, GpuScene};
 use crate::memory::{check_memory, room};
 use crate::query::Query;
-use crate::records::{Interval, Ray};
+use crate::records::Interval;
 use crate::scene::{CPU_CHUNK, Caller, Scene};
 
 /// Where each ray's list begins, the records of all, and how it went.
@@ -80,9 +79,9 @@ impl Scene {
     /// By the tree, and what did not come to an end there without it.
     async fn count_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Counts(out), Way::Tree).await?;
-        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
-        let mut counts = vec![0; rays.len()];
-        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let rest = batch.some(&again);
+        let mut counts = vec![0; again.len()];
+        let rest = rest.batch(batch.query, batch.watch);
         let (more, _) = gpu.cast(device, &self.host, rest, &mut Counts(&mut counts), Way::Brute).await?;
         again.into_iter().zip(counts).for_each(|(at, count)| out[at] = count);
         Ok(tally + more)
@@ -93,8 +92,8 @@ impl Scene {
         let (counts, mut tally, again) = self.lengths(device, gpu, batch, Way::Tree).await?;
         let Counted { mut device_counts, mut made } = counts;
         // Rays that the tree cannot answer, and how many spheres the device finds without it.
-        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
-        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let rest = batch.some(&again);
+        let rest = rest.batch(batch.query, batch.watch);
         let (counts, more, _) = self.lengths(device, gpu, rest, Way::Brute).await?;
         tally = tally + more;
         made.extend(counts.made.into_iter().map(|(i, list)| (again[i], list)));
@@ -168,12 +167,9 @@ impl Scene {
         let pool = std::sync::Arc::new(self.pool());
         let mut shares = Vec::new();
         for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {
-            let (first, rays) = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
             let (scene, query, watch, pool) = (self.host.clone(), *batch.query, batch.watch.clone(), pool.clone());
-            let more = on_cores(move || {
-                let batch = Batch { first, rays: Source::Records(&rays), query: &query, watch: &watch };
-                scene.list(batch, most, &pool)
-            });
+            let more = on_cores(move || scene.list(taken.batch(&query, &watch), most, &pool));
             shares.extend(more.await??);
         }
         on_cores(move || join(shares)).await?
@@ -209,10 +205,11 @@ impl Filling<'_> {
     /// The same for some rays, by their numbers.
     async fn some(&mut self, some: Vec<(usize, Place)>, way: Way) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
-        let rays: Vec<Ray> = some.iter().map(|(at, _)| batch.rays.ray(*at)).collect();
+        let numbers: Vec<usize> = some.iter().map(|(at, _)| *at).collect();
+        let rest = batch.some(&numbers);
         let places: Vec<Place> = some.iter().map(|(_, place)| *place).collect();
         let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside };
-        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let rest = rest.batch(batch.query, batch.watch);
         let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, way).await?;
         Ok(unfinished.into_iter().map(|i| some[i].0).collect())
     }

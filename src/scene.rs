@@ -4,18 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::answer::{Answer, Bits, Hits, Report};
-use crate::batch::Rays;
+use crate::batch::{Rays, Spheres};
 use crate::builder::Builder;
 use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
-use crate::emit::Source;
 use crate::error::{Error, Result};
 use crate::gpu::gather::{Naive, Records, Words};
 use crate::gpu::plan::Way;
 use crate::gpu::{GpuDevice, GpuQuery, GpuScene};
 use crate::memory::{check_memory, room};
 use crate::query::{Query, check_sphere};
-use crate::records::{Approach, Hit, Interval, Ray, Sphere};
+use crate::records::{Approach, Hit, Interval};
 use crate::watch::Watch;
 
 /// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
@@ -59,7 +58,8 @@ pub(crate) enum Caller {
 }
 
 impl Scene {
-    pub(crate) async fn new(device: &Device, spheres: &[Sphere], pairwise: bool, builder: Builder) -> Result<Self> {
+    pub(crate) async fn new(device: &Device, given: Spheres<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
+        let spheres = given.records;
         // The last id means "no sphere".
         let most = u64::from(u32::MAX);
         if spheres.len() as u64 > most {
@@ -72,12 +72,13 @@ impl Scene {
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
+        let masks = own_masks(&given)?;
         let gpu = match &device.engine {
             Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
             Engine::Cpu => None,
-            Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, spheres, pairwise, builder).await?)),
+            Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
         };
-        let host = Arc::new(CpuScene::beside(gpu.is_some(), spheres, pairwise)?);
+        let host = Arc::new(CpuScene::beside(gpu.is_some(), spheres, masks, pairwise)?);
         Ok(Self { device: device.clone(), host, gpu, builder, watch: Watch::default() })
     }
 
@@ -225,9 +226,9 @@ impl Scene {
         out: &mut [T],
     ) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Records(out), Way::Tree).await?;
-        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
-        let mut records = vec![T::MISS; rays.len()];
-        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let rest = batch.some(&again);
+        let mut records = vec![T::MISS; again.len()];
+        let rest = rest.batch(batch.query, batch.watch);
         let (more, _) = gpu.cast(device, &self.host, rest, &mut Records(&mut records), Way::Brute).await?;
         again.into_iter().zip(records).for_each(|(at, record)| out[at] = record);
         Ok(tally + more)
@@ -236,9 +237,9 @@ impl Scene {
     /// The same for bits.
     async fn bits_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
-        let rays: Vec<Ray> = again.iter().map(|at| batch.rays.ray(*at)).collect();
-        let mut bits = vec![0; rays.len().div_ceil(32)];
-        let rest = Batch { rays: Source::Records(&rays), ..batch };
+        let rest = batch.some(&again);
+        let mut bits = vec![0; again.len().div_ceil(32)];
+        let rest = rest.batch(batch.query, batch.watch);
         let (more, _) = gpu.cast(device, &self.host, rest, &mut Words(&mut bits), Way::Brute).await?;
         for (i, at) in again.into_iter().enumerate() {
             words[at / 32] |= (bits[i / 32] >> (i % 32) & 1) << (at % 32);
@@ -250,12 +251,11 @@ impl Scene {
     pub(crate) async fn cast_owned<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         let mut sum = Tally::default();
         for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK)) {
-            let (first, rays) = batch.owned(start..start + out.len())?;
+            let taken = batch.owned(start..start + out.len())?;
             let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
             let (tally, records) = on_cores(move || {
-                let mut records = vec![T::MISS; rays.len()];
-                let tally = scene
-                    .cast(Batch { first, rays: Source::Records(&rays), query: &query, watch: &watch }, &mut records);
+                let mut records = vec![T::MISS; taken.rays.len()];
+                let tally = scene.cast(taken.batch(&query, &watch), &mut records);
                 (tally, records)
             })
             .await?;
@@ -269,12 +269,11 @@ impl Scene {
     async fn bits_owned(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         let mut sum = Tally::default();
         for (start, words) in (0..).step_by(CPU_CHUNK).zip(words.chunks_mut(CPU_CHUNK / 32)) {
-            let (first, rays) = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
             let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
             let (tally, bits) = on_cores(move || {
-                let mut bits = vec![0; rays.len().div_ceil(32)];
-                let tally = scene
-                    .cast_bits(Batch { first, rays: Source::Records(&rays), query: &query, watch: &watch }, &mut bits);
+                let mut bits = vec![0; taken.rays.len().div_ceil(32)];
+                let tally = scene.cast_bits(taken.batch(&query, &watch), &mut bits);
                 (tally, bits)
             })
             .await?;
@@ -301,9 +300,19 @@ impl Scene {
             gpu.check_precision(query.precision)?;
         }
         rays.source.check()?;
+        rays.extras.check(rays.len())?;
         self.device.admit("scene and query", self.len() as u64, rays.len() as u64)?;
-        Ok(Batch { first, rays: rays.source, query, watch: &self.watch })
+        Ok(Batch { first, rays: rays.source, extras: rays.extras, query, watch: &self.watch })
     }
+}
+
+/// The masks of spheres, if they have any.
+pub(crate) fn own_masks(spheres: &Spheres<'_>) -> Result<Option<Vec<u32>>> {
+    let Some(masks) = spheres.masks else { return Ok(None) };
+    same_length("spheres", spheres.records.len(), "masks", masks.len())?;
+    let mut own = room(masks.len())?;
+    own.extend_from_slice(masks);
+    Ok(Some(own))
 }
 
 pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
+use crate::extras::Extra;
 use crate::gpu::emit::Emission;
 use crate::gpu::encode::Task;
 use crate::gpu::params::{Best, Counted, Nearest, Params};
@@ -75,22 +76,22 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "search", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
+    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "pick", "meet", "search", "closest";
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
         "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "bits", "group", "load", "blocks", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
+    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "bits", "group", "load", "blocks", "pick", "meet", "occluded";
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
         "walk", "bits", "occluded_walk";
-    COUNT = "count": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "meet", "search", "counted", "count";
-    COUNT_WALK = "count_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
+    COUNT = "count": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "pick", "meet", "search", "counted", "count";
+    COUNT_WALK = "count_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
         "walk", "counted", "count_walk";
-    LIST_ALL = "list_all": "records", "pairs", "solve", "decide", "double", "cast", "line", "load", "blocks", "meet", "search", "list", "list_all";
-    LIST_WALK = "list_walk": "records", "pairs", "solve", "decide", "double", "cast", "line", "course", "quad", "group", "trail",
+    LIST_ALL = "list_all": "records", "pairs", "solve", "decide", "double", "cast", "line", "load", "blocks", "pick", "meet", "search", "list", "list_all";
+    LIST_WALK = "list_walk": "records", "pairs", "solve", "decide", "double", "cast", "line", "course", "quad", "group", "pick", "trail",
         "walk", "list", "list_walk";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "search", "approach";
-    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "trail",
+    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "pick", "search", "approach";
+    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
@@ -156,6 +157,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Counted: count, flags),
+        layout!(Extra: mask, skip_id),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             scale, middle, far, sphere_count, steps),
         layout!(Light: inverse_distance, ratio),

@@ -416,3 +416,20 @@ fn what_cannot_be_encoded_is_refused() {
         assert_eq!(bytemuck::cast_slice::<u32, Hit>(&found), &expected.records[..]);
     }
 }
+
+#[test]
+fn masks_of_the_scene_count_in_an_encoded_query() {
+    let (spheres, rays) = (spheres(TREE), rays(500));
+    let masks: Vec<u32> = (0..TREE as u32).map(|id| id % 3).collect();
+    let query = Query::default();
+    for own in own(|_| {}) {
+        let masked = umbracast::Spheres::from(&spheres).masks(&masks);
+        let scene = blocking::scene(&own.ours, masked, &SceneOptions::default()).unwrap();
+        let expected = blocking::closest(&scene, &rays, &query).unwrap();
+        assert!(expected.iter().all(|hit| !hit.is_hit() || hit.id % 3 != 0));
+        let (found, _) = own.encoded(&scene, Question::Closest, &rays, &query, 0);
+        assert_eq!(found, bytemuck::cast_slice::<Hit, u32>(&expected), "{}", own.adapter.get_info().name);
+        let (all, _) = own.encoded(&own.scene(&spheres), Question::Closest, &rays, &query, 0);
+        assert_ne!(all, found);
+    }
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use folder::{le4, npy, numbers};
 use umbracast::files::{
-    AnswerRow, AnswerWriter, RayFile, Table, center_of_spheres, check_output, read_spheres, write_whole,
+    AnswerRow, AnswerWriter, RayBatch, RayFile, Table, center_of_spheres, check_output, read_spheres, write_whole,
 };
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Result, Sphere, Watch};
@@ -24,11 +24,13 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
 /// All rays of a file.
 fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
     let mut batches = RayFile::open(path)?.read(origin, on_bad)?;
-    let (mut records, mut batch, watch) = (Vec::new(), Vec::new(), Watch::new());
+    let (mut records, mut batch, watch) = (Vec::new(), RayBatch::default(), Watch::new());
+    let mut beside = umbracast::files::Beside::default();
     while batches.next(&mut batch, &watch)? {
-        records.extend_from_slice(&batch);
+        records.extend_from_slice(&batch.records);
+        beside = batch.beside.clone();
     }
-    Ok(Table { records, rounding: batches.rounding() })
+    Ok(Table { records, beside, rounding: batches.rounding() })
 }
 
 /// A file of answers, in two parts.
@@ -203,7 +205,15 @@ fn tables_of_another_form_are_refused() {
         ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
         ("x,y,z,r,vx\n", &["'vx' is not supported yet"]),
-        ("x,y,z,r,mask\n", &["'mask' is not supported yet"]),
+        ("x,y,z,r,skip_id\n", &["'skip_id' is one of rays"]),
+        ("x,y,z,r,masks\n", &["unknown column 'masks'", "did you mean 'mask'", "x,y,z,r, optional mask"]),
+        ("x,y,z,r,mask\n1,2,3,4,1.5\n", &["line 2: mask is 1.5", "whole number from 0 to 4294967295"]),
+        ("x,y,z,r,mask\n1,2,3,4,-1\n", &["line 2: mask is -1", "whole number"]),
+        ("x,y,z,r,mask\n1,2,3,4,4294967296\n", &["line 2: mask is 4294967296", "whole number"]),
+        ("x,y,z,r,mask\n1,2,3,4,\n", &["line 2: mask is empty", "whole number"]),
+        ("x,y,z,r,mask\n1,2,3,4,nan\n", &["line 2: mask is nan", "whole number"]),
+        ("x,y,z,r,mask\n1,2,3,4,0x3\n", &["line 2: mask is '0x3'", "expected a number"]),
+        ("x,y,z,r,mask,mask\n", &["'mask' is there twice"]),
         ("x,y,z\n", &["column 'r' is missing"]),
         ("x,y,z,r,x\n", &["'x' is there twice"]),
         ("x;y;z;r\n1;2;3;4\n", &["separated by ';'", "commas"]),
@@ -215,7 +225,11 @@ fn tables_of_another_form_are_refused() {
         refused(spheres("a.csv", text), words);
     }
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,tmin\n"), &["'tmin'", "did you mean 't_min'", "optional t_min,t_max"]);
-    refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n"), &["'skip_id' is not supported yet"]);
+    refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,time\n"), &["'time' is not supported yet"]);
+    refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip\n"), &["unknown column 'skip'", "did you mean 'skip_id'"]);
+    refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,inf\n"), &["line 2: skip_id is inf", "whole number"]);
+    refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,nan\n"), &["line 2: skip_id is nan", "whole number"]);
+    refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,mask\n1,2,3,1,0,0,\n"), &["line 2: mask is empty", "whole number"]);
     refused(rays("a.csv", "origin_x,oy,oz,dx,dy,dz\n"), &["did you mean 'ox'"]);
     refused(rays("a.csv", "x,y,z,r\n"), &["one of spheres"]);
     refused(spheres("a.csv", b"x,y,z,r\n1,2,3,\xff\n"), &["line 2", "UTF-8"]);
@@ -224,6 +238,18 @@ fn tables_of_another_form_are_refused() {
     refused(spheres("a.rays", ""), &["SPHERES, then RAYS"]);
     refused(spheres("a.f32", [0; 17]), &["17 bytes", "multiple of 16"]);
     refused(rays("a.rays", [0; 48]), &["48 bytes", "multiple of 32"]);
+}
+
+#[test]
+fn columns_beside_records_are_read() {
+    let (_folder, path) = file("a.csv", "mask,x,y,z,r\n7,1,2,3,4\n4294967295,1,2,3,5\n0,1,2,3,6\n");
+    let table = read_spheres(&path, DVec3::ZERO).unwrap();
+    assert_eq!((table.beside.masks, table.beside.skip_ids), (Some(vec![7, u32::MAX, 0]), None));
+    let (_folder, path) = file("a.csv", "ox,oy,oz,skip_id,dx,dy,dz\n1,2,3,5,1,0,0\n1,2,3,,1,0,0\n");
+    let table = read_rays(&path, DVec3::ZERO, OnBad::Refuse).unwrap();
+    assert_eq!((table.beside.masks, table.beside.skip_ids), (None, Some(vec![5, u32::MAX])));
+    let (_folder, path) = file("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO)));
+    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().beside, umbracast::files::Beside::default());
 }
 
 #[test]

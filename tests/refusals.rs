@@ -72,7 +72,13 @@ fn tables() -> Vec<Wrong> {
         wrong_rays("starts at +inf", &format!("{head}1,2,3,1,0,0,inf,inf\n"), &["line 2: t_min is inf"]),
         wrong_rays("end beyond f32", &format!("{head}1,2,3,1,0,0,0,1e39\n"), &["t_max is 1e39", "exceeds"]),
         wrong_rays("guess", "ox,oy,oz,dx,dy,dz,tmax\n", &["unknown column 'tmax'", "did you mean 't_max'"]),
-        wrong_rays("later column", "ox,oy,oz,dx,dy,dz,skip_id\n", &["'skip_id' is not supported yet"]),
+        wrong_rays("later column", "ox,oy,oz,dx,dy,dz,time\n", &["'time' is not supported yet"]),
+        wrong_rays(
+            "half a mask",
+            "ox,oy,oz,dx,dy,dz,mask\n1,2,3,1,0,0,0.5\n",
+            &["line 2: mask is 0.5", "whole number"],
+        ),
+        wrong_rays("skip below 0", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,-1\n", &["skip_id is -1", "whole number"]),
         wrong(
             "word, though bad rays are skipped",
             ("r.csv", b"ox,oy,oz,dx,dy,dz\n1,2,3,x,0,0\n".to_vec()),

@@ -41,8 +41,11 @@ const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
         or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
-  .csv  columns by name. Spheres: x,y,z,r. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and inf)
-  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, read by row groups
+  .csv  columns by name. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and
+        inf), mask, skip_id; points: x,y,z, optional mask, skip_id. A ray meets only spheres whose mask shares a bit with its
+        own (without the column: every bit), and never sphere number skip_id (an empty cell: skips none)
+  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, mask and skip_id
+        UInt32, Int32 or Int64; read by row groups
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
   Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Their rays are made on
   the device, and so are a sensor's: 12 bytes a point or a few tables go there, no rays. A sensor file is TOML:

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::files::{AnswerWriter, RayBatches, RayFile, check_output};
+use umbracast::files::{AnswerWriter, RayBatch, RayFile, check_output};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 use umbracast::{Watch, blocking};
 
@@ -17,7 +17,8 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
-  .csv  columns by name. Spheres: x,y,z,r. Points: x,y,z. Also .parquet, in builds with --features parquet
+  .csv  columns by name. Spheres: x,y,z,r. Points: x,y,z. Both: optional mask (a point looks only at spheres whose mask
+        shares a bit with its own), points also skip_id. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
 OUT is .npz, .csv or .parquet and has a row a point:
   count  how many spheres hold it, their surfaces included (u4)
@@ -83,8 +84,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
 
     let watch = Watch::new();
     let placing = Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
-    let scene = blocking::scene(&device, &spheres.records, &args.tree.options())?.watched(&watch);
-    let judge = judge.map(|cpu| blocking::scene(&cpu, &spheres.records, &SceneOptions::default())).transpose()?;
+    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options())?.watched(&watch);
+    let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &SceneOptions::default())).transpose()?;
     drop(placing);
     signals::cancel(&watch);
     let mut writer = AnswerWriter::create(&args.output)?;
@@ -95,9 +96,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let done = move || shown.done();
         let casting = Casting { what, things: "points", done, expected: points.expected() };
         let _working = Working::casting(casting, args.quiet);
-        let mut batch = Vec::with_capacity(RayBatches::BATCH);
+        let mut batch = RayBatch::default();
         while points.next(&mut batch, &watch)? {
-            let part = Points::from(&batch).numbered_from(sum.report.rays);
+            let part = batch.beside.points(Points::from(&batch.records)).numbered_from(sum.report.rays);
             let found = blocking::contains(&scene, part, &query).map_err(|error| placed(&args.points, error))?;
             if let Some(judge) = &judge {
                 let expected = blocking::contains(judge, part, &query)?;

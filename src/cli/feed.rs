@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use umbracast::emit::{Parallel, Sensor, Toward};
-use umbracast::files::{RayBatches, RayFile, Rounding, SensorFile};
+use umbracast::files::{RayBatch, RayBatches, RayFile, Rounding, SensorFile};
 use umbracast::glam::DVec3;
-use umbracast::{Error, OnBad, Ray, Rays, Result, Watch};
+use umbracast::{Error, OnBad, Rays, Result, Watch};
 
 use super::args::{Given, numbers};
 
@@ -93,10 +93,10 @@ impl Opened {
     /// Starts to read.
     pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<Feed> {
         Ok(match self {
-            Self::Rays(file) => Feed::Rays(file.read(origin, on_bad)?, Vec::new()),
+            Self::Rays(file) => Feed::Rays(file.read(origin, on_bad)?, RayBatch::default()),
             Self::Points(file, path, aim) => {
                 let (aim, rounding) = aim.from(origin);
-                Feed::Points { batches: file.read(origin, on_bad)?, batch: Vec::new(), path, aim, rounding }
+                Feed::Points { batches: file.read(origin, on_bad)?, batch: RayBatch::default(), path, aim, rounding }
             }
             Self::Sensor(file) => {
                 let (sensor, rounding) = file.sensor(origin, on_bad)?;
@@ -139,8 +139,8 @@ impl Aim {
 
 /// Rays, batch by batch.
 pub(crate) enum Feed {
-    Rays(RayBatches, Vec<Ray>),
-    Points { batches: RayBatches<[f32; 3]>, batch: Vec<[f32; 3]>, path: PathBuf, aim: Look, rounding: Rounding },
+    Rays(RayBatches, RayBatch),
+    Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, path: PathBuf, aim: Look, rounding: Rounding },
     Sensor { sensor: Sensor, now: Range<usize>, rounding: Rounding },
 }
 
@@ -161,12 +161,12 @@ impl Feed {
     /// The present batch, its first ray number `first` of all.
     pub(crate) fn rays(&self, first: u64) -> Rays<'_> {
         let rays: Rays<'_> = match self {
-            Self::Rays(_, batch) => batch.into(),
-            Self::Points { batch: points, aim: Look::Parallel(direction), .. } => {
-                (&Parallel { points, direction: *direction }).into()
+            Self::Rays(_, RayBatch { records, beside }) => beside.rays(records.into()),
+            Self::Points { batch: RayBatch { records: points, beside }, aim: Look::Parallel(direction), .. } => {
+                beside.rays((&Parallel { points, direction: *direction }).into())
             }
-            Self::Points { batch: points, aim: Look::Toward(target, radius), .. } => {
-                (&Toward { points, target: *target, radius: *radius }).into()
+            Self::Points { batch: RayBatch { records: points, beside }, aim: Look::Toward(target, radius), .. } => {
+                beside.rays((&Toward { points, target: *target, radius: *radius }).into())
             }
             Self::Sensor { sensor, now, .. } => Rays::from(sensor).part(now.clone()),
         };

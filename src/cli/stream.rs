@@ -7,7 +7,7 @@ use umbracast::files::{RayBatches, Rounding, Table};
 use umbracast::files::{center_of_spheres, check_output, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
-use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Watch};
+use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres, Watch};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
@@ -74,12 +74,12 @@ impl Files<'_> {
         self.check_memory::<T>(&device, judge.as_ref(), count, &rays)?;
 
         let watch = Watch::new();
-        let scene = self.scene(&device, &spheres.records, &self.args.tree.options(), &watch)?;
+        let scene = self.scene(&device, spheres.spheres(), &self.args.tree.options(), &watch)?;
         let judge =
-            judge.map(|cpu| self.scene(&cpu, &spheres.records, &SceneOptions::default(), &watch)).transpose()?;
+            judge.map(|cpu| self.scene(&cpu, spheres.spheres(), &SceneOptions::default(), &watch)).transpose()?;
         if judge.is_none() && plot.is_none() {
             // The scene has its own.
-            spheres.records = Vec::new();
+            (spheres.records, spheres.beside) = Default::default();
         }
         // Nothing is asked yet: this is about what the device can promise.
         let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
@@ -154,7 +154,7 @@ impl Files<'_> {
         check_memory("the scene and batches of rays", asked)
     }
 
-    fn scene(&self, device: &Device, spheres: &[Sphere], options: &SceneOptions, watch: &Watch) -> Result<Scene> {
+    fn scene(&self, device: &Device, spheres: Spheres<'_>, options: &SceneOptions, watch: &Watch) -> Result<Scene> {
         let _working = Working::on(format!("placing {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
         let scene = if self.args.pairwise {
             blocking::pairwise(device, spheres)?

@@ -4,14 +4,15 @@ use super::decide::{Met, Verdict, decide};
 use super::judge::{judge_approach, judge_pair, round_hit, round_roots};
 use super::solve::{Solved, scale, solve_approach, solve_fast, solve_standard};
 use super::sweep::{Known, Spheres, Visitor, Wanted};
+use crate::extras::Extra;
 use crate::query::{Precision, Query};
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
 
 /// What a ray is cast against.
 #[derive(Clone, Copy)]
 pub(crate) enum Against<'a> {
-    /// Every sphere of a scene.
-    Scene(Spheres<'a>),
+    /// Every sphere of a scene that is for the ray.
+    Scene(Spheres<'a>, Extra),
     /// One sphere and its id.
     One(u32, &'a Sphere),
 }
@@ -27,14 +28,17 @@ impl Against<'_> {
     pub(crate) fn show_to<V: Visitor>(self, ray: &Ray, visitor: &mut V, precision: Precision) {
         match self {
             Against::One(id, sphere) => visitor.see(ray, id, sphere),
-            Against::Scene(scene) => scene.sweep(std::slice::from_ref(ray), std::slice::from_mut(visitor), precision),
+            Against::Scene(scene, extra) => {
+                let picked = if scene.masks.is_none() && extra == Extra::NONE { &[] } else { &[extra][..] };
+                scene.sweep(std::slice::from_ref(ray), picked, std::slice::from_mut(visitor), precision);
+            }
         }
     }
 
     fn sphere(&self, id: u32) -> Option<&Sphere> {
         match self {
             Against::One(own, sphere) => (*own == id).then_some(sphere),
-            Against::Scene(scene) => scene.spheres.get(id as usize),
+            Against::Scene(scene, _) => scene.spheres.get(id as usize),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::level::Level;
 use crate::error::Result;
 use crate::memory::room;
 use crate::records::Sphere;
-use crate::tree::{Item, Tree, tree_bytes};
+use crate::tree::{Item, Tree, WIDTH, tree_bytes};
 
 /// Up to so many spheres there is a sweep instead. Measured by `umbracast bench scenes` on 1 to 128 spheres in a cube, both ways in
 /// turn: the tree is 1.1 to 2 times as quick on one sphere, 1.5 to 3 times on more, see `output/bench`. One sphere needs no tree.
@@ -28,6 +28,8 @@ pub(crate) struct Planted {
     pub(crate) tree: Tree,
     pub(crate) frame: Frame,
     pub(crate) level: Level,
+    /// The masks of each leaf's spheres, where spheres have masks: beside the leaf, not all over the list of spheres.
+    pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
 }
 
 /// The memory that the index of so many spheres takes, at the most while it is made.
@@ -67,6 +69,16 @@ impl Planted {
         };
         let mut items = room(spheres.len())?;
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
-        Ok(Self { tree: Tree::new(&mut items)?, frame, level })
+        Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None })
+    }
+
+    /// Lays the masks of spheres beside its leaves.
+    pub(super) fn lay_masks(&mut self, masks: &[u32]) -> Result<()> {
+        let mut laid = room(self.tree.ids.len())?;
+        // A leaf may have room for more spheres than there are.
+        let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);
+        self.tree.ids.par_iter().map(|ids| ids.map(mask)).collect_into_vec(&mut laid);
+        self.masks = Some(laid);
+        Ok(())
     }
 }

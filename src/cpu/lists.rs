@@ -7,6 +7,7 @@ use super::pool::Pool;
 use super::walk::STREAM;
 use super::{Batch, CpuScene, Tally};
 use crate::error::Result;
+use crate::extras::Extra;
 use crate::memory::room;
 use crate::query::Query;
 use crate::records::{Interval, Ray};
@@ -39,7 +40,7 @@ impl CpuScene {
     }
 
     fn list_task(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Share> {
-        let Batch { first, query, watch, .. } = batch;
+        let Batch { first, extras, query, watch, .. } = batch;
         let rays = batch.rays.records();
         let order = self.in_order(&rays, batch.usable(&rays)?, true);
         let skipped = (rays.len() - order.len()) as u64;
@@ -57,12 +58,12 @@ impl CpuScene {
             let mut visitors: Vec<_> = places.iter().map(|_| Every::new(query, most, pool)).collect();
             if self.pairwise {
                 for ((&i, ray), visitor) in places.iter().zip(&own).zip(&mut visitors) {
-                    if let Some(against) = self.against(first + u64::from(i)) {
+                    if let Some(against) = self.against(first + u64::from(i), extras.of(i as usize)) {
                         against.show_to(ray, visitor, query.precision);
                     }
                 }
             } else {
-                self.spheres().sweep(&own, &mut visitors, query.precision);
+                self.spheres().sweep(&own, &self.picked(&extras, places), &mut visitors, query.precision);
             }
             for (&i, visitor) in places.iter().zip(&mut visitors) {
                 lists.stretches[i as usize] = (lists.records.len(), lists.add(visitor, pool) as u32);
@@ -75,10 +76,17 @@ impl CpuScene {
     }
 
     /// What one ray meets, number `number` of the whole input.
-    pub(crate) fn list_one(&self, number: u64, ray: &Ray, query: &Query, most: u32) -> Result<(Vec<Interval>, Tally)> {
+    pub(crate) fn list_one(
+        &self,
+        number: u64,
+        ray: &Ray,
+        extra: Extra,
+        query: &Query,
+        most: u32,
+    ) -> Result<(Vec<Interval>, Tally)> {
         let pool = Pool::new(u64::MAX);
         let mut every = Every::new(query, most, &pool);
-        if let Some(against) = self.against(number) {
+        if let Some(against) = self.against(number, extra) {
             against.show_to(ray, &mut every, query.precision);
         }
         let records: Vec<Interval> = every.entries().iter().map(|entry| entry.interval()).collect();

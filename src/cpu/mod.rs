@@ -15,6 +15,7 @@ mod lanes;
 #[macro_use]
 mod level;
 mod aim;
+mod batch;
 mod fetch;
 pub(crate) mod lens;
 pub(crate) mod lists;
@@ -33,10 +34,9 @@ mod sweep;
 mod walk;
 mod wide;
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
+pub(crate) use batch::{Batch, Tally};
 pub(crate) use cast::{Against, Found, finite};
 use cast::{Closest, Nearest, Occluded};
 use every::Count;
@@ -48,12 +48,11 @@ pub(crate) use index::{index_bytes, sweep_only};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 
-use crate::emit::Source;
 use crate::error::{Error, Result};
+use crate::extras::{Extra, Extras};
 use crate::memory::room;
-use crate::query::{OnBad, Query};
+use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
-use crate::watch::Watch;
 use order::Sorter;
 use sweep::{Spheres, Visitor};
 use walk::STREAM;
@@ -68,6 +67,8 @@ const SORTED: usize = 1 << 17;
 /// Spheres held for the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
+    /// None where each has every bit.
+    pub(crate) masks: Option<Vec<u32>>,
     index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
@@ -83,68 +84,6 @@ pub(crate) async fn on_cores<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     // Nobody may be listening any more.
     rayon::spawn(move || drop(done.send(work())));
     answer.await.map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker ended early".into() })
-}
-
-/// How a batch went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) hits: u64,
-    pub(crate) skipped: u64,
-    pub(crate) judged: u64,
-    pub(crate) beyond: u64,
-}
-
-impl std::ops::Add for Tally {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self {
-            hits: self.hits + other.hits,
-            skipped: self.skipped + other.skipped,
-            judged: self.judged + other.judged,
-            beyond: self.beyond + other.beyond,
-        }
-    }
-}
-
-/// Rays cast together: number `first` of the whole input, and those after it.
-#[derive(Clone, Copy)]
-pub(crate) struct Batch<'a> {
-    pub(crate) first: u64,
-    pub(crate) rays: Source<'a>,
-    pub(crate) query: &'a Query,
-    pub(crate) watch: &'a Watch,
-}
-
-impl<'a> Batch<'a> {
-    /// Some of the rays.
-    fn part(&self, range: Range<usize>) -> Self {
-        Self { first: self.first + range.start as u64, rays: self.rays.part(range), ..*self }
-    }
-
-    /// Some of the rays for a task that outlives the caller's borrow, and the number of the first. Once written down they no longer
-    /// know where they came from: what is to be refused is named before.
-    pub(crate) fn owned(&self, range: Range<usize>) -> Result<(u64, Vec<Ray>)> {
-        let Self { first, rays, .. } = self.part(range);
-        if self.query.on_bad == OnBad::Refuse && !matches!(rays, Source::Records(_)) {
-            (first..).zip(0..rays.len()).try_for_each(|(number, i)| rays.check_one(i, number))?;
-        }
-        Ok((first, rays.records().into_owned()))
-    }
-}
-
-impl Batch<'_> {
-    /// Numbers of those of its rays, written down, that can be used.
-    fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
-        let mut usable = Vec::with_capacity(rays.len());
-        for i in 0..rays.len() {
-            match self.rays.check_one(i, self.first + i as u64) {
-                Ok(()) => usable.push(i as u32),
-                Err(error) if self.query.on_bad == OnBad::Refuse => return Err(error),
-                Err(_) => {}
-            }
-        }
-        Ok(usable)
-    }
 }
 
 /// What two neighbouring tasks say together: of two errors the first, so that the ray named is the first bad one.
@@ -168,30 +107,45 @@ impl CpuScene {
     }
 
     /// For the device that casts: itself, or a GPU that it judges for.
-    pub(crate) fn beside(gpu: bool, spheres: &[Sphere], pairwise: bool) -> Result<Self> {
-        match gpu {
+    pub(crate) fn beside(gpu: bool, spheres: &[Sphere], masks: Option<Vec<u32>>, pairwise: bool) -> Result<Self> {
+        let mut scene = match gpu {
             _ if pairwise => Self::pairs(spheres),
             true => Self::judging(spheres),
             false => Self::new(spheres),
+        }?;
+        if let (Index::Tree(planted), Some(masks)) = (&mut scene.index, &masks) {
+            planted.lay_masks(masks)?;
         }
+        Ok(Self { masks, ..scene })
     }
 
     fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);
-        Ok(Self { spheres: own, index, pairwise: false })
+        Ok(Self { spheres: own, masks: None, index, pairwise: false })
     }
 
     fn spheres(&self) -> Spheres<'_> {
-        Spheres { spheres: &self.spheres, index: &self.index }
+        Spheres { spheres: &self.spheres, masks: self.masks.as_deref(), index: &self.index }
     }
 
-    /// What ray number `ray` of the whole input is cast against.
-    fn against(&self, ray: u64) -> Option<Against<'_>> {
+    /// Whether spheres are to be picked by what rays bring along.
+    pub(crate) fn picks(&self, extras: &Extras<'_>) -> bool {
+        self.masks.is_some() || !extras.are_none()
+    }
+
+    /// Whether a ray that brings this along may meet a sphere.
+    pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
+        self.spheres().admits(extra, id)
+    }
+
+    /// What ray number `ray` of the whole input is cast against; nothing when its only sphere is not for it.
+    fn against(&self, ray: u64, extra: Extra) -> Option<Against<'_>> {
         if self.pairwise {
-            self.spheres.get(ray as usize).map(|sphere| Against::One(ray as u32, sphere))
+            let sphere = self.spheres.get(ray as usize).filter(|_| self.admits(&extra, ray as u32));
+            sphere.map(|sphere| Against::One(ray as u32, sphere))
         } else {
-            Some(Against::Scene(self.spheres()))
+            Some(Against::Scene(self.spheres(), extra))
         }
     }
 
@@ -238,7 +192,7 @@ impl CpuScene {
 
     /// One core's share.
     fn task<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
-        let Batch { first, query, watch, .. } = batch;
+        let Batch { first, extras, query, watch, .. } = batch;
         watch.check()?;
         let rays = batch.rays.records();
         let mut tally = Tally::default();
@@ -255,7 +209,7 @@ impl CpuScene {
             watch.check()?;
             if self.pairwise {
                 for &i in places {
-                    if let Some(against) = self.against(first + u64::from(i)) {
+                    if let Some(against) = self.against(first + u64::from(i), extras.of(i as usize)) {
                         take(&mut out[i as usize], T::find(&rays[i as usize], against, query));
                     }
                 }
@@ -264,12 +218,15 @@ impl CpuScene {
                 places.iter().for_each(|&i| {
                     fetch(&rays[i as usize]);
                     fetch(&out[i as usize]);
+                    extras.columns().flatten().for_each(|column| fetch(&column[i as usize]));
                 });
                 let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
+                let picked = self.picked(&extras, places);
                 let mut visitors: Vec<_> = places.iter().map(|_| T::visitor(query)).collect();
-                self.spheres().sweep(&own, &mut visitors, query.precision);
-                for ((&i, ray), visitor) in places.iter().zip(&own).zip(visitors) {
-                    take(&mut out[i as usize], T::found(visitor, ray, Against::Scene(self.spheres())));
+                self.spheres().sweep(&own, &picked, &mut visitors, query.precision);
+                for (n, ((&i, ray), visitor)) in places.iter().zip(&own).zip(visitors).enumerate() {
+                    let against = Against::Scene(self.spheres(), picked.get(n).copied().unwrap_or(Extra::NONE));
+                    take(&mut out[i as usize], T::found(visitor, ray, against));
                 }
             }
             watch.add(places.len() as u64);
@@ -278,9 +235,23 @@ impl CpuScene {
         Ok(tally)
     }
 
+    /// What the rays at these places bring along; nothing where nothing is to be picked by it.
+    fn picked(&self, extras: &Extras<'_>, places: &[u32]) -> Vec<Extra> {
+        if !self.picks(extras) {
+            return Vec::new();
+        }
+        places.iter().map(|&i| extras.of(i as usize)).collect()
+    }
+
     /// Answers one ray, number `ray` of the whole input.
-    pub(crate) fn cast_one<T: CpuQuery>(&self, number: u64, ray: &Ray, query: &Query) -> Option<Found<T>> {
-        self.against(number).map(|against| T::find(ray, against, query))
+    pub(crate) fn cast_one<T: CpuQuery>(
+        &self,
+        number: u64,
+        ray: &Ray,
+        extra: Extra,
+        query: &Query,
+    ) -> Option<Found<T>> {
+        self.against(number, extra).map(|against| T::find(ray, against, query))
     }
 }
 

@@ -7,9 +7,10 @@ use super::filter::{Line, Ruler};
 use super::index::Planted;
 use super::lanes::Lanes;
 use super::level::Level;
-use super::sweep::Visitor;
+use super::sweep::{Spheres, Visitor};
+use crate::extras::Extra;
 use crate::query::Precision;
-use crate::records::{Ray, Sphere};
+use crate::records::Ray;
 use crate::tree::{Child, Kind, Leaf, Node, WIDTH};
 
 const U: f32 = 1.0 / 16_777_216.0;
@@ -53,8 +54,9 @@ fn balls(node: &Node) -> Leaf {
 
 struct Search<'a, V> {
     planted: &'a Planted,
-    spheres: &'a [Sphere],
+    scene: Spheres<'a>,
     ray: &'a Ray,
+    extra: Option<&'a Extra>,
     visitor: &'a mut V,
     line: Line,
     ruler: Ruler,
@@ -63,19 +65,19 @@ struct Search<'a, V> {
 /// Shows a ray's visitor the spheres whose surfaces may be as near as still counts.
 pub(crate) fn search<V: Visitor>(
     planted: &Planted,
-    spheres: &[Sphere],
+    scene: Spheres<'_>,
     ray: &Ray,
+    extra: Option<&Extra>,
     visitor: &mut V,
     precision: Precision,
 ) {
     let (mut line, ruler) = planted.frame.prepare(ray, precision);
     // From so far everything may be near.
     if line.floor == f32::INFINITY {
-        (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
-        return;
+        return scene.show_all(ray, extra, visitor);
     }
     (line.near, line.far) = ruler.ends(ray);
-    let mut search = Search { planted, spheres, ray, visitor, line, ruler };
+    let mut search = Search { planted, scene, ray, extra, visitor, line, ruler };
     search.narrow();
     search.node(0);
 }
@@ -110,7 +112,8 @@ impl<V: Visitor> Search<'_, V> {
         self.planted.level.clearances(&self.planted.tree.leaves[number], &self.line, &mut least);
         for (least, id) in least.into_iter().zip(self.planted.tree.ids[number]) {
             if least <= self.line.limit
-                && let Some(sphere) = self.spheres.get(id as usize)
+                && let Some(sphere) = self.scene.spheres.get(id as usize)
+                && self.extra.is_none_or(|extra| self.scene.admits(extra, id))
             {
                 self.visitor.see(self.ray, id, sphere);
                 self.narrow();

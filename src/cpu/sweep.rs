@@ -4,6 +4,7 @@ use super::filter::{BLOCK, Block, Columns, Line, Ruler};
 use super::index::Index;
 use super::solve::Solved;
 use super::{near, walk};
+use crate::extras::Extra;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -11,6 +12,7 @@ use crate::records::{Ray, Sphere};
 #[derive(Clone, Copy)]
 pub(crate) struct Spheres<'a> {
     pub(crate) spheres: &'a [Sphere],
+    pub(crate) masks: Option<&'a [u32]>,
     pub(crate) index: &'a Index,
 }
 
@@ -77,20 +79,36 @@ struct Under<'a> {
 }
 
 impl Spheres<'_> {
-    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one.
-    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Ray], visitors: &mut [V], precision: Precision) {
-        let Self { spheres, index } = *self;
+    /// Whether a ray that brings this along may meet a sphere.
+    #[inline(always)]
+    pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
+        extra.admits(self.masks.map_or(u32::MAX, |masks| masks[id as usize]), id)
+    }
+
+    /// Shows one visitor every sphere that is for its ray.
+    pub(crate) fn show_all<V: Visitor>(&self, ray: &Ray, extra: Option<&Extra>, visitor: &mut V) {
+        for (id, sphere) in (0..).zip(self.spheres) {
+            if extra.is_none_or(|extra| self.admits(extra, id)) {
+                visitor.see(ray, id, sphere);
+            }
+        }
+    }
+
+    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one, and with what they bring along, unless
+    /// there is none of that.
+    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Ray], extras: &[Extra], visitors: &mut [V], precision: Precision) {
+        let Self { spheres, index, .. } = *self;
         let columns = match index {
             Index::Blocks(columns) => columns,
             Index::Tree(planted) if V::WANTED == Wanted::Met => {
-                return walk::walk(planted, spheres, rays, visitors, precision);
+                return walk::walk(planted, *self, rays, extras, visitors, precision);
             }
             Index::Tree(planted) => {
-                for (ray, visitor) in rays.iter().zip(visitors) {
+                for (i, (ray, visitor)) in rays.iter().zip(visitors).enumerate() {
                     if spheres.len() <= V::WANTED.few() {
-                        (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+                        self.show_all(ray, extras.get(i), visitor);
                     } else {
-                        near::search(planted, spheres, ray, visitor, precision);
+                        near::search(planted, *self, ray, extras.get(i), visitor, precision);
                     }
                 }
                 return;
@@ -100,7 +118,7 @@ impl Spheres<'_> {
         for (slot, ray) in rays.iter().enumerate() {
             let visitor = &mut visitors[slot];
             if spheres.len() <= V::WANTED.few() {
-                (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+                self.show_all(ray, extras.get(slot), visitor);
                 continue;
             }
             let Some(counts) = visitor.counts(ray) else { continue };
@@ -139,6 +157,9 @@ impl Spheres<'_> {
                     mask &= mask - 1;
                     // The last block has room for more spheres than there are.
                     let Some(sphere) = spheres.get(id as usize) else { break };
+                    if extras.get(*slot).is_some_and(|extra| !self.admits(extra, id)) {
+                        continue;
+                    }
                     visitor.see(ray, id, sphere);
                     let before = std::mem::replace(&mut counts, visitor.counts(ray));
                     if counts == before {

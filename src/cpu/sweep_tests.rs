@@ -54,13 +54,21 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
         let index = if tree { Planted::new(spheres, level).map(Index::Tree) } else { Index::blocks(spheres, level) };
         let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
         let expected = expected.get_or_insert_with(|| {
-            let slow = |ray: &Ray| slow(ray, Against::Scene(scene.spheres()), spheres, query).answer;
+            let slow = |ray: &Ray| {
+                slow(ray, Against::Scene(scene.spheres(), crate::extras::Extra::NONE), spheres, query).answer
+            };
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
         });
         for size in [1, 37, 300] {
             let (watch, mut found, mut tally) = (Watch::new(), vec![T::MISS; rays.len()], Tally::default());
             for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
-                let batch = Batch { first: (i * size) as u64, rays: Source::Records(rays), query, watch: &watch };
+                let batch = Batch {
+                    first: (i * size) as u64,
+                    rays: Source::Records(rays),
+                    extras: crate::extras::Extras::default(),
+                    query,
+                    watch: &watch,
+                };
                 tally = tally + scene.cast(batch, found).unwrap();
             }
             let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();

@@ -13,9 +13,10 @@ use super::fetch::fetch;
 use super::index::Planted;
 use super::lot::{LOT, Lot};
 use super::stream::{Entered, Met, StreamRay};
-use super::sweep::{Known, Visitor};
+use super::sweep::{Known, Spheres, Visitor};
+use crate::extras::Extra;
 use crate::query::Precision;
-use crate::records::{Ray, Sphere};
+use crate::records::{NO_SPHERE, Ray, Sphere};
 use crate::tree::{Kind, Tree, WIDTH};
 
 /// Rays walked together: with what a leaf and the lists take they have to fit the second cache. Anything from 256 to 2048 measures
@@ -71,8 +72,10 @@ thread_local! {
 /// A walk: the scene, and the rays with their visitors.
 struct Walk<'a, V> {
     planted: &'a Planted,
-    spheres: &'a [Sphere],
+    scene: Spheres<'a>,
     input: &'a [Ray],
+    /// What they bring along, unless there is none of that.
+    extras: &'a [Extra],
     visitors: &'a mut [V],
     precision: Precision,
     rays: &'a [StreamRay],
@@ -87,14 +90,16 @@ struct Walk<'a, V> {
 /// Shows every ray's visitor the spheres it may meet.
 pub(crate) fn walk<V: Visitor>(
     planted: &Planted,
-    spheres: &[Sphere],
+    scene: Spheres<'_>,
     rays: &[Ray],
+    extras: &[Extra],
     visitors: &mut [V],
     precision: Precision,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
-        for (rays, visitors) in rays.chunks(STREAM).zip(visitors.chunks_mut(STREAM)) {
-            stream(scratch, planted, spheres, rays, visitors, precision);
+        for (n, (rays, visitors)) in rays.chunks(STREAM).zip(visitors.chunks_mut(STREAM)).enumerate() {
+            let extras = if extras.is_empty() { extras } else { &extras[n * STREAM..][..rays.len()] };
+            stream(scratch, planted, scene, rays, extras, visitors, precision);
         }
     });
 }
@@ -102,8 +107,9 @@ pub(crate) fn walk<V: Visitor>(
 fn stream<V: Visitor>(
     scratch: &mut Scratch,
     planted: &Planted,
-    spheres: &[Sphere],
+    scene: Spheres<'_>,
     input: &[Ray],
+    extras: &[Extra],
     visitors: &mut [V],
     precision: Precision,
 ) {
@@ -126,7 +132,7 @@ fn stream<V: Visitor>(
     for (number, aimed) in rays.iter().enumerate() {
         if aimed.margin == f32::INFINITY {
             // From so far everything may be met.
-            (0..).zip(spheres).for_each(|(id, sphere)| visitors[number].see(&input[number], id, sphere));
+            scene.show_all(&input[number], extras.get(number), &mut visitors[number]);
         } else {
             octants[aimed.octant()].push(number as u32);
         }
@@ -134,7 +140,8 @@ fn stream<V: Visitor>(
     if floors.len() < planted.tree.depth {
         floors.resize_with(planted.tree.depth, Floor::default);
     }
-    let mut walk = Walk { planted, spheres, input, visitors, precision, rays, fars, met, certain, doubtful, solving };
+    let mut walk =
+        Walk { planted, scene, input, extras, visitors, precision, rays, fars, met, certain, doubtful, solving };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
         walk.node(0, octant, list, floors);
     }
@@ -156,7 +163,10 @@ impl<V: Visitor> Walk<'_, V> {
         for (_, child) in node.children.iter().enumerate().filter(|(place, _)| entered.any >> place & 1 == 1) {
             match child.kind() {
                 Kind::Node(number) => nodes[number].faces.as_flattened().iter().step_by(2).for_each(fetch),
-                Kind::Leaf(number) => [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch),
+                Kind::Leaf(number) => {
+                    [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch);
+                    self.fetch_picks(number);
+                }
                 Kind::Nothing => {}
             }
         }
@@ -180,15 +190,29 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 
+    /// Fetches what rays are picked by.
+    fn fetch_picks(&self, leaf: usize) {
+        if !self.extras.is_empty() {
+            fetch(&self.planted.tree.ids[leaf]);
+            if let Some(masks) = &self.planted.masks {
+                fetch(&masks[leaf]);
+            }
+        }
+    }
+
     fn leaf(&mut self, number: usize, list: &[u32]) {
         let leaf = &self.planted.tree.leaves[number];
         let count = self.planted.level.meet_leaf(leaf, self.rays, self.fars, list, self.met);
         for i in 0..count {
             let Met { ray, maybe, certain, low, high } = &self.met[i];
             let number_of = |k: u32| (number * WIDTH) as u32 + k;
-            let mut left = *maybe;
+            let (mut left, mut certain) = (*maybe, *certain);
+            if let Some(extra) = self.extras.get(*ray as usize) {
+                left &= self.admitted(extra, number);
+                certain &= left;
+            }
             let (visitor, far) = (&mut self.visitors[*ray as usize], &mut self.fars[*ray as usize]);
-            if *certain != 0 {
+            if certain != 0 {
                 match visitor.certain(certain.count_ones()) {
                     Known::Nothing => {}
                     Known::These => left &= !certain,
@@ -202,7 +226,7 @@ impl<V: Visitor> Walk<'_, V> {
                 let k = left.trailing_zeros();
                 left &= left - 1;
                 let pair = Pair { ray: *ray, slot: number_of(k), low: low[k as usize % WIDTH] };
-                if *certain >> k & 1 == 0 {
+                if certain >> k & 1 == 0 {
                     self.doubtful.push(pair);
                 } else if pair.low <= *far {
                     *far = visitor.cut(*far, high[k as usize % WIDTH]);
@@ -216,6 +240,20 @@ impl<V: Visitor> Walk<'_, V> {
         if self.certain.len() >= KEPT {
             self.solve_certain();
         }
+    }
+
+    /// Those of a leaf's spheres, a bit each, that are for a ray.
+    fn admitted(&self, extra: &Extra, leaf: usize) -> u32 {
+        let mut admitted = u32::MAX;
+        if let Some(masks) = &self.planted.masks {
+            admitted = bits_of(&masks[leaf], |mask| mask & extra.mask != 0);
+        } else if extra.mask == 0 {
+            return 0;
+        }
+        if extra.skip_id != NO_SPHERE {
+            admitted &= bits_of(&self.planted.tree.ids[leaf], |id| id != extra.skip_id);
+        }
+        admitted
     }
 
     /// What they come to may spare their rays the rest of the way.
@@ -253,7 +291,7 @@ impl<V: Visitor> Walk<'_, V> {
         ids.clear();
         ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
         spheres.clear();
-        spheres.extend(ids.iter().map(|&id| self.spheres[id as usize]));
+        spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
         let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
         for ((pairs, ids), spheres) in lots {
             let solves = self.visitors[pairs[0].ray as usize].solves();
@@ -270,6 +308,13 @@ impl<V: Visitor> Walk<'_, V> {
             }
         }
     }
+}
+
+/// A bit for each for which it holds; the compiler makes a few vector instructions of it.
+#[inline(always)]
+fn bits_of(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
+    let bits: [u32; WIDTH] = std::array::from_fn(|k| if holds(words[k]) { 1 << k } else { 0 });
+    bits.iter().fold(0, |all, bit| all | bit)
 }
 
 #[cfg(test)]

@@ -20,8 +20,18 @@ fn both<T: CpuQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], ra
     let watch = Watch::new();
     let [tree, sweep] = scenes.each_ref().map(|scene| {
         let mut out = vec![T::MISS; rays.len()];
-        let tally =
-            scene.cast(Batch { first: 0, rays: Source::Records(rays), query, watch: &watch }, &mut out).unwrap();
+        let tally = scene
+            .cast(
+                Batch {
+                    first: 0,
+                    rays: Source::Records(rays),
+                    extras: crate::extras::Extras::default(),
+                    query,
+                    watch: &watch,
+                },
+                &mut out,
+            )
+            .unwrap();
         (bytemuck::cast_slice::<T, u8>(&out).to_vec(), tally.hits, tally.beyond)
     });
     assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);

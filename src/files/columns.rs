@@ -15,13 +15,14 @@ pub(super) fn columns<'a>(
 ) -> Result<Vec<usize>> {
     let wanted = required(kind).join(",");
     let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
-    let optional = optional.collect::<Vec<_>>().join(",");
+    let optional = optional.chain(kind.beside.iter().copied()).collect::<Vec<_>>().join(",");
     let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
     let mut columns = Vec::new();
     for name in names {
-        let Some(field) = kind.fields.iter().position(|f| *f == name) else {
+        let mut all = kind.fields.iter().chain(kind.beside);
+        let Some(field) = all.position(|f| *f == name) else {
             if kind.later.contains(&name) {
                 return Err(bad(format!("column '{name}' is not supported yet; known are {known}")));
             }
@@ -31,13 +32,14 @@ pub(super) fn columns<'a>(
                     "column '{name}' is one of rays, which have a direction of their own; points have {known}"
                 )));
             }
-            if other.fields.contains(&name) && kind.plural != "observers" {
+            if (other.fields.contains(&name) || other.beside.contains(&name)) && kind.plural != "observers" {
                 let plural = other.plural;
                 return Err(bad(format!(
                     "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"
                 )));
             }
-            let guess = nearest(name, kind.fields).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
+            let all: Vec<&str> = kind.fields.iter().chain(kind.beside).copied().collect();
+            let guess = nearest(name, &all).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
             return Err(bad(format!("unknown column '{name}'{guess}; known are {known}")));
         };
         if columns.contains(&field) {

@@ -13,7 +13,7 @@ use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 #[derive(Debug)]
 pub(super) struct Text {
     reader: Reader<Input>,
-    columns: Vec<usize>,
+    pub(super) columns: Vec<usize>,
 }
 
 /// Reads the first line, which names the columns.
@@ -45,7 +45,7 @@ pub(super) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_
             let text = text.trim();
             row.texts[field] = if text.is_empty() { "empty" } else { text };
             row.numbers[field] = number(text).ok_or_else(|| {
-                let (place, name) = (row.place.spoken(&path), kind.fields[field]);
+                let (place, name) = (row.place.spoken(&path), kind.name(field));
                 bad_file(&path, format!("{place}: {name} is '{text}': expected a number"))
             })?;
         }

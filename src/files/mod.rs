@@ -3,7 +3,7 @@
 //! | extension | spheres | rays |
 //! |---|---|---|
 //! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, t_min, direction, t_max |
-//! | `.csv`, `.parquet` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max` |
+//! | `.csv`, `.parquet` | columns `x,y,z,r`, optional `mask` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
 //! Points to make rays from, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
@@ -16,6 +16,7 @@
 //! `.parquet` takes a build with the feature `parquet`.
 
 mod answers;
+mod beside;
 mod binary;
 mod columns;
 mod csv;
@@ -39,11 +40,12 @@ mod whole;
 use std::path::Path;
 
 pub use answers::{AnswerRow, AnswerWriter, Column, Number};
+pub use beside::Beside;
 pub use lists::ListWriter;
 pub use observers::read_observers;
 pub use output::{check_output, check_target, write_whole};
 pub use poses::{PoseTable, read_poses};
-pub use rays::{Batched, RayBatches, RayFile};
+pub use rays::{Batched, RayBatch, RayBatches, RayFile};
 pub use rows::{Rounding, Table};
 pub use sensor::SensorFile;
 
@@ -63,6 +65,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let source = Source::open(path, &SPHERES)?;
     let mut records = Vec::new();
     reserve("spheres", &mut records, source.rows().unwrap_or(0), path)?;
+    let mut beside = Beside::of(&SPHERES, source.fields());
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
     source.read(&mut |row| {
         if records.len() == records.capacity() {
@@ -70,9 +73,9 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
             reserve("spheres", &mut records, half.max(1 << 16), path)?;
         }
         records.push(converter.convert(row)?);
-        Ok(())
+        beside.push(&SPHERES, &converter, row)
     })?;
-    Ok(Table { records, rounding: converter.rounding })
+    Ok(Table { records, beside, rounding: converter.rounding })
 }
 
 /// Makes room for `more` records, if there is any. (The system grants what it does not have, and ends the program later.)

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
+use super::beside::Beside;
 use super::cannot_read;
 use super::rows::{Converter, Record, Rounding};
 use super::source::Source;
@@ -54,12 +55,13 @@ impl<T: Batched> RayFile<T> {
     pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
         let Self { path, source, .. } = self;
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
+        let beside = Beside::of(T::KIND, source.fields());
         // One batch is being filled, one waits, one is in use.
         let (full, arriving) = sync_channel(1);
         let (give_back, empty) = channel();
         for _ in 0..2 {
             // Nobody can have hung up yet.
-            let _ = give_back.send(Vec::new());
+            let _ = give_back.send(RayBatch { beside: beside.clone(), ..RayBatch::default() });
         }
         let read = Arc::<AtomicU64>::default();
         let converter = Converter::new(&path, origin, on_bad);
@@ -77,7 +79,7 @@ impl<T: Batched> RayFile<T> {
 pub struct RayBatches<T = Ray> {
     path: PathBuf,
     arriving: Receiver<Result<Batch<T>>>,
-    give_back: Sender<Vec<T>>,
+    give_back: Sender<RayBatch<T>>,
     total: Option<u64>,
     length: Option<u64>,
     bytes: Arc<AtomicU64>,
@@ -85,9 +87,24 @@ pub struct RayBatches<T = Ray> {
     rounding: Rounding,
 }
 
+/// Some of a file's rays, or of its points, and what it holds beside them.
+#[derive(Clone, Debug)]
+pub struct RayBatch<T = Ray> {
+    /// The rays, or points.
+    pub records: Vec<T>,
+    /// What is beside them.
+    pub beside: Beside,
+}
+
+impl<T> Default for RayBatch<T> {
+    fn default() -> Self {
+        Self { records: Vec::new(), beside: Beside::default() }
+    }
+}
+
 #[derive(Debug)]
 struct Batch<T> {
-    rays: Vec<T>,
+    rays: RayBatch<T>,
     rounding: Rounding,
     last: bool,
 }
@@ -106,7 +123,7 @@ impl<T: Batched> RayBatches<T> {
     /// # Errors
     /// As [`read_spheres`](super::read_spheres), and when the file became shorter or longer while it was read;
     /// [`Error::Cancelled`].
-    pub fn next(&mut self, rays: &mut Vec<T>, watch: &Watch) -> Result<bool> {
+    pub fn next(&mut self, rays: &mut RayBatch<T>, watch: &Watch) -> Result<bool> {
         loop {
             watch.check()?;
             match self.arriving.recv_timeout(Duration::from_millis(50)) {
@@ -152,7 +169,7 @@ impl<T: Batched> RayBatches<T> {
 struct Reader<T> {
     converter: Converter,
     full: SyncSender<Result<Batch<T>>>,
-    empty: Receiver<Vec<T>>,
+    empty: Receiver<RayBatch<T>>,
     /// How many rays were handed on.
     read: Arc<AtomicU64>,
 }
@@ -168,29 +185,32 @@ impl<T: Batched> Reader<T> {
     fn fill(&mut self, source: Source) -> Result<Batch<T>> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {
-            rays.push(self.converter.convert(row)?);
-            if rays.len() == RayBatches::BATCH {
+            rays.records.push(self.converter.convert(row)?);
+            rays.beside.push(T::KIND, &self.converter, row)?;
+            if rays.records.len() == RayBatches::BATCH {
                 self.hand_on(std::mem::take(&mut rays))?;
                 rays = self.buffer()?;
             }
             Ok(())
         })?;
-        if !rays.is_empty() {
+        if !rays.records.is_empty() {
             self.hand_on(rays)?;
         }
-        Ok(Batch { rays: Vec::new(), rounding: self.converter.rounding, last: true })
+        Ok(Batch { rays: RayBatch::default(), rounding: self.converter.rounding, last: true })
     }
 
-    fn hand_on(&self, rays: Vec<T>) -> Result<()> {
-        self.read.fetch_add(rays.len() as u64, Ordering::Relaxed);
+    fn hand_on(&self, rays: RayBatch<T>) -> Result<()> {
+        self.read.fetch_add(rays.records.len() as u64, Ordering::Relaxed);
         let batch = Batch { rays, rounding: self.converter.rounding, last: false };
         self.full.send(Ok(batch)).map_err(|_| Error::Cancelled { done: 0 })
     }
 
-    fn buffer(&self) -> Result<Vec<T>> {
+    fn buffer(&self) -> Result<RayBatch<T>> {
         let mut rays = self.empty.recv().map_err(|_| Error::Cancelled { done: 0 })?;
-        rays.clear();
-        rays.try_reserve_exact(RayBatches::BATCH)
+        rays.records.clear();
+        rays.beside.clear();
+        rays.records
+            .try_reserve_exact(RayBatches::BATCH)
             .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;
         Ok(rays)
     }

@@ -5,6 +5,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
+use super::beside::{Beside, MASK, SKIP_ID};
+use crate::batch::Spheres;
 use crate::emit::check_point;
 use crate::error::{Error, Result};
 use crate::query::{OnBad, check_ray, check_sphere};
@@ -16,8 +18,17 @@ use glam::DVec3;
 pub struct Table<T> {
     /// The records, in the file's order.
     pub records: Vec<T>,
+    /// What the file holds beside them.
+    pub beside: Beside,
     /// What rounding to f32 did to them.
     pub rounding: Rounding,
+}
+
+impl Table<Sphere> {
+    /// The spheres, with what is beside them.
+    pub fn spheres(&self) -> Spheres<'_> {
+        self.beside.spheres((&self.records).into())
+    }
 }
 
 /// How much was lost on the way from f64 or text to f32.
@@ -49,6 +60,8 @@ pub(super) struct Kind {
     pub(super) default: fn(field: usize) -> Option<f32>,
     /// The shape of their arrays, in words.
     pub(super) shape: &'static str,
+    /// Columns of whole numbers that may be there besides; their places in a row follow those of the fields.
+    pub(super) beside: &'static [&'static str],
     /// Columns that the design knows, but not this release.
     pub(super) later: &'static [&'static str],
 }
@@ -59,7 +72,8 @@ pub(super) static SPHERES: Kind = Kind {
     fields: &["x", "y", "z", "r"],
     default: |_| None,
     shape: "(N, 4)",
-    later: &["vx", "vy", "vz", "mask", "rx", "ry", "rz", "qw", "qx", "qy", "qz"],
+    beside: &[MASK],
+    later: &["vx", "vy", "vz", "rx", "ry", "rz", "qw", "qx", "qy", "qz"],
 };
 
 pub(super) static RAYS: Kind = Kind {
@@ -72,7 +86,8 @@ pub(super) static RAYS: Kind = Kind {
         _ => None,
     },
     shape: "(M, 6), origin and direction, or (M, 8) with t_min and t_max",
-    later: &["mask", "skip_id", "time"],
+    beside: &[MASK, SKIP_ID],
+    later: &["time"],
 };
 
 pub(super) static POINTS: Kind = Kind {
@@ -81,10 +96,11 @@ pub(super) static POINTS: Kind = Kind {
     fields: &["x", "y", "z"],
     default: |_| None,
     shape: "(N, 3), x y z,",
+    beside: &[MASK, SKIP_ID],
     later: &[],
 };
 
-pub(super) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", ..POINTS };
+pub(super) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", beside: &[], ..POINTS };
 
 pub(super) static POSES: Kind = Kind {
     what: "pose",
@@ -92,11 +108,12 @@ pub(super) static POSES: Kind = Kind {
     fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
     default: |_| None,
     shape: "(N, 7), x y z qw qx qy qz,",
+    beside: &[],
     later: &[],
 };
 
-/// The longest row there is.
-pub(super) const MOST_FIELDS: usize = 8;
+/// The longest row there is: a ray with all that may be beside it.
+pub(super) const MOST_FIELDS: usize = 10;
 
 /// One number of a file: as exact as f64 has it, and rounded once. (Text is rounded to f32 directly: by way of f64 it
 /// would be rounded twice.)
@@ -161,6 +178,13 @@ pub(super) struct Row<'a> {
     pub(super) texts: [&'a str; MOST_FIELDS],
 }
 
+impl Kind {
+    /// What a row's place is called.
+    pub(super) fn name(&self, field: usize) -> &'static str {
+        self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
+    }
+}
+
 impl Row<'_> {
     /// With what fields hold that the file leaves out.
     pub(super) fn new(kind: &Kind) -> Self {
@@ -195,7 +219,7 @@ impl Record for Sphere {
 impl Record for Ray {
     const KIND: &'static Kind = &RAYS;
     const SHORTEST_LINE: u64 = "0,0,0,1,0,0\n".len() as u64;
-    fn from_fields([ox, oy, oz, t_min, dx, dy, dz, t_max]: [f32; MOST_FIELDS]) -> Self {
+    fn from_fields([ox, oy, oz, t_min, dx, dy, dz, t_max, ..]: [f32; MOST_FIELDS]) -> Self {
         Self::new([ox, oy, oz], [dx, dy, dz]).between(t_min, t_max)
     }
     fn check(&self) -> Result<()> {
@@ -254,6 +278,21 @@ impl Converter {
             record.check().map_err(|error| self.place::<T>(row, error))?;
         }
         Ok(record)
+    }
+
+    /// A whole number of a row; `empty` where there is none, if that is allowed.
+    pub(super) fn whole(&self, row: &Row<'_>, field: usize, name: &str, empty: Option<u32>) -> Result<u32> {
+        let Number { wide, .. } = row.numbers[field];
+        match empty {
+            Some(empty) if wide.is_nan() && ["empty", "null"].contains(&row.texts[field]) => return Ok(empty),
+            _ => {}
+        }
+        let whole = wide as u32;
+        if f64::from(whole) == wide {
+            return Ok(whole);
+        }
+        let value = if row.texts[field].is_empty() { wide.to_string() } else { row.texts[field].into() };
+        Err(self.bad(row, name, &value, "it must be a whole number from 0 to 4294967295"))
     }
 
     fn bad(&self, row: &Row<'_>, field: &str, value: &str, why: &str) -> Error {

@@ -75,6 +75,16 @@ impl Source {
         Ok(Body::Binary(input, layout))
     }
 
+    /// The fields that its columns fill.
+    pub(super) fn fields(&self) -> &[usize] {
+        match &self.body {
+            Body::Binary(_, layout) => layout.columns,
+            Body::Text(text) => &text.columns,
+            #[cfg(feature = "parquet")]
+            Body::Columns(columns) => &columns.fields,
+        }
+    }
+
     /// How many rows, where the file says so before its end.
     pub(super) fn rows(&self) -> Option<u64> {
         match &self.body {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::GpuDevice;
 use super::emit::Seeds;
-use super::gather::{Gather, Landed, Open};
+use super::gather::{Asker, Gather, Landed, Open};
 use super::pace::{self, Meter};
 use super::params::UNIFORM_STEP;
 use super::plan::{Plan, Way};
@@ -76,6 +76,7 @@ impl GpuScene {
             params,
             up: 32 * rays,
             pairs: 16 * rays,
+            extras: size_of::<crate::extras::Extra>() as u64 * rays,
             seeds: 0,
             rays: 32 * rays,
             state: 24 * rays,
@@ -140,7 +141,7 @@ impl Plan<'_> {
         let extra = out.extra_bytes(part.clone());
         let sizes = self.sizes::<G>(&seeds, extra);
         let slot = Slot::take(self.gpu, free, sizes).await?;
-        let bad = self.write(slot.view(self.gpu).await?, &seeds, self.batch.first + start as u64)?;
+        let bad = self.write(slot.view(self.gpu).await?, &seeds, start)?;
         let groups = self.groups(&slot).await?;
         // What comes back of the state: all of it, or nothing.
         let after = if G::FINISH.is_some() { 0 } else { G::result_bytes(count) };
@@ -226,7 +227,8 @@ impl Plan<'_> {
         let rays = batch.rays.part(start..start + count);
         let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
         meter.done(number);
-        let Landed { tally: mut part, open, again } = out.gather(start, rays, &view, &bad);
+        let Landed { tally: mut part, mut open, again } = out.gather(start, rays, &view, &bad);
+        open.iter_mut().for_each(|open| open.extra = batch.extras.of(open.at));
         drop(view);
         self.gpu.scoped(|| slot.land()).await?;
         if !open.is_empty() {
@@ -259,7 +261,8 @@ fn settle<G: Gather>(
             // Nobody will look at it.
             return ((open.at, open.raw), tally);
         }
-        let item = G::settle(open.raw, &open.ray, first + open.at as u64, host, query, &mut tally);
+        let asker = Asker { ray: open.ray, number: first + open.at as u64, extra: open.extra };
+        let item = G::settle(open.raw, &asker, host, query, &mut tally);
         ((open.at, item), tally)
     };
     let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();

@@ -11,7 +11,7 @@ use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
-use super::pipelines::{Variant, cast_layout};
+use super::pipelines::{Variant, cast_layout, every_bit};
 use super::probe::Probe;
 use super::slot::Slot;
 use crate::device::Limits;
@@ -72,6 +72,8 @@ pub(crate) struct GpuDevice {
     pub(super) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     /// The layout that all programs of a cast share.
     pub(super) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// All bits set: the masks of spheres that have none, and what rays bring along that bring nothing.
+    pub(crate) every_bit: wgpu::Buffer,
     /// Buffers for the next cast.
     slots: Mutex<Vec<Slot>>,
     limits: Limits,
@@ -133,6 +135,7 @@ impl GpuDevice {
         let info = device.adapter_info();
         Ok(Self {
             cast: cast_layout(&device),
+            every_bit: every_bit(&device),
             slots: Mutex::default(),
             limits: Limits::default(),
             made: AtomicU64::new(0),

@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
+use super::pipelines::Overrides;
 use super::slot::{Sizes, Slot, Upload};
 use crate::cpu::finite;
 use crate::emit::{Aim, GridPart, Points, Source};
@@ -53,7 +54,7 @@ impl Maker {
         if matches!(rays, Source::Records(_)) || gpu.probe.failure.is_some() {
             return Ok(None);
         }
-        Ok(Some(Self { pipeline: gpu.pipeline(&wgsl::EMIT, false, false).await? }))
+        Ok(Some(Self { pipeline: gpu.pipeline(&wgsl::EMIT, Overrides::default()).await? }))
     }
 
     pub(crate) async fn group(&self, gpu: &GpuDevice, slot: &Slot) -> Result<BindGroup> {

@@ -8,6 +8,7 @@ use wgpu::{BindGroup, Buffer, BufferBinding, BufferSlice, BufferUsages, CommandE
 
 use super::gather::{Gather, Records, Words};
 use super::params::{Params, UNIFORM_STEP};
+use super::pipelines::Overrides;
 use super::{GpuDevice, GpuScene};
 use crate::encode::Question;
 use crate::error::{Error, Result};
@@ -136,6 +137,7 @@ impl CastPlan {
         }
         let programs = Programs::for_question(question);
         let fast = query.precision == Precision::Fast;
+        let own = Overrides { fast, exact: false, picky: scene.masked };
         let walk = programs.walk.filter(|_| scene.is_planted());
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if programs.finish.is_some() { (programs.results)(most) } else { 0 };
@@ -144,13 +146,13 @@ impl CastPlan {
             most,
             params: Params { steps: gpu.steps(), ..scene.framed(Params::of(query)) },
             walks: walk.is_some(),
-            admit: gpu.pipeline(&wgsl::ADMIT, false, false).await?,
-            search: gpu.cast_pipeline(walk.unwrap_or(programs.search), fast, false).await?,
+            admit: gpu.pipeline(&wgsl::ADMIT, Overrides::default()).await?,
+            search: gpu.cast_pipeline(walk.unwrap_or(programs.search), own).await?,
             finish: match programs.finish {
-                Some(program) => Some(gpu.cast_pipeline(program, fast, false).await?),
+                Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
-            deliver: gpu.pipeline(&wgsl::DELIVER, false, false).await?,
+            deliver: gpu.pipeline(&wgsl::DELIVER, Overrides::default()).await?,
             rays: gpu.buffer("encoded rays", most * RAY, storage).await?,
             state: gpu.buffer("encoded state", (programs.state)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,
@@ -238,11 +240,12 @@ impl CastPlan {
         let admit = self.group(&self.admit, [task.clone(), given.clone(), rays.clone()]).await?;
         let found = found.as_entire_buffer_binding();
         let deliver = self.group(&self.deliver, [task, given, rays, found, answered, counted]).await?;
-        let own = [&params, &self.rays, &self.state, &self.results];
+        // No ray brings anything along.
+        let own = [&params, &self.rays, &self.state, &self.results, &gpu.every_bit];
         let [search, finish] = match part {
             Some(part) => part.groups(gpu, own, self.walks).await?,
             None => {
-                let group = gpu.cast_group(own, &self.spare, None).await?;
+                let group = gpu.cast_group(own, [&self.spare, &gpu.every_bit], None).await?;
                 [group.clone(), group]
             }
         };

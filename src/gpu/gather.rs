@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::settle::{GpuQuery, Raw, judged};
 use crate::cpu::{CpuScene, Tally};
 use crate::emit::Source;
+use crate::extras::Extra;
 use crate::query::Query;
 use crate::records::{Hit, Ray};
 use crate::wgsl::{self, Program};
@@ -13,7 +14,16 @@ use crate::wgsl::{self, Program};
 pub(crate) struct Open<T> {
     pub(crate) at: usize,
     pub(crate) ray: Ray,
+    /// Filled in by whoever asked for the piece.
+    pub(crate) extra: Extra,
     pub(crate) raw: T,
+}
+
+/// Whose answer is settled: a ray, its number in the whole input, and what it brings along.
+pub(crate) struct Asker {
+    pub(crate) ray: Ray,
+    pub(crate) number: u64,
+    pub(crate) extra: Extra,
 }
 
 /// What a piece came to.
@@ -56,8 +66,7 @@ pub(crate) trait Gather {
     /// Takes a piece's results, whose first ray is number `start` of the batch; `bad` rays miss.
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
     /// Settles one that was left open.
-    fn settle(raw: Self::Item, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally)
-    -> Self::Item;
+    fn settle(raw: Self::Item, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item;
     /// Puts settled ones in place; says how many are hits.
     fn place(&mut self, settled: Vec<(usize, Self::Item)>) -> u64;
 }
@@ -97,15 +106,15 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
                     tally.beyond += 1;
                     *out = T::MISS;
                 }
-                Raw::Open => open.push(Open { at: start + i, ray: rays.ray(i), raw: *raw }),
+                Raw::Open => open.push(Open { at: start + i, ray: rays.ray(i), extra: Extra::NONE, raw: *raw }),
                 Raw::Again => again.push(start + i),
             }
         }
         Landed { tally, open, again }
     }
 
-    fn settle(raw: T, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
-        T::settle(raw, ray, number, host, query, tally)
+    fn settle(raw: T, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
+        T::settle(raw, asker, host, query, tally)
     }
 
     fn place(&mut self, settled: Vec<(usize, T)>) -> u64 {
@@ -140,8 +149,8 @@ impl Gather for Naive<'_> {
         self.0.gather(start, rays, bytes, bad)
     }
 
-    fn settle(raw: Hit, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {
-        Records::<Hit>::settle(raw, ray, number, host, query, tally)
+    fn settle(raw: Hit, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {
+        Records::<Hit>::settle(raw, asker, host, query, tally)
     }
 
     fn place(&mut self, settled: Vec<(usize, Hit)>) -> u64 {
@@ -187,15 +196,15 @@ impl Gather for Words<'_> {
             while doubt != 0 {
                 let i = w * 32 + doubt.trailing_zeros() as usize;
                 doubt &= doubt - 1;
-                open.push(Open { at: start + i, ray: rays.ray(i), raw: false });
+                open.push(Open { at: start + i, ray: rays.ray(i), extra: Extra::NONE, raw: false });
             }
             self.put(start + w * 32, met, rays.len() - w * 32);
         }
         Landed { tally, open, again }
     }
 
-    fn settle(_: bool, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {
-        judged(ray, number, host, query, tally)
+    fn settle(_: bool, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {
+        judged(asker, host, query, tally)
     }
 
     fn place(&mut self, settled: Vec<(usize, bool)>) -> u64 {

@@ -3,12 +3,13 @@
 
 use std::ops::Range;
 
-use super::gather::{Gather, Landed, Open};
+use super::gather::{Asker, Gather, Landed, Open};
 use super::params::{COUNTED_AGAIN, COUNTED_BEYOND, COUNTED_DOUBT, Counted, TAG_ROUND};
 use super::settle::judged;
 use crate::cpu::{CpuScene, Tally, key_of, round_roots};
 use crate::emit::Source;
 use crate::error::Result;
+use crate::extras::Extra;
 use crate::lists::ALL;
 use crate::query::{Inside, Query};
 use crate::records::{Interval, Ray};
@@ -41,7 +42,7 @@ fn share<T>(
         }
         let raw = if flags & COUNTED_DOUBT != 0 { take(start + i, u32::MAX) } else { take(start + i, *count) };
         if let Some(raw) = raw {
-            open.push(Open { at: start + i, ray: rays.ray(i), raw });
+            open.push(Open { at: start + i, ray: rays.ray(i), extra: Extra::NONE, raw });
         } else {
             tally.hits += u64::from(*count > 0);
             tally.beyond += u64::from(*count == 0 && flags & COUNTED_BEYOND != 0);
@@ -74,8 +75,8 @@ impl Gather for Counts<'_> {
         })
     }
 
-    fn settle(_: u32, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> u32 {
-        judged(ray, number, host, query, tally)
+    fn settle(_: u32, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> u32 {
+        judged(asker, host, query, tally)
     }
 
     fn place(&mut self, settled: Vec<(usize, u32)>) -> u64 {
@@ -117,8 +118,8 @@ impl Gather for Lengths<'_> {
         })
     }
 
-    fn settle(_: Self::Item, ray: &Ray, number: u64, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
-        let (records, own) = host.list_one(number, ray, query, ALL)?;
+    fn settle(_: Self::Item, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
+        let (records, own) = host.list_one(asker.number, &asker.ray, asker.extra, query, ALL)?;
         *tally = *tally + Tally { judged: 1, hits: 0, ..own };
         Ok(records)
     }
@@ -222,13 +223,13 @@ impl Gather for Fill<'_> {
                 let rays = rays.part(own).records().into_owned();
                 let records = records[begin..at].to_vec();
                 let raw = Stretch { rays, counts, records, inside: self.inside, most: self.most };
-                open.push(Open { at: start + task, ray: raw.rays[0], raw });
+                open.push(Open { at: start + task, ray: raw.rays[0], extra: Extra::NONE, raw });
             }
         }
         Landed { tally: Tally::default(), open, again }
     }
 
-    fn settle(mut raw: Stretch, _: &Ray, _: u64, host: &CpuScene, _: &Query, _: &mut Tally) -> Stretch {
+    fn settle(mut raw: Stretch, _: &Asker, host: &CpuScene, _: &Query, _: &mut Tally) -> Stretch {
         let (mut at, mut kept, mut keys) = (0, 0, Vec::new());
         for (ray, &count) in raw.rays.iter().zip(&raw.counts) {
             keys.clear();

@@ -3,13 +3,15 @@
 use super::GpuDevice;
 use super::planted::Planted;
 use super::spheres::{Frame, GpuScene, Part};
+use crate::batch::Spheres;
 use crate::builder::Builder;
 use crate::error::Result;
 use crate::records::Sphere;
 
 impl GpuScene {
     /// The same with as many other spheres; and by what share its trees have become worse since they were built.
-    pub(crate) async fn moved(&self, gpu: &GpuDevice, spheres: &[Sphere], builder: Builder) -> Result<(Self, f64)> {
+    pub(crate) async fn moved(&self, gpu: &GpuDevice, given: &Spheres<'_>, builder: Builder) -> Result<(Self, f64)> {
+        let spheres = given.records;
         let frame = Frame::of(spheres);
         let trees = Self::has_trees(gpu, spheres.len(), &frame);
         let mut parts = Vec::new();
@@ -17,7 +19,11 @@ impl GpuScene {
         for old in &self.parts {
             let own = &spheres[old.first as usize..][..old.count as usize];
             let buffer = Self::upload(gpu, own).await?;
-            let mut part = Part { spheres: buffer, planted: None, ..*old };
+            let masks = match given.masks {
+                Some(_) => Self::upload_masks(gpu, given, old.first, old.count).await?,
+                None => old.masks.clone(),
+            };
+            let mut part = Part { spheres: buffer, masks, planted: None, ..*old };
             match (&old.planted, gpu.probe.failure.is_none()) {
                 _ if !trees => part.built_cost = None,
                 (Some(planted), true) => {
@@ -38,7 +44,8 @@ impl GpuScene {
             parts.push(part);
         }
         let loss = if before > 0.0 { now / before - 1.0 } else { 0.0 };
-        Ok((Self { parts, largest: crate::cpu::largest_of(spheres), ..self.like(frame) }, loss))
+        let masked = self.masked || given.masks.is_some();
+        Ok((Self { parts, largest: crate::cpu::largest_of(spheres), masked, ..self.like(frame) }, loss))
     }
 
     /// The same with new trees.
@@ -50,7 +57,8 @@ impl GpuScene {
                 Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, builder).await?),
                 None => None,
             };
-            parts.push(Part { spheres: old.spheres.clone(), planted, built_cost: None, ..*old });
+            let (spheres, masks) = (old.spheres.clone(), old.masks.clone());
+            parts.push(Part { spheres, masks, planted, built_cost: None, ..*old });
         }
         Ok(Self { parts, ..self.like(self.frame) })
     }
@@ -62,6 +70,7 @@ impl GpuScene {
             paces: self.paces.each_ref().map(super::pace::Pace::again),
             frame,
             largest: self.largest,
+            masked: self.masked,
         }
     }
 }

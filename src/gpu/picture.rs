@@ -9,6 +9,7 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 use super::GpuDevice;
 use super::GpuScene;
 use super::params::Params;
+use super::pipelines::Overrides;
 use super::shot::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
 use crate::cpu::coverage::Sky;
 use crate::cpu::picture::{self as twin, Pixel};
@@ -155,7 +156,8 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
-    let pipeline = gpu.pipeline(&wgsl::PICTURE, gpu.probe.failure.is_some(), false).await?;
+    let pipeline =
+        gpu.pipeline(&wgsl::PICTURE, Overrides { fast: gpu.probe.failure.is_some(), ..Overrides::default() }).await?;
     let bound = [
         (0, &params_of_all),
         (1, &spheres),
@@ -214,7 +216,7 @@ const UNDONE: u32 = 4;
 /// What of the light is left in many sights.
 pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
-    let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, false, false).await?;
+    let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, Overrides::default()).await?;
     let mut rest = prepared;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(together(rest));

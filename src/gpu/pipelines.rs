@@ -9,30 +9,37 @@ use super::planted::Planted;
 use crate::error::Result;
 use crate::wgsl::{self, Program};
 
-/// A pipeline of one program: fast or not, exact or not.
-pub(super) type Variant = (&'static str, bool, bool);
+/// What the host decides of a program: twins of the overrides of `shaders/cast.wgsl` and `shaders/pick.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Overrides {
+    /// The plain solve.
+    pub(crate) fast: bool,
+    /// The solve's bounds decide.
+    pub(crate) exact: bool,
+    /// Rays and spheres have masks, or rays spheres to skip.
+    pub(crate) picky: bool,
+}
+
+/// A pipeline of one program.
+pub(super) type Variant = (&'static str, Overrides);
 
 impl GpuDevice {
     /// A program's pipeline, made on first use; its layout is its own.
-    pub(crate) async fn pipeline(&self, program: &Program, fast: bool, exact: bool) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, fast, exact, None).await
+    pub(crate) async fn pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, own, None).await
     }
 
     /// The same for the programs of a cast, which share one layout.
-    pub(crate) async fn cast_pipeline(
-        &self,
-        program: &Program,
-        fast: bool,
-        exact: bool,
-    ) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, fast, exact, Some(&self.cast.1)).await
+    pub(crate) async fn cast_pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, own, Some(&self.cast.1)).await
     }
 
-    /// What a cast's programs see: parameters, rays, state, results; the spheres of one part, and a tree.
+    /// What a cast's programs see: parameters, rays, state, results, what rays bring along; the spheres of one part and their masks,
+    /// and a tree.
     pub(crate) async fn cast_group(
         &self,
-        [params, rays, state, results]: [&wgpu::Buffer; 4],
-        spheres: &wgpu::Buffer,
+        [params, rays, state, results, extras]: [&wgpu::Buffer; 5],
+        [spheres, masks]: [&wgpu::Buffer; 2],
         planted: Option<&Planted>,
     ) -> Result<wgpu::BindGroup> {
         // Programs without a tree do not look at it.
@@ -55,6 +62,8 @@ impl GpuDevice {
                     entry(4, results.as_entire_binding()),
                     entry(5, nodes.as_entire_binding()),
                     entry(6, order.as_entire_binding()),
+                    entry(7, extras.as_entire_binding()),
+                    entry(8, masks.as_entire_binding()),
                 ],
             })
         })
@@ -64,11 +73,10 @@ impl GpuDevice {
     async fn pipeline_in(
         &self,
         program: &Program,
-        fast: bool,
-        exact: bool,
+        own: Overrides,
         layout: Option<&wgpu::PipelineLayout>,
     ) -> Result<wgpu::ComputePipeline> {
-        let variant = (program.name, fast, exact);
+        let variant = (program.name, own);
         if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
             return Ok(pipeline.clone());
         }
@@ -86,7 +94,7 @@ impl GpuDevice {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                for (name, value) in [("fast", fast), ("exact", exact)] {
+                for (name, value) in [("fast", own.fast), ("exact", own.exact), ("picky", own.picky)] {
                     if program.source.contains(&format!("override {name}:")) {
                         constants.push((name, f64::from(u8::from(value))));
                     }
@@ -109,7 +117,7 @@ impl GpuDevice {
     }
 }
 
-/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order.
+/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order; what rays bring along, and masks.
 pub(super) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,
@@ -128,6 +136,8 @@ pub(super) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu
             entry(4, storage(false), false),
             entry(5, storage(true), false),
             entry(6, storage(true), false),
+            entry(7, storage(true), false),
+            entry(8, storage(true), false),
         ],
     });
     let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -136,4 +146,20 @@ pub(super) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu
         immediate_size: 0,
     });
     (group, pipeline)
+}
+
+/// See [`GpuDevice::every_bit`].
+pub(super) fn every_bit(device: &wgpu::Device) -> wgpu::Buffer {
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("every bit"),
+        size: 16,
+        usage: wgpu::BufferUsages::STORAGE,
+        mapped_at_creation: true,
+    });
+    // Of a lost device there is none, and nothing is asked of it either.
+    if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
+        view.slice(..).copy_from_slice(&[0xff; 16]);
+    }
+    buffer.unmap();
+    buffer
 }

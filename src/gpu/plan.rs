@@ -9,10 +9,12 @@ use super::emit::{Maker, Seeds};
 use super::gather::Gather;
 use super::pace::Pace;
 use super::params::{Params, UNIFORM_STEP};
+use super::pipelines::Overrides;
 use super::slot::{Sizes, Slot, Upload};
 use super::spheres::GpuScene;
 use crate::cpu::{Batch, CpuScene};
 use crate::error::{Error, Result};
+use crate::extras::Extra;
 use crate::query::{Precision, Query};
 use crate::records::{Ray, Sphere};
 
@@ -51,6 +53,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) maker: Option<Maker>,
     pub(crate) ranges: Vec<Range>,
     walks: bool,
+    /// Whether what rays bring along goes up.
+    picky: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -75,21 +79,23 @@ impl<'a> Plan<'a> {
             // Somebody has to say that every ray misses.
             ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
         }
-        let (fast, exact) = variant(gpu, batch.query);
+        let picky = host.picks(&batch.extras);
+        let own = Overrides { picky, ..variant(gpu, batch.query) };
         Ok(Self {
             gpu,
             scene,
             host,
             batch,
-            search: gpu.cast_pipeline(walk.unwrap_or(G::SEARCH), fast, exact).await?,
+            search: gpu.cast_pipeline(walk.unwrap_or(G::SEARCH), own).await?,
             rays_a_thread: if walk.is_some() { 1 } else { G::RAYS },
             finish: match G::FINISH {
-                Some(program) => Some(gpu.cast_pipeline(program, fast, exact).await?),
+                Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
             maker: Maker::of(gpu, batch.rays).await?,
             ranges,
             walks: walk.is_some(),
+            picky,
         })
     }
 
@@ -105,6 +111,7 @@ impl<'a> Plan<'a> {
         // One buffer takes all that goes up.
         let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
         let allowed = self.gpu.largest_binding();
+        let one = one + self.extra_bytes(1);
         match allowed.saturating_sub(params) / one {
             0 => {
                 let device = self.gpu.name().into();
@@ -116,6 +123,11 @@ impl<'a> Plan<'a> {
 
     fn bytes_a_ray(pairwise: bool) -> u64 {
         (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
+    }
+
+    /// What so many rays bring along.
+    fn extra_bytes(&self, rays: u64) -> u64 {
+        if self.picky { rays * size_of::<Extra>() as u64 } else { 0 }
     }
 
     fn params_bytes(&self) -> u64 {
@@ -142,14 +154,15 @@ impl<'a> Plan<'a> {
             seeds: if seeds.made() { seeds.bytes() } else { 0 },
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
+            extras: self.extra_bytes(rays),
             state: G::state_bytes(rays),
             results: extra + G::result_bytes(rays),
         }
     }
 
     /// Writes what a piece needs into its slot; says which rays cannot be used.
-    pub(crate) fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, first: u64) -> Result<Vec<u32>> {
-        let rays = seeds.rays();
+    pub(crate) fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, start: usize) -> Result<Vec<u32>> {
+        let (rays, first) = (seeds.rays(), self.batch.first + start as u64);
         for (n, range) in (0..).zip(&self.ranges) {
             let part = self.scene.parts.get(range.part);
             let params = Params {
@@ -169,27 +182,37 @@ impl<'a> Plan<'a> {
         if self.host.pairwise {
             upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
         }
+        if self.picky {
+            let extra = |i| {
+                let extra = self.batch.extras.of(start + i);
+                // Masks of pairs stay here: one that is not for its ray is not for any.
+                let none = self.host.pairwise && !self.host.admits(&extra, first as u32 + i as u32);
+                if none { Extra { mask: 0, ..extra } } else { extra }
+            };
+            upload.extras((0..rays.len()).map(extra));
+        }
         Ok(bad)
     }
 
     /// One bind group a part: what the search sees, and what the finish does.
     pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
-        let own = [&slot.params, &slot.rays, &slot.state, &slot.results];
+        let own = [&slot.params, &slot.rays, &slot.state, &slot.results, &slot.extras];
         let mut groups = Vec::new();
         for part in &self.scene.parts {
             groups.push(part.groups(self.gpu, own, self.walks).await?);
         }
         if groups.is_empty() {
-            let group = self.gpu.cast_group(own, &slot.pairs, None).await?;
+            let group = self.gpu.cast_group(own, [&slot.pairs, &self.gpu.every_bit], None).await?;
             groups.push([group.clone(), group]);
         }
         Ok(groups)
     }
 }
 
-/// Which pipelines answer a query: (plain solve, bounds decide). Without a passing probe, exact answers rest on the plain
+/// Which pipelines answer a query. Without a passing probe, exact answers rest on the plain
 /// solve's wider bounds.
-fn variant(gpu: &GpuDevice, query: &Query) -> (bool, bool) {
+fn variant(gpu: &GpuDevice, query: &Query) -> Overrides {
     let exact = query.precision == Precision::Exact;
-    (query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some()), exact)
+    let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());
+    Overrides { fast, exact, picky: false }
 }

@@ -6,6 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, ComputePipeline};
 
 use super::params::UNIFORM_STEP;
+use super::pipelines::Overrides;
 use super::planted::{Planted, USAGE};
 use super::steps::{Groups, Steps, THREADS};
 use super::{Frame, GpuDevice};
@@ -95,7 +96,7 @@ impl<'a> Planter<'a> {
     }
 
     pub(super) async fn pipeline(&self, program: &Program) -> Result<ComputePipeline> {
-        self.gpu.pipeline(program, false, false).await
+        self.gpu.pipeline(program, Overrides::default()).await
     }
 
     /// What a dispatch is told, at its place in a buffer, and then its buffers.

@@ -10,6 +10,7 @@ use wgpu::BufferUsages;
 
 use super::GpuDevice;
 use super::params::Params;
+use super::pipelines::Overrides;
 use crate::cpu::decide::Root;
 use crate::error::Result;
 use crate::exact::ExactRoots;
@@ -96,7 +97,7 @@ impl Numbers {
 pub(crate) async fn run(gpu: &GpuDevice) -> Result<Probe> {
     let mut numbers = Numbers(2024);
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = (0..ROWS).map(|_| numbers.row()).unzip();
-    let pipeline = gpu.pipeline(&wgsl::PROBE, false, false).await?;
+    let pipeline = gpu.pipeline(&wgsl::PROBE, Overrides::default()).await?;
     let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
     let params_buffer =
         gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;

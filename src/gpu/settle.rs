@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 
+use super::gather::Asker;
 use super::params::{Best, Nearest, TAG_AGAIN, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
 use crate::cpu::{CpuQuery, CpuScene, Tally, judge_approach, round_hit, round_roots};
 use crate::query::Query;
@@ -33,13 +34,13 @@ pub(crate) trait GpuQuery: CpuQuery + Pod {
     /// What a raw record is.
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self>;
     /// Settles an open one: rounds the roots of a sphere that is certain, or judges the whole ray.
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
+    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
 }
 
 /// Answers a ray on the CPU that the device left open.
-pub(crate) fn judged<T: CpuQuery>(ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> T {
+pub(crate) fn judged<T: CpuQuery>(asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> T {
     tally.judged += 1;
-    match scene.cast_one::<T>(number, ray, query) {
+    match scene.cast_one::<T>(asker.number, &asker.ray, asker.extra, query) {
         Some(found) => {
             tally.beyond += u64::from(found.beyond);
             found.answer
@@ -67,10 +68,12 @@ impl GpuQuery for Hit {
         read(raw, raw.t)
     }
 
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
         match scene.spheres.get(raw.id as usize) {
-            Some(sphere) if raw.t.to_bits() == TAG_ROUND => Self { t: round_hit(ray, sphere, query), id: raw.id },
-            _ => judged(ray, number, scene, query, tally),
+            Some(sphere) if raw.t.to_bits() == TAG_ROUND => {
+                Self { t: round_hit(&asker.ray, sphere, query), id: raw.id }
+            }
+            _ => judged(asker, scene, query, tally),
         }
     }
 }
@@ -85,13 +88,13 @@ impl GpuQuery for Interval {
         read(raw, raw.t_enter)
     }
 
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
         match scene.spheres.get(raw.id as usize) {
             Some(sphere) if raw.t_enter.to_bits() == TAG_ROUND => {
-                let (t_enter, t_exit) = round_roots(ray, sphere);
+                let (t_enter, t_exit) = round_roots(&asker.ray, sphere);
                 Self { t_enter, t_exit, id: raw.id }
             }
-            _ => judged(ray, number, scene, query, tally),
+            _ => judged(asker, scene, query, tally),
         }
     }
 }
@@ -113,13 +116,13 @@ impl GpuQuery for Approach {
         }
     }
 
-    fn settle(raw: Self, ray: &Ray, number: u64, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
         match scene.spheres.get(raw.id as usize) {
             Some(sphere) if raw.t.to_bits() == TAG_ROUND => {
-                let (t, clearance) = judge_approach(ray, sphere);
+                let (t, clearance) = judge_approach(&asker.ray, sphere);
                 Self { t, clearance, id: raw.id }
             }
-            _ => judged(ray, number, scene, query, tally),
+            _ => judged(asker, scene, query, tally),
         }
     }
 }

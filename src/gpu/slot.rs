@@ -12,12 +12,13 @@ use super::buffers::Mapped;
 use crate::error::Result;
 
 /// Bytes of each buffer. `up` goes up: rays, or in `seeds` what they are made from there; with it `pairs` (the spheres that pairs bring
-/// along) and as much of `params`.
+/// along), `extras` (what rays bring along) and as much of `params`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) params: u64,
     pub(crate) up: u64,
     pub(crate) pairs: u64,
+    pub(crate) extras: u64,
     pub(crate) seeds: u64,
     pub(crate) rays: u64,
     pub(crate) state: u64,
@@ -28,12 +29,12 @@ impl Sizes {
     /// Buffers are as many bytes, times some number.
     pub(crate) const STEP: u64 = 256;
 
-    fn fields(self) -> [u64; 7] {
-        [self.params, self.up, self.pairs, self.seeds, self.rays, self.state, self.results]
+    fn fields(self) -> [u64; 8] {
+        [self.params, self.up, self.pairs, self.extras, self.seeds, self.rays, self.state, self.results]
     }
 
-    fn from_fields([params, up, pairs, seeds, rays, state, results]: [u64; 7]) -> Self {
-        Self { params, up, pairs, seeds, rays, state, results }
+    fn from_fields([params, up, pairs, extras, seeds, rays, state, results]: [u64; 8]) -> Self {
+        Self { params, up, pairs, extras, seeds, rays, state, results }
     }
 
     fn covers(self, other: Self) -> bool {
@@ -46,12 +47,12 @@ impl Sizes {
     }
 
     fn upload(self) -> u64 {
-        self.params + self.up + self.pairs
+        self.params + self.up + self.pairs + self.extras
     }
 
     /// Memory of one slot.
     pub(crate) fn total(self) -> u64 {
-        self.upload() + self.params + self.pairs + self.seeds + self.rays + self.state + 2 * self.results
+        self.upload() + self.params + self.pairs + self.extras + self.seeds + self.rays + self.state + 2 * self.results
     }
 }
 
@@ -63,6 +64,7 @@ pub(crate) struct Slot {
     pub(crate) seeds: Buffer,
     pub(crate) rays: Buffer,
     pub(crate) pairs: Buffer,
+    pub(crate) extras: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
     download: Buffer,
@@ -115,6 +117,7 @@ impl Slot {
             seeds: gpu.buffer("seeds of rays", sizes.seeds, storage).await?,
             rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
             pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
+            extras: gpu.buffer("what rays bring along", sizes.extras, storage).await?,
             state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
             results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
             download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
@@ -122,7 +125,7 @@ impl Slot {
         })
     }
 
-    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs.
+    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs, then extras.
     pub(crate) async fn view(&self, gpu: &GpuDevice) -> Result<Upload> {
         match self.upload.get_mapped_range_mut(..) {
             Ok(view) => Ok(Upload { view, sizes: self.sizes }),
@@ -136,7 +139,12 @@ impl Slot {
         self.upload.unmap();
         let mut from = 0;
         let rays = if written.seeds > 0 { &self.seeds } else { &self.rays };
-        let targets = [(&self.params, written.params), (rays, written.up), (&self.pairs, written.pairs)];
+        let targets = [
+            (&self.params, written.params),
+            (rays, written.up),
+            (&self.pairs, written.pairs),
+            (&self.extras, written.extras),
+        ];
         for ((target, bytes), room) in targets.into_iter().zip(self.sizes.fields()) {
             if bytes > 0 {
                 encoder.copy_buffer_to_buffer(&self.upload, from, target, 0, bytes);
@@ -209,6 +217,13 @@ impl Upload {
 
     pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
         self.put(self.sizes.params + self.sizes.up, bytemuck::cast_slice(spheres));
+    }
+
+    pub(crate) fn extras<T: Pod>(&mut self, extras: impl Iterator<Item = T>) {
+        let first = self.sizes.params + self.sizes.up + self.sizes.pairs;
+        for (at, extra) in (first..).step_by(size_of::<T>()).zip(extras) {
+            self.put(at, bytemuck::bytes_of(&extra));
+        }
     }
 
     fn put(&mut self, at: u64, bytes: &[u8]) {

@@ -8,6 +8,7 @@ use super::GpuDevice;
 use super::pace::Pace;
 use super::params::Params;
 use super::planted::Planted;
+use crate::batch::Spheres;
 use crate::builder::Builder;
 use crate::error::Result;
 use crate::records::Sphere;
@@ -53,6 +54,8 @@ pub(crate) struct GpuScene {
     pub(super) paces: [Pace; 2],
     pub(super) frame: Frame,
     pub(super) largest: f32,
+    /// Whether its spheres have masks.
+    pub(super) masked: bool,
 }
 
 /// Spheres in one buffer.
@@ -61,6 +64,8 @@ pub(crate) struct Part {
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
+    /// None where each has every bit.
+    pub(super) masks: Option<Buffer>,
     pub(crate) planted: Option<Planted>,
     /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
     pub(super) built_cost: Option<f64>,
@@ -73,11 +78,13 @@ impl Part {
         (0..count).step_by(step.max(1) as usize).map(move |begin| (begin, begin + step.min(count - begin)))
     }
 
-    /// What a cast's programs see of it and of parameters, rays, state and results: the search, and the finish.
-    pub(super) async fn groups(&self, gpu: &GpuDevice, own: [&Buffer; 4], walks: bool) -> Result<[BindGroup; 2]> {
-        let finish = gpu.cast_group(own, &self.spheres, None).await?;
+    /// What a cast's programs see of it and of parameters, rays, state, results and what rays bring along: the search, and the
+    /// finish.
+    pub(super) async fn groups(&self, gpu: &GpuDevice, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
+        let masks = self.masks.as_ref().unwrap_or(&gpu.every_bit);
+        let finish = gpu.cast_group(own, [&self.spheres, masks], None).await?;
         let search = match self.planted.as_ref().filter(|_| walks) {
-            Some(planted) => gpu.cast_group(own, &planted.leaves, Some(planted)).await?,
+            Some(planted) => gpu.cast_group(own, [&planted.leaves, masks], Some(planted)).await?,
             None => finish.clone(),
         };
         Ok([search, finish])
@@ -136,7 +143,8 @@ impl Frame {
 
 impl GpuScene {
     /// Uploads spheres, but for those of pairs, which travel with their rays.
-    pub(crate) async fn new(gpu: &GpuDevice, spheres: &[Sphere], pairwise: bool, builder: Builder) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuDevice, given: &Spheres<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
+        let spheres = given.records;
         let mut parts = Vec::new();
         let frame = Frame::of(spheres);
         let capacity = Self::capacity(gpu)? as usize;
@@ -149,10 +157,12 @@ impl GpuScene {
                 false => None,
             };
             let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
-            parts.push(Part { first, count, spheres, planted, built_cost: None });
+            let masks = Self::upload_masks(gpu, given, first, count).await?;
+            parts.push(Part { first, count, spheres, masks, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
-        Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres) })
+        let masked = given.masks.is_some();
+        Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres), masked })
     }
 
     /// Whether rays can walk: every part has a tree, and there is one.
@@ -171,6 +181,21 @@ impl GpuScene {
         let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
         gpu.upload(&buffer, spheres).await?;
         Ok(buffer)
+    }
+
+    /// The masks of one part, if there are any.
+    pub(super) async fn upload_masks(
+        gpu: &GpuDevice,
+        given: &Spheres<'_>,
+        first: u32,
+        count: u32,
+    ) -> Result<Option<Buffer>> {
+        let Some(masks) = given.masks else { return Ok(None) };
+        let own = &masks[first as usize..][..count as usize];
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let buffer = gpu.buffer("masks", (own.len() as u64 * 4).next_multiple_of(16), usage).await?;
+        gpu.upload(&buffer, own).await?;
+        Ok(Some(buffer))
     }
 
     /// How fast it goes one way.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::files::{RayFile, read_spheres};
+use umbracast::files::{Beside, RayBatch, RayFile, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
-use umbracast::{Device, Hit, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
+use umbracast::{Device, Error, Hit, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
 
 use super::sets::{self, Input};
 use super::threads;
@@ -124,22 +124,33 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
 /// The files' records, as they are.
 fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
     // What can be refused at once is refused before anything is read.
-    let files = rays.iter().map(|path| Ok((stem(path), RayFile::open(path)?))).collect::<Result<Vec<_>>>()?;
-    let records = read_spheres(spheres, DVec3::ZERO)?.records;
-    let batches = files.into_iter().map(|(name, file)| Ok((name, all_rays(file)?))).collect::<Result<_>>()?;
-    Ok(Input { name: stem(spheres), spheres: records, batches })
+    let files = rays.iter().map(|path| Ok((path, RayFile::open(path)?))).collect::<Result<Vec<_>>>()?;
+    let table = read_spheres(spheres, DVec3::ZERO)?;
+    without_columns(spheres, &table.beside)?;
+    let batches =
+        files.into_iter().map(|(path, file)| Ok((stem(path), all_rays(path, file)?))).collect::<Result<_>>()?;
+    Ok(Input { name: stem(spheres), spheres: table.records, batches })
 }
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn all_rays(file: RayFile) -> Result<Vec<Ray>> {
+/// What is timed has nothing beside the records.
+fn without_columns(path: &Path, beside: &Beside) -> Result<()> {
+    if *beside == Beside::default() {
+        return Ok(());
+    }
+    Err(Error::Usage(format!("{}: bench casts records alone, without mask and skip_id", path.display())))
+}
+
+fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {
     check_memory("rays", file.rays().unwrap_or(0).saturating_mul(size_of::<Ray>() as u64))?;
-    let (mut all, mut batch, watch) = (Vec::new(), Vec::new(), Watch::new());
+    let (mut all, mut batch, watch) = (Vec::new(), RayBatch::default(), Watch::new());
     let mut batches = file.read(DVec3::ZERO, OnBad::Refuse)?;
     while batches.next(&mut batch, &watch)? {
-        all.extend_from_slice(&batch);
+        without_columns(path, &batch.beside)?;
+        all.extend_from_slice(&batch.records);
     }
     Ok(all)
 }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ::parquet::basic::{Compression, Type};
+use ::parquet::basic::{Compression, ConvertedType, Type};
+use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::ColumnReaderImpl;
-use ::parquet::data_type::{DataType, DoubleType, FloatType};
+use ::parquet::data_type::{DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use ::parquet::schema::types::{SchemaDescriptor, Type as Node};
+use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type as Node};
 
 use super::bytes::FileBytes;
 use super::pages::Checked;
@@ -30,7 +31,7 @@ pub(in crate::files) struct Columns {
     path: PathBuf,
     reader: SerializedFileReader<FileBytes>,
     /// For each column of the file, the field of the record that it fills.
-    fields: Vec<usize>,
+    pub(in crate::files) fields: Vec<usize>,
     pub(in crate::files) rows: u64,
 }
 
@@ -95,7 +96,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<C
     let schema = metadata.file_metadata().schema_descr();
     let names = schema.root_schema().get_fields().iter().map(|field| field.name());
     let fields = columns::columns(&path, "", kind, names)?;
-    check_types(&path, schema)?;
+    check_types(&path, schema, kind)?;
     let mut rows = 0_u64;
     for (number, group) in metadata.row_groups().iter().enumerate() {
         rows += check_group(&path, number, group, length)?;
@@ -110,18 +111,20 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<C
     Ok(Columns { path, reader, fields, rows })
 }
 
-/// Every column must be a plain list of floats.
-fn check_types(path: &Path, schema: &SchemaDescriptor) -> Result<()> {
+/// Every column must be a plain list of floats, those beside records of whole numbers.
+fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &Kind) -> Result<()> {
     for field in schema.root_schema().get_fields() {
         let name = field.name();
+        let whole = kind.beside.contains(&name);
         let bad = |found: String| {
-            let expected = "expected Float32 or Float64";
+            let expected = if whole { "expected UInt32, Int32 or Int64" } else { "expected Float32 or Float64" };
             Err(bad_file(path, format!("column '{name}' is {found}: {expected}")))
         };
         match &**field {
             Node::GroupType { .. } => return bad("nested".into()),
             Node::PrimitiveType { .. } if schema_repeats(field) => return bad("a list".into()),
-            Node::PrimitiveType { physical_type: Type::FLOAT | Type::DOUBLE, .. } => {}
+            Node::PrimitiveType { physical_type: Type::FLOAT | Type::DOUBLE, .. } if !whole => {}
+            Node::PrimitiveType { physical_type: Type::INT32 | Type::INT64, .. } if whole => {}
             Node::PrimitiveType { basic_info, physical_type, .. } => {
                 let logical = basic_info.logical_type_ref().map(|logical| format!(" ({logical:?})"));
                 return bad(format!("{physical_type}{}", logical.unwrap_or_default()));
@@ -179,7 +182,7 @@ impl Columns {
             let mut columns = fields
                 .iter()
                 .enumerate()
-                .map(|(i, &field)| Ok((field, column(&*group, i).map_err(|e| fault(&path, kind.fields[field], e))?)))
+                .map(|(i, &field)| Ok((field, column(&*group, i).map_err(|e| fault(&path, kind.name(field), e))?)))
                 .collect::<Result<Vec<_>>>()?;
             let mut left = group.metadata().num_rows() as u64;
             while left > 0 {
@@ -188,9 +191,9 @@ impl Columns {
                     // The crate slices by what a page says of itself, and a few of its slices panic on a lie.
                     catch_unwind(AssertUnwindSafe(|| column.fill(count)))
                         .unwrap_or_else(|_| Err(ParquetError::General("a page makes no sense".into())))
-                        .map_err(|e| fault(&path, kind.fields[*field], e))?;
+                        .map_err(|e| fault(&path, kind.name(*field), e))?;
                     if column.numbers().len() < count {
-                        let (name, row) = (kind.fields[*field], first + column.numbers().len() as u64);
+                        let (name, row) = (kind.name(*field), first + column.numbers().len() as u64);
                         let why = format!("column '{name}' ends before row {} (index {row})", row + 1);
                         return Err(damaged(&path, &why));
                     }
@@ -212,22 +215,25 @@ impl Columns {
     }
 }
 
-/// A column of a row group, of either width.
+/// A column of a row group, of any type that was let through.
 fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn Fill>> {
     let chunk = group.metadata().column(number);
-    let double = chunk.column_type() == Type::DOUBLE;
+    let kind = chunk.column_type();
     let pages = Checked {
         inner: group.get_column_page_reader(number)?,
         left: group.metadata().num_rows() as u64,
-        width: if double { 8 } else { 4 },
+        width: if matches!(kind, Type::DOUBLE | Type::INT64) { 8 } else { 4 },
         has_dictionary: false,
     };
     let (descr, pages) = (chunk.column_descr_ptr(), Box::new(pages));
-    let nullable = descr.max_def_level() > 0;
-    Ok(if double {
-        Box::new(Reading::<DoubleType> { reader: ColumnReaderImpl::new(descr, pages), nullable, read: Read::default() })
-    } else {
-        Box::new(Reading::<FloatType> { reader: ColumnReaderImpl::new(descr, pages), nullable, read: Read::default() })
+    // Numbers of 32 bits without a sign are stored as if they had one.
+    let unsigned = descr.converted_type() == ConvertedType::UINT_32;
+    Ok(match kind {
+        Type::DOUBLE => Reading::<DoubleType>::boxed(descr, pages, f64::into),
+        Type::INT64 => Reading::<Int64Type>::boxed(descr, pages, |x| (x as f64).into()),
+        Type::INT32 if unsigned => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x as u32).into()),
+        Type::INT32 => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x).into()),
+        _ => Reading::<FloatType>::boxed(descr, pages, f32::into),
     })
 }
 
@@ -240,8 +246,16 @@ trait Fill {
 
 struct Reading<T: DataType> {
     reader: ColumnReaderImpl<T>,
+    number: fn(T::T) -> Number,
     nullable: bool,
     read: Read<T::T>,
+}
+
+impl<T: DataType<T: Copy>> Reading<T> {
+    fn boxed(descr: ColumnDescPtr, pages: Box<dyn PageReader>, number: fn(T::T) -> Number) -> Box<dyn Fill> {
+        let nullable = descr.max_def_level() > 0;
+        Box::new(Self { reader: ColumnReaderImpl::new(descr, pages), number, nullable, read: Read::default() })
+    }
 }
 
 /// What was read last.
@@ -258,7 +272,7 @@ impl<T> Default for Read<T> {
     }
 }
 
-impl<T: DataType<T: Copy + Into<Number>>> Fill for Reading<T> {
+impl<T: DataType<T: Copy>> Fill for Reading<T> {
     fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()> {
         let Read { values, levels, numbers } = &mut self.read;
         values.clear();
@@ -272,7 +286,7 @@ impl<T: DataType<T: Copy + Into<Number>>> Fill for Reading<T> {
             }
         }
         numbers.clear();
-        let mut values = values.iter().map(|value| (*value).into());
+        let mut values = values.iter().map(|value| (self.number)(*value));
         if self.nullable {
             numbers.extend(levels.iter().map(|level| if *level > 0 { values.next() } else { None }));
         } else {

@@ -1,0 +1,94 @@
+//! Rays that are cast together, and how that went.
+
+use std::ops::Range;
+
+use crate::emit::Source;
+use crate::error::Result;
+use crate::extras::{Extras, OwnExtras};
+use crate::query::{OnBad, Query};
+use crate::records::Ray;
+use crate::watch::Watch;
+
+/// How a batch went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) hits: u64,
+    pub(crate) skipped: u64,
+    pub(crate) judged: u64,
+    pub(crate) beyond: u64,
+}
+
+impl std::ops::Add for Tally {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            hits: self.hits + other.hits,
+            skipped: self.skipped + other.skipped,
+            judged: self.judged + other.judged,
+            beyond: self.beyond + other.beyond,
+        }
+    }
+}
+
+/// Rays cast together: number `first` of the whole input, and those after it.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a> {
+    pub(crate) first: u64,
+    pub(crate) rays: Source<'a>,
+    pub(crate) extras: Extras<'a>,
+    pub(crate) query: &'a Query,
+    pub(crate) watch: &'a Watch,
+}
+
+/// Some rays of a batch, and what they bring along, for who outlives the caller's borrow or picks them.
+pub(crate) struct Taken {
+    first: u64,
+    pub(crate) rays: Vec<Ray>,
+    extras: OwnExtras,
+}
+
+impl Taken {
+    /// As a batch.
+    pub(crate) fn batch<'a>(&'a self, query: &'a Query, watch: &'a Watch) -> Batch<'a> {
+        Batch { first: self.first, rays: Source::Records(&self.rays), extras: self.extras.lend(), query, watch }
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// Some of the rays.
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        let (first, rays) = (self.first + range.start as u64, self.rays.part(range.clone()));
+        Self { first, rays, extras: self.extras.part(range), ..*self }
+    }
+
+    /// Some of the rays for a task that outlives the caller's borrow. Once written down they no longer know where they came from:
+    /// what is to be refused is named before.
+    pub(crate) fn owned(&self, range: Range<usize>) -> Result<Taken> {
+        let Self { first, rays, extras, .. } = self.part(range);
+        if self.query.on_bad == OnBad::Refuse && !matches!(rays, Source::Records(_)) {
+            (first..).zip(0..rays.len()).try_for_each(|(number, i)| rays.check_one(i, number))?;
+        }
+        Ok(Taken { first, rays: rays.records().into_owned(), extras: extras.some(0..rays.len()) })
+    }
+
+    /// The rays with these numbers, to be cast again: errors have been found before.
+    pub(crate) fn some(&self, numbers: &[usize]) -> Taken {
+        let rays = numbers.iter().map(|&i| self.rays.ray(i)).collect();
+        Taken { first: self.first, rays, extras: self.extras.some(numbers.iter().copied()) }
+    }
+}
+
+impl Batch<'_> {
+    /// Numbers of those of its rays, written down, that can be used.
+    pub(super) fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
+        let mut usable = Vec::with_capacity(rays.len());
+        for i in 0..rays.len() {
+            match self.rays.check_one(i, self.first + i as u64) {
+                Ok(()) => usable.push(i as u32),
+                Err(error) if self.query.on_bad == OnBad::Refuse => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(usable)
+    }
+}
