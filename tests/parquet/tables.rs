@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Repetition, Type};
-use parquet::data_type::{DoubleType, FloatType, Int64Type};
+use parquet::basic::{Compression, LogicalType, Repetition, Type};
+use parquet::data_type::{DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type as Node;
@@ -48,6 +48,10 @@ impl How {
     }
 }
 
+fn is_whole(name: &str) -> bool {
+    ["mask", "skip_id"].contains(&name)
+}
+
 /// A table of columns, in groups of rows. NaN stands for null where columns are nullable.
 pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     let physical = match how.of {
@@ -57,7 +61,14 @@ pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     };
     let repetition = if how.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let field = |(name, _): &(&str, Vec<f64>)| {
-        Arc::new(Node::primitive_type_builder(name, physical).with_repetition(repetition).build().unwrap())
+        let own = match name {
+            // Whole numbers of 32 bits without a sign, as Arrow has them.
+            name if is_whole(name) => {
+                Node::primitive_type_builder(name, Type::INT32).with_logical_type(Some(LogicalType::integer(32, false)))
+            }
+            name => Node::primitive_type_builder(name, physical),
+        };
+        Arc::new(own.with_repetition(repetition).build().unwrap())
     };
     let schema = Node::group_type_builder("schema").with_fields(columns.iter().map(field).collect()).build().unwrap();
     let properties = Arc::new(how.properties().build());
@@ -65,13 +76,17 @@ pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     for first in (0..rows).step_by(how.group) {
         let mut group = writer.next_row_group().unwrap();
-        for (_, values) in columns {
+        for (name, values) in columns {
             let values = &values[first..rows.min(first + how.group)];
             let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
             let held: Vec<f64> = values.iter().copied().filter(|value| !how.nullable || !value.is_nan()).collect();
             let levels = how.nullable.then_some(&levels[..]);
             let mut column = group.next_column().unwrap().unwrap();
             let written = match how.of {
+                _ if is_whole(name) => {
+                    let held: Vec<i32> = held.iter().map(|value| *value as u32 as i32).collect();
+                    column.typed::<Int32Type>().write_batch(&held, levels, None)
+                }
                 Of::F32 => {
                     let held: Vec<f32> = held.iter().map(|value| *value as f32).collect();
                     column.typed::<FloatType>().write_batch(&held, levels, None)

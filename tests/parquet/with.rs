@@ -158,6 +158,22 @@ fn points_and_poses_are_columns_too() {
 }
 
 #[test]
+fn masks_and_skips_are_whole_numbers() {
+    let spheres = "x,y,z,r,mask\n5,0,0,1,2147483648\n9,0,0,1,4294967295\n";
+    let rays =
+        "ox,oy,oz,dx,dy,dz,mask,skip_id\n0,0,0,1,0,0,2147483648,null\n0,0,0,1,0,0,1,null\n0,0,0,1,0,0,4294967295,0\n";
+    let folder = Folder::new();
+    let nullable = How { nullable: true, ..PLAIN };
+    folder.write("s.csv", spheres).write("r.csv", rays.replace("null", ""));
+    folder.write("s.parquet", table(PLAIN, &columns(spheres))).write("r.parquet", table(nullable, &columns(rays)));
+    for (s, r) in [("s.csv", "r.csv"), ("s.parquet", "r.parquet")] {
+        let done = folder.run(&format!("cast {s} {r} -o out.csv"));
+        assert_eq!(done.code, 0, "{}", done.errors);
+        assert_eq!(folder.text("out.csv"), "t,id\n4.0,0\n8.0,1\n8.0,1\n");
+    }
+}
+
+#[test]
 fn nulls_are_bad_rays_and_can_be_skipped() {
     let nullable = How { nullable: true, ..PLAIN };
     let folder = Folder::new();
@@ -199,7 +215,19 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
         ("missing", of(PLAIN, "x,y,z\n1,2,3\n"), "column 'r' is missing; spheres need x,y,z,r"),
         ("unknown", of(PLAIN, "x,y,z,radius\n1,2,3,4\n"), "unknown column 'radius' (did you mean 'r'?)"),
         ("rays", of(PLAIN, RAYS), "column 'ox' is one of rays; the order is SPHERES, then RAYS"),
-        ("later", of(PLAIN, "x,y,z,r,mask\n1,2,3,4,5\n"), "column 'mask' is not supported yet"),
+        ("later", of(PLAIN, "x,y,z,r,vx\n1,2,3,4,5\n"), "column 'vx' is not supported yet"),
+        (
+            "half",
+            schema(
+                "message m { required float x; required float y; required float z; required float r; required float mask; }",
+            ),
+            "column 'mask' is FLOAT: expected UInt32, Int32 or Int64",
+        ),
+        (
+            "nomask",
+            of(nullable, "x,y,z,r,mask\n1,2,3,4,null\n"),
+            "row 1 (index 0): mask is null: it must be a whole number",
+        ),
         ("int", of(How { of: Of::I64, ..PLAIN }, SPHERES), "column 'x' is INT64: expected Float32 or Float64"),
         (
             "half_float",
