@@ -50,7 +50,7 @@ fn wanted(half: u32, l: Lines, s: Eight) -> vec4<u32> {
 }
 
 fn look(i: u32, at: u32) {
-  state[i] = nearer(state[i], params.first_id + at, rays[i], spheres[at]);
+  state[i] = nearer(state[i], extra_of(i), at, rays[i], spheres[at]);
 }
 
 @compute @workgroup_size(64)

@@ -83,8 +83,11 @@ fn meet_leaf() {
     let past = outside(along, course.along).x;
     let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
     if (least <= limit && admits_leaf(first + j)) {
-      let before = outside(along, -course.along).x;
-      narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
+      // A ball around a sphere's way says nothing of how near it comes.
+      if (!swept) {
+        let before = outside(along, -course.along).x;
+        narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
+      }
       wait_for(first + j, least);
     }
   }
@@ -106,7 +109,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
       return;
     }
   }
-  if (sets_out(ray)) {
+  if (sets_out(ray, extra_of(i))) {
     limit = ANYTHING;
     narrow_to_best(best);
     begin_walk(i);
@@ -117,7 +120,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
         steps += 1u;
         let found = pending[j];
         if (bitcast<f32>(found.y) <= limit) {
-          best = nearer(best, params.first_id + order[found.x], ray, spheres[found.x]);
+          best = nearer(best, brought, order[found.x], ray, spheres[found.x]);
           narrow_to_best(best);
         }
       }

@@ -53,7 +53,15 @@ fn line_at(i: u32) -> Line {
   if (i >= params.ray_count) {
     return NEVER;
   }
-  return line_of(rays[i]);
+  var line = line_of(rays[i]);
+  if (moving) {
+    let more = growth(extra_of(i), framed(rays[i].origin));
+    if (!(more < GROWN)) {
+      return ALWAYS;
+    }
+    line.slack += more;
+  }
+  return line;
 }
 
 // Makes the thread's rays ready.

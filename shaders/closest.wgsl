@@ -7,7 +7,7 @@
 
 fn look(i: u32, at: u32) {
   let ray = rays[i];
-  state[i] = take(state[i], params.first_id + at, decide(solve(ray, spheres[at]), ray, policies(), exact));
+  state[i] = take(state[i], params.first_id + at, decide(solve_for(extra_of(i), at, ray, spheres[at]), ray, policies(), exact));
 }
 
 @compute @workgroup_size(64)

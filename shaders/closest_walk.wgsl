@@ -20,7 +20,9 @@ fn settle(ray: Ray, before: Best) -> Best {
     steps += 1u;
     let found = pending[j];
     if (bitcast<f32>(found.y) <= course.far) {
-      best = take(best, params.first_id + order[found.x], decide(solve(ray, spheres[found.x]), ray, policies(), exact));
+      let at = order[found.x];
+      let solved = solve_for(brought, at, ray, spheres[found.x]);
+      best = take(best, params.first_id + at, decide(solved, ray, policies(), exact));
       narrow(select(best.t, best.high, exact));
     }
   }
@@ -40,7 +42,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (params.fresh == 0u) {
     best = state[i];
   }
-  if (sets_out(ray)) {
+  if (sets_out(ray, extra_of(i))) {
     narrow(select(best.t, best.high, exact));
     begin_walk(i);
     while (current != NONE) {

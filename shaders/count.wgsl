@@ -6,7 +6,7 @@
 
 fn look(i: u32, at: u32) {
   let ray = rays[i];
-  state[i] = count_met(state[i], decide(solve(ray, spheres[at]), ray, policies(), exact).met);
+  state[i] = count_met(state[i], decide(solve_for(extra_of(i), at, ray, spheres[at]), ray, policies(), exact).met);
 }
 
 @compute @workgroup_size(64)

@@ -17,7 +17,7 @@ fn take_certain(high: f32) -> bool {
 fn settle(ray: Ray) {
   for (var j = 0u; j < waiting; j++) {
     steps += 1u;
-    counted = count_met(counted, decide(solve(ray, spheres[pending[j].x]), ray, policies(), exact).met);
+    counted = count_met(counted, decide(solve_waiting(ray, j), ray, policies(), exact).met);
   }
   waiting = 0u;
 }
@@ -31,7 +31,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   zero = params.zero;
   counted = state[i];
   let ray = rays[i];
-  if (sets_out(ray)) {
+  if (sets_out(ray, extra_of(i))) {
     begin_walk(i);
     while (current != NONE) {
       walk();

@@ -37,7 +37,7 @@ fn at(t: f32, step: f32) -> f32 {
 
 // To be called before anything else here. Whether the ray can be told in these units: not from beyond `far`, and not when the
 // exponent of `step` is outside -60..60.
-fn sets_out(ray: Ray) -> bool {
+fn sets_out(ray: Ray, extra: Extra) -> bool {
   let heading = heading_of(ray.direction);
   let power = heading.power + exponent(params.scale);
   if (largest_of(ray.origin) > params.far || abs(power) > 60) {
@@ -46,6 +46,13 @@ fn sets_out(ray: Ray) -> bool {
   let o = framed(ray.origin);
   let d = heading.d;
   line = line_along(o, d);
+  if (moving) {
+    let more = growth(extra, o);
+    if (!(more < GROWN)) {
+      return false;
+    }
+    line.slack += more;
+  }
   let slack = line.slack;
   let step = heading.length * power_of_two(power);
   // A direction along a face meets it nowhere: turned by less than the slack, it does.

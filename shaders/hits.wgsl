@@ -20,6 +20,9 @@ fn rounded(ray: Ray, best: Best) -> u32 {
   if (best.low == best.high) {
     return bitcast<u32>(best.t);
   }
+  if (moving) {
+    return TAG_ROUND;
+  }
   let scaled = scale(ray, spheres[best.id - params.first_id]);
   let found = double_roots(scaled);
   if (params.inside == INSIDE_EXIT) {

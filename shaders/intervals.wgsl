@@ -26,8 +26,11 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   } else if (best.id == NO_SPHERE) {
     interval.t_enter = select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u);
   } else if (!exact) {
-    let solved = solve(rays[i], spheres[best.id - params.first_id]);
+    let at = best.id - params.first_id;
+    let solved = solve_for(extra_of(i), at, rays[i], spheres[at]);
     interval = Interval(reported(solved.t_enter), reported(solved.t_exit), best.id);
+  } else if (moving) {
+    interval = Interval(TAG_ROUND, TAG_ROUND, best.id);
   } else {
     let found = double_roots(scale(rays[i], spheres[best.id - params.first_id]));
     let enter = round_root(found.enter, found.enter_bound, found.shift);

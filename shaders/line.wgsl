@@ -20,6 +20,8 @@ struct Line {
 
 // A line that no sphere is near, and one that all are near.
 const NEVER = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
+// More than this a ray may not grow: it comes near everything.
+const GROWN: f32 = 1e6;
 const ALWAYS = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
 
 // A direction as a unit vector, and its length: `length`, from 1 to 1.8, times 2^`power`.
@@ -64,4 +66,13 @@ fn line_along(o: vec3<f32>, d: vec3<f32>) -> Line {
 fn sphere_at(i: u32) -> vec4<f32> {
   let sphere = spheres[i];
   return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
+}
+
+// By how much more, in scaled units, a sphere may be off a ray that brings something along: twin of `growth` in src/cpu/filter.rs.
+fn growth(extra: Extra, o: vec3<f32>) -> f32 {
+  if (extra.radius > 0.0 && exponent(extra.radius) + exponent(params.scale) > 60) {
+    return 2.0 * GROWN;
+  }
+  let turned = select(0.0, 2.1e-7 * (norm1(o) + 4.0), norm1(extra.low) != 0.0);
+  return extra.radius * params.scale * 1.000001 + turned;
 }

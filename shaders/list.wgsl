@@ -8,11 +8,14 @@
 const NOWHERE: u32 = 0xffffffffu;
 
 // Both roots; with `exact` rounded once from pairs, or left to the host.
-fn roots_of(ray: Ray, sphere: Sphere, solved: Solved, id: u32) -> Interval {
+fn roots_of(scaled: Scaled, solved: Solved, id: u32) -> Interval {
   if (!exact) {
     return Interval(reported(solved.t_enter), reported(solved.t_exit), id);
   }
-  let found = double_roots(scale(ray, sphere));
+  if (moving) {
+    return Interval(TAG_ROUND, TAG_ROUND, id);
+  }
+  let found = double_roots(scaled);
   let enter = round_root(found.enter, found.enter_bound, found.shift);
   let exit = round_root(found.exit, found.exit_bound, found.shift);
   let open = fast || enter == TAG_ROUND || exit == TAG_ROUND;
@@ -20,11 +23,16 @@ fn roots_of(ray: Ray, sphere: Sphere, solved: Solved, id: u32) -> Interval {
 }
 
 // Appends a sphere to the list that goes on at `at`, if it is met; says where that goes on then.
-fn list_met(at: u32, ray: Ray, sphere: Sphere, id: u32) -> u32 {
-  let solved = solve(ray, sphere);
+fn list_met(at: u32, ray: Ray, scaled: Scaled, id: u32) -> u32 {
+  var solved: Solved;
+  if (fast) {
+    solved = solve_fast(scaled);
+  } else {
+    solved = solve_standard(scaled);
+  }
   if (decide(solved, ray, policies(), exact).met != YES || at >= arrayLength(&lists)) {
     return at;
   }
-  lists[at] = roots_of(ray, sphere, solved, id);
+  lists[at] = roots_of(scaled, solved, id);
   return at + 1u;
 }

@@ -5,7 +5,7 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
 fn look(i: u32, at: u32) {
-  state[i] = list_met(state[i], rays[i], spheres[at], params.first_id + at);
+  state[i] = list_met(state[i], rays[i], scale_for(extra_of(i), at, rays[i], spheres[at]), params.first_id + at);
 }
 
 @compute @workgroup_size(64)

@@ -19,14 +19,15 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   zero = params.zero;
   var at = state[i];
   let ray = rays[i];
-  if (sets_out(ray)) {
+  if (sets_out(ray, extra_of(i))) {
     begin_walk(i);
     while (current != NONE) {
       walk();
       for (var j = 0u; j < waiting; j++) {
         steps += 1u;
         let place = pending[j].x;
-        at = list_met(at, ray, spheres[place], params.first_id + order[place]);
+        let number = order[place];
+        at = list_met(at, ray, scale_for(brought, number, ray, spheres[place]), params.first_id + number);
       }
       waiting = 0u;
       take_turns();

@@ -20,7 +20,7 @@ fn solve_marked(first: u32, begin: u32) {
     let i = first + candidate.ray * WORKGROUP;
     let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
     let ray = rays[i];
-    let found = select(NO, decide(solve(ray, spheres[at]), ray, policies(), exact).met, admits(i, at));
+    let found = select(NO, decide(solve_for(extra_of(i), at, ray, spheres[at]), ray, policies(), exact).met, admits(i, at));
     let bit = 1u << candidate.ray;
     met |= select(0u, bit, found == YES);
     doubt |= select(0u, bit, found == MAYBE);

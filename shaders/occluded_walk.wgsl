@@ -23,7 +23,7 @@ const IS_MET: u32 = 1u;
 fn settle(ray: Ray) {
   for (var j = 0u; j < waiting && (known & IS_MET) == 0u; j++) {
     steps += 1u;
-    let found = decide(solve(ray, spheres[pending[j].x]), ray, policies(), exact).met;
+    let found = decide(solve_waiting(ray, j), ray, policies(), exact).met;
     known |= select(0u, IS_MET, found == YES) | select(0u, 1u << DOUBT, found == MAYBE);
     known |= select(0u, 1u << BEYOND_F32, found == BEYOND);
   }
@@ -41,7 +41,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   let ray = rays[i];
-  if (sets_out(ray)) {
+  if (sets_out(ray, extra_of(i))) {
     begin_walk(i);
     certain = false;
     while (current != NONE) {

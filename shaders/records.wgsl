@@ -35,6 +35,10 @@ struct Approach {
 struct Extra {
   mask: u32,
   skip_id: u32,
+  time: f32,
+  radius: f32,
+  low: vec3<f32>,
+  relative: u32,
 }
 
 // What a cast keeps of a ray between two dispatches: the best sphere so far, and what could still beat it.

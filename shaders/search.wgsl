@@ -1,4 +1,4 @@
-// The spheres of one dispatch against the rays of a thread, each pair that the filter marks once. Needs blocks.wgsl, pick.wgsl, and of the
+// The spheres of one dispatch against the rays of a thread, each pair that the filter marks once. Needs blocks.wgsl, brought.wgsl, and of the
 // program `look`, which takes in what ray `i` and the sphere at a position come to; of meet.wgsl or the program `get_ready`, which
 // comes before each marking.
 

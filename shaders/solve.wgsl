@@ -1,5 +1,6 @@
 // One ray against one sphere: both roots, and how far they and the discriminant can be off.
-// Twin of src/cpu/solve.rs: same functions, same order, same operations; the sources and the bounds are told there.
+// Twin of src/cpu/solve.rs: same functions, same order, same operations; the sources and the bounds are told there. `moving` says
+// whether anything may move: still.wgsl says no, brought.wgsl lets the host say.
 
 const U: f32 = 5.9604644775390625e-8;
 
@@ -8,6 +9,10 @@ struct Scaled {
   el: vec3<f32>,
   d: vec3<f32>,
   r: f32,
+  // What direction and radius lack, and how far eh + el may be off; only looked at where things move.
+  dl: vec3<f32>,
+  rl: f32,
+  noise: f32,
   length: i32,
   direction: i32,
 }
@@ -79,7 +84,7 @@ fn scale(ray: Ray, sphere: Sphere) -> Scaled {
   let lifted = ray.direction * power_of_two(lift);
   let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
   let sd = power_of_two(-exponent(g));
-  return Scaled(eh * se, el * se, lifted * sd, r * se, exponent(e) - before, exponent(g) - lift);
+  return Scaled(eh * se, el * se, lifted * sd, r * se, vec3<f32>(0.0), 0.0, 0.0, exponent(e) - before, exponent(g) - lift);
 }
 
 // x * 2^n; what exceeds f32 becomes the largest one, what is below it zero.
@@ -112,15 +117,25 @@ fn perpendicular(s: Scaled, k: f32) -> HighLow {
   let hx = two_sum(s.eh.x, -mx.x);
   let hy = two_sum(s.eh.y, -my.x);
   let hz = two_sum(s.eh.z, -mz.x);
-  return HighLow(
-    vec3<f32>(hx.x, hy.x, hz.x),
-    vec3<f32>((hx.y - mx.y) + s.el.x, (hy.y - my.y) + s.el.y, (hz.y - mz.y) + s.el.z),
-  );
+  let low = vec3<f32>((hx.y - mx.y) + s.el.x, (hy.y - my.y) + s.el.y, (hz.y - mz.y) + s.el.z);
+  if (moving) {
+    return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low - k * s.dl);
+  }
+  return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low);
+}
+
+// r^2 as high and low parts.
+fn square_of_radius(s: Scaled) -> vec2<f32> {
+  let rr = two_product(s.r, s.r);
+  if (moving) {
+    return vec2<f32>(rr.x, rr.y + (s.r + s.r) * s.rl);
+  }
+  return rr;
 }
 
 // r^2 - |h + l|^2 with the errors of the squares carried along, as .w; the rounded sum h + l as .xyz.
-fn difference_of_squares(r: f32, v: HighLow) -> vec4<f32> {
-  let rr = two_product(r, r);
+fn difference_of_squares(s: Scaled, v: HighLow) -> vec4<f32> {
+  let rr = square_of_radius(s);
   let x = quick_two_sum(v.high.x, v.low.x);
   let y = quick_two_sum(v.high.y, v.low.y);
   let z = quick_two_sum(v.high.z, v.low.z);
@@ -140,8 +155,12 @@ fn foot_standard(s: Scaled) -> Foot {
   let a = dot3(s.d, s.d);
   let k = dot3(s.eh, s.d) / a;
   let v = perpendicular(s, k);
-  let dk = (dot3(v.high, s.d) + dot3(v.low, s.d)) / a;
-  let q = difference_of_squares(s.r, HighLow(v.high, v.low - dk * s.d));
+  var rest = dot3(v.high, s.d) + dot3(v.low, s.d);
+  if (moving) {
+    rest = rest + dot3(v.high, s.dl);
+  }
+  let dk = rest / a;
+  let q = difference_of_squares(s, HighLow(v.high, v.low - dk * s.d));
   return Foot(k, dk, q.xyz, q.w);
 }
 
@@ -150,7 +169,7 @@ fn constant_standard(s: Scaled) -> f32 {
   let mx = two_product(s.eh.x, s.eh.x);
   let my = two_product(s.eh.y, s.eh.y);
   let mz = two_product(s.eh.z, s.eh.z);
-  let rr = two_product(s.r, s.r);
+  let rr = square_of_radius(s);
   let ty = two_sum(mx.x, my.x);
   let tz = two_sum(ty.x, mz.x);
   let tr = two_sum(tz.x, -rr.x);
@@ -163,9 +182,17 @@ fn constant_standard(s: Scaled) -> f32 {
 
 // The two roots from the foot and the constant term, by the quotient that cancels nothing.
 fn roots(s: Scaled, foot: Foot, constant: f32) -> vec2<f32> {
-  let a = dot3(s.d, s.d);
+  var a = dot3(s.d, s.d);
+  var more = 0.0;
+  if (moving) {
+    more = 2.0 * dot3(s.d, s.dl);
+    a = a + more;
+  }
   let w = sqrt(max(a * foot.disc, 0.0));
-  let b = dot3(s.eh, s.d) + foot.dk * a;
+  var b = dot3(s.eh, s.d) + foot.dk * a;
+  if (moving) {
+    b = b + foot.k * more;
+  }
   let q = b + select(w, -w, b < 0.0);
   if (q == 0.0) {
     return vec2<f32>(0.0, 0.0);
@@ -192,27 +219,66 @@ fn finish(s: Scaled, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32
 
 // Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
 fn reach(s: Scaled, foot: Foot, disc_bound: f32) -> f32 {
-  let half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
+  var half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
+  if (moving) {
+    half = half + 4.0 * s.noise;
+  }
   return (half + 32.0 * U * (norm1(s.eh) + s.r)) / sqrt(dot3(s.d, s.d));
 }
 
+// Whether ray and sphere keep their distance.
+fn is_at_rest(s: Scaled) -> bool {
+  return s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0;
+}
+
+// A ray inside a sphere that travels with it entered before all time and never leaves.
+fn solve_at_rest(s: Scaled) -> Solved {
+  let q = difference_of_squares(s, HighLow(s.eh, s.el));
+  let e = norm1(s.eh) + s.r;
+  let bound = power_of_two(-39) * e * e + 8.0 * s.noise * e + 4.0 * s.noise * s.noise;
+  return Solved(q.w, bound, -FAR, FAR, 0.0, 0.0, 0.0, FAR);
+}
+
+// What the noise of a moving pair makes of the discriminant, and of a root.
+fn noise_of(s: Scaled, foot: Foot) -> f32 {
+  return 4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise;
+}
+
+fn noise_along(s: Scaled, h: f32) -> f32 {
+  return 4.0 * s.noise * (1.0 + s.r / h) / sqrt(dot3(s.d, s.d));
+}
+
 fn solve_fast(s: Scaled) -> Solved {
+  if (moving && is_at_rest(s)) {
+    return solve_at_rest(s);
+  }
   let foot = foot_fast(s);
   let constant = dot3(s.eh, s.eh) - s.r * s.r;
   let e = norm1(s.eh) + s.r;
-  let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
+  var disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
   let h = sqrt(max(foot.disc, power_of_two(-80)));
-  let bound = 33.0 * U * (e + e * s.r / h) / sqrt(dot3(s.d, s.d));
+  var bound = 33.0 * U * (e + e * s.r / h) / sqrt(dot3(s.d, s.d));
+  if (moving) {
+    disc_bound = disc_bound + noise_of(s, foot);
+    bound = bound + noise_along(s, h);
+  }
   return finish(s, foot, roots(s, foot, constant), disc_bound, vec2<f32>(bound, bound), reach(s, foot, disc_bound));
 }
 
 fn solve_standard(s: Scaled) -> Solved {
+  if (moving && is_at_rest(s)) {
+    return solve_at_rest(s);
+  }
   let foot = foot_standard(s);
   let e = norm1(s.eh) + s.r;
-  let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
+  var disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
   let t = roots(s, foot, constant_standard(s));
   let h = sqrt(max(foot.disc, power_of_two(-80)));
-  let grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
+  var grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
+  if (moving) {
+    disc_bound = disc_bound + noise_of(s, foot);
+    grazing = grazing + noise_along(s, h);
+  }
   let bounds = vec2<f32>(10.0 * U * abs(t.x) + grazing, 10.0 * U * abs(t.y) + grazing);
   return finish(s, foot, t, disc_bound, bounds, reach(s, foot, disc_bound));
 }
@@ -232,7 +298,7 @@ fn clearance_at(s: Scaled, t: f32) -> f32 {
     let near = unscale(s.r + select(along, -along, k < 0.0), s.length);
     return select(far - near, far, far >= FAR);
   }
-  let q = difference_of_squares(s.r, perpendicular(s, k));
+  let q = difference_of_squares(s, perpendicular(s, k));
   return clearance(s, q.w, q.xyz);
 }
 
@@ -247,6 +313,10 @@ fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
 
 // Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
 fn solve_approach(s: Scaled, t_min: f32, t_max: f32) -> vec2<f32> {
+  if (moving && is_at_rest(s)) {
+    let q = difference_of_squares(s, HighLow(s.eh, s.el));
+    return vec2<f32>(t_min, clearance(s, q.w, q.xyz));
+  }
   let foot = foot_standard(s);
   let t = unscale(foot.k + foot.dk, s.length - s.direction);
   if (t < t_min) {

@@ -1,5 +1,5 @@
 // What a ray on its way through the tree keeps: children still to be entered, and spheres still to be solved, each with where it
-// begins to count. Needs quad.wgsl, group.wgsl and pick.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing;
+// begins to count. Needs quad.wgsl, group.wgsl and brought.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing;
 // `meet_leaf`, which looks at a leaf's spheres; `limit_of_spheres` and `limit_of_children`, beyond which neither counts any more.
 //
 // Spheres are not solved where they are found: on a software adapter every thread of a subgroup would pay for each.
@@ -31,10 +31,18 @@ fn admits_leaf(place: u32) -> bool {
   return !picky || is_for(brought, order[place]);
 }
 
-fn begin_walk(i: u32) {
-  if (picky) {
-    brought = extra_of(i);
+// Solves the ray with what waits at a place.
+fn solve_waiting(ray: Ray, j: u32) -> Solved {
+  let place = pending[j].x;
+  var at = 0u;
+  if (moving) {
+    at = order[place];
   }
+  return solve_for(brought, at, ray, spheres[place]);
+}
+
+fn begin_walk(i: u32) {
+  brought = extra_of(i);
   top = 0u;
   current = 0u;
   steps = 0u;

@@ -59,7 +59,8 @@ fn meet_leaf() {
       let chord = least * least - square;
       let high = middle - sqrt(max(chord, 0.0)) + 2.0 * course.along;
       var wanted = true;
-      if (chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
+      // What moves is never certain.
+      if (!moving && chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
         wanted = take_certain(high);
       }
       if (wanted) {

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use glam::Vec3;
+
+use crate::cpu::two_sum;
 use crate::emit::Source;
 use crate::extras::Extras;
 use crate::records::{Ray, Sphere};
@@ -11,6 +14,7 @@ use crate::records::{Ray, Sphere};
 pub struct Spheres<'a> {
     pub(crate) records: &'a [Sphere],
     pub(crate) masks: Option<&'a [u32]>,
+    pub(crate) velocities: Option<&'a [Vec3]>,
 }
 
 impl<'a> Spheres<'a> {
@@ -30,6 +34,13 @@ impl<'a> Spheres<'a> {
     pub fn masks(self, masks: &'a [u32]) -> Self {
         Self { masks: Some(masks), ..self }
     }
+
+    /// Lets each sphere move: at time `t` its centre is `center + t · velocity`. See [`Motion`](crate::Motion) for how rays meet it and
+    /// [`SceneOptions::time_range`](crate::SceneOptions::time_range) for when.
+    #[must_use]
+    pub fn velocities(self, velocities: &'a [Vec3]) -> Self {
+        Self { velocities: Some(velocities), ..self }
+    }
 }
 
 /// Rays to cast: a borrowed slice, or a [source](crate::emit) that makes them.
@@ -46,6 +57,19 @@ impl<'a> Rays<'a> {
     #[must_use]
     pub fn masks(self, masks: &'a [u32]) -> Self {
         Self { extras: Extras { masks: Some(masks), ..self.extras }, ..self }
+    }
+
+    /// Gives each ray a time, at which it sees spheres that move ([`Motion::AtTime`](crate::Motion::AtTime)). Without, 0.
+    #[must_use]
+    pub fn times(self, times: &'a [f32]) -> Self {
+        Self { extras: Extras { times: Some(times), ..self.extras }, ..self }
+    }
+
+    /// Makes each ray a ball of a radius on its way: it meets a sphere where their surfaces touch, as if the sphere's radius were larger
+    /// by its own. Clearances are between surfaces, too.
+    #[must_use]
+    pub fn radii(self, radii: &'a [f32]) -> Self {
+        Self { extras: Extras { radii: Some(radii), ..self.extras }, ..self }
     }
 
     /// Names for each ray one sphere that it does not meet, such as the one it starts on; [`NO_SPHERE`](crate::NO_SPHERE) for none.
@@ -89,6 +113,48 @@ impl<'a> Rays<'a> {
 impl<'a> From<Source<'a>> for Rays<'a> {
     fn from(source: Source<'a>) -> Self {
         Self { source, first: None, extras: Extras::default() }
+    }
+}
+
+/// Segments, from point to point: rays with `t` from 0 to 1 whose direction is the exact difference of the points, which one f32 a
+/// component cannot hold. ([`Ray::segment`] rounds it.)
+#[derive(Clone, Debug, Default)]
+pub struct Segments {
+    rays: Vec<Ray>,
+    lows: Vec<[f32; 3]>,
+}
+
+impl Segments {
+    /// From pairs of points. Equal points are a direction of zero: refused where they are cast.
+    pub fn new(ends: impl IntoIterator<Item = [[f32; 3]; 2]>) -> Self {
+        let mut segments = Self::default();
+        ends.into_iter().for_each(|ends| segments.push(ends));
+        segments
+    }
+
+    /// Adds one more.
+    pub fn push(&mut self, [from, to]: [[f32; 3]; 2]) {
+        let parts: [(f32, f32); 3] = std::array::from_fn(|k| two_sum(to[k], -from[k]));
+        self.rays.push(Ray::new(from, parts.map(|(high, _)| high)).between(0.0, 1.0));
+        // Of points that cannot be used nothing else must be wrong than the points.
+        self.lows.push(parts.map(|(_, low)| if low.is_finite() { low } else { 0.0 }));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rays.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rays.is_empty()
+    }
+}
+
+impl<'a> From<&'a Segments> for Rays<'a> {
+    fn from(segments: &'a Segments) -> Self {
+        let rays = Self::from(&segments.rays);
+        Self { extras: Extras { lows: Some(&segments.lows), ..rays.extras }, ..rays }
     }
 }
 
@@ -142,6 +208,6 @@ macro_rules! from_slices {
         }
     };
 }
-from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None });
+from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None, velocities: None });
 from_slices!(Rays, Ray, |records| Source::Records(records).into());
 from_slices!(Points, Point, |records| Points { records, first: 0, extras: Extras::default() });

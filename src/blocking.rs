@@ -51,6 +51,14 @@ pub fn pairwise<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> Result<
     pollster::block_on(device.pairwise(spheres.into()))
 }
 
+/// [`Device::pairwise_with`].
+///
+/// # Errors
+/// As there.
+pub fn pairwise_with<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
+    pollster::block_on(device.pairwise_with(spheres.into(), options))
+}
+
 /// [`Scene::update`].
 ///
 /// # Errors

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::batch::Spheres;
-use crate::builder::Builder;
 use crate::error::{Error, Result};
 use crate::gpu::readback::Readback;
 use crate::gpu::{GpuDevice, GpuScene, adapters};
@@ -303,7 +302,7 @@ impl Device {
     /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
     /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
     pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
-        Scene::new(self, spheres.into(), false, options.builder).await
+        Scene::new(self, spheres.into(), false, options).await
     }
 
     /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
@@ -311,7 +310,15 @@ impl Device {
     /// # Errors
     /// [`Error::BadRecord`] for a sphere that cannot be used.
     pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        Scene::new(self, spheres.into(), true, Builder::Auto).await
+        self.pairwise_with(spheres, &SceneOptions::default()).await
+    }
+
+    /// The same for spheres that move, of which the options tell when.
+    ///
+    /// # Errors
+    /// As [`pairwise`](Self::pairwise), and as [`scene`](Self::scene).
+    pub async fn pairwise_with(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+        Scene::new(self, spheres.into(), true, options).await
     }
 
     /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the

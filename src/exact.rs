@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use num_bigint::{BigInt, Sign};
 
 pub use crate::cpu::decide::{Root, Roots};
+use crate::cpu::moving::Target;
 use crate::records::{Ray, Sphere};
 
 /// All inputs are integers in units of 2^-UNIT.
@@ -50,6 +51,32 @@ fn sign(value: &BigInt) -> Ordering {
     }
 }
 
+/// A pair as integers: from the origin to the centre at t = 0, the relative velocity, and the sum of the radii, in units of 2^-unit.
+struct Pair {
+    e: [BigInt; 3],
+    d: [BigInt; 3],
+    r: BigInt,
+    unit: u64,
+}
+
+impl Pair {
+    fn of(ray: &Ray, target: Target<'_>) -> Self {
+        let (o, d, center) = (vector(ray.origin), vector(ray.direction), vector(target.sphere.center));
+        let r = integer(target.sphere.radius);
+        let e = std::array::from_fn(|i| &center[i] - &o[i]);
+        let Some(moves) = &target.moves else { return Self { e, d, r, unit: UNIT } };
+        let (velocity, low, time) = (vector(moves.velocity), vector(moves.low), integer(moves.time));
+        let none = BigInt::ZERO;
+        let away = |i: usize| if moves.relative { &velocity[i] } else { &none };
+        Self {
+            e: std::array::from_fn(|i| (&e[i] << UNIT) + &velocity[i] * &time),
+            d: std::array::from_fn(|i| (&d[i] + &low[i] - away(i)) << UNIT),
+            r: (r + integer(moves.radius)) << UNIT,
+            unit: 2 * UNIT,
+        }
+    }
+}
+
 /// `A t² − 2 B t + C = 0` of one line and one sphere, with integer coefficients; inputs are finite, the direction is not zero.
 pub struct ExactRoots {
     a: BigInt,
@@ -62,11 +89,16 @@ pub struct ExactRoots {
 impl ExactRoots {
     /// Sets the quadratic up.
     pub fn new(ray: &Ray, sphere: &Sphere) -> Self {
-        let (o, d, center) = (vector(ray.origin), vector(ray.direction), vector(sphere.center));
-        let r = integer(sphere.radius);
-        let e: [BigInt; 3] = std::array::from_fn(|i| &center[i] - &o[i]);
+        Self::of(ray, Target::at_rest(sphere))
+    }
+
+    /// The same of what moves.
+    pub(crate) fn of(ray: &Ray, target: Target<'_>) -> Self {
+        let Pair { e, d, r, .. } = Pair::of(ray, target);
         let (a, b, c) = (dot(&d, &d), dot(&e, &d), dot(&e, &e) - &r * &r);
-        let crossing = sign(&(&b * &b - &a * &c));
+        // Who keeps the distance is inside for ever or never.
+        let rest = a.sign() == Sign::NoSign;
+        let crossing = if rest { sign(&-&c) } else { sign(&(&b * &b - &a * &c)) };
         Self { a, b, c, crossing }
     }
 
@@ -77,6 +109,9 @@ impl ExactRoots {
 
     /// Compares a root with `n · 2^-shift`; there is a root.
     fn compare_scaled(&self, root: Root, n: &BigInt, shift: u64) -> Ordering {
+        if self.a.sign() == Sign::NoSign {
+            return if root == Root::Enter { Ordering::Less } else { Ordering::Greater };
+        }
         // The number is below the enter root when the quadratic is positive there and the foot lies ahead.
         let an = &self.a * n;
         let value = &an * n - ((&self.b * n) << (shift + 1)) + (&self.c << (2 * shift));
@@ -142,9 +177,14 @@ impl Roots for ExactRoots {
 
 /// Where the line, clamped to the ray's ends, passes nearest to a sphere, and by how much; both rounded once.
 pub fn approach(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
-    let (o, d, center) = (vector(ray.origin), vector(ray.direction), vector(sphere.center));
-    let e: [BigInt; 3] = std::array::from_fn(|i| &center[i] - &o[i]);
+    approach_of(ray, Target::at_rest(sphere))
+}
+
+/// The same of what moves.
+pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
+    let Pair { e, d, r, unit } = Pair::of(ray, target);
     let (a, b) = (dot(&d, &d), dot(&e, &d));
+    let rest = a.sign() == Sign::NoSign;
     let foot_versus = |t: f64| {
         if t.is_infinite() {
             return if t > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -154,26 +194,25 @@ pub fn approach(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
         left.cmp(&right)
     };
     // Squared distance to the centre as a fraction, in units of 2^-2·UNIT.
-    let (t, square, over) = if foot_versus(f64::from(ray.t_min)) == Ordering::Less {
+    let (t, square, over) = if rest || foot_versus(f64::from(ray.t_min)) == Ordering::Less {
         distance_at(ray.t_min, &e, &d)
     } else if foot_versus(f64::from(ray.t_max)) == Ordering::Greater {
         distance_at(ray.t_max, &e, &d)
     } else {
         (round_f32(foot_versus), dot(&e, &e) * &a - &b * &b, a.clone())
     };
-    let r = integer(sphere.radius);
     let clearance = round_f32(|y| {
         // distance ⋛ y + r, where the right side may be negative
         if y.is_infinite() {
             return if y > 0.0 { Ordering::Less } else { Ordering::Greater };
         }
         let (n, x) = parts(y);
-        let low = x.min(-(UNIT as i64));
-        let sum = (n << (x - low)) + (&r << (-(UNIT as i64) - low));
+        let low = x.min(-(unit as i64));
+        let sum = (n << (x - low)) + (&r << (-(unit as i64) - low));
         if sum.sign() == Sign::Minus {
             return Ordering::Greater;
         }
-        let extra = (-(UNIT as i64) - low) as u64;
+        let extra = (-(unit as i64) - low) as u64;
         (&square << (2 * extra)).cmp(&(&sum * &sum * &over))
     });
     (t, clearance)

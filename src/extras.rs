@@ -1,24 +1,41 @@
 //! What rays bring along besides themselves: columns beside the records, each as long as they are or left out.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
-use crate::error::Result;
-use crate::records::NO_SPHERE;
+use crate::error::{Error, Result};
+use crate::records::{NO_SPHERE, Ray};
 use crate::scene::same_length;
 
 /// What one ray brings along. Twin of `Extra` in `shaders/records.wgsl`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(crate) struct Extra {
     /// It meets only spheres whose masks share a bit with this one.
     pub(crate) mask: u32,
     /// The one sphere that it does not meet.
     pub(crate) skip_id: u32,
+    /// When it sees moving spheres.
+    pub(crate) time: f32,
+    /// It is a ball of this radius on its way.
+    pub(crate) radius: f32,
+    /// What its direction lacks.
+    pub(crate) low: [f32; 3],
+    /// 1 when spheres move while it travels.
+    pub(crate) relative: u32,
 }
 
 impl Extra {
     /// What a ray has that brings nothing along.
-    pub(crate) const NONE: Self = Self { mask: u32::MAX, skip_id: NO_SPHERE };
+    pub(crate) const NONE: Self =
+        Self { mask: u32::MAX, skip_id: NO_SPHERE, time: 0.0, radius: 0.0, low: [0.0; 3], relative: 0 };
+
+    /// Whether it makes of a sphere at rest anything else.
+    #[inline(always)]
+    pub(crate) fn moves(&self) -> bool {
+        self.radius != 0.0 || self.low != [0.0; 3]
+    }
 
     /// Whether it may meet a sphere with this mask and id.
     #[inline(always)]
@@ -27,55 +44,110 @@ impl Extra {
     }
 }
 
-/// The columns; one that is empty was left out.
+/// The columns, each as long as there are rays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extras<'a> {
     pub(crate) masks: Option<&'a [u32]>,
     pub(crate) skip_ids: Option<&'a [u32]>,
+    pub(crate) times: Option<&'a [f32]>,
+    pub(crate) radii: Option<&'a [f32]>,
+    pub(crate) lows: Option<&'a [[f32; 3]]>,
+    /// Whether spheres move while rays travel.
+    pub(crate) relative: bool,
 }
 
-impl<'a> Extras<'a> {
-    /// Whether nothing is brought along.
-    pub(crate) fn are_none(&self) -> bool {
-        self.masks.is_none() && self.skip_ids.is_none()
+/// Does something to each column.
+macro_rules! each_column {
+    ($extras:expr, |$column:ident| $do:expr) => {{
+        let extras = $extras;
+        let masks = extras.masks.map(|$column| $do);
+        let skip_ids = extras.skip_ids.map(|$column| $do);
+        let times = extras.times.map(|$column| $do);
+        let radii = extras.radii.map(|$column| $do);
+        let lows = extras.lows.map(|$column| $do);
+        (masks, skip_ids, times, radii, lows)
+    }};
+}
+
+impl Extras<'_> {
+    /// Whether spheres are picked by them.
+    pub(crate) fn pick(&self) -> bool {
+        self.masks.is_some() || self.skip_ids.is_some()
     }
 
-    /// All columns.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = Option<&'a [u32]>> {
-        [self.masks, self.skip_ids].into_iter()
+    /// Whether spheres at rest are not what they are without them.
+    pub(crate) fn move_things(&self) -> bool {
+        self.radii.is_some() || self.lows.is_some()
+    }
+
+    /// Brings ray `i`'s into the cache.
+    pub(crate) fn fetch(&self, i: usize) {
+        each_column!(self, |column| crate::cpu::fetch(&column[i]));
     }
 
     /// Refuses columns that are not as long as there are rays.
     pub(crate) fn check(&self, rays: usize) -> Result<()> {
-        for (name, column) in [("masks", self.masks), ("skip_ids", self.skip_ids)] {
-            if let Some(column) = column {
-                same_length("rays", rays, name, column.len())?;
-            }
+        let (masks, skip_ids, times, radii, lows) = each_column!(self, |column| column.len());
+        let columns =
+            [("masks", masks), ("skip_ids", skip_ids), ("times", times), ("radii", radii), ("segments", lows)];
+        columns.into_iter().try_for_each(|(name, len)| same_length("rays", rays, name, len.unwrap_or(rays)))
+    }
+
+    /// Why ray `i`, number `number` of the whole input, cannot be used for what it brings along, if it cannot. `span` is the time
+    /// for which the spheres are known to move.
+    pub(crate) fn check_one(&self, i: usize, number: u64, ray: &Ray, span: Option<[f32; 2]>) -> Result<()> {
+        let bad = |field, value: f32, why| {
+            Err(Error::BadRecord { what: "ray", index: number, field, value: value.to_string(), why })
+        };
+        let Extra { time, radius, .. } = self.of(i);
+        if !radius.is_finite() || radius < 0.0 {
+            return bad("radius", radius, "a radius must be finite and not negative");
+        }
+        if !time.is_finite() {
+            return bad("time", time, "a time must be finite");
+        }
+        let Some([from, to]) = span else { return Ok(()) };
+        let outside = "outside the time range of the scene, in which its spheres are known to move";
+        if !self.relative {
+            return if (from..=to).contains(&time) { Ok(()) } else { bad("time", time, outside) };
+        }
+        if ray.t_min < from {
+            return bad("t_min", ray.t_min, outside);
+        }
+        if ray.t_max > to {
+            return bad("t_max", ray.t_max, outside);
         }
         Ok(())
     }
 
     /// Those of some of the rays, as far as they go.
-    pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Self {
-        let part = |column: Option<&'a [u32]>| {
-            column.map(|column| &column[range.start.min(column.len())..range.end.min(column.len())])
-        };
-        Self { masks: part(self.masks), skip_ids: part(self.skip_ids) }
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let (masks, skip_ids, times, radii, lows) =
+            each_column!(self, |column| { &column[range.start.min(column.len())..range.end.min(column.len())] });
+        Self { masks, skip_ids, times, radii, lows, relative: self.relative }
     }
 
     /// Ray `i`'s.
     #[inline(always)]
     pub(crate) fn of(&self, i: usize) -> Extra {
+        let (mask, skip_id, time, radius, low) = each_column!(self, |column| column[i]);
+        let none = Extra::NONE;
         Extra {
-            mask: self.masks.map_or(u32::MAX, |masks| masks[i]),
-            skip_id: self.skip_ids.map_or(NO_SPHERE, |ids| ids[i]),
+            mask: mask.unwrap_or(none.mask),
+            skip_id: skip_id.unwrap_or(none.skip_id),
+            // With spheres that move while it travels, t is time.
+            time: if self.relative { 0.0 } else { time.unwrap_or(none.time) },
+            radius: radius.unwrap_or(none.radius),
+            low: low.unwrap_or(none.low),
+            relative: u32::from(self.relative),
         }
     }
 
     /// Those of the rays with these numbers, written down.
     pub(crate) fn some(&self, numbers: impl Iterator<Item = usize> + Clone) -> OwnExtras {
-        let some = |column: Option<&[u32]>| column.map(|column| numbers.clone().map(|i| column[i]).collect());
-        OwnExtras { masks: some(self.masks), skip_ids: some(self.skip_ids) }
+        let (masks, skip_ids, times, radii, lows) =
+            each_column!(self, |column| numbers.clone().map(|i| column[i]).collect());
+        OwnExtras { masks, skip_ids, times, radii, lows, relative: self.relative }
     }
 }
 
@@ -84,10 +156,21 @@ impl<'a> Extras<'a> {
 pub(crate) struct OwnExtras {
     masks: Option<Vec<u32>>,
     skip_ids: Option<Vec<u32>>,
+    times: Option<Vec<f32>>,
+    radii: Option<Vec<f32>>,
+    lows: Option<Vec<[f32; 3]>>,
+    relative: bool,
 }
 
 impl OwnExtras {
     pub(crate) fn lend(&self) -> Extras<'_> {
-        Extras { masks: self.masks.as_deref(), skip_ids: self.skip_ids.as_deref() }
+        Extras {
+            masks: self.masks.as_deref(),
+            skip_ids: self.skip_ids.as_deref(),
+            times: self.times.as_deref(),
+            radii: self.radii.as_deref(),
+            lows: self.lows.as_deref(),
+            relative: self.relative,
+        }
     }
 }

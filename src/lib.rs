@@ -83,6 +83,7 @@ mod extras;
 #[cfg(feature = "cli")]
 pub mod files;
 mod gpu;
+mod held;
 mod lbvh;
 mod lists;
 pub mod memory;
@@ -101,7 +102,7 @@ pub mod wgsl;
 
 pub use answer::{Answer, Bits, Hits, Lists, Report};
 pub use attributes::Attributes;
-pub use batch::{Points, Rays, Spheres};
+pub use batch::{Points, Rays, Segments, Spheres};
 pub use builder::Builder;
 pub use device::{Device, DeviceInfo, DeviceOptions, Limits};
 pub use encode::Question;
@@ -110,7 +111,7 @@ pub use glam;
 pub use gpu::adapters::{required_features, required_limits};
 pub use gpu::encode::{CastPass, CastPlan};
 pub use gpu::probe::Probe;
-pub use query::{Ends, Inside, OnBad, Precision, Query, Touch, check_ray, check_sphere};
+pub use query::{Ends, Inside, Motion, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Holders, Interval, NO_SPHERE, Ray, Sphere};
 pub use scene::{Scene, SceneOptions};
 pub use update::Update;

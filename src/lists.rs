@@ -198,7 +198,8 @@ impl Filling<'_> {
     /// Those of all rays; says which were not finished.
     async fn all(&mut self, places: Vec<Place>, way: Way) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
-        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside };
+        let extras = self.scene.host.moves(&batch.extras).then_some(batch.extras);
+        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside, extras };
         Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, way).await?.1)
     }
 
@@ -208,8 +209,9 @@ impl Filling<'_> {
         let numbers: Vec<usize> = some.iter().map(|(at, _)| *at).collect();
         let rest = batch.some(&numbers);
         let places: Vec<Place> = some.iter().map(|(_, place)| *place).collect();
-        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside };
         let rest = rest.batch(batch.query, batch.watch);
+        let extras = self.scene.host.moves(&rest.extras).then_some(rest.extras);
+        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside, extras };
         let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, way).await?;
         Ok(unfinished.into_iter().map(|i| some[i].0).collect())
     }

@@ -47,6 +47,16 @@ pub enum Precision {
     Exact,
 }
 
+/// How spheres with velocities move; those without stay where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Motion {
+    /// Each ray sees them where they are at its own time: a picture at an instant.
+    #[default]
+    AtTime,
+    /// They move while a ray travels, so that t is time: a projectile. Its ends must be finite.
+    WithRay,
+}
+
 /// What to do with a ray that cannot be used (spheres are always refused).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBad {
@@ -70,6 +80,8 @@ pub struct Query {
     pub precision: Precision,
     /// Rays that cannot be used.
     pub on_bad: OnBad,
+    /// Spheres that move.
+    pub motion: Motion,
 }
 
 impl Query {

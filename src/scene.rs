@@ -9,11 +9,13 @@ use crate::builder::Builder;
 use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
+use crate::extras::Extras;
 use crate::gpu::gather::{Naive, Records, Words};
 use crate::gpu::plan::Way;
 use crate::gpu::{GpuDevice, GpuQuery, GpuScene};
+use crate::held::{Columns, Given};
 use crate::memory::{check_memory, room};
-use crate::query::{Query, check_sphere};
+use crate::query::{Motion, Query};
 use crate::records::{Approach, Hit, Interval};
 use crate::watch::Watch;
 
@@ -23,18 +25,33 @@ pub(crate) const CPU_CHUNK: usize = 1 << 18;
 
 /// How to build a scene: take [`SceneOptions::default`] and set what is to differ. Spheres are put into a tree, unless so
 /// few that testing each is quicker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SceneOptions {
     /// Who builds the tree that a GPU walks.
     pub builder: Builder,
+    /// The first and the last time at which moving spheres are asked about: the tree holds them wherever they are in between. The
+    /// longer, the larger its boxes.
+    pub time_range: [f32; 2],
+}
+
+impl Default for SceneOptions {
+    fn default() -> Self {
+        Self { builder: Builder::default(), time_range: [0.0, 1.0] }
+    }
 }
 
 impl SceneOptions {
     /// The same with another builder.
     #[must_use]
     pub fn built_by(self, builder: Builder) -> Self {
-        Self { builder }
+        Self { builder, ..self }
+    }
+
+    /// The same for other times.
+    #[must_use]
+    pub fn over(self, time_range: [f32; 2]) -> Self {
+        Self { time_range, ..self }
     }
 }
 
@@ -44,7 +61,7 @@ pub struct Scene {
     pub(crate) device: Device,
     pub(crate) host: Arc<CpuScene>,
     pub(crate) gpu: Option<Arc<GpuScene>>,
-    pub(crate) builder: Builder,
+    pub(crate) options: SceneOptions,
     watch: Watch,
 }
 
@@ -58,7 +75,14 @@ pub(crate) enum Caller {
 }
 
 impl Scene {
-    pub(crate) async fn new(device: &Device, given: Spheres<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
+    pub(crate) async fn new(
+        device: &Device,
+        given: Spheres<'_>,
+        pairwise: bool,
+        options: &SceneOptions,
+    ) -> Result<Self> {
+        let SceneOptions { builder, time_range: span } = *options;
+        check_span(span)?;
         let spheres = given.records;
         // The last id means "no sphere".
         let most = u64::from(u32::MAX);
@@ -69,17 +93,14 @@ impl Scene {
         device.admit("the scene", spheres.len() as u64, 0)?;
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         check_memory("the scene", here.estimate_bytes(spheres.len() as u64, 0))?;
-        for (index, sphere) in (0..).zip(spheres) {
-            check_sphere(index, sphere)?;
-        }
-        let masks = own_masks(&given)?;
+        let given = Given::new(&given, Columns::default(), span)?;
         let gpu = match &device.engine {
             Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
         };
-        let host = Arc::new(CpuScene::beside(gpu.is_some(), spheres, masks, pairwise)?);
-        Ok(Self { device: device.clone(), host, gpu, builder, watch: Watch::default() })
+        let host = Arc::new(CpuScene::beside(gpu.is_some(), &given, pairwise)?);
+        Ok(Self { device: device.clone(), host, gpu, options: *options, watch: Watch::default() })
     }
 
     /// The device the scene lives on.
@@ -302,17 +323,18 @@ impl Scene {
         rays.source.check()?;
         rays.extras.check(rays.len())?;
         self.device.admit("scene and query", self.len() as u64, rays.len() as u64)?;
-        Ok(Batch { first, rays: rays.source, extras: rays.extras, query, watch: &self.watch })
+        let span = self.host.velocities.as_ref().map(|_| self.options.time_range);
+        let extras = Extras { relative: span.is_some() && query.motion == Motion::WithRay, ..rays.extras };
+        Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
     }
 }
 
-/// The masks of spheres, if they have any.
-pub(crate) fn own_masks(spheres: &Spheres<'_>) -> Result<Option<Vec<u32>>> {
-    let Some(masks) = spheres.masks else { return Ok(None) };
-    same_length("spheres", spheres.records.len(), "masks", masks.len())?;
-    let mut own = room(masks.len())?;
-    own.extend_from_slice(masks);
-    Ok(Some(own))
+/// Refuses what is no range of times.
+fn check_span([from, to]: [f32; 2]) -> Result<()> {
+    if from.is_finite() && to.is_finite() && from <= to {
+        return Ok(());
+    }
+    Err(Error::Usage(format!("the time range {from} to {to} must be finite and in order")))
 }
 
 pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {

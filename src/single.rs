@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use crate::cpu::decide::Roots;
+use crate::cpu::moving::Target;
 use crate::cpu::{Against, CpuQuery, Found, round_roots};
 use crate::error::Result;
 use crate::exact::ExactRoots;
@@ -14,7 +15,7 @@ impl Ray {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
         }
-        let Found { answer, .. } = T::find(self, Against::One(0, sphere), query);
+        let Found { answer, .. } = T::find(self, Against::One(0, Target::at_rest(sphere)), query);
         Some(answer)
     }
 
@@ -31,7 +32,7 @@ impl Ray {
             return None;
         }
         let crosses = ExactRoots::new(self, sphere).crossing()?.is_ge();
-        crosses.then(|| round_roots(self, sphere))
+        crosses.then(|| round_roots(self, Target::at_rest(sphere)))
     }
 
     /// Where the ray passes nearest to the sphere, correctly rounded; `None` when either of them cannot be used.

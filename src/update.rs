@@ -6,8 +6,8 @@ use crate::batch::Spheres;
 use crate::cpu::CpuScene;
 use crate::device::Engine;
 use crate::error::Result;
-use crate::query::check_sphere;
-use crate::scene::{Scene, own_masks, same_length};
+use crate::held::{Columns, Given};
+use crate::scene::{Scene, same_length};
 
 /// A tree that costs a quarter more than when it was built: rays then took 1.4 times as long as in a new one (at 0.2 1.3 times, at
 /// 0.5 1.7, at 1.3 3, at 3.5 9 times; drifting 10⁵ spheres, uniform and clustered), and to build one takes no longer than to fit it.
@@ -28,7 +28,7 @@ impl Scene {
     /// Puts other spheres in the place of these: as many as there are, each with its number. On a GPU the tree keeps its nodes, which
     /// get new boxes; the CPU engine builds its tree anew. Answers are those of a new scene.
     ///
-    /// Spheres that had [masks](Spheres::masks) keep them unless new ones are given.
+    /// Spheres keep their [masks](Spheres::masks) and [velocities](Spheres::velocities) unless new ones are given.
     ///
     /// Clones made before, and queries of theirs under way, keep the spheres they have: nothing that was there is written to. For
     /// as long as they are there, both scenes take memory.
@@ -40,14 +40,13 @@ impl Scene {
         let given = spheres.into();
         let spheres = given.records;
         same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
-        for (index, sphere) in (0..).zip(spheres) {
-            check_sphere(index, sphere)?;
-        }
-        let masks = own_masks(&given)?.or_else(|| self.host.masks.clone());
-        let host = CpuScene::beside(self.gpu.is_some(), spheres, masks, self.host.pairwise)?;
+        let CpuScene { masks, velocities, .. } = &*self.host;
+        let before = Columns { masks: masks.clone(), velocities: velocities.clone() };
+        let given = Given::new(&given, before, self.options.time_range)?;
+        let host = CpuScene::beside(self.gpu.is_some(), &given, self.host.pairwise)?;
         let mut quality_loss = 0.0;
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            let (moved, loss) = gpu.moved(device, &given, self.builder).await?;
+            let (moved, loss) = gpu.moved(device, &given, self.options.builder).await?;
             self.gpu = Some(Arc::new(moved));
             quality_loss = loss as f32;
         }
@@ -62,8 +61,17 @@ impl Scene {
     /// What the device can suffer. After an error the scene is what it was.
     pub async fn rebuild(&mut self) -> Result<()> {
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            self.gpu = Some(Arc::new(gpu.replanted(device, &self.host.spheres, self.builder).await?));
+            self.gpu = Some(Arc::new(gpu.replanted(device, &self.bounds()?, self.options.builder).await?));
         }
         Ok(())
+    }
+
+    /// Balls that hold the spheres wherever they go.
+    fn bounds(&self) -> Result<std::borrow::Cow<'_, [crate::Sphere]>> {
+        let CpuScene { spheres, velocities, .. } = &*self.host;
+        Ok(match velocities {
+            Some(velocities) => crate::held::sweep(spheres, velocities, self.options.time_range)?.into(),
+            None => spheres.into(),
+        })
     }
 }

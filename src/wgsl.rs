@@ -56,7 +56,7 @@ macro_rules! join {
 /// of `solve_standard` outside 2⁻⁴⁰ (1 + E/r), its roots within 8 u (|t|·|d| + r·r/h), on devices whose [`Probe`](crate::Probe)
 /// passes: `Device::from_wgpu(device, queue)` runs it on a device of yours, and [`Device::probe`](crate::Device::probe) says
 /// what it found.
-pub const SOLVE: &str = join!("records", "pairs", "solve", "decide");
+pub const SOLVE: &str = join!("records", "pairs", "still", "solve", "decide");
 
 macro_rules! programs {
     ($($constant:ident = $name:literal: $($file:literal),+;)+) => {
@@ -76,32 +76,32 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "pick", "meet", "search", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
+    CLOSEST = "closest": "records", "pairs", "solve", "moving", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "closest";
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "closest_walk";
-    HITS = "hits": "records", "pairs", "solve", "decide", "double", "cast", "hits";
-    INTERVALS = "intervals": "records", "pairs", "solve", "decide", "double", "cast", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "decide", "cast", "line", "bits", "group", "load", "blocks", "pick", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
+    HITS = "hits": "records", "pairs", "solve", "moving", "decide", "double", "cast", "brought", "hits";
+    INTERVALS = "intervals": "records", "pairs", "solve", "moving", "decide", "double", "cast", "brought", "intervals";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "moving", "decide", "cast", "line", "bits", "group", "load", "blocks", "brought", "meet", "occluded";
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "bits", "occluded_walk";
-    COUNT = "count": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "pick", "meet", "search", "counted", "count";
-    COUNT_WALK = "count_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
+    COUNT = "count": "records", "pairs", "solve", "moving", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "counted", "count";
+    COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "counted", "count_walk";
-    LIST_ALL = "list_all": "records", "pairs", "solve", "decide", "double", "cast", "line", "load", "blocks", "pick", "meet", "search", "list", "list_all";
-    LIST_WALK = "list_walk": "records", "pairs", "solve", "decide", "double", "cast", "line", "course", "quad", "group", "pick", "trail",
+    LIST_ALL = "list_all": "records", "pairs", "solve", "moving", "decide", "double", "cast", "line", "load", "blocks", "brought", "meet", "search", "list", "list_all";
+    LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "list", "list_walk";
-    APPROACH = "approach": "records", "pairs", "solve", "decide", "cast", "line", "load", "blocks", "pick", "search", "approach";
-    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "decide", "cast", "line", "course", "quad", "group", "pick", "trail",
+    APPROACH = "approach": "records", "pairs", "solve", "moving", "decide", "cast", "line", "load", "blocks", "brought", "nearer", "search", "approach";
+    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
-    PICTURE = "picture": "records", "pairs", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
+    PICTURE = "picture": "records", "pairs", "still", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
         "paint", "picture";
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
-    NAIVE = "naive": "records", "pairs", "solve", "decide", "cast", "naive";
+    NAIVE = "naive": "records", "pairs", "still", "solve", "decide", "cast", "naive";
     EMIT = "emit": "records", "pairs", "emit";
     ADMIT = "admit": "records", "task", "admit";
     DELIVER = "deliver": "records", "task", "deliver";
-    PROBE = "probe": "records", "pairs", "solve", "probe";
+    PROBE = "probe": "records", "pairs", "still", "solve", "probe";
     TREE_KEYS = "tree_keys": "records", "pairs", "tree", "tree_frame", "tree_keys";
     TREE_COUNT = "tree_count": "tree", "tree_digit", "tree_count";
     TREE_SCAN = "tree_scan": "tree", "tree_sum", "tree_scan";
@@ -157,7 +157,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Best: t, low, high, rival, id, flags),
         layout!(Nearest: t, clearance, low, high, rival, id),
         layout!(Counted: count, flags),
-        layout!(Extra: mask, skip_id),
+        layout!(Extra: mask, skip_id, time, radius, low, relative),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             scale, middle, far, sphere_count, steps),
         layout!(Light: inverse_distance, ratio),

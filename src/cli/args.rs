@@ -73,7 +73,14 @@ pub(crate) struct PolicyArgs {
 
 impl PolicyArgs {
     pub(crate) fn query(&self, on_bad: OnBad) -> Query {
-        Query { inside: self.inside, touch: self.touch, ends: self.ends, precision: self.precision, on_bad }
+        Query {
+            inside: self.inside,
+            touch: self.touch,
+            ends: self.ends,
+            precision: self.precision,
+            on_bad,
+            ..Query::default()
+        }
     }
 }
 

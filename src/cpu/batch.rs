@@ -37,6 +37,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) rays: Source<'a>,
     pub(crate) extras: Extras<'a>,
     pub(crate) query: &'a Query,
+    /// The time for which spheres are known to move, if they do.
+    pub(crate) span: Option<[f32; 2]>,
     pub(crate) watch: &'a Watch,
 }
 
@@ -45,12 +47,14 @@ pub(crate) struct Taken {
     first: u64,
     pub(crate) rays: Vec<Ray>,
     extras: OwnExtras,
+    span: Option<[f32; 2]>,
 }
 
 impl Taken {
     /// As a batch.
     pub(crate) fn batch<'a>(&'a self, query: &'a Query, watch: &'a Watch) -> Batch<'a> {
-        Batch { first: self.first, rays: Source::Records(&self.rays), extras: self.extras.lend(), query, watch }
+        let (rays, extras) = (Source::Records(&self.rays), self.extras.lend());
+        Batch { first: self.first, rays, extras, query, span: self.span, watch }
     }
 }
 
@@ -64,26 +68,37 @@ impl<'a> Batch<'a> {
     /// Some of the rays for a task that outlives the caller's borrow. Once written down they no longer know where they came from:
     /// what is to be refused is named before.
     pub(crate) fn owned(&self, range: Range<usize>) -> Result<Taken> {
-        let Self { first, rays, extras, .. } = self.part(range);
+        let part = self.part(range);
+        let Self { first, rays, extras, span, .. } = part;
         if self.query.on_bad == OnBad::Refuse && !matches!(rays, Source::Records(_)) {
-            (first..).zip(0..rays.len()).try_for_each(|(number, i)| rays.check_one(i, number))?;
+            (0..rays.len()).try_for_each(|i| part.check_one(i))?;
         }
-        Ok(Taken { first, rays: rays.records().into_owned(), extras: extras.some(0..rays.len()) })
+        Ok(Taken { first, rays: rays.records().into_owned(), extras: extras.some(0..rays.len()), span })
     }
 
     /// The rays with these numbers, to be cast again: errors have been found before.
     pub(crate) fn some(&self, numbers: &[usize]) -> Taken {
         let rays = numbers.iter().map(|&i| self.rays.ray(i)).collect();
-        Taken { first: self.first, rays, extras: self.extras.some(numbers.iter().copied()) }
+        Taken { first: self.first, rays, extras: self.extras.some(numbers.iter().copied()), span: self.span }
     }
 }
 
 impl Batch<'_> {
+    /// Why ray `i` cannot be used, if it cannot.
+    pub(crate) fn check_one(&self, i: usize) -> Result<()> {
+        let number = self.first + i as u64;
+        self.rays.check_one(i, number)?;
+        if self.span.is_none() && !self.extras.move_things() {
+            return Ok(());
+        }
+        self.extras.check_one(i, number, &self.rays.ray(i), self.span)
+    }
+
     /// Numbers of those of its rays, written down, that can be used.
     pub(super) fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
         let mut usable = Vec::with_capacity(rays.len());
         for i in 0..rays.len() {
-            match self.rays.check_one(i, self.first + i as u64) {
+            match self.check_one(i) {
                 Ok(()) => usable.push(i as u32),
                 Err(error) if self.query.on_bad == OnBad::Refuse => return Err(error),
                 Err(_) => {}

@@ -2,11 +2,12 @@
 
 use super::decide::{Met, Verdict, decide};
 use super::judge::{judge_approach, judge_pair, round_hit, round_roots};
+use super::moving::{Target, scale_moving};
 use super::solve::{Solved, scale, solve_approach, solve_fast, solve_standard};
 use super::sweep::{Known, Spheres, Visitor, Wanted};
 use crate::extras::Extra;
 use crate::query::{Precision, Query};
-use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, Sphere};
+use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray};
 
 /// What a ray is cast against.
 #[derive(Clone, Copy)]
@@ -14,7 +15,7 @@ pub(crate) enum Against<'a> {
     /// Every sphere of a scene that is for the ray.
     Scene(Spheres<'a>, Extra),
     /// One sphere and its id.
-    One(u32, &'a Sphere),
+    One(u32, Target<'a>),
 }
 
 impl Against<'_> {
@@ -27,18 +28,19 @@ impl Against<'_> {
     /// The same for one that stays where it is.
     pub(crate) fn show_to<V: Visitor>(self, ray: &Ray, visitor: &mut V, precision: Precision) {
         match self {
-            Against::One(id, sphere) => visitor.see(ray, id, sphere),
+            Against::One(id, target) => visitor.see(ray, id, target),
             Against::Scene(scene, extra) => {
-                let picked = if scene.masks.is_none() && extra == Extra::NONE { &[] } else { &[extra][..] };
+                let plain = scene.masks.is_none() && scene.velocities.is_none() && extra == Extra::NONE;
+                let picked = if plain { &[] } else { &[extra][..] };
                 scene.sweep(std::slice::from_ref(ray), picked, std::slice::from_mut(visitor), precision);
             }
         }
     }
 
-    fn sphere(&self, id: u32) -> Option<&Sphere> {
+    fn target(&self, id: u32) -> Option<Target<'_>> {
         match self {
-            Against::One(own, sphere) => (*own == id).then_some(sphere),
-            Against::Scene(scene, _) => scene.spheres.get(id as usize),
+            Against::One(own, target) => (*own == id).then_some(*target),
+            Against::Scene(scene, extra) => scene.target(id, Some(extra)),
         }
     }
 }
@@ -112,9 +114,21 @@ pub(crate) fn finite(ray: &Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
 
-pub(super) fn solve(ray: &Ray, sphere: &Sphere, precision: Precision) -> Solved {
-    let scaled = scale(ray, sphere);
-    if precision == Precision::Fast { solve_fast(&scaled) } else { solve_standard(&scaled) }
+pub(super) fn solve(ray: &Ray, target: Target<'_>, precision: Precision) -> Solved {
+    match (&target.moves, precision) {
+        (None, Precision::Fast) => solve_fast::<false>(&scale(ray, target.sphere)),
+        (None, _) => solve_standard::<false>(&scale(ray, target.sphere)),
+        (Some(moves), Precision::Fast) => solve_fast::<true>(&scale_moving(ray, target.sphere, moves)),
+        (Some(moves), _) => solve_standard::<true>(&scale_moving(ray, target.sphere, moves)),
+    }
+}
+
+/// Where the ray passes nearest, and the clearance there.
+fn nearest_pass(ray: &Ray, target: Target<'_>, t_min: f32, t_max: f32) -> (f32, f32) {
+    match &target.moves {
+        None => solve_approach::<false>(&scale(ray, target.sphere), t_min, t_max),
+        Some(moves) => solve_approach::<true>(&scale_moving(ray, target.sphere, moves), t_min, t_max),
+    }
 }
 
 /// A solve's saturated number as the infinity it stands for.
@@ -142,10 +156,10 @@ impl<'a> Closest<'a> {
             let ClosestExact { answer, beyond, .. } = against.show(ray, judge, query.precision);
             return Found { answer, judged: true, beyond: beyond && !answer.is_hit() };
         }
-        let Some(sphere) = against.sphere(best.id) else {
+        let Some(target) = against.target(best.id) else {
             return Found { answer: Hit::MISS, judged: false, beyond: best.beyond };
         };
-        let t = if exact { round_hit(ray, sphere, query) } else { best.t };
+        let t = if exact { round_hit(ray, target, query) } else { best.t };
         Found { answer: Hit { t, id: best.id }, judged: false, beyond: false }
     }
 
@@ -160,15 +174,15 @@ impl<'a> Closest<'a> {
 impl Visitor for Closest<'_> {
     const WANTED: Wanted = Wanted::Met;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
-        self.take(ray, id, sphere, &solve(ray, sphere, self.query.precision));
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.take(ray, id, target, &solve(ray, target, self.query.precision));
     }
 
     fn solves(&self) -> bool {
         true
     }
 
-    fn take(&mut self, ray: &Ray, id: u32, _: &Sphere, solved: &Solved) {
+    fn take(&mut self, ray: &Ray, id: u32, _: Target<'_>, solved: &Solved) {
         let exact = self.query.precision == Precision::Exact;
         self.best.take(id, &decide(solved, &finite(ray), self.query, exact));
     }
@@ -190,8 +204,8 @@ struct ClosestExact<'a> {
 impl Visitor for ClosestExact<'_> {
     const WANTED: Wanted = Wanted::Met;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
-        match judge_pair(ray, sphere, self.query) {
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        match judge_pair(ray, target, self.query) {
             (Met::Yes, t) if (t, id) < (self.answer.t, self.answer.id) => self.answer = Hit { t, id },
             (Met::Beyond, _) => self.beyond = true,
             _ => {}
@@ -205,11 +219,11 @@ impl Visitor for ClosestExact<'_> {
 
 /// Both roots of the sphere that was hit.
 pub(crate) fn interval_of(ray: &Ray, against: Against<'_>, query: &Query, hit: Hit) -> Interval {
-    let Some(sphere) = against.sphere(hit.id) else { return Interval::MISS };
+    let Some(target) = against.target(hit.id) else { return Interval::MISS };
     let (t_enter, t_exit) = if query.precision == Precision::Exact {
-        round_roots(ray, sphere)
+        round_roots(ray, target)
     } else {
-        let solved = solve(ray, sphere, query.precision);
+        let solved = solve(ray, target, query.precision);
         (reported(solved.t_enter), reported(solved.t_exit))
     };
     Interval { t_enter, t_exit, id: hit.id }
@@ -254,11 +268,11 @@ impl Occluded<'_> {
 impl Visitor for Occluded<'_> {
     const WANTED: Wanted = Wanted::Met;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
         if self.judging {
-            self.hear(judge_pair(ray, sphere, self.query).0);
+            self.hear(judge_pair(ray, target, self.query).0);
         } else {
-            self.take(ray, id, sphere, &solve(ray, sphere, self.query.precision));
+            self.take(ray, id, target, &solve(ray, target, self.query.precision));
         }
     }
 
@@ -266,7 +280,7 @@ impl Visitor for Occluded<'_> {
         !self.judging
     }
 
-    fn take(&mut self, ray: &Ray, _: u32, _: &Sphere, solved: &Solved) {
+    fn take(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &Solved) {
         self.hear(decide(solved, &finite(ray), self.query, self.query.precision == Precision::Exact).met);
     }
 
@@ -281,13 +295,21 @@ impl Visitor for Occluded<'_> {
 }
 
 /// How far a solved clearance can be off: its own rounding, and the foot's.
-fn clearance_bound(ray: &Ray, sphere: &Sphere, t: f32, clearance: f32) -> f32 {
+fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32 {
     if t.abs() >= f32::MAX || clearance.abs() >= f32::MAX {
         // A saturated number stands for more than it shows.
         return f32::MAX;
     }
-    let size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
-    let along = ray.direction.abs().element_sum() * t.abs();
+    let sphere = target.sphere;
+    let mut size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
+    let mut along = ray.direction.abs().element_sum() * t.abs();
+    if let Some(moves) = &target.moves {
+        let speed = moves.velocity.abs().element_sum();
+        // Not the difference: noise is a part of each.
+        size = ray.origin.abs().element_sum() + sphere.center.abs().element_sum() + sphere.radius + moves.radius;
+        size += speed * moves.time.abs();
+        along += if moves.relative { speed * t.abs() } else { 0.0 };
+    }
     (clearance.abs() * 9.54e-7 + (size + along) * 1.5e-11).min(f32::MAX)
 }
 
@@ -309,7 +331,7 @@ impl<'a> Nearest<'a> {
 
     pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Approach> {
         let Self { query, best, high, rival, .. } = self;
-        let Some(sphere) = against.sphere(best.id) else {
+        let Some(target) = against.target(best.id) else {
             return Found { answer: Approach::NONE, judged: false, beyond: false };
         };
         if query.precision != Precision::Exact {
@@ -318,7 +340,7 @@ impl<'a> Nearest<'a> {
             return Found { answer, judged: false, beyond: false };
         }
         if rival > high && high < f32::MAX {
-            let (t, clearance) = judge_approach(ray, sphere);
+            let (t, clearance) = judge_approach(ray, target);
             return Found { answer: Approach { t, clearance, id: best.id }, judged: false, beyond: false };
         }
         let NearestExact { answer, .. } =
@@ -330,11 +352,11 @@ impl<'a> Nearest<'a> {
 impl Visitor for Nearest<'_> {
     const WANTED: Wanted = Wanted::Near;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
         let ends = finite(ray);
-        let (t, clearance) = solve_approach(&scale(ray, sphere), ends.t_min, ends.t_max);
+        let (t, clearance) = nearest_pass(ray, target, ends.t_min, ends.t_max);
         let exact = self.query.precision == Precision::Exact;
-        let bound = if exact { clearance_bound(ray, sphere, t, clearance) } else { 0.0 };
+        let bound = if exact { clearance_bound(ray, target, t, clearance) } else { 0.0 };
         if self.best.id == NO_SPHERE || (clearance, t, id) < (self.best.clearance, self.best.t, self.best.id) {
             if self.best.id != NO_SPHERE {
                 self.rival = self.rival.min(self.low);
@@ -361,13 +383,13 @@ struct NearestExact {
 impl Visitor for NearestExact {
     const WANTED: Wanted = Wanted::Near;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
         let ends = finite(ray);
-        let (t, clearance) = solve_approach(&scale(ray, sphere), ends.t_min, ends.t_max);
-        if clearance - clearance_bound(ray, sphere, t, clearance) > self.high {
+        let (t, clearance) = nearest_pass(ray, target, ends.t_min, ends.t_max);
+        if clearance - clearance_bound(ray, target, t, clearance) > self.high {
             return;
         }
-        let (t, clearance) = judge_approach(ray, sphere);
+        let (t, clearance) = judge_approach(ray, target);
         let Approach { t: best_t, clearance: best, id: best_id } = self.answer;
         if best_id == NO_SPHERE || (clearance, t, id) < (best, best_t, best_id) {
             self.answer = Approach { t, clearance, id };

@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use glam::DVec3;
 
 use super::decide::{Root, Roots};
+use super::moving::Target;
 use crate::records::{Ray, Sphere};
 
 const V: f64 = 1.0 / 9_007_199_254_740_992.0;
@@ -23,10 +24,23 @@ pub(crate) struct DoubleRoots {
 
 impl DoubleRoots {
     /// Solves one pair; inputs are finite and the direction is not zero.
-    pub(crate) fn new(ray: &Ray, sphere: &Sphere) -> Self {
-        let (o, d, c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
-        let r = f64::from(sphere.radius);
+    pub(crate) fn new(ray: &Ray, target: Target<'_>) -> Self {
+        let sphere = target.sphere;
+        let (o, mut d, mut c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
+        let (mut r, mut slop) = (f64::from(sphere.radius), 0.0);
+        if let Some(moves) = &target.moves {
+            let velocity = moves.velocity.as_dvec3();
+            // Where the centre is, to a rounding of each part of it; d and r are as exact as what is done with them.
+            c += velocity * f64::from(moves.time);
+            slop = 8.0 * V * (sphere.center.as_dvec3().length() + c.length() + o.length());
+            d += moves.low.as_dvec3() - if moves.relative { velocity } else { DVec3::ZERO };
+            r += f64::from(moves.radius);
+        }
         let e: DVec3 = c - o;
+        if target.moves.is_some() {
+            // One more rounding of d and of r.
+            slop += 8.0 * V * (e.length() + r);
+        }
         let a = d.dot(d);
         let (b, length) = (e.dot(d), a.sqrt());
         let k = b / a;
@@ -34,15 +48,15 @@ impl DoubleRoots {
         let disc = r * r - p.dot(p);
         // |δp| ≤ 10 v |e|: one rounding in e, three in b, one each in k, k·d and the difference, with |k d| ≤ |e|.
         let (em, pm) = (e.length(), p.length());
-        let dp = 24.0 * V * em;
-        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * V * (r * r + pm * pm);
+        let dp = 24.0 * V * em + 4.0 * slop;
+        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * V * (r * r + pm * pm) + 2.0 * slop * r;
         let h = disc.max(0.0).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
         let constant = e.dot(e) - r * r;
         // One rounding of e moves e·e by 2 v |e|², its products and sums by 5 v |e|².
-        let dconstant = 16.0 * V * (em * em + r * r);
+        let dconstant = 16.0 * V * (em * em + r * r) + 4.0 * slop * (em + r + slop);
         let q = if b < 0.0 { b - h * length } else { b + h * length };
-        let dq = (16.0 * V * em + dh + 4.0 * V * h) * length;
+        let dq = (16.0 * V * em + 4.0 * slop + dh + 4.0 * V * h) * length;
         let (far, near) = if q == 0.0 { (0.0, 0.0) } else { (q / a, constant / q) };
         let dfar = dq / a + 8.0 * V * far.abs();
         let dnear = if q.abs() > 2.0 * dq {

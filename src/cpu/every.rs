@@ -3,11 +3,12 @@
 use super::cast::{Against, Found, finite, reported, solve};
 use super::decide::{Met, decide};
 use super::judge::{judge_pair, round_roots};
+use super::moving::Target;
 use super::pool::Pool;
 use super::solve::Solved;
 use super::sweep::{Known, Visitor, Wanted};
 use crate::query::{Precision, Query};
-use crate::records::{Interval, Ray, Sphere};
+use crate::records::{Interval, Ray};
 
 /// Up to so many spheres that are met for certain cut a walk off before they are solved. Their ends are 8 bytes a ray of a stream
 /// each; beyond, most of what lies before the last of them is met anyway.
@@ -15,10 +16,10 @@ const CUTTING: usize = 64;
 
 /// What the policies make of a solved pair, with nothing left open: what the solve's bounds do not prove at precision `exact` is
 /// decided by exact arithmetic, as the last number tells. With the `t` it is met at.
-fn settle(ray: &Ray, sphere: &Sphere, solved: &Solved, query: &Query) -> (Met, f32, bool) {
+fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Query) -> (Met, f32, bool) {
     let verdict = decide(solved, &finite(ray), query, query.precision == Precision::Exact);
     if verdict.met == Met::Maybe {
-        let (met, t) = judge_pair(ray, sphere, query);
+        let (met, t) = judge_pair(ray, target, query);
         return (met, t, true);
     }
     (verdict.met, verdict.t, false)
@@ -45,16 +46,16 @@ impl<'a> Count<'a> {
 impl Visitor for Count<'_> {
     const WANTED: Wanted = Wanted::Met;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
-        self.take(ray, id, sphere, &solve(ray, sphere, self.query.precision));
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.take(ray, id, target, &solve(ray, target, self.query.precision));
     }
 
     fn solves(&self) -> bool {
         true
     }
 
-    fn take(&mut self, ray: &Ray, _: u32, sphere: &Sphere, solved: &Solved) {
-        let (met, _, judged) = settle(ray, sphere, solved, self.query);
+    fn take(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &Solved) {
+        let (met, _, judged) = settle(ray, target, solved, self.query);
         self.count += u32::from(met == Met::Yes);
         self.beyond |= met == Met::Beyond;
         self.judged |= judged;
@@ -166,23 +167,23 @@ impl Drop for Every<'_> {
 impl Visitor for Every<'_> {
     const WANTED: Wanted = Wanted::Met;
 
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere) {
-        self.take(ray, id, sphere, &solve(ray, sphere, self.query.precision));
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.take(ray, id, target, &solve(ray, target, self.query.precision));
     }
 
     fn solves(&self) -> bool {
         true
     }
 
-    fn take(&mut self, ray: &Ray, id: u32, sphere: &Sphere, solved: &Solved) {
-        let (met, t, judged) = settle(ray, sphere, solved, self.query);
+    fn take(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &Solved) {
+        let (met, t, judged) = settle(ray, target, solved, self.query);
         self.judged |= judged;
         self.beyond |= met == Met::Beyond;
         if met != Met::Yes {
             return;
         }
         let entry = if self.query.precision == Precision::Exact {
-            let (t_enter, t_exit) = round_roots(ray, sphere);
+            let (t_enter, t_exit) = round_roots(ray, target);
             let roots = Interval { t_enter, t_exit, id };
             // What needed no judge is told from its rounded roots, too: both lie on the sides of the start that they did before.
             Entry::new(if judged { t } else { roots.met_at(ray, self.query.inside) }, id, t_enter, t_exit)

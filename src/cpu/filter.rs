@@ -23,6 +23,7 @@ use rayon::prelude::*;
 
 use super::level::Level;
 use crate::error::Result;
+use crate::extras::Extra;
 use crate::memory::room;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
@@ -187,6 +188,30 @@ impl Frame {
     }
 }
 
+impl Frame {
+    /// By how much more a sphere may be off a ray that brings something along: the ray's radius, and what its direction lacks, as far
+    /// away as spheres are.
+    pub(crate) fn growth(&self, ray: &Ray, extra: &Extra) -> f64 {
+        if !extra.moves() {
+            return 0.0;
+        }
+        let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
+        let low = DVec3::from_array(extra.low.map(f64::from)).length() / ray.direction.as_dvec3().length();
+        (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * low) * 1.00001
+    }
+}
+
+impl Line {
+    /// Comes so much nearer to everything.
+    pub(crate) fn grow(&mut self, by: f64) {
+        if by > 0.0 {
+            let delta = f64::from(self.floor).sqrt() + by;
+            self.spread = up(f64::from(self.spread) + 2.0 * by * (1.0 + 32.0 * U));
+            self.floor = up(delta * delta * (1.0 + 32.0 * U));
+        }
+    }
+}
+
 impl Block {
     fn new(spheres: &[Sphere], frame: &Frame) -> Self {
         let mut block = Self {
@@ -216,6 +241,12 @@ fn up(x: f64) -> f32 {
 }
 
 impl Ruler {
+    /// Comes so much nearer to everything.
+    pub(crate) fn grow(&mut self, by: f64) {
+        self.clearance_slack += by;
+        self.slack += by;
+    }
+
     /// The end of the stretch when nothing that is met later than `t` counts.
     ///
     /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then

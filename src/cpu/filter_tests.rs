@@ -101,8 +101,11 @@ fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
         for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
             prop_assert!(ExactRoots::new(ray, sphere).crossing.is_lt(), "{ray:?} meets {sphere:?}");
             let scaled = solve::scale(ray, sphere);
-            let solved =
-                if precision == Precision::Fast { solve::solve_fast(&scaled) } else { solve::solve_standard(&scaled) };
+            let solved = if precision == Precision::Fast {
+                solve::solve_fast::<false>(&scaled)
+            } else {
+                solve::solve_standard::<false>(&scaled)
+            };
             prop_assert!(solved.disc < 0.0, "{precision:?} says that {ray:?} meets {sphere:?}");
         }
     }
@@ -122,11 +125,11 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
             let scaled = solve::scale(ray, sphere);
             for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                 let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
-                let judged = judge_pair(ray, sphere, &query);
+                let judged = judge_pair(ray, crate::cpu::moving::Target::at_rest(sphere), &query);
                 prop_assert!(judged.0 != Met::Yes || judged.1 > last, "{judged:?} of {ray:?} and {sphere:?}, {last:e}");
                 let (solved, doubtful) = match precision {
-                    Precision::Fast => (solve::solve_fast(&scaled), false),
-                    _ => (solve::solve_standard(&scaled), precision == Precision::Exact),
+                    Precision::Fast => (solve::solve_fast::<false>(&scaled), false),
+                    _ => (solve::solve_standard::<false>(&scaled), precision == Precision::Exact),
                 };
                 // A number beyond f32 stands for more than it shows: `exact` judges, as above.
                 if doubtful && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
@@ -156,7 +159,7 @@ fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestC
         mask[0]
     });
     for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
-        let (_, clearance) = solve::solve_approach(&solve::scale(ray, sphere), ends.t_min, ends.t_max);
+        let (_, clearance) = solve::solve_approach::<false>(&solve::scale(ray, sphere), ends.t_min, ends.t_max);
         prop_assert!(clearance > limit, "{clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
         let (_, clearance) = exact::approach(ray, sphere);
         prop_assert!(clearance > limit, "exactly {clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
@@ -180,7 +183,7 @@ proptest! {
     #[test]
     fn what_is_off_the_stretch_does_not_count((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let sphere = which.get(&spheres);
-        let solved = solve::solve_standard(&solve::scale(&ray, sphere));
+        let solved = solve::solve_standard::<false>(&solve::scale(&ray, sphere));
         for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
             check_stretch(&ray, &spheres, last)?;
             // The same number as the ray's own ends.

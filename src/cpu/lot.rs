@@ -85,7 +85,7 @@ dispatch! {
 #[inline(always)]
 fn solve_fast_lot<L>(lot: &mut Lot) {
     for i in 0..LOT {
-        let solved = solve_fast(&lot.pair(i));
+        let solved = solve_fast::<false>(&lot.pair(i));
         (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
     }
 }
@@ -94,7 +94,7 @@ fn solve_fast_lot<L>(lot: &mut Lot) {
 #[inline(always)]
 fn solve_standard_lot<L>(lot: &mut Lot) {
     for i in 0..LOT {
-        let solved = solve_standard(&lot.pair(i));
+        let solved = solve_standard::<false>(&lot.pair(i));
         (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
     }
 }
@@ -103,7 +103,7 @@ fn solve_standard_lot<L>(lot: &mut Lot) {
 #[inline(always)]
 fn solve_bounded_lot<L>(lot: &mut Lot) {
     for i in 0..LOT {
-        let solved = solve_standard(&lot.pair(i));
+        let solved = solve_standard::<false>(&lot.pair(i));
         (lot.disc[i], lot.disc_bound[i]) = (solved.disc, solved.disc_bound);
         (lot.enter[i], lot.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
         (lot.exit[i], lot.exit_bound[i]) = (solved.t_exit, solved.exit_bound);

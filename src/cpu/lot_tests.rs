@@ -46,7 +46,8 @@ fn a_lot_is_solved_as_its_pairs_are() {
             for precision in Precision::ALL {
                 lot.solve(level, precision);
                 for (i, (ray, sphere)) in pairs.iter().enumerate() {
-                    let solve = if precision == Precision::Fast { solve_fast } else { solve_standard };
+                    let solve =
+                        if precision == Precision::Fast { solve_fast::<false> } else { solve_standard::<false> };
                     let (alone, among) = (bits(&solve(&scale(ray, sphere))), bits(&lot.solved(i)));
                     let asked = if precision == Precision::Exact { 8 } else { 3 };
                     let what = format!("round {round}, {}, {precision:?}: {ray:?} {sphere:?}", level.word());

@@ -20,6 +20,7 @@ mod fetch;
 pub(crate) mod lens;
 pub(crate) mod lists;
 mod lot;
+pub(crate) mod moving;
 mod near;
 mod order;
 pub(crate) mod paint;
@@ -41,7 +42,7 @@ pub(crate) use cast::{Against, Found, finite};
 use cast::{Closest, Nearest, Occluded};
 use every::Count;
 pub(crate) use every::key_of;
-use fetch::fetch;
+pub(crate) use fetch::fetch;
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
 pub(crate) use index::{index_bytes, sweep_only};
@@ -50,10 +51,14 @@ pub(crate) use level::Level;
 
 use crate::error::{Error, Result};
 use crate::extras::{Extra, Extras};
+use crate::held::{Columns, Given};
 use crate::memory::room;
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
+use glam::Vec3;
+use moving::Target;
 use order::Sorter;
+pub(crate) use pairs::two_sum;
 use sweep::{Spheres, Visitor};
 use walk::STREAM;
 
@@ -69,6 +74,8 @@ pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
     /// None where each has every bit.
     pub(crate) masks: Option<Vec<u32>>,
+    /// None where all are at rest.
+    pub(crate) velocities: Option<Vec<Vec3>>,
     index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
@@ -92,46 +99,54 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 }
 
 impl CpuScene {
+    #[cfg(test)]
     pub(crate) fn new(spheres: &[Sphere]) -> Result<Self> {
         Self::with(spheres, Index::new(spheres, Level::best())?)
     }
 
-    /// Pairs are looked up one by one: no index.
-    pub(crate) fn pairs(spheres: &[Sphere]) -> Result<Self> {
-        Ok(Self { pairwise: true, ..Self::with(spheres, Index::blocks(&[], Level::best())?)? })
-    }
-
-    /// For the few rays that a GPU leaves undecided: a tree would take longer to grow than it saves.
-    pub(crate) fn judging(spheres: &[Sphere]) -> Result<Self> {
-        Self::with(spheres, Index::blocks(spheres, Level::best())?)
-    }
-
-    /// For the device that casts: itself, or a GPU that it judges for.
-    pub(crate) fn beside(gpu: bool, spheres: &[Sphere], masks: Option<Vec<u32>>, pairwise: bool) -> Result<Self> {
-        let mut scene = match gpu {
-            _ if pairwise => Self::pairs(spheres),
-            true => Self::judging(spheres),
-            false => Self::new(spheres),
-        }?;
-        if let (Index::Tree(planted), Some(masks)) = (&mut scene.index, &masks) {
+    /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
+    /// longer to grow than it saves; pairs are looked up one by one.
+    pub(crate) fn beside(gpu: bool, given: &Given<'_>, pairwise: bool) -> Result<Self> {
+        let mut index = match gpu {
+            _ if pairwise => Index::blocks(&[], Level::best())?,
+            true => Index::blocks(given.bounds(), Level::best())?,
+            false => Index::new(given.bounds(), Level::best())?,
+        };
+        let Columns { masks, velocities } = given.columns.clone();
+        if let (Index::Tree(planted), Some(masks)) = (&mut index, &masks) {
             planted.lay_masks(masks)?;
         }
-        Ok(Self { masks, ..scene })
+        Ok(Self { masks, velocities, pairwise, ..Self::with(given.spheres, index)? })
     }
 
     fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);
-        Ok(Self { spheres: own, masks: None, index, pairwise: false })
+        Ok(Self { spheres: own, masks: None, velocities: None, index, pairwise: false })
     }
 
     fn spheres(&self) -> Spheres<'_> {
-        Spheres { spheres: &self.spheres, masks: self.masks.as_deref(), index: &self.index }
+        Spheres {
+            spheres: &self.spheres,
+            masks: self.masks.as_deref(),
+            velocities: self.velocities.as_deref(),
+            index: &self.index,
+        }
     }
 
     /// Whether spheres are to be picked by what rays bring along.
     pub(crate) fn picks(&self, extras: &Extras<'_>) -> bool {
-        self.masks.is_some() || !extras.are_none()
+        self.masks.is_some() || extras.pick()
+    }
+
+    /// Whether spheres are not where, or not as large as, they are at rest.
+    pub(crate) fn moves(&self, extras: &Extras<'_>) -> bool {
+        self.velocities.is_some() || extras.move_things()
+    }
+
+    /// What a ray sees of a sphere.
+    pub(crate) fn target(&self, id: u32, extra: &Extra) -> Option<Target<'_>> {
+        self.spheres().target(id, Some(extra))
     }
 
     /// Whether a ray that brings this along may meet a sphere.
@@ -142,8 +157,8 @@ impl CpuScene {
     /// What ray number `ray` of the whole input is cast against; nothing when its only sphere is not for it.
     fn against(&self, ray: u64, extra: Extra) -> Option<Against<'_>> {
         if self.pairwise {
-            let sphere = self.spheres.get(ray as usize).filter(|_| self.admits(&extra, ray as u32));
-            sphere.map(|sphere| Against::One(ray as u32, sphere))
+            let target = u32::try_from(ray).ok().and_then(|id| self.target(id, &extra));
+            target.filter(|_| self.admits(&extra, ray as u32)).map(|target| Against::One(ray as u32, target))
         } else {
             Some(Against::Scene(self.spheres(), extra))
         }
@@ -218,7 +233,7 @@ impl CpuScene {
                 places.iter().for_each(|&i| {
                     fetch(&rays[i as usize]);
                     fetch(&out[i as usize]);
-                    extras.columns().flatten().for_each(|column| fetch(&column[i as usize]));
+                    extras.fetch(i as usize);
                 });
                 let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
                 let picked = self.picked(&extras, places);
@@ -237,7 +252,7 @@ impl CpuScene {
 
     /// What the rays at these places bring along; nothing where nothing is to be picked by it.
     fn picked(&self, extras: &Extras<'_>, places: &[u32]) -> Vec<Extra> {
-        if !self.picks(extras) {
+        if !self.picks(extras) && !self.moves(extras) {
             return Vec::new();
         }
         places.iter().map(|&i| extras.of(i as usize)).collect()

@@ -71,7 +71,8 @@ pub(crate) fn search<V: Visitor>(
     visitor: &mut V,
     precision: Precision,
 ) {
-    let (mut line, ruler) = planted.frame.prepare(ray, precision);
+    let (mut line, mut ruler) = planted.frame.prepare(ray, precision);
+    ruler.grow(extra.map_or(0.0, |extra| planted.frame.growth(ray, extra)));
     // From so far everything may be near.
     if line.floor == f32::INFINITY {
         return scene.show_all(ray, extra, visitor);
@@ -112,10 +113,10 @@ impl<V: Visitor> Search<'_, V> {
         self.planted.level.clearances(&self.planted.tree.leaves[number], &self.line, &mut least);
         for (least, id) in least.into_iter().zip(self.planted.tree.ids[number]) {
             if least <= self.line.limit
-                && let Some(sphere) = self.scene.spheres.get(id as usize)
+                && let Some(target) = self.scene.target(id, self.extra)
                 && self.extra.is_none_or(|extra| self.scene.admits(extra, id))
             {
-                self.visitor.see(self.ray, id, sphere);
+                self.visitor.see(self.ray, id, target);
                 self.narrow();
             }
         }

@@ -21,6 +21,11 @@ pub(crate) struct Scaled {
     pub(crate) el: Vec3,
     pub(crate) d: Vec3,
     pub(crate) r: f32,
+    /// What direction and radius lack, and how far `eh + el` may be off: 0 unless the pair moves, see `moving.rs`. Nothing below
+    /// reads them unless `M` says so.
+    pub(crate) dl: Vec3,
+    pub(crate) rl: f32,
+    pub(crate) noise: f32,
     /// A length is the scaled one times `2^length`; a `t` is the scaled one times `2^(length − direction)`.
     pub(crate) length: i32,
     pub(crate) direction: i32,
@@ -56,18 +61,18 @@ pub(crate) struct Solved {
 
 /// 2^n for n in −126..=127.
 #[inline(always)]
-fn power_of_two(n: i32) -> f32 {
+pub(super) fn power_of_two(n: i32) -> f32 {
     f32::from_bits(((n + 127) << 23) as u32)
 }
 
 /// The exponent of a normal f32.
 #[inline(always)]
-fn exponent(x: f32) -> i32 {
+pub(super) fn exponent(x: f32) -> i32 {
     (x.to_bits() >> 23 & 0xff) as i32 - 127
 }
 
 #[inline(always)]
-fn largest(v: Vec3) -> f32 {
+pub(super) fn largest(v: Vec3) -> f32 {
     v.x.abs().max(v.y.abs()).max(v.z.abs())
 }
 
@@ -102,6 +107,9 @@ pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
         el: el * se,
         d: lifted * sd,
         r: r * se,
+        dl: Vec3::ZERO,
+        rl: 0.0,
+        noise: 0.0,
         length: exponent(e) - before,
         direction: exponent(g) - lift,
     }
@@ -135,18 +143,25 @@ pub(crate) fn foot_fast(s: &Scaled) -> Foot {
 
 /// The vector from the point at parameter `k` to the centre as high and low parts.
 #[inline(always)]
-fn perpendicular(s: &Scaled, k: f32) -> (Vec3, Vec3) {
+fn perpendicular<const M: bool>(s: &Scaled, k: f32) -> (Vec3, Vec3) {
     let (mx, my, mz) = (two_product(k, s.d.x), two_product(k, s.d.y), two_product(k, s.d.z));
     let (hx, hy, hz) = (two_sum(s.eh.x, -mx.0), two_sum(s.eh.y, -my.0), two_sum(s.eh.z, -mz.0));
     let high = Vec3::new(hx.0, hy.0, hz.0);
     let low = Vec3::new((hx.1 - mx.1) + s.el.x, (hy.1 - my.1) + s.el.y, (hz.1 - mz.1) + s.el.z);
-    (high, low)
+    (high, if M { low - k * s.dl } else { low })
+}
+
+/// r² as high and low parts.
+#[inline(always)]
+fn square_of_radius<const M: bool>(s: &Scaled) -> (f32, f32) {
+    let rr = two_product(s.r, s.r);
+    if M { (rr.0, rr.1 + (s.r + s.r) * s.rl) } else { rr }
 }
 
 /// r² − |h + l|² with the errors of the squares carried along; also returns the rounded sum h + l.
 #[inline(always)]
-fn difference_of_squares(r: f32, high: Vec3, low: Vec3) -> (f32, Vec3) {
-    let rr = two_product(r, r);
+fn difference_of_squares<const M: bool>(s: &Scaled, high: Vec3, low: Vec3) -> (f32, Vec3) {
+    let rr = square_of_radius::<M>(s);
     let x = quick_two_sum(high.x, low.x);
     let y = quick_two_sum(high.y, low.y);
     let z = quick_two_sum(high.z, low.z);
@@ -164,20 +179,21 @@ fn difference_of_squares(r: f32, high: Vec3, low: Vec3) -> (f32, Vec3) {
 
 /// The foot with error-free corrections; `p` is perpendicular to `d` to about 2⁻⁴⁴.
 #[inline(always)]
-pub(crate) fn foot_standard(s: &Scaled) -> Foot {
+pub(crate) fn foot_standard<const M: bool>(s: &Scaled) -> Foot {
     let a = dot3(s.d, s.d);
     let k = dot3(s.eh, s.d) / a;
-    let (high, low) = perpendicular(s, k);
-    let dk = (dot3(high, s.d) + dot3(low, s.d)) / a;
-    let (disc, p) = difference_of_squares(s.r, high, low - dk * s.d);
+    let (high, low) = perpendicular::<M>(s, k);
+    let rest = dot3(high, s.d) + dot3(low, s.d);
+    let dk = if M { rest + dot3(high, s.dl) } else { rest } / a;
+    let (disc, p) = difference_of_squares::<M>(s, high, low - dk * s.d);
     Foot { k, dk, p, disc }
 }
 
 /// |e|² − r² with the errors of the squares carried along.
 #[inline(always)]
-fn constant_standard(s: &Scaled) -> f32 {
+fn constant_standard<const M: bool>(s: &Scaled) -> f32 {
     let (mx, my, mz) = (two_product(s.eh.x, s.eh.x), two_product(s.eh.y, s.eh.y), two_product(s.eh.z, s.eh.z));
-    let rr = two_product(s.r, s.r);
+    let rr = square_of_radius::<M>(s);
     let ty = two_sum(mx.0, my.0);
     let tz = two_sum(ty.0, mz.0);
     let tr = two_sum(tz.0, -rr.0);
@@ -190,10 +206,13 @@ fn constant_standard(s: &Scaled) -> f32 {
 
 /// The two roots from the foot and the constant term, by the quotient that cancels nothing.
 #[inline(always)]
-fn roots(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
-    let a = dot3(s.d, s.d);
+fn roots<const M: bool>(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
+    let plain = dot3(s.d, s.d);
+    let more = if M { 2.0 * dot3(s.d, s.dl) } else { 0.0 };
+    let a = if M { plain + more } else { plain };
     let w = (a * foot.disc).max(0.0).sqrt();
     let b = dot3(s.eh, s.d) + foot.dk * a;
+    let b = if M { b + foot.k * more } else { b };
     let q = b + if b < 0.0 { -w } else { w };
     if q == 0.0 {
         return (0.0, 0.0);
@@ -221,42 +240,88 @@ fn finish(s: &Scaled, foot: &Foot, roots: (f32, f32), disc_bound: f32, bounds: (
 
 /// Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
 #[inline(always)]
-fn reach(s: &Scaled, foot: &Foot, disc_bound: f32) -> f32 {
+fn reach<const M: bool>(s: &Scaled, foot: &Foot, disc_bound: f32) -> f32 {
     let half = (foot.disc.abs() + disc_bound).sqrt() * 1.01;
+    let half = if M { half + 4.0 * s.noise } else { half };
     (half + 32.0 * U * (norm1(s.eh) + s.r)) / dot3(s.d, s.d).sqrt()
+}
+
+/// Whether ray and sphere keep their distance.
+#[inline(always)]
+fn is_at_rest(s: &Scaled) -> bool {
+    s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0
+}
+
+/// A ray inside a sphere that travels with it entered before all time and never leaves.
+#[inline(always)]
+fn solve_at_rest(s: &Scaled) -> Solved {
+    let (disc, _) = difference_of_squares::<true>(s, s.eh, s.el);
+    let e = norm1(s.eh) + s.r;
+    Solved {
+        disc,
+        disc_bound: power_of_two(-39) * e * e + 8.0 * s.noise * e + 4.0 * s.noise * s.noise,
+        t_enter: -f32::MAX,
+        t_exit: f32::MAX,
+        enter_bound: 0.0,
+        exit_bound: 0.0,
+        foot: 0.0,
+        foot_bound: f32::MAX,
+    }
+}
+
+/// What the noise of a moving pair makes of the discriminant, and of a root.
+#[inline(always)]
+fn noise_of(s: &Scaled, foot: &Foot) -> f32 {
+    4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise
+}
+
+#[inline(always)]
+fn noise_along(s: &Scaled, h: f32) -> f32 {
+    4.0 * s.noise * (1.0 + s.r / h) / dot3(s.d, s.d).sqrt()
 }
 
 /// Plain f32. The flag is right when |b/r − 1| > 32 u (1 + E/r), and |δt|·|d| ≤ 32 u (E + r + E·r/h), whatever the
 /// device's rounding.
 #[inline(always)]
-pub(crate) fn solve_fast(s: &Scaled) -> Solved {
+pub(crate) fn solve_fast<const M: bool>(s: &Scaled) -> Solved {
+    if M && is_at_rest(s) {
+        return solve_at_rest(s);
+    }
     let foot = foot_fast(s);
     let constant = dot3(s.eh, s.eh) - s.r * s.r;
     let e = norm1(s.eh) + s.r;
     // 24 u covers every rounding WGSL allows; the square of p's own error is the floor.
     let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
+    let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
     let h = foot.disc.max(power_of_two(-80)).sqrt();
     let bound = 33.0 * U * (e + e * s.r / h) / dot3(s.d, s.d).sqrt();
-    finish(s, &foot, roots(s, &foot, constant), disc_bound, (bound, bound), reach(s, &foot, disc_bound))
+    let bound = if M { bound + noise_along(s, h) } else { bound };
+    let roots = roots::<M>(s, &foot, constant);
+    finish(s, &foot, roots, disc_bound, (bound, bound), reach::<M>(s, &foot, disc_bound))
 }
 
 /// Compensated f32. The flag is right when |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 #[inline(always)]
-pub(crate) fn solve_standard(s: &Scaled) -> Solved {
-    let foot = foot_standard(s);
+pub(crate) fn solve_standard<const M: bool>(s: &Scaled) -> Solved {
+    if M && is_at_rest(s) {
+        return solve_at_rest(s);
+    }
+    let foot = foot_standard::<M>(s);
     let e = norm1(s.eh) + s.r;
     let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
-    let (t0, t1) = roots(s, &foot, constant_standard(s));
+    let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
+    let (t0, t1) = roots::<M>(s, &foot, constant_standard::<M>(s));
     let h = foot.disc.max(power_of_two(-80)).sqrt();
     // Half an ulp more than the promise on either side of two roots makes their rounded values differ.
     let grazing = 10.0 * U * s.r * s.r / (h * dot3(s.d, s.d).sqrt());
+    let grazing = if M { grazing + noise_along(s, h) } else { grazing };
     let bounds = (10.0 * U * t0.abs() + grazing, 10.0 * U * t1.abs() + grazing);
-    finish(s, &foot, (t0, t1), disc_bound, bounds, reach(s, &foot, disc_bound))
+    finish(s, &foot, (t0, t1), disc_bound, bounds, reach::<M>(s, &foot, disc_bound))
 }
 
 /// Distance to the centre minus radius at parameter `t` (unscaled, finite), from compensated differences; in unscaled units.
 #[inline(always)]
-pub(crate) fn clearance_at(s: &Scaled, t: f32) -> f32 {
+pub(crate) fn clearance_at<const M: bool>(s: &Scaled, t: f32) -> f32 {
     let lift = if t.abs() < power_of_two(-100) { 24 } else { 0 };
     let lifted = t * power_of_two(lift);
     let k = unscale(lifted, s.direction - s.length - lift);
@@ -270,8 +335,8 @@ pub(crate) fn clearance_at(s: &Scaled, t: f32) -> f32 {
         let near = unscale(s.r + if k < 0.0 { -along } else { along }, s.length);
         return if far >= f32::MAX { far } else { far - near };
     }
-    let (high, low) = perpendicular(s, k);
-    let (disc, p) = difference_of_squares(s.r, high, low);
+    let (high, low) = perpendicular::<M>(s, k);
+    let (disc, p) = difference_of_squares::<M>(s, high, low);
     clearance(s, disc, p)
 }
 
@@ -287,13 +352,17 @@ fn clearance(s: &Scaled, disc: f32, p: Vec3) -> f32 {
 
 /// Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
 #[inline(always)]
-pub(crate) fn solve_approach(s: &Scaled, t_min: f32, t_max: f32) -> (f32, f32) {
-    let foot = foot_standard(s);
+pub(crate) fn solve_approach<const M: bool>(s: &Scaled, t_min: f32, t_max: f32) -> (f32, f32) {
+    if M && is_at_rest(s) {
+        let (disc, p) = difference_of_squares::<M>(s, s.eh, s.el);
+        return (t_min, clearance(s, disc, p));
+    }
+    let foot = foot_standard::<M>(s);
     let t = unscale(foot.k + foot.dk, s.length - s.direction);
     if t < t_min {
-        (t_min, clearance_at(s, t_min))
+        (t_min, clearance_at::<M>(s, t_min))
     } else if t > t_max {
-        (t_max, clearance_at(s, t_max))
+        (t_max, clearance_at::<M>(s, t_max))
     } else {
         (t, clearance(s, foot.disc, foot.p))
     }

@@ -59,6 +59,23 @@ impl Met {
 }
 
 impl StreamRay {
+    /// Comes so much nearer to everything, in scaled units; and knows of nothing any more that it is met for certain: spheres are not
+    /// where, or not as large as, a leaf has them.
+    pub(crate) fn grow(&mut self, by: f32) {
+        self.begin = f32::INFINITY;
+        if by > 0.0 {
+            let by = by * 1.000_001;
+            for k in 0..3 {
+                let more = (by * self.inverse[k].abs()) * 1.000_001;
+                self.enter[k] -= more;
+                self.leave[k] += more;
+            }
+            let [.., spread, floor, _, _, _] = &mut self.line;
+            let delta = (floor.sqrt() + by) * 1.000_001;
+            (*spread, *floor) = ((*spread + 2.0 * by) * 1.000_001, delta * delta * 1.000_001);
+        }
+    }
+
     /// All rays of an octant meet the same faces first.
     pub(crate) fn octant(&self) -> usize {
         (0..3).fold(0, |octant, i| octant | usize::from(self.inverse[i] < 0.0) << i)

@@ -2,17 +2,20 @@
 
 use super::filter::{BLOCK, Block, Columns, Line, Ruler};
 use super::index::Index;
+use super::moving::Target;
 use super::solve::Solved;
 use super::{near, walk};
 use crate::extras::Extra;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
+use glam::Vec3;
 
 /// A scene as a sweep needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Spheres<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) masks: Option<&'a [u32]>,
+    pub(crate) velocities: Option<&'a [Vec3]>,
     pub(crate) index: &'a Index,
 }
 
@@ -51,13 +54,13 @@ pub(crate) trait Visitor {
     /// What is wanted.
     const WANTED: Wanted;
     /// Sees one sphere; the order does not matter.
-    fn see(&mut self, ray: &Ray, id: u32, sphere: &Sphere);
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>);
     /// Whether all that it makes of a sphere comes from the solve at the query's precision. Those of a batch are alike in this.
     fn solves(&self) -> bool {
         false
     }
     /// Sees one sphere that was solved, if it [`solves`](Self::solves).
-    fn take(&mut self, _ray: &Ray, _id: u32, _sphere: &Sphere, _solved: &Solved) {}
+    fn take(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &Solved) {}
     /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
     fn counts(&self, ray: &Ray) -> Option<f32>;
     /// Is told of so many spheres that are met for certain, unsolved; what it then knows.
@@ -78,7 +81,15 @@ struct Under<'a> {
     ruler: Ruler,
 }
 
-impl Spheres<'_> {
+impl<'a> Spheres<'a> {
+    /// A sphere as a ray sees it that brings something along.
+    #[inline(always)]
+    pub(crate) fn target(&self, id: u32, extra: Option<&Extra>) -> Option<Target<'a>> {
+        let sphere = self.spheres.get(id as usize)?;
+        let velocity = self.velocities.map(|velocities| velocities[id as usize]);
+        Some(extra.map_or(Target::at_rest(sphere), |extra| Target::new(sphere, velocity, extra)))
+    }
+
     /// Whether a ray that brings this along may meet a sphere.
     #[inline(always)]
     pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
@@ -87,9 +98,11 @@ impl Spheres<'_> {
 
     /// Shows one visitor every sphere that is for its ray.
     pub(crate) fn show_all<V: Visitor>(&self, ray: &Ray, extra: Option<&Extra>, visitor: &mut V) {
-        for (id, sphere) in (0..).zip(self.spheres) {
-            if extra.is_none_or(|extra| self.admits(extra, id)) {
-                visitor.see(ray, id, sphere);
+        for id in 0..self.spheres.len() as u32 {
+            if let Some(target) = self.target(id, extra)
+                && extra.is_none_or(|extra| self.admits(extra, id))
+            {
+                visitor.see(ray, id, target);
             }
         }
     }
@@ -122,7 +135,12 @@ impl Spheres<'_> {
                 continue;
             }
             let Some(counts) = visitor.counts(ray) else { continue };
-            let (mut line, ruler) = columns.frame.prepare(ray, precision);
+            let (mut line, mut ruler) = columns.frame.prepare(ray, precision);
+            if let Some(extra) = extras.get(slot) {
+                let by = columns.frame.growth(ray, extra);
+                line.grow(by);
+                ruler.grow(by);
+            }
             match V::WANTED {
                 Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),
                 Wanted::Near => (line.near, line.far) = ruler.ends(ray),
@@ -156,11 +174,11 @@ impl Spheres<'_> {
                     let id = first + mask.trailing_zeros();
                     mask &= mask - 1;
                     // The last block has room for more spheres than there are.
-                    let Some(sphere) = spheres.get(id as usize) else { break };
+                    let Some(target) = self.target(id, extras.get(*slot)) else { break };
                     if extras.get(*slot).is_some_and(|extra| !self.admits(extra, id)) {
                         continue;
                     }
-                    visitor.see(ray, id, sphere);
+                    visitor.see(ray, id, target);
                     let before = std::mem::replace(&mut counts, visitor.counts(ray));
                     if counts == before {
                         continue;

@@ -44,7 +44,7 @@ fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
 /// Looks at every sphere.
 fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query: &Query) -> Found<T> {
     let mut visitor = T::visitor(query);
-    (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, sphere));
+    (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, crate::cpu::moving::Target::at_rest(sphere)));
     T::found(visitor, ray, against)
 }
 
@@ -66,6 +66,7 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
                     first: (i * size) as u64,
                     rays: Source::Records(rays),
                     extras: crate::extras::Extras::default(),
+                    span: None,
                     query,
                     watch: &watch,
                 };

@@ -12,6 +12,7 @@ use super::aim::LANES;
 use super::fetch::fetch;
 use super::index::Planted;
 use super::lot::{LOT, Lot};
+use super::moving::Target;
 use super::stream::{Entered, Met, StreamRay};
 use super::sweep::{Known, Spheres, Visitor};
 use crate::extras::Extra;
@@ -124,6 +125,11 @@ fn stream<V: Visitor>(
     let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
     for (four, aimed) in fours.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
         planted.level.aim_rays(&planted.frame, four, precision, aimed);
+    }
+    for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
+        if scene.velocities.is_some() || extra.moves() {
+            aimed.grow(planted.frame.growth(ray, extra) as f32);
+        }
     }
     let rays = &rays[..input.len()];
     fars.clear();
@@ -262,17 +268,25 @@ impl<V: Visitor> Walk<'_, V> {
         self.solve(&mut pairs);
         for &Pair { ray, .. } in &pairs {
             let number = ray as usize;
-            let (ray, frame) = (&self.input[number], &self.planted.frame);
+            let ray = &self.input[number];
             let counts = self.visitors[number].counts(ray);
             if counts.is_some_and(|counts| counts >= f32::MAX) {
                 continue;
             }
             // So few are in doubt that no ray keeps its ruler.
-            let far = counts.map_or(f32::NEG_INFINITY, |counts| frame.prepare(ray, self.precision).1.far(counts));
+            let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
             self.fars[number] = self.fars[number].min(far);
         }
         pairs.clear();
         *self.doubtful = pairs;
+    }
+
+    /// Where the stretch ends when nothing that is met later than `t` counts.
+    fn far(&self, number: usize, t: f32) -> f32 {
+        let (ray, frame) = (&self.input[number], &self.planted.frame);
+        let mut ruler = frame.prepare(ray, self.precision).1;
+        ruler.grow(self.extras.get(number).map_or(0.0, |extra| frame.growth(ray, extra)));
+        ruler.far(t)
     }
 
     fn solve_certain(&mut self) {
@@ -294,7 +308,9 @@ impl<V: Visitor> Walk<'_, V> {
         spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
         let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
         for ((pairs, ids), spheres) in lots {
-            let solves = self.visitors[pairs[0].ray as usize].solves();
+            // What moves is solved alone.
+            let still = self.scene.velocities.is_none() && !self.extras.iter().any(Extra::moves);
+            let solves = still && self.visitors[pairs[0].ray as usize].solves();
             if solves {
                 for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
                     lot.set(i, &self.input[pair.ray as usize], sphere);
@@ -304,7 +320,11 @@ impl<V: Visitor> Walk<'_, V> {
             for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
                 let number = pair.ray as usize;
                 let (ray, visitor) = (&self.input[number], &mut self.visitors[number]);
-                if solves { visitor.take(ray, id, sphere, &lot.solved(i)) } else { visitor.see(ray, id, sphere) }
+                if solves {
+                    visitor.take(ray, id, Target::at_rest(sphere), &lot.solved(i));
+                } else if let Some(target) = self.scene.target(id, self.extras.get(number)) {
+                    visitor.see(ray, id, target);
+                }
             }
         }
     }

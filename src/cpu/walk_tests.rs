@@ -26,6 +26,7 @@ fn both<T: CpuQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], ra
                     first: 0,
                     rays: Source::Records(rays),
                     extras: crate::extras::Extras::default(),
+                    span: None,
                     query,
                     watch: &watch,
                 },

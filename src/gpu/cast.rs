@@ -77,6 +77,7 @@ impl GpuScene {
             up: 32 * rays,
             pairs: 16 * rays,
             extras: size_of::<crate::extras::Extra>() as u64 * rays,
+            beside: 0,
             seeds: 0,
             rays: 32 * rays,
             state: 24 * rays,

@@ -11,11 +11,12 @@ use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
-use super::pipelines::{Variant, cast_layout, every_bit};
+use super::pipelines::{Variant, cast_layout, constant};
 use super::probe::Probe;
 use super::slot::Slot;
 use crate::device::Limits;
 use crate::error::{Error, Result};
+use crate::extras::Extra;
 use crate::query::Precision;
 
 /// A wait for a submission, handed to the polling thread.
@@ -72,8 +73,9 @@ pub(crate) struct GpuDevice {
     pub(super) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     /// The layout that all programs of a cast share.
     pub(super) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    /// All bits set: the masks of spheres that have none, and what rays bring along that bring nothing.
+    /// The masks of spheres that have none, and what rays bring along that bring nothing.
     pub(crate) every_bit: wgpu::Buffer,
+    pub(crate) no_extra: wgpu::Buffer,
     /// Buffers for the next cast.
     slots: Mutex<Vec<Slot>>,
     limits: Limits,
@@ -135,7 +137,8 @@ impl GpuDevice {
         let info = device.adapter_info();
         Ok(Self {
             cast: cast_layout(&device),
-            every_bit: every_bit(&device),
+            every_bit: constant(&device, "every bit", &[0xff; 16]),
+            no_extra: constant(&device, "no extra", bytemuck::bytes_of(&Extra::NONE)),
             slots: Mutex::default(),
             limits: Limits::default(),
             made: AtomicU64::new(0),

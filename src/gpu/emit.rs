@@ -109,11 +109,16 @@ impl<'a> Seeds<'a> {
         bytes as u64
     }
 
-    /// Writes it; says which rays cannot be used. What stands for them is harmless, and its answer is not looked at.
-    pub(crate) fn write(&self, upload: &mut Upload, first: u64, on_bad: OnBad) -> Result<Vec<u32>> {
-        let rays = self.rays();
+    /// Writes it; says which rays cannot be used, for what `check` says of them, be it of their `columns`. What stands for them is harmless, and its answer is not looked at.
+    pub(crate) fn write(
+        &self,
+        upload: &mut Upload,
+        on_bad: OnBad,
+        columns: bool,
+        check: impl Fn(usize) -> Result<()>,
+    ) -> Result<Vec<u32>> {
         let mut bad = Vec::new();
-        let mut usable = |at: usize| match rays.check_one(at, first + at as u64) {
+        let mut usable = |at: usize| match check(at) {
             Ok(()) => Ok(true),
             Err(error) if on_bad == OnBad::Refuse => Err(error),
             Err(_) => {
@@ -147,7 +152,7 @@ impl<'a> Seeds<'a> {
                 }
             }
             Self::Grid(part, head, tables) => {
-                if !part.grid.faults.is_empty() {
+                if !part.grid.faults.is_empty() || columns {
                     (0..part.len()).try_for_each(|at| usable(at).map(|_| ()))?;
                 }
                 upload.rays(0, &[*head]);
@@ -218,7 +223,7 @@ pub(crate) async fn made(gpu: &GpuDevice, rays: Source<'_>) -> Result<(Vec<Ray>,
     let sizes =
         Sizes { up, seeds: if seeds.made() { up } else { 0 }, rays: records, results: records, ..Sizes::default() };
     let slot = Slot::new(gpu, sizes).await?;
-    seeds.write(&mut slot.view(gpu).await?, 0, OnBad::Skip)?;
+    seeds.write(&mut slot.view(gpu).await?, OnBad::Skip, false, |at| rays.check_one(at, at as u64))?;
     let group = match &maker {
         Some(maker) if seeds.made() => Some((&maker.pipeline, maker.group(gpu, &slot).await?)),
         _ => None,

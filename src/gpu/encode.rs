@@ -123,6 +123,11 @@ impl CastPlan {
             );
         }
         gpu.check_precision(query.precision)?;
+        if scene.swept {
+            return Err(Error::Usage(
+                "an encoded query knows no times: spheres that move cannot be asked by one".into(),
+            ));
+        }
         let too_large = |what, asked, allowed| Err(Error::TooLarge { what, asked, allowed, device: gpu.name().into() });
         if let [first, rest @ ..] = &scene.parts[..]
             && !rest.is_empty()
@@ -137,7 +142,7 @@ impl CastPlan {
         }
         let programs = Programs::for_question(question);
         let fast = query.precision == Precision::Fast;
-        let own = Overrides { fast, exact: false, picky: scene.masked };
+        let own = Overrides { fast, picky: scene.masked, ..Overrides::default() };
         let walk = programs.walk.filter(|_| scene.is_planted());
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if programs.finish.is_some() { (programs.results)(most) } else { 0 };
@@ -241,7 +246,7 @@ impl CastPlan {
         let found = found.as_entire_buffer_binding();
         let deliver = self.group(&self.deliver, [task, given, rays, found, answered, counted]).await?;
         // No ray brings anything along.
-        let own = [&params, &self.rays, &self.state, &self.results, &gpu.every_bit];
+        let own = [&params, &self.rays, &self.state, &self.results, &gpu.no_extra];
         let [search, finish] = match part {
             Some(part) => part.groups(gpu, own, self.walks).await?,
             None => {

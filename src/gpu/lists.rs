@@ -9,7 +9,7 @@ use super::settle::judged;
 use crate::cpu::{CpuScene, Tally, key_of, round_roots};
 use crate::emit::Source;
 use crate::error::Result;
-use crate::extras::Extra;
+use crate::extras::{Extra, Extras};
 use crate::lists::ALL;
 use crate::query::{Inside, Query};
 use crate::records::{Interval, Ray};
@@ -141,6 +141,8 @@ pub(crate) struct Place {
 /// Some rays' records as they come from the device, and what it takes to bring them in order.
 pub(crate) struct Stretch {
     rays: Vec<Ray>,
+    /// What they bring along, for rounding; empty where that makes nothing move.
+    extras: Vec<Extra>,
     counts: Vec<u32>,
     records: Vec<Interval>,
     inside: Inside,
@@ -155,6 +157,8 @@ pub(crate) struct Fill<'a> {
     /// As many of each list are kept.
     pub(crate) most: u32,
     pub(crate) inside: Inside,
+    /// Where anything moves.
+    pub(crate) extras: Option<Extras<'a>>,
 }
 
 impl Fill<'_> {
@@ -220,9 +224,11 @@ impl Gather for Fill<'_> {
                 }
             }
             if at > begin {
+                let extras =
+                    self.extras.map_or(Vec::new(), |extras| own.clone().map(|i| extras.of(start + i)).collect());
                 let rays = rays.part(own).records().into_owned();
                 let records = records[begin..at].to_vec();
-                let raw = Stretch { rays, counts, records, inside: self.inside, most: self.most };
+                let raw = Stretch { rays, extras, counts, records, inside: self.inside, most: self.most };
                 open.push(Open { at: start + task, ray: raw.rays[0], extra: Extra::NONE, raw });
             }
         }
@@ -231,13 +237,14 @@ impl Gather for Fill<'_> {
 
     fn settle(mut raw: Stretch, _: &Asker, host: &CpuScene, _: &Query, _: &mut Tally) -> Stretch {
         let (mut at, mut kept, mut keys) = (0, 0, Vec::new());
-        for (ray, &count) in raw.rays.iter().zip(&raw.counts) {
+        for (i, (ray, &count)) in raw.rays.iter().zip(&raw.counts).enumerate() {
+            let extra = raw.extras.get(i).unwrap_or(&Extra::NONE);
             keys.clear();
             for mut met in raw.records[at..at + count as usize].iter().copied() {
                 if met.t_enter.to_bits() == TAG_ROUND
-                    && let Some(sphere) = host.spheres.get(met.id as usize)
+                    && let Some(target) = host.target(met.id, extra)
                 {
-                    (met.t_enter, met.t_exit) = round_roots(ray, sphere);
+                    (met.t_enter, met.t_exit) = round_roots(ray, target);
                 }
                 keys.push((key_of(met.met_at(ray, raw.inside), met.id), met));
             }

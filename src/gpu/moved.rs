@@ -3,15 +3,15 @@
 use super::GpuDevice;
 use super::planted::Planted;
 use super::spheres::{Frame, GpuScene, Part};
-use crate::batch::Spheres;
 use crate::builder::Builder;
 use crate::error::Result;
+use crate::held::Given;
 use crate::records::Sphere;
 
 impl GpuScene {
     /// The same with as many other spheres; and by what share its trees have become worse since they were built.
-    pub(crate) async fn moved(&self, gpu: &GpuDevice, given: &Spheres<'_>, builder: Builder) -> Result<(Self, f64)> {
-        let spheres = given.records;
+    pub(crate) async fn moved(&self, gpu: &GpuDevice, given: &Given<'_>, builder: Builder) -> Result<(Self, f64)> {
+        let spheres = given.bounds();
         let frame = Frame::of(spheres);
         let trees = Self::has_trees(gpu, spheres.len(), &frame);
         let mut parts = Vec::new();
@@ -19,11 +19,8 @@ impl GpuScene {
         for old in &self.parts {
             let own = &spheres[old.first as usize..][..old.count as usize];
             let buffer = Self::upload(gpu, own).await?;
-            let masks = match given.masks {
-                Some(_) => Self::upload_masks(gpu, given, old.first, old.count).await?,
-                None => old.masks.clone(),
-            };
-            let mut part = Part { spheres: buffer, masks, planted: None, ..*old };
+            let beside = Self::upload_beside(gpu, given, old.first, old.count).await?;
+            let mut part = Part { spheres: buffer, beside, planted: None, ..*old };
             match (&old.planted, gpu.probe.failure.is_none()) {
                 _ if !trees => part.built_cost = None,
                 (Some(planted), true) => {
@@ -44,8 +41,8 @@ impl GpuScene {
             parts.push(part);
         }
         let loss = if before > 0.0 { now / before - 1.0 } else { 0.0 };
-        let masked = self.masked || given.masks.is_some();
-        Ok((Self { parts, largest: crate::cpu::largest_of(spheres), masked, ..self.like(frame) }, loss))
+        let (masked, swept) = (given.columns.masks.is_some(), given.columns.velocities.is_some());
+        Ok((Self { parts, largest: crate::cpu::largest_of(spheres), masked, swept, ..self.like(frame) }, loss))
     }
 
     /// The same with new trees.
@@ -57,8 +54,8 @@ impl GpuScene {
                 Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, builder).await?),
                 None => None,
             };
-            let (spheres, masks) = (old.spheres.clone(), old.masks.clone());
-            parts.push(Part { spheres, masks, planted, built_cost: None, ..*old });
+            let (spheres, beside) = (old.spheres.clone(), old.beside.clone());
+            parts.push(Part { spheres, beside, planted, built_cost: None, ..*old });
         }
         Ok(Self { parts, ..self.like(self.frame) })
     }
@@ -71,6 +68,7 @@ impl GpuScene {
             frame,
             largest: self.largest,
             masked: self.masked,
+            swept: self.swept,
         }
     }
 }

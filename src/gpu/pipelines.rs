@@ -9,7 +9,7 @@ use super::planted::Planted;
 use crate::error::Result;
 use crate::wgsl::{self, Program};
 
-/// What the host decides of a program: twins of the overrides of `shaders/cast.wgsl` and `shaders/pick.wgsl`.
+/// What the host decides of a program: twins of the overrides of `shaders/cast.wgsl` and `shaders/brought.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Overrides {
     /// The plain solve.
@@ -18,6 +18,10 @@ pub(crate) struct Overrides {
     pub(crate) exact: bool,
     /// Rays and spheres have masks, or rays spheres to skip.
     pub(crate) picky: bool,
+    /// Not everything is what it is at rest.
+    pub(crate) moving: bool,
+    /// Spheres move.
+    pub(crate) swept: bool,
 }
 
 /// A pipeline of one program.
@@ -34,12 +38,12 @@ impl GpuDevice {
         self.pipeline_in(program, own, Some(&self.cast.1)).await
     }
 
-    /// What a cast's programs see: parameters, rays, state, results, what rays bring along; the spheres of one part and their masks,
-    /// and a tree.
+    /// What a cast's programs see: parameters, rays, state, results, what rays bring along; the spheres of one part and what is
+    /// beside them, and a tree.
     pub(crate) async fn cast_group(
         &self,
         [params, rays, state, results, extras]: [&wgpu::Buffer; 5],
-        [spheres, masks]: [&wgpu::Buffer; 2],
+        [spheres, beside]: [&wgpu::Buffer; 2],
         planted: Option<&Planted>,
     ) -> Result<wgpu::BindGroup> {
         // Programs without a tree do not look at it.
@@ -63,7 +67,7 @@ impl GpuDevice {
                     entry(5, nodes.as_entire_binding()),
                     entry(6, order.as_entire_binding()),
                     entry(7, extras.as_entire_binding()),
-                    entry(8, masks.as_entire_binding()),
+                    entry(8, beside.as_entire_binding()),
                 ],
             })
         })
@@ -94,7 +98,9 @@ impl GpuDevice {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                for (name, value) in [("fast", own.fast), ("exact", own.exact), ("picky", own.picky)] {
+                let Overrides { fast, exact, picky, moving, swept } = own;
+                let values = [("fast", fast), ("exact", exact), ("picky", picky), ("moving", moving), ("swept", swept)];
+                for (name, value) in values {
                     if program.source.contains(&format!("override {name}:")) {
                         constants.push((name, f64::from(u8::from(value))));
                     }
@@ -117,7 +123,7 @@ impl GpuDevice {
     }
 }
 
-/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order; what rays bring along, and masks.
+/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order; what rays bring along, and what is beside spheres.
 pub(super) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,
@@ -148,17 +154,16 @@ pub(super) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu
     (group, pipeline)
 }
 
-/// See [`GpuDevice::every_bit`].
-pub(super) fn every_bit(device: &wgpu::Device) -> wgpu::Buffer {
+/// A small buffer with these bytes. Of a lost device there is none, and nothing is asked of it either.
+pub(super) fn constant(device: &wgpu::Device, label: &str, bytes: &[u8]) -> wgpu::Buffer {
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("every bit"),
-        size: 16,
+        label: Some(label),
+        size: bytes.len() as u64,
         usage: wgpu::BufferUsages::STORAGE,
         mapped_at_creation: true,
     });
-    // Of a lost device there is none, and nothing is asked of it either.
     if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
-        view.slice(..).copy_from_slice(&[0xff; 16]);
+        view.slice(..).copy_from_slice(bytes);
     }
     buffer.unmap();
     buffer

@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::params::{Params, UNIFORM_STEP};
 use super::pipelines::Overrides;
 use super::slot::{Sizes, Slot, Upload};
-use super::spheres::GpuScene;
+use super::spheres::{Beside, GpuScene, beside};
 use crate::cpu::{Batch, CpuScene};
 use crate::error::{Error, Result};
 use crate::extras::Extra;
@@ -54,7 +54,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) ranges: Vec<Range>,
     walks: bool,
     /// Whether what rays bring along goes up.
-    picky: bool,
+    brings: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -79,8 +79,8 @@ impl<'a> Plan<'a> {
             // Somebody has to say that every ray misses.
             ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
         }
-        let picky = host.picks(&batch.extras);
-        let own = Overrides { picky, ..variant(gpu, batch.query) };
+        let (picky, moving, swept) = (host.picks(&batch.extras), host.moves(&batch.extras), host.velocities.is_some());
+        let own = Overrides { picky, moving, swept, ..variant(gpu, batch.query) };
         Ok(Self {
             gpu,
             scene,
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
             maker: Maker::of(gpu, batch.rays).await?,
             ranges,
             walks: walk.is_some(),
-            picky,
+            brings: picky || moving,
         })
     }
 
@@ -111,7 +111,8 @@ impl<'a> Plan<'a> {
         // One buffer takes all that goes up.
         let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
         let allowed = self.gpu.largest_binding();
-        let one = one + self.extra_bytes(1);
+        let beside = if self.swept_pairs() { size_of::<Beside>() as u64 } else { 0 };
+        let one = one + self.extra_bytes(1) + beside;
         match allowed.saturating_sub(params) / one {
             0 => {
                 let device = self.gpu.name().into();
@@ -125,9 +126,14 @@ impl<'a> Plan<'a> {
         (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
     }
 
+    /// Whether spheres travel with their rays, and move.
+    fn swept_pairs(&self) -> bool {
+        self.host.pairwise && self.host.velocities.is_some()
+    }
+
     /// What so many rays bring along.
     fn extra_bytes(&self, rays: u64) -> u64 {
-        if self.picky { rays * size_of::<Extra>() as u64 } else { 0 }
+        if self.brings { rays * size_of::<Extra>() as u64 } else { 0 }
     }
 
     fn params_bytes(&self) -> u64 {
@@ -154,6 +160,7 @@ impl<'a> Plan<'a> {
             seeds: if seeds.made() { seeds.bytes() } else { 0 },
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
+            beside: if self.swept_pairs() { rays * size_of::<Beside>() as u64 } else { 0 },
             extras: self.extra_bytes(rays),
             state: G::state_bytes(rays),
             results: extra + G::result_bytes(rays),
@@ -178,11 +185,17 @@ impl<'a> Plan<'a> {
             };
             upload.params(n * UNIFORM_STEP, &params);
         }
-        let bad = seeds.write(&mut upload, first, self.batch.query.on_bad)?;
+        let check = |at| self.batch.check_one(start + at);
+        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.brings, check)?;
         if self.host.pairwise {
-            upload.pairs(&self.host.spheres[first as usize..first as usize + rays.len()]);
+            let own = first as usize..first as usize + rays.len();
+            upload.pairs(&self.host.spheres[own.clone()]);
+            if let Some(velocities) = &self.host.velocities {
+                let each = self.host.spheres[own.clone()].iter().zip(&velocities[own]);
+                upload.beside(each.map(|(sphere, velocity)| beside(sphere, *velocity, u32::MAX)));
+            }
         }
-        if self.picky {
+        if self.brings {
             let extra = |i| {
                 let extra = self.batch.extras.of(start + i);
                 // Masks of pairs stay here: one that is not for its ray is not for any.
@@ -196,13 +209,15 @@ impl<'a> Plan<'a> {
 
     /// One bind group a part: what the search sees, and what the finish does.
     pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
-        let own = [&slot.params, &slot.rays, &slot.state, &slot.results, &slot.extras];
+        let extras = if self.brings { &slot.extras } else { &self.gpu.no_extra };
+        let own = [&slot.params, &slot.rays, &slot.state, &slot.results, extras];
         let mut groups = Vec::new();
         for part in &self.scene.parts {
             groups.push(part.groups(self.gpu, own, self.walks).await?);
         }
         if groups.is_empty() {
-            let group = self.gpu.cast_group(own, [&slot.pairs, &self.gpu.every_bit], None).await?;
+            let beside = if self.swept_pairs() { &slot.beside } else { &self.gpu.every_bit };
+            let group = self.gpu.cast_group(own, [&slot.pairs, beside], None).await?;
             groups.push([group.clone(), group]);
         }
         Ok(groups)
@@ -214,5 +229,5 @@ impl<'a> Plan<'a> {
 fn variant(gpu: &GpuDevice, query: &Query) -> Overrides {
     let exact = query.precision == Precision::Exact;
     let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());
-    Overrides { fast, exact, picky: false }
+    Overrides { fast, exact, ..Overrides::default() }
 }

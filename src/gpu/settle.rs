@@ -69,9 +69,9 @@ impl GpuQuery for Hit {
     }
 
     fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match scene.spheres.get(raw.id as usize) {
-            Some(sphere) if raw.t.to_bits() == TAG_ROUND => {
-                Self { t: round_hit(&asker.ray, sphere, query), id: raw.id }
+        match scene.target(raw.id, &asker.extra) {
+            Some(target) if raw.t.to_bits() == TAG_ROUND => {
+                Self { t: round_hit(&asker.ray, target, query), id: raw.id }
             }
             _ => judged(asker, scene, query, tally),
         }
@@ -89,9 +89,9 @@ impl GpuQuery for Interval {
     }
 
     fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match scene.spheres.get(raw.id as usize) {
-            Some(sphere) if raw.t_enter.to_bits() == TAG_ROUND => {
-                let (t_enter, t_exit) = round_roots(&asker.ray, sphere);
+        match scene.target(raw.id, &asker.extra) {
+            Some(target) if raw.t_enter.to_bits() == TAG_ROUND => {
+                let (t_enter, t_exit) = round_roots(&asker.ray, target);
                 Self { t_enter, t_exit, id: raw.id }
             }
             _ => judged(asker, scene, query, tally),
@@ -117,9 +117,9 @@ impl GpuQuery for Approach {
     }
 
     fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match scene.spheres.get(raw.id as usize) {
-            Some(sphere) if raw.t.to_bits() == TAG_ROUND => {
-                let (t, clearance) = judge_approach(&asker.ray, sphere);
+        match scene.target(raw.id, &asker.extra) {
+            Some(target) if raw.t.to_bits() == TAG_ROUND => {
+                let (t, clearance) = judge_approach(&asker.ray, target);
                 Self { t, clearance, id: raw.id }
             }
             _ => judged(asker, scene, query, tally),

@@ -12,13 +12,14 @@ use super::buffers::Mapped;
 use crate::error::Result;
 
 /// Bytes of each buffer. `up` goes up: rays, or in `seeds` what they are made from there; with it `pairs` (the spheres that pairs bring
-/// along), `extras` (what rays bring along) and as much of `params`.
+/// along), `extras` (what rays bring along), `beside` (what spheres of pairs have beside them) and as much of `params`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) params: u64,
     pub(crate) up: u64,
     pub(crate) pairs: u64,
     pub(crate) extras: u64,
+    pub(crate) beside: u64,
     pub(crate) seeds: u64,
     pub(crate) rays: u64,
     pub(crate) state: u64,
@@ -29,12 +30,12 @@ impl Sizes {
     /// Buffers are as many bytes, times some number.
     pub(crate) const STEP: u64 = 256;
 
-    fn fields(self) -> [u64; 8] {
-        [self.params, self.up, self.pairs, self.extras, self.seeds, self.rays, self.state, self.results]
+    fn fields(self) -> [u64; 9] {
+        [self.params, self.up, self.pairs, self.extras, self.beside, self.seeds, self.rays, self.state, self.results]
     }
 
-    fn from_fields([params, up, pairs, extras, seeds, rays, state, results]: [u64; 8]) -> Self {
-        Self { params, up, pairs, extras, seeds, rays, state, results }
+    fn from_fields([params, up, pairs, extras, beside, seeds, rays, state, results]: [u64; 9]) -> Self {
+        Self { params, up, pairs, extras, beside, seeds, rays, state, results }
     }
 
     fn covers(self, other: Self) -> bool {
@@ -47,12 +48,20 @@ impl Sizes {
     }
 
     fn upload(self) -> u64 {
-        self.params + self.up + self.pairs + self.extras
+        self.params + self.up + self.pairs + self.extras + self.beside
     }
 
     /// Memory of one slot.
     pub(crate) fn total(self) -> u64 {
-        self.upload() + self.params + self.pairs + self.extras + self.seeds + self.rays + self.state + 2 * self.results
+        self.upload()
+            + self.params
+            + self.pairs
+            + self.extras
+            + self.beside
+            + self.seeds
+            + self.rays
+            + self.state
+            + 2 * self.results
     }
 }
 
@@ -65,6 +74,7 @@ pub(crate) struct Slot {
     pub(crate) rays: Buffer,
     pub(crate) pairs: Buffer,
     pub(crate) extras: Buffer,
+    pub(crate) beside: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
     download: Buffer,
@@ -118,6 +128,7 @@ impl Slot {
             rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
             pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
             extras: gpu.buffer("what rays bring along", sizes.extras, storage).await?,
+            beside: gpu.buffer("what is beside spheres", sizes.beside, storage).await?,
             state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
             results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
             download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
@@ -125,7 +136,7 @@ impl Slot {
         })
     }
 
-    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs, then extras.
+    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs, then extras, then what is beside.
     pub(crate) async fn view(&self, gpu: &GpuDevice) -> Result<Upload> {
         match self.upload.get_mapped_range_mut(..) {
             Ok(view) => Ok(Upload { view, sizes: self.sizes }),
@@ -144,6 +155,7 @@ impl Slot {
             (rays, written.up),
             (&self.pairs, written.pairs),
             (&self.extras, written.extras),
+            (&self.beside, written.beside),
         ];
         for ((target, bytes), room) in targets.into_iter().zip(self.sizes.fields()) {
             if bytes > 0 {
@@ -220,9 +232,16 @@ impl Upload {
     }
 
     pub(crate) fn extras<T: Pod>(&mut self, extras: impl Iterator<Item = T>) {
-        let first = self.sizes.params + self.sizes.up + self.sizes.pairs;
-        for (at, extra) in (first..).step_by(size_of::<T>()).zip(extras) {
-            self.put(at, bytemuck::bytes_of(&extra));
+        self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs, extras);
+    }
+
+    pub(crate) fn beside<T: Pod>(&mut self, beside: impl Iterator<Item = T>) {
+        self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras, beside);
+    }
+
+    fn put_each<T: Pod>(&mut self, first: u64, each: impl Iterator<Item = T>) {
+        for (at, one) in (first..).step_by(size_of::<T>()).zip(each) {
+            self.put(at, bytemuck::bytes_of(&one));
         }
     }
 

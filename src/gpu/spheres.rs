@@ -2,15 +2,17 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use glam::Vec3;
 use wgpu::{BindGroup, Buffer, BufferUsages};
 
 use super::GpuDevice;
 use super::pace::Pace;
 use super::params::Params;
 use super::planted::Planted;
-use crate::batch::Spheres;
 use crate::builder::Builder;
 use crate::error::Result;
+use crate::held::{Columns, Given};
+use crate::memory::room;
 use crate::records::Sphere;
 
 /// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
@@ -47,6 +49,16 @@ const SPHERE: u64 = size_of::<Sphere>() as u64;
 /// Spheres a part at the most: a tree's leaves have 28 bits for where they begin.
 const MOST: u64 = 1 << 28;
 
+/// What is beside a sphere that moves: itself, as it was given, its velocity and its mask. `shaders/brought.wgsl` reads it as words.
+pub(super) type Beside = [u32; 8];
+
+pub(super) fn beside(sphere: &Sphere, velocity: Vec3, mask: u32) -> Beside {
+    let [x, y, z] = sphere.center.to_array();
+    let [vx, vy, vz] = velocity.to_array();
+    let [x, y, z, r, vx, vy, vz] = [x, y, z, sphere.radius, vx, vy, vz].map(f32::to_bits);
+    [x, y, z, r, vx, vy, vz, mask]
+}
+
 /// Spheres on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
@@ -56,6 +68,8 @@ pub(crate) struct GpuScene {
     pub(super) largest: f32,
     /// Whether its spheres have masks.
     pub(super) masked: bool,
+    /// Whether they move.
+    pub(super) swept: bool,
 }
 
 /// Spheres in one buffer.
@@ -64,8 +78,8 @@ pub(crate) struct Part {
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
-    /// None where each has every bit.
-    pub(super) masks: Option<Buffer>,
+    /// What is beside them: masks, or where they move all of [`Beside`]. None where there is nothing.
+    pub(super) beside: Option<Buffer>,
     pub(crate) planted: Option<Planted>,
     /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
     pub(super) built_cost: Option<f64>,
@@ -81,10 +95,10 @@ impl Part {
     /// What a cast's programs see of it and of parameters, rays, state, results and what rays bring along: the search, and the
     /// finish.
     pub(super) async fn groups(&self, gpu: &GpuDevice, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
-        let masks = self.masks.as_ref().unwrap_or(&gpu.every_bit);
-        let finish = gpu.cast_group(own, [&self.spheres, masks], None).await?;
+        let beside = self.beside.as_ref().unwrap_or(&gpu.every_bit);
+        let finish = gpu.cast_group(own, [&self.spheres, beside], None).await?;
         let search = match self.planted.as_ref().filter(|_| walks) {
-            Some(planted) => gpu.cast_group(own, [&planted.leaves, masks], Some(planted)).await?,
+            Some(planted) => gpu.cast_group(own, [&planted.leaves, beside], Some(planted)).await?,
             None => finish.clone(),
         };
         Ok([search, finish])
@@ -143,11 +157,11 @@ impl Frame {
 
 impl GpuScene {
     /// Uploads spheres, but for those of pairs, which travel with their rays.
-    pub(crate) async fn new(gpu: &GpuDevice, given: &Spheres<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
-        let spheres = given.records;
+    pub(crate) async fn new(gpu: &GpuDevice, given: &Given<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
+        let spheres = given.bounds();
         let mut parts = Vec::new();
         let frame = Frame::of(spheres);
-        let capacity = Self::capacity(gpu)? as usize;
+        let capacity = Self::capacity(gpu, given.columns.velocities.is_some())? as usize;
         let resident = if pairwise { &[] } else { spheres };
         let trees = Self::has_trees(gpu, spheres.len(), &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
@@ -157,12 +171,12 @@ impl GpuScene {
                 false => None,
             };
             let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
-            let masks = Self::upload_masks(gpu, given, first, count).await?;
-            parts.push(Part { first, count, spheres, masks, planted, built_cost: None });
+            let beside = Self::upload_beside(gpu, given, first, count).await?;
+            parts.push(Part { first, count, spheres, beside, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
-        let masked = given.masks.is_some();
-        Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres), masked })
+        let (masked, swept) = (given.columns.masks.is_some(), given.columns.velocities.is_some());
+        Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres), masked, swept })
     }
 
     /// Whether rays can walk: every part has a tree, and there is one.
@@ -183,18 +197,29 @@ impl GpuScene {
         Ok(buffer)
     }
 
-    /// The masks of one part, if there are any.
-    pub(super) async fn upload_masks(
+    /// What is beside the spheres of one part, if there is anything.
+    pub(super) async fn upload_beside(
         gpu: &GpuDevice,
-        given: &Spheres<'_>,
+        given: &Given<'_>,
         first: u32,
         count: u32,
     ) -> Result<Option<Buffer>> {
-        let Some(masks) = given.masks else { return Ok(None) };
-        let own = &masks[first as usize..][..count as usize];
+        let own = first as usize..(first + count) as usize;
+        let Columns { masks, velocities } = &given.columns;
+        let masks = masks.as_ref().map(|masks| &masks[own.clone()]);
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let buffer = gpu.buffer("masks", (own.len() as u64 * 4).next_multiple_of(16), usage).await?;
-        gpu.upload(&buffer, own).await?;
+        if let Some(velocities) = velocities {
+            let each = given.spheres[own.clone()].iter().zip(&velocities[own]).enumerate();
+            let mask = |i: usize| masks.map_or(u32::MAX, |masks| masks[i]);
+            let mut all: Vec<Beside> = room(count as usize)?;
+            all.extend(each.map(|(i, (sphere, velocity))| beside(sphere, *velocity, mask(i))));
+            let buffer = gpu.buffer("moving spheres", size_of_val(&all[..]) as u64, usage).await?;
+            gpu.upload(&buffer, &all).await?;
+            return Ok(Some(buffer));
+        }
+        let Some(masks) = masks else { return Ok(None) };
+        let buffer = gpu.buffer("masks", size_of_val(masks).next_multiple_of(16) as u64, usage).await?;
+        gpu.upload(&buffer, masks).await?;
         Ok(Some(buffer))
     }
 
@@ -204,8 +229,8 @@ impl GpuScene {
     }
 
     /// Spheres a binding holds, in whole ranges where it holds one.
-    fn capacity(gpu: &GpuDevice) -> Result<u64> {
-        let most = gpu.largest_binding() / SPHERE;
+    fn capacity(gpu: &GpuDevice, swept: bool) -> Result<u64> {
+        let most = gpu.largest_binding() / if swept { size_of::<Beside>() as u64 } else { SPHERE };
         let unit = if most >= RANGE { RANGE } else { SPAN };
         let capacity = (most / unit * unit).min(MOST);
         if capacity == 0 {

@@ -1,0 +1,71 @@
+// A ray and a sphere that are not what they are at rest. Twin of src/cpu/moving.rs: same operations; the reasons are told there.
+
+struct Moves {
+  velocity: vec3<f32>,
+  time: f32,
+  low: vec3<f32>,
+  radius: f32,
+  relative: bool,
+}
+
+fn sums(a: vec3<f32>, b: vec3<f32>) -> HighLow {
+  let x = two_sum(a.x, b.x);
+  let y = two_sum(a.y, b.y);
+  let z = two_sum(a.z, b.z);
+  return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
+}
+
+fn products(a: vec3<f32>, b: f32) -> HighLow {
+  let x = two_product(a.x, b);
+  let y = two_product(a.y, b);
+  let z = two_product(a.z, b);
+  return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
+}
+
+// `scale` of a pair that moves. With nothing that moves it is the same to the bit.
+fn scale_moving(ray: Ray, sphere: Sphere, moves: Moves) -> Scaled {
+  let way = moves.velocity * moves.time;
+  let stays = way.x == 0.0 && way.y == 0.0 && way.z == 0.0;
+  let places = max(max(largest_of(ray.origin), largest_of(sphere.center)), largest_of(way));
+  let m = max(max(places, sphere.radius), moves.radius);
+  var before = 0;
+  if (m >= power_of_two(125)) {
+    let s = power_of_two(-3);
+    let away = largest_of((sphere.center * s + way * s) - ray.origin * s);
+    let near = max(max(away, sphere.radius * s), moves.radius * s);
+    before = select(-3, 0, near < power_of_two(100) && stays);
+  } else if (m < power_of_two(-60)) {
+    before = 60;
+  }
+  let s = power_of_two(before);
+  let o = ray.origin * s;
+  let c = sphere.center * s;
+  let p = products(moves.velocity * s, moves.time);
+  let h = sums(c, p.high);
+  let first = sums(h.high, -o);
+  let ends = sums(first.high, first.low + (h.low + p.low));
+  let r = two_sum(sphere.radius * s, moves.radius * s);
+  let noise = select(power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p.high)), 0.0, stays);
+  let e = clamp(max(largest_of(ends.high), r.x), power_of_two(-126), power_of_two(126));
+  let se = power_of_two(-exponent(e));
+  let v = select(vec3<f32>(0.0), moves.velocity, moves.relative);
+  let quarter = select(0, -2, max(largest_of(ray.direction), largest_of(v)) >= power_of_two(125));
+  let q = power_of_two(quarter);
+  let d = sums(ray.direction * q, -(v * q));
+  let dl = d.low + moves.low * q;
+  let lift = select(0, 24, largest_of(d.high) < power_of_two(-100));
+  let lifted = d.high * power_of_two(lift);
+  let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
+  let sd = power_of_two(-exponent(g));
+  return Scaled(
+    ends.high * se,
+    ends.low * se,
+    lifted * sd,
+    r.x * se,
+    (dl * power_of_two(lift)) * sd,
+    r.y * se,
+    noise * se,
+    exponent(e) - before,
+    exponent(g) - lift - quarter,
+  );
+}

@@ -1,0 +1,2 @@
+// Nothing moves.
+const moving: bool = false;

@@ -1,0 +1,80 @@
+//! The spheres of a scene as they were given: records, columns beside them, and balls that hold them wherever they go.
+
+use glam::Vec3;
+
+use crate::batch::Spheres;
+use crate::cpu::moving::swept;
+use crate::error::{Error, Result};
+use crate::memory::room;
+use crate::query::check_sphere;
+use crate::records::Sphere;
+use crate::scene::same_length;
+
+/// What a scene keeps beside its spheres.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns {
+    pub(crate) masks: Option<Vec<u32>>,
+    pub(crate) velocities: Option<Vec<Vec3>>,
+}
+
+/// Spheres that were found to be right.
+pub(crate) struct Given<'a> {
+    pub(crate) spheres: &'a [Sphere],
+    pub(crate) columns: Columns,
+    /// None where spheres stay.
+    swept: Option<Vec<Sphere>>,
+}
+
+impl<'a> Given<'a> {
+    /// Checks them; columns that are not given are those of `before`. `span` is the time for which they move.
+    pub(crate) fn new(given: &Spheres<'a>, before: Columns, span: [f32; 2]) -> Result<Self> {
+        let spheres = given.records;
+        for (index, sphere) in (0..).zip(spheres) {
+            check_sphere(index, sphere)?;
+        }
+        let masks = own("masks", spheres.len(), given.masks)?.or(before.masks);
+        let velocities = own("velocities", spheres.len(), given.velocities)?.or(before.velocities);
+        let swept = velocities.as_ref().map(|velocities| sweep(spheres, velocities, span)).transpose()?;
+        Ok(Self { spheres, columns: Columns { masks, velocities }, swept })
+    }
+
+    /// Where they are, at all times.
+    pub(crate) fn bounds(&self) -> &[Sphere] {
+        self.swept.as_deref().unwrap_or(self.spheres)
+    }
+}
+
+fn own<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Result<Option<Vec<T>>> {
+    let Some(column) = column else { return Ok(None) };
+    same_length("spheres", spheres, name, column.len())?;
+    let mut own = room(column.len())?;
+    own.extend_from_slice(column);
+    Ok(Some(own))
+}
+
+/// Where spheres are, at all times of a range.
+pub(crate) fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<Sphere>> {
+    let mut all = room(spheres.len())?;
+    for (index, (sphere, velocity)) in (0..).zip(spheres.iter().zip(velocities)) {
+        let bad = |field, value: f32, why| {
+            Err(Error::BadRecord { what: "sphere", index, field, value: value.to_string(), why })
+        };
+        for (field, value) in ["vx", "vy", "vz"].into_iter().zip(velocity.to_array()) {
+            if !value.is_finite() {
+                return bad(field, value, "a velocity must be finite");
+            }
+        }
+        let ball = swept(sphere, *velocity, span);
+        // Room for what is added to coordinates on the way.
+        let far = ball.center.abs().max_element().max(ball.radius) < f32::MAX / 4.0;
+        if !far {
+            let (field, value) = ["vx", "vy", "vz"]
+                .into_iter()
+                .zip(velocity.to_array())
+                .fold(("vx", velocity.x), |most, one| if one.1.abs() > most.1.abs() { one } else { most });
+            return bad(field, value, "it goes beyond f32 within the time range of the scene");
+        }
+        all.push(ball);
+    }
+    Ok(all)
+}
