@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Numbers, devices, nasty, with_and_without_tree};
+use common::{Numbers, cpu, devices, nasty};
 use umbracast::glam::Vec3;
 use umbracast::{
-    Device, Error, Hit, Inside, Interval, Motion, NO_SPHERE, OnBad, Precision, Query, Ray, Rays, SceneOptions,
+    Approach, Device, Error, Hit, Inside, Interval, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Segments, Sphere, Spheres, bench, blocking,
 };
 
@@ -147,6 +147,251 @@ fn segments_are_the_exact_difference_of_their_points() {
             }
             eprintln!("{} {precision:?}: {met} met, {wrong} wrong, worst {worst:?}", device.name());
             assert!(met > 500 && wrong <= 20, "{met}, {wrong}");
+        }
+    }
+}
+
+/// With a tree, however few, and without.
+fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
+    static CHOICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _chosen = CHOICE.lock().unwrap();
+    let scenes = [1, usize::MAX].map(|from| {
+        bench::use_tree(from == 1);
+        bench::tree_from(from);
+        blocking::scene(device, spheres, &SceneOptions::default().over(range)).unwrap()
+    });
+    bench::use_tree(true);
+    scenes
+}
+
+/// The answers to everything that can be asked.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    hits: Vec<Hit>,
+    roots: Vec<Interval>,
+    near: Vec<Approach>,
+    dark: Vec<bool>,
+    counts: Vec<u32>,
+    lists: (Vec<u64>, Vec<Interval>),
+    firsts: Vec<Interval>,
+}
+
+fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
+    let lists = blocking::all(scene, rays, query).unwrap();
+    Answers {
+        hits: blocking::closest(scene, rays, query).unwrap().records,
+        roots: blocking::interval(scene, rays, query).unwrap().records,
+        near: blocking::approach(scene, rays, query).unwrap().records,
+        dark: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
+        counts: blocking::count(scene, rays, query).unwrap().records,
+        lists: (lists.offsets, lists.records),
+        firsts: blocking::nearest(scene, rays, 2, query).unwrap().records,
+    }
+}
+
+#[test]
+fn a_tree_finds_what_moves() {
+    let range = [-1.0, 3.0];
+    for scene in [0, 2, 5] {
+        let scene = &nasty::SCENES[scene];
+        let spheres = nasty::spheres(scene, 300);
+        let n = &mut Numbers(9);
+        let size = spheres.iter().map(|s| s.center.abs().max_element()).fold(0.0, f32::max);
+        let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.1 * size).collect();
+        let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, 60);
+        let rays: Vec<Ray> =
+            rays.into_iter().map(|ray| ray.between(ray.t_min.clamp(-1.0, 0.5), ray.t_max.clamp(1.0, 3.0))).collect();
+        let times: Vec<f32> = rays.iter().map(|_| 1.0 + 2.0 * n.unit() * 0.99).collect();
+        let radii: Vec<f32> =
+            (0..rays.len()).map(|i| if i % 3 == 0 { 0.01 * size * n.unit().abs() } else { 0.0 }).collect();
+        let given = Spheres::from(&spheres).velocities(&velocities);
+        for motion in [Motion::AtTime, Motion::WithRay] {
+            for precision in Precision::ALL {
+                for inside in [Inside::Enter, Inside::Exit] {
+                    let query = Query { motion, inside, ..Query::at(precision) };
+                    let brought = Rays::from(&rays).times(&times).radii(&radii);
+                    // One after the other, without any tree.
+                    let [_, plain] = scenes(&cpu(), given, range);
+                    let expected = ask(&plain, brought, &query);
+                    let met = expected.hits.iter().filter(|hit| hit.is_hit()).count();
+                    assert!(met > 20 && met < rays.len(), "{}, {query:?}: {met}", scene.0);
+                    for device in devices() {
+                        for (way, held) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
+                            let found = ask(&held, brought, &query);
+                            assert!(found == expected, "{} on {} by {way}, {query:?}", scene.0, device.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_are_what_a_scene_of_one_is() {
+    let n = &mut Numbers(4);
+    let spheres: Vec<Sphere> = (0..300).map(|_| Sphere::new(n.vector(), 0.6)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| n.vector().into()).collect();
+    let rays: Vec<Ray> = spheres.iter().map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
+    let radii = vec![0.1; 300];
+    for device in devices() {
+        for motion in [Motion::AtTime, Motion::WithRay] {
+            let query = Query { motion, ..Query::default() };
+            let given = Spheres::from(&spheres).velocities(&velocities);
+            let pairs = blocking::pairwise(device, given).unwrap();
+            let times = vec![0.5; 300];
+            let all = blocking::closest(&pairs, Rays::from(&rays).radii(&radii).times(&times), &query).unwrap();
+            assert!((50..250).contains(&all.report.hits), "{}", all.report.hits);
+            for i in (0..300).step_by(7) {
+                let one = Spheres::from(&spheres[i..=i]).velocities(&velocities[i..=i]);
+                let scene = blocking::scene(device, one, &SceneOptions::default()).unwrap();
+                let ray = Rays::from(&rays[i..=i]).radii(&radii[i..=i]).times(&times[i..=i]);
+                let hit = blocking::closest(&scene, ray, &query).unwrap()[0];
+                assert_eq!((hit.t, hit.is_hit()), (all[i].t, all[i].is_hit()), "pair {i} on {}", device.name());
+            }
+        }
+    }
+}
+
+/// Halves and quarters, which f32 adds without rounding.
+fn coarse(n: &mut Numbers) -> Vec3 {
+    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
+}
+
+#[test]
+fn a_moment_is_a_scene_at_rest_and_a_ball_a_larger_sphere() {
+    let n = &mut Numbers(21);
+    let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(coarse(n), 0.5)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| coarse(n) * 0.25).collect();
+    let rays: Vec<Ray> = (0..150).map(|_| Ray::new(n.vector().map(|x| 12.0 * x), n.vector())).collect();
+    for device in devices() {
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let moving = Spheres::from(&spheres).velocities(&velocities);
+            for held in scenes(device, moving, [0.0, 4.0]) {
+                for time in [0.0, 0.5, 4.0] {
+                    let there = |(sphere, velocity): (&Sphere, &Vec3)| Sphere {
+                        center: sphere.center + *velocity * time,
+                        ..*sphere
+                    };
+                    let still: Vec<Sphere> = spheres.iter().zip(&velocities).map(there).collect();
+                    let [_, rest] = scenes(device, (&still).into(), [0.0, 1.0]);
+                    let times = vec![time; rays.len()];
+                    let found = ask(&held, Rays::from(&rays).times(&times), &query);
+                    assert!(found == ask(&rest, (&rays).into(), &query), "{time} on {}, {query:?}", device.name());
+                }
+            }
+            let larger: Vec<Sphere> = spheres.iter().map(|s| Sphere { radius: s.radius + 0.25, ..*s }).collect();
+            let [_, large] = scenes(device, (&larger).into(), [0.0, 1.0]);
+            for held in scenes(device, (&spheres).into(), [0.0, 1.0]) {
+                let radii = vec![0.25; rays.len()];
+                let found = ask(&held, Rays::from(&rays).radii(&radii), &query);
+                assert!(found == ask(&large, (&rays).into(), &query), "on {}, {query:?}", device.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn who_keeps_the_distance_is_met_always_or_never() {
+    let along = [Vec3::new(0.0, 3.0, 0.0)];
+    let sphere = [Sphere::new([5.0, 0.0, 0.0], 1.0)];
+    let ray = |x: f32| Ray::new([x, 0.0, 0.0], along[0]).between(0.0, 1.0);
+    let rays = [ray(4.5), ray(4.0), ray(3.9)];
+    for device in devices() {
+        for scene in scenes(device, Spheres::from(&sphere).velocities(&along), [0.0, 1.0]) {
+            for precision in Precision::ALL {
+                let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                let inside = Hit { t: 0.0, id: 0 };
+                assert_eq!(*hits, [inside, inside, Hit::MISS], "{precision:?} on {}", device.name());
+                let near = blocking::approach(&scene, &rays, &query).unwrap();
+                assert_eq!([near[0].clearance, near[1].clearance, near[0].t], [-0.5, 0.0, 0.0]);
+                assert!((near[2].clearance - 0.1).abs() < 1e-6);
+                let out = Query { inside: Inside::Exit, ..query };
+                assert!(blocking::closest(&scene, &rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_move_is_refused() {
+    let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)];
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
+    let bad = |error: Error, words: (&str, u64, &str)| match error {
+        Error::BadRecord { what, index, field, .. } => assert_eq!((what, index, field), words),
+        other => panic!("{other}"),
+    };
+    for device in devices() {
+        let build = |velocities: &[Vec3], range| {
+            let given = Spheres::from(&spheres).velocities(velocities);
+            blocking::scene(device, given, &SceneOptions::default().over(range))
+        };
+        let none = Vec3::ZERO;
+        let refused = |velocities: &[Vec3], range| build(velocities, range).err().unwrap();
+        bad(refused(&[none, Vec3::new(0.0, f32::NAN, 0.0)], [0.0, 1.0]), ("sphere", 1, "vy"));
+        bad(refused(&[Vec3::new(0.0, 0.0, f32::INFINITY), none], [0.0, 1.0]), ("sphere", 0, "vz"));
+        bad(refused(&[Vec3::new(1e38, 0.0, 0.0), none], [0.0, 3.0]), ("sphere", 0, "vx"));
+        assert!(matches!(refused(&[none], [0.0, 1.0]), Error::LengthsDiffer { right_name: "velocities", .. }));
+        for range in [[1.0, 0.0], [f32::NAN, 1.0], [0.0, f32::INFINITY]] {
+            assert!(matches!(refused(&[none; 2], range), Error::Usage(_)), "{range:?}");
+        }
+        let scene = build(&[none, Vec3::X], [0.0, 2.0]).unwrap();
+        let query = Query::default();
+        let at = |times: &[f32]| blocking::closest(&scene, Rays::from(&rays).times(times), &query);
+        bad(at(&[0.0, 2.5, 0.0]).unwrap_err(), ("ray", 1, "time"));
+        bad(at(&[0.0, 2.0, f32::NAN]).unwrap_err(), ("ray", 2, "time"));
+        assert!(matches!(at(&[0.0]).unwrap_err(), Error::LengthsDiffer { right_name: "times", .. }));
+        let skip = Query { on_bad: OnBad::Skip, ..query };
+        let found = blocking::closest(&scene, Rays::from(&rays).times(&[0.0, -1.0, 2.0]), &skip).unwrap();
+        assert_eq!((found[1], found.report.hits, found.report.skipped), (Hit::MISS, 2, 1), "{}", device.name());
+        let with = Query { motion: Motion::WithRay, ..query };
+        bad(blocking::closest(&scene, &rays, &with).unwrap_err(), ("ray", 0, "t_max"));
+        let early = [rays[0].between(-0.5, 1.0)];
+        bad(blocking::all(&scene, &early, &with).unwrap_err(), ("ray", 0, "t_min"));
+        let still = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let ball = |radii: &[f32]| blocking::occluded(&still, Rays::from(&rays).radii(radii), &query);
+        bad(ball(&[0.0, 1.0, -1.0]).unwrap_err(), ("ray", 2, "radius"));
+        bad(ball(&[f32::NAN, 1.0, 1.0]).unwrap_err(), ("ray", 0, "radius"));
+        bad(ball(&[1.0, f32::INFINITY, 1.0]).unwrap_err(), ("ray", 1, "radius"));
+        assert_eq!(ball(&[0.0, 1e30, 3e38]).unwrap().iter().collect::<Vec<_>>(), [true; 3], "{}", device.name());
+        let same = Segments::new([[[1.0, 2.0, 3.0]; 2]]);
+        bad(blocking::closest(&still, &same, &query).unwrap_err(), ("ray", 0, "direction"));
+        let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
+        bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
+        // Spheres at rest have no times.
+        let late = blocking::closest(&still, Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
+        assert_eq!(late.report.hits, 3);
+    }
+}
+
+#[test]
+fn wrong_programs_are_caught() {
+    let n = &mut Numbers(2);
+    let spheres: Vec<Sphere> = (0..3000).map(|_| Sphere::new(n.vector(), 0.05)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.2).collect();
+    let rays: Vec<Ray> = (0..400).map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
+    let radii = vec![0.01; rays.len()];
+    let given = Spheres::from(&spheres).velocities(&velocities);
+    let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
+    let query = Query { motion: Motion::WithRay, ..Query::default() };
+    let rays = Rays::from(&rays).radii(&radii);
+    let expected = blocking::closest(&expected, rays, &query).unwrap();
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        for edit in [
+            // Spheres of their whole ways; another sphere's velocity; certain hits; rays without their width; a relative velocity
+            // that is rounded.
+            ("  if (swept) {\n    sphere = Sphere(", "  if (swept && at > 9999999u) {\n    sphere = Sphere("),
+            ("velocity = numbers_at(8u * at + 4u);", "velocity = numbers_at(8u * (at ^ 1u) + 4u);"),
+            ("if (!moving && chord > 0.0", "if (chord > 0.0"),
+            ("line.slack += more;\n  }\n  let slack", "}\n  let slack"),
+            ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;"),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let [scene, _] = scenes(&broken, given, [0.0, 1.0]);
+            let found = blocking::closest(&scene, rays, &query).unwrap();
+            assert!(*found != *expected, "{}: {edit:?}", info.name);
         }
     }
 }
