@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use umbracast::{Error, OnBad, Result};
+use umbracast::{Error, Motion, OnBad, Query, Result};
 
-use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, words};
+use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, numbers, words};
 use super::describe::With;
 use super::feed::{self, Rules};
 use super::single;
@@ -47,6 +47,10 @@ Files:
   .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, mask and skip_id
         UInt32, Int32 or Int64; read by row groups
   .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
+  Segments, for --segments: (M, 6), columns x1,y1,z1,x2,y2,z2, or records of 6 f32 (also .segments); --query occluded tells
+  whether a segment meets anything, --query approach where it passes nearest.
+  Spheres may have columns vx,vy,vz: at time t they are at x + t vx and so on. Rays and segments may have a time
+  (--motion at-time), and a radius: a ball on its way, which meets spheres with its surface.
   Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Their rays are made on
   the device, and so are a sensor's: 12 bytes a point or a few tables go there, no rays. A sensor file is TOML:
     elevations_deg = { from = -25, through = 15, count = 64 }   # or a list; up from the sensor's x, y plane
@@ -73,6 +77,8 @@ Examples:
   umbracast cast spheres.npy points.npy -o dark.npz --query occluded --toward 0,0,50,2
   umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
   umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
+  umbracast cast spheres.csv segments.csv -o blocked.npz --segments --query occluded
+  umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
   umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
@@ -88,6 +94,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 #[command(override_usage = "umbracast cast [OPTIONS] SPHERES RAYS -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES POINTS --toward X,Y,Z[,R] -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES POINTS --parallel DX,DY,DZ -o OUT\n       \
+    umbracast cast [OPTIONS] SPHERES SEGMENTS --segments -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES --sensor FILE.toml -o OUT\n       \
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` explains the files and gives examples.")]
@@ -109,6 +116,9 @@ pub(crate) struct CastArgs {
     /// The second file holds points: from each a ray in this direction, without end
     #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = feed::parallel)]
     parallel: Option<feed::Aim>,
+    /// The second file holds segments, from point to point: t goes from 0 to 1
+    #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]
+    segments: bool,
     /// The rays of a sensor (poses, elevations, azimuths), instead of a second file
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["rays", "toward", "parallel"])]
     sensor: Option<PathBuf>,
@@ -142,6 +152,15 @@ pub(crate) struct CastArgs {
     /// the centre of the spheres
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     pub(crate) origin: Option<Origin>,
+    /// How spheres with velocities (columns vx,vy,vz) move
+    #[arg(long, value_parser = words([
+        ("at-time", "each ray sees them at its own time (column time, else 0): a picture at an instant", Motion::AtTime),
+        ("with-ray", "they move while a ray travels, so that t is time: a projectile; needs a finite t_max", Motion::WithRay),
+    ]), default_value = "at-time")]
+    pub(crate) motion: Motion,
+    /// The first and last time asked about, for spheres with velocities
+    #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, default_value = "0,1", value_parser = time_range)]
+    pub(crate) time_range: [f32; 2],
     /// What to do with rays that cannot be used (NaN, no direction, t_min above t_max)
     #[arg(long, value_parser = words([
         ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
@@ -183,10 +202,37 @@ pub(crate) struct CastArgs {
     policies: PolicyArgs,
 }
 
+/// The parser of `--time-range`.
+fn time_range(text: &str) -> Result<[f32; 2], String> {
+    let given = numbers(text, "from,to", &[2])?;
+    let [from, to] = [given[0].narrow, given[1].narrow];
+    if !from.is_finite() || !to.is_finite() || from > to {
+        return Err(format!("{from} to {to} must be finite and in order"));
+    }
+    Ok([from, to])
+}
+
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 16] = [
-    "spheres", "rays", "output", "toward", "parallel", "sensor", "query", "k", "with", "pairwise", "origin", "on_bad",
-    "device", "builder", "compare", "plot",
+const FILES_ONLY: [&str; 19] = [
+    "spheres",
+    "rays",
+    "output",
+    "toward",
+    "parallel",
+    "segments",
+    "motion",
+    "time_range",
+    "sensor",
+    "query",
+    "k",
+    "with",
+    "pairwise",
+    "origin",
+    "on_bad",
+    "device",
+    "builder",
+    "compare",
+    "plot",
 ];
 
 impl CastArgs {
@@ -204,7 +250,7 @@ impl CastArgs {
 }
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
-    let query = args.policies.query(args.on_bad);
+    let query = Query { motion: args.motion, ..args.policies.query(args.on_bad) };
     if !args.with.is_empty() && !matches!(args.query, Ask::Closest) {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with describes the hits of --query closest: {asked} has none")));
@@ -219,6 +265,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(Rules::Sensor(sensor)),
         (Some(points), Some(aim), _) => Some(Rules::Points(points, aim.clone())),
+        (Some(segments), None, _) if args.segments => Some(Rules::Segments(segments)),
         (Some(rays), None, _) => Some(Rules::Rays(rays)),
         (None, ..) => None,
     };

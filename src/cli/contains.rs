@@ -78,6 +78,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     check_output(&args.output, &[&args.spheres, &args.points])?;
     let points = RayFile::<[f32; 3]>::open(&args.points)?;
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
+    if spheres.beside.velocities.is_some() {
+        return Err(Error::Usage("contains looks at spheres at rest: columns vx,vy,vz are for cast".into()));
+    }
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = blocking::open(&args.device.options(args.precision))?;
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use umbracast::emit::{Parallel, Sensor, Toward};
 use umbracast::files::{RayBatch, RayBatches, RayFile, Rounding, SensorFile};
 use umbracast::glam::DVec3;
-use umbracast::{Error, OnBad, Rays, Result, Watch};
+use umbracast::{Error, OnBad, Rays, Result, Segments, Watch};
 
 use super::args::{Given, numbers};
 
@@ -15,11 +15,16 @@ use super::args::{Given, numbers};
 pub(crate) enum Rules<'a> {
     /// They are in a file.
     Rays(&'a Path),
+    /// They are the segments of a file.
+    Segments(&'a Path),
     /// They begin at the points of a file.
     Points(&'a Path, Aim),
     /// They are a sensor's.
     Sensor(&'a Path),
 }
+
+/// Both ends of a segment.
+type Ends = [[f32; 3]; 2];
 
 /// Where points look, as given.
 #[derive(Clone, Debug)]
@@ -59,18 +64,26 @@ pub(crate) fn toward(text: &str) -> Result<Aim, String> {
 /// Files that were opened and found to be what they should be.
 pub(crate) enum Opened {
     Rays(RayFile),
-    Points(RayFile<[f32; 3]>, PathBuf, Aim),
+    Segments(RayFile<Ends>),
+    Points(RayFile<[f32; 3]>, Aim),
     Sensor(SensorFile),
 }
 
 impl Rules<'_> {
+    /// An error about one of them, in the words of its file.
+    pub(crate) fn placed(&self, error: Error) -> Error {
+        match self {
+            Self::Rays(path) | Self::Segments(path) | Self::Points(path, _) => placed(path, error),
+            Self::Sensor(_) => error,
+        }
+    }
+
     /// Opens the files; says which ones the rays are made from.
     pub(crate) fn open(&self) -> Result<(Opened, Vec<PathBuf>)> {
         Ok(match self {
             Self::Rays(path) => (Opened::Rays(RayFile::open(path)?), vec![path.into()]),
-            Self::Points(path, aim) => {
-                (Opened::Points(RayFile::open(path)?, path.into(), aim.clone()), vec![path.into()])
-            }
+            Self::Segments(path) => (Opened::Segments(RayFile::open(path)?), vec![path.into()]),
+            Self::Points(path, aim) => (Opened::Points(RayFile::open(path)?, aim.clone()), vec![path.into()]),
             Self::Sensor(path) => {
                 let file = SensorFile::open(path)?;
                 let paths = [Some(path.into()), file.poses()].into_iter().flatten().collect();
@@ -85,6 +98,7 @@ impl Opened {
     pub(crate) fn rays(&self) -> Option<u64> {
         match self {
             Self::Rays(file) => file.rays(),
+            Self::Segments(file) => file.rays(),
             Self::Points(file, ..) => file.rays(),
             Self::Sensor(_) => None,
         }
@@ -94,9 +108,14 @@ impl Opened {
     pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<Feed> {
         Ok(match self {
             Self::Rays(file) => Feed::Rays(file.read(origin, on_bad)?, RayBatch::default()),
-            Self::Points(file, path, aim) => {
+            Self::Segments(file) => Feed::Segments {
+                batches: file.read(origin, on_bad)?,
+                batch: RayBatch::default(),
+                segments: Segments::default(),
+            },
+            Self::Points(file, aim) => {
                 let (aim, rounding) = aim.from(origin);
-                Feed::Points { batches: file.read(origin, on_bad)?, batch: RayBatch::default(), path, aim, rounding }
+                Feed::Points { batches: file.read(origin, on_bad)?, batch: RayBatch::default(), aim, rounding }
             }
             Self::Sensor(file) => {
                 let (sensor, rounding) = file.sensor(origin, on_bad)?;
@@ -140,7 +159,8 @@ impl Aim {
 /// Rays, batch by batch.
 pub(crate) enum Feed {
     Rays(RayBatches, RayBatch),
-    Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, path: PathBuf, aim: Look, rounding: Rounding },
+    Segments { batches: RayBatches<Ends>, batch: RayBatch<Ends>, segments: Segments },
+    Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, aim: Look, rounding: Rounding },
     Sensor { sensor: Sensor, now: Range<usize>, rounding: Rounding },
 }
 
@@ -149,6 +169,11 @@ impl Feed {
     pub(crate) fn next(&mut self, watch: &Watch) -> Result<bool> {
         match self {
             Self::Rays(batches, batch) => batches.next(batch, watch),
+            Self::Segments { batches, batch, segments } => {
+                let more = batches.next(batch, watch)?;
+                *segments = Segments::new(batch.records.iter().copied());
+                Ok(more)
+            }
             Self::Points { batches, batch, .. } => batches.next(batch, watch),
             Self::Sensor { sensor, now, .. } => {
                 let end = Rays::from(&*sensor).len();
@@ -162,6 +187,7 @@ impl Feed {
     pub(crate) fn rays(&self, first: u64) -> Rays<'_> {
         let rays: Rays<'_> = match self {
             Self::Rays(_, RayBatch { records, beside }) => beside.rays(records.into()),
+            Self::Segments { batch, segments, .. } => batch.beside.rays(segments.into()),
             Self::Points { batch: RayBatch { records: points, beside }, aim: Look::Parallel(direction), .. } => {
                 beside.rays((&Parallel { points, direction: *direction }).into())
             }
@@ -173,11 +199,13 @@ impl Feed {
         rays.numbered_from(first)
     }
 
-    /// An error about a point, in the words of its file.
-    pub(crate) fn placed(&self, error: Error) -> Error {
+    /// Whether rays bring along what moves things or gives them a width.
+    pub(crate) fn moves(&self) -> bool {
         match self {
-            Self::Points { path, .. } => placed(path, error),
-            _ => error,
+            Self::Rays(_, batch) => batch.beside.moves(),
+            Self::Segments { batch, .. } => batch.beside.moves(),
+            Self::Points { batch, .. } => batch.beside.moves(),
+            Self::Sensor { .. } => false,
         }
     }
 
@@ -185,6 +213,7 @@ impl Feed {
     pub(crate) fn at_most(&self) -> Option<u64> {
         match self {
             Self::Rays(batches, _) => batches.at_most(),
+            Self::Segments { batches, .. } => batches.at_most(),
             Self::Points { batches, .. } => batches.at_most(),
             Self::Sensor { sensor, .. } => Some(Rays::from(sensor).len() as u64),
         }
@@ -194,6 +223,7 @@ impl Feed {
     pub(crate) fn expected(&self) -> Box<dyn Fn() -> Option<u64> + Send> {
         match self {
             Self::Rays(batches, _) => Box::new(batches.expected()),
+            Self::Segments { batches, .. } => Box::new(batches.expected()),
             Self::Points { batches, .. } => Box::new(batches.expected()),
             Self::Sensor { .. } => {
                 let all = self.at_most();
@@ -206,6 +236,7 @@ impl Feed {
     pub(crate) fn rounding(&self) -> Rounding {
         match self {
             Self::Rays(batches, _) => batches.rounding(),
+            Self::Segments { batches, .. } => batches.rounding(),
             Self::Points { batches, rounding, .. } => {
                 let mut sum = *rounding;
                 sum += batches.rounding();
@@ -216,10 +247,10 @@ impl Feed {
     }
 }
 
-/// An error about a point, in the words of its file.
+/// An error about a ray or a point, in the words of its file.
 pub(crate) fn placed(path: &Path, error: Error) -> Error {
     match error {
-        Error::BadRecord { what: "point", index, field, value, why } => {
+        Error::BadRecord { what: "point" | "ray", index, field, value, why } => {
             let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
             Error::BadFile { path: path.into(), message }
         }

@@ -63,6 +63,7 @@ impl Files<'_> {
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
+        self.check_rest(spheres.beside.moves(), "columns vx,vy,vz")?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
@@ -74,9 +75,11 @@ impl Files<'_> {
         self.check_memory::<T>(&device, judge.as_ref(), count, &rays)?;
 
         let watch = Watch::new();
-        let scene = self.scene(&device, spheres.spheres(), &self.args.tree.options(), &watch)?;
-        let judge =
-            judge.map(|cpu| self.scene(&cpu, spheres.spheres(), &SceneOptions::default(), &watch)).transpose()?;
+        let scene =
+            self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range), &watch)?;
+        let judge = judge
+            .map(|cpu| self.scene(&cpu, spheres.spheres(), &SceneOptions::default().over(self.args.time_range), &watch))
+            .transpose()?;
         if judge.is_none() && plot.is_none() {
             // The scene has its own.
             (spheres.records, spheres.beside) = Default::default();
@@ -136,6 +139,18 @@ impl Files<'_> {
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
+    /// Refuses what is told of spheres at rest and of rays without a width alone.
+    fn check_rest(&self, moves: bool, what: &str) -> Result<()> {
+        let args = self.args;
+        let asked = [("--compare", args.compare), ("--plot", args.plot.is_some()), ("--with", !args.with.is_empty())];
+        match asked.into_iter().find(|(_, asked)| moves && *asked) {
+            Some((option, _)) => Err(Error::Usage(format!(
+                "{option} knows spheres at rest and rays without a width alone, not what {what} say"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses, with figures, what this machine has no room for.
     fn check_memory<T: Asked>(
         &self,
@@ -157,7 +172,7 @@ impl Files<'_> {
     fn scene(&self, device: &Device, spheres: Spheres<'_>, options: &SceneOptions, watch: &Watch) -> Result<Scene> {
         let _working = Working::on(format!("placing {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
         let scene = if self.args.pairwise {
-            blocking::pairwise(device, spheres)?
+            blocking::pairwise_with(device, spheres, options)?
         } else {
             blocking::scene(device, spheres, options)?
         };
@@ -179,6 +194,7 @@ impl Files<'_> {
         let mut size = T::FIRST;
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
         while rays.next(watch)? {
+            self.check_rest(rays.moves(), "column time or radius")?;
             let first = sum.report.rays;
             let end = first + rays.rays(first).len() as u64;
             if self.args.pairwise && end > scene.len() as u64 {
@@ -194,7 +210,7 @@ impl Files<'_> {
                         size = part.len() / 8 + 1;
                         continue;
                     }
-                    found => found.map_err(|error| rays.placed(error))?,
+                    found => found.map_err(|error| self.rays.placed(error))?,
                 };
                 begin += part.len();
                 if let Some((judge, spheres)) = judge {

@@ -1,45 +1,84 @@
-//! Columns beside records: whole numbers that a file may hold for each.
+//! Columns beside records, that a file may hold or not.
+
+use glam::Vec3;
 
 use super::rows::{Converter, Kind, Row};
 use crate::batch::{Points, Rays, Spheres};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 
-/// What columns beside records may be called, in the order of [`Beside`].
+/// What columns beside records may be called.
 pub(super) const MASK: &str = "mask";
 pub(super) const SKIP_ID: &str = "skip_id";
+pub(super) const TIME: &str = "time";
+pub(super) const RADIUS: &str = "radius";
+pub(super) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
 
-/// Whole numbers for each record, in columns that are there or not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Whether a column holds whole numbers.
+pub(super) fn is_whole(name: &str) -> bool {
+    [MASK, SKIP_ID].contains(&name)
+}
+
+/// What a file holds for each record, in columns that are there or not.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
     /// Masks of spheres, of rays or of points.
     pub masks: Option<Vec<u32>>,
     /// The spheres that rays or points skip; [`NO_SPHERE`] for none.
     pub skip_ids: Option<Vec<u32>>,
+    /// When rays see spheres that move.
+    pub times: Option<Vec<f32>>,
+    /// The radii of rays that are balls on their way.
+    pub radii: Option<Vec<f32>>,
+    /// How spheres move.
+    pub velocities: Option<Vec<Vec3>>,
 }
 
 impl Beside {
     /// Those of a file whose columns fill these fields, still empty.
     pub(super) fn of(kind: &Kind, filled: &[usize]) -> Self {
-        let has = |name| kind.beside.iter().position(|n| *n == name).map(|k| kind.fields.len() + k);
-        let column = |name| has(name).filter(|field| filled.contains(field)).map(|_| Vec::new());
-        Self { masks: column(MASK), skip_ids: column(SKIP_ID) }
+        let has = |name| kind.place(name).is_some_and(|field| filled.contains(&field));
+        Self {
+            masks: has(MASK).then(Vec::new),
+            skip_ids: has(SKIP_ID).then(Vec::new),
+            times: has(TIME).then(Vec::new),
+            radii: has(RADIUS).then(Vec::new),
+            velocities: has(VELOCITY[0]).then(Vec::new),
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.masks.iter_mut().chain(&mut self.skip_ids).for_each(Vec::clear);
+        self.times.iter_mut().chain(&mut self.radii).for_each(Vec::clear);
+        self.velocities.iter_mut().for_each(Vec::clear);
     }
 
     /// Takes in what a row holds.
-    pub(super) fn push(&mut self, kind: &Kind, converter: &Converter, row: &Row<'_>) -> Result<()> {
-        for (k, name) in kind.beside.iter().enumerate() {
-            let column = if *name == MASK { &mut self.masks } else { &mut self.skip_ids };
-            let Some(column) = column else { continue };
+    pub(super) fn push(&mut self, kind: &Kind, converter: &mut Converter, row: &Row<'_>) -> Result<()> {
+        if let Some(masks) = &mut self.masks {
+            masks.push(converter.whole(kind, row, MASK, None)?);
+        }
+        if let Some(ids) = &mut self.skip_ids {
             // A cell without a number skips nothing.
-            let empty = (*name == SKIP_ID).then_some(NO_SPHERE);
-            column.push(converter.whole(row, kind.fields.len() + k, name, empty)?);
+            ids.push(converter.whole(kind, row, SKIP_ID, Some(NO_SPHERE))?);
+        }
+        if let Some(times) = &mut self.times {
+            times.push(converter.number(kind, row, TIME)?);
+        }
+        if let Some(radii) = &mut self.radii {
+            radii.push(converter.number(kind, row, RADIUS)?);
+        }
+        if let Some(velocities) = &mut self.velocities {
+            let [x, y, z] = VELOCITY;
+            let mut number = |name| converter.number(kind, row, name);
+            velocities.push(Vec3::new(number(x)?, number(y)?, number(z)?));
         }
         Ok(())
+    }
+
+    /// Whether anything moves by it, or has a width.
+    pub fn moves(&self) -> bool {
+        self.times.is_some() || self.radii.is_some() || self.velocities.is_some()
     }
 
     /// Puts them beside rays, as many as there are numbers.
@@ -49,6 +88,12 @@ impl Beside {
         }
         if let Some(ids) = &self.skip_ids {
             rays = rays.skip_ids(ids);
+        }
+        if let Some(times) = &self.times {
+            rays = rays.times(times);
+        }
+        if let Some(radii) = &self.radii {
+            rays = rays.radii(radii);
         }
         rays
     }
@@ -65,10 +110,13 @@ impl Beside {
     }
 
     /// Puts them beside spheres, as many as there are numbers.
-    pub fn spheres<'a>(&'a self, spheres: Spheres<'a>) -> Spheres<'a> {
-        match &self.masks {
-            Some(masks) => spheres.masks(masks),
-            None => spheres,
+    pub fn spheres<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
+        if let Some(masks) = &self.masks {
+            spheres = spheres.masks(masks);
         }
+        if let Some(velocities) = &self.velocities {
+            spheres = spheres.velocities(velocities);
+        }
+        spheres
     }
 }

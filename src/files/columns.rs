@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::bad_file;
+use super::beside::{RADIUS, VELOCITY};
 use super::rows::{Kind, RAYS, SPHERES};
 use crate::error::Result;
 
@@ -32,7 +33,9 @@ pub(super) fn columns<'a>(
                     "column '{name}' is one of rays, which have a direction of their own; points have {known}"
                 )));
             }
-            if (other.fields.contains(&name) || other.beside.contains(&name)) && kind.plural != "observers" {
+            if (other.fields.contains(&name) || (other.beside.contains(&name) && name != RADIUS))
+                && kind.plural != "observers"
+            {
                 let plural = other.plural;
                 return Err(bad(format!(
                     "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"
@@ -46,6 +49,10 @@ pub(super) fn columns<'a>(
             return Err(bad(format!("column '{name}' is there twice")));
         }
         columns.push(field);
+    }
+    let velocity = VELOCITY.map(|name| kind.place(name).is_some_and(|field| columns.contains(&field)));
+    if velocity.contains(&true) && velocity.contains(&false) {
+        return Err(bad("a velocity takes three columns: vx,vy,vz".into()));
     }
     for (field, name) in kind.fields.iter().enumerate() {
         if (kind.default)(field).is_none() && !columns.contains(&field) {

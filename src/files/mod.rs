@@ -3,8 +3,10 @@
 //! | extension | spheres | rays |
 //! |---|---|---|
 //! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, t_min, direction, t_max |
-//! | `.csv`, `.parquet` | columns `x,y,z,r`, optional `mask` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id` |
+//! | `.csv`, `.parquet` | columns `x,y,z,r`, optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
+//!
+//! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with what may be beside rays.
 //!
 //! Points to make rays from, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
 //! `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`).
@@ -73,7 +75,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
             reserve("spheres", &mut records, half.max(1 << 16), path)?;
         }
         records.push(converter.convert(row)?);
-        beside.push(&SPHERES, &converter, row)
+        beside.push(&SPHERES, &mut converter, row)
     })?;
     Ok(Table { records, beside, rounding: converter.rounding })
 }

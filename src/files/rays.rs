@@ -17,11 +17,12 @@ use crate::records::Ray;
 use crate::watch::Watch;
 use glam::DVec3;
 
-/// What comes in batches: a [`Ray`], or a point, `[f32; 3]`.
+/// What comes in batches: a [`Ray`], a point, `[f32; 3]`, or a segment, `[[f32; 3]; 2]`.
 #[expect(private_bounds, reason = "nobody else's records are read")]
 pub trait Batched: Record {}
 impl Batched for Ray {}
 impl Batched for [f32; 3] {}
+impl Batched for [[f32; 3]; 2] {}
 
 /// A file of rays, or of points, that was opened and found to be what its name says; none has been read.
 #[derive(Debug)]
@@ -186,7 +187,7 @@ impl<T: Batched> Reader<T> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {
             rays.records.push(self.converter.convert(row)?);
-            rays.beside.push(T::KIND, &self.converter, row)?;
+            rays.beside.push(T::KIND, &mut self.converter, row)?;
             if rays.records.len() == RayBatches::BATCH {
                 self.hand_on(std::mem::take(&mut rays))?;
                 rays = self.buffer()?;

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
-use super::beside::{Beside, MASK, SKIP_ID};
+use super::beside::{Beside, MASK, RADIUS, SKIP_ID, TIME, VELOCITY};
 use crate::batch::Spheres;
 use crate::emit::check_point;
 use crate::error::{Error, Result};
@@ -54,13 +54,14 @@ pub(super) struct Kind {
     pub(super) what: &'static str,
     /// Many of them; also the extension of their raw files.
     pub(super) plural: &'static str,
-    /// The fields of a record, in its order. The first three are a position.
+    /// The fields of a record, in its order. The first are so many positions.
     pub(super) fields: &'static [&'static str],
+    pub(super) positions: usize,
     /// What a field holds that a file may leave out.
     pub(super) default: fn(field: usize) -> Option<f32>,
     /// The shape of their arrays, in words.
     pub(super) shape: &'static str,
-    /// Columns of whole numbers that may be there besides; their places in a row follow those of the fields.
+    /// Columns that may be there besides; their places in a row follow those of the fields.
     pub(super) beside: &'static [&'static str],
     /// Columns that the design knows, but not this release.
     pub(super) later: &'static [&'static str],
@@ -70,30 +71,44 @@ pub(super) static SPHERES: Kind = Kind {
     what: "sphere",
     plural: "spheres",
     fields: &["x", "y", "z", "r"],
+    positions: 1,
     default: |_| None,
     shape: "(N, 4)",
-    beside: &[MASK],
-    later: &["vx", "vy", "vz", "rx", "ry", "rz", "qw", "qx", "qy", "qz"],
+    beside: &[MASK, VELOCITY[0], VELOCITY[1], VELOCITY[2]],
+    later: &["rx", "ry", "rz", "qw", "qx", "qy", "qz"],
 };
 
 pub(super) static RAYS: Kind = Kind {
     what: "ray",
     plural: "rays",
     fields: &["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
+    positions: 1,
     default: |field| match field {
         3 => Some(0.0),
         7 => Some(f32::INFINITY),
         _ => None,
     },
     shape: "(M, 6), origin and direction, or (M, 8) with t_min and t_max",
-    beside: &[MASK, SKIP_ID],
-    later: &["time"],
+    beside: &[MASK, SKIP_ID, TIME, RADIUS],
+    later: &[],
+};
+
+pub(super) static SEGMENTS: Kind = Kind {
+    what: "segment",
+    plural: "segments",
+    fields: &["x1", "y1", "z1", "x2", "y2", "z2"],
+    positions: 2,
+    default: |_| None,
+    shape: "(M, 6), from and to,",
+    beside: &[MASK, SKIP_ID, TIME, RADIUS],
+    later: &[],
 };
 
 pub(super) static POINTS: Kind = Kind {
     what: "point",
     plural: "points",
     fields: &["x", "y", "z"],
+    positions: 1,
     default: |_| None,
     shape: "(N, 3), x y z,",
     beside: &[MASK, SKIP_ID],
@@ -106,6 +121,7 @@ pub(super) static POSES: Kind = Kind {
     what: "pose",
     plural: "poses",
     fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
+    positions: 1,
     default: |_| None,
     shape: "(N, 7), x y z qw qx qy qz,",
     beside: &[],
@@ -113,7 +129,7 @@ pub(super) static POSES: Kind = Kind {
 };
 
 /// The longest row there is: a ray with all that may be beside it.
-pub(super) const MOST_FIELDS: usize = 10;
+pub(super) const MOST_FIELDS: usize = 12;
 
 /// One number of a file: as exact as f64 has it, and rounded once. (Text is rounded to f32 directly: by way of f64 it
 /// would be rounded twice.)
@@ -179,9 +195,22 @@ pub(super) struct Row<'a> {
 }
 
 impl Kind {
+    /// Where in a row a column beside records is.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.beside.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
+    }
+
     /// What a row's place is called.
     pub(super) fn name(&self, field: usize) -> &'static str {
         self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
+    }
+}
+
+/// A number as written, where it was.
+fn spoken(row: &Row<'_>, field: usize) -> String {
+    match row.texts[field] {
+        "" => row.numbers[field].wide.to_string(),
+        text => text.into(),
     }
 }
 
@@ -227,6 +256,30 @@ impl Record for Ray {
     }
 }
 
+impl Record for [[f32; 3]; 2] {
+    const KIND: &'static Kind = &SEGMENTS;
+    const SHORTEST_LINE: u64 = "0,0,0,1,0,0\n".len() as u64;
+    fn from_fields([a, b, c, x, y, z, ..]: [f32; MOST_FIELDS]) -> Self {
+        [[a, b, c], [x, y, z]]
+    }
+    fn check(&self) -> Result<()> {
+        let [from, to] = self;
+        let bad = |field, value: f32, why| {
+            Err(Error::BadRecord { what: "segment", index: 0, field, value: value.to_string(), why })
+        };
+        for (field, value) in SEGMENTS.fields.iter().zip(self.as_flattened()) {
+            if !value.is_finite() {
+                return bad(field, *value, "an end must be finite");
+            }
+        }
+        if from == to {
+            return bad("x2", to[0], "its ends must be two points, once rounded to f32");
+        }
+        let far = (0..3).find(|&k| !(to[k] - from[k]).is_finite());
+        far.map_or(Ok(()), |k| bad(SEGMENTS.fields[3 + k], to[k], "its ends are farther apart than f32 reaches"))
+    }
+}
+
 impl Record for [f32; 3] {
     const KIND: &'static Kind = &POINTS;
     const SHORTEST_LINE: u64 = "0,0,0\n".len() as u64;
@@ -255,10 +308,8 @@ impl Converter {
     pub(super) fn convert<T: Record>(&mut self, row: &Row<'_>) -> Result<T> {
         let mut fields = [0.0; MOST_FIELDS];
         for (i, name) in T::KIND.fields.iter().enumerate() {
-            let number = match self.origin.to_array().get(i) {
-                Some(&origin) if origin != 0.0 => Number::from(row.numbers[i].wide - origin),
-                _ => row.numbers[i],
-            };
+            let origin = if i < 3 * T::KIND.positions { self.origin[i % 3] } else { 0.0 };
+            let number = if origin != 0.0 { Number::from(row.numbers[i].wide - origin) } else { row.numbers[i] };
             fields[i] = number.narrow;
             if number.narrow.is_infinite() && number.wide.is_finite() {
                 if self.on_bad == OnBad::Refuse {
@@ -267,10 +318,8 @@ impl Converter {
                 }
                 // As an infinity it would be a valid end of a ray, and quietly another one than the file's.
                 fields[i] = f32::NAN;
-            } else if f64::from(number.narrow) != number.wide && !number.wide.is_nan() {
-                self.rounding.changed += 1;
-                let change = (f64::from(number.narrow) - number.wide).abs();
-                self.rounding.largest = self.rounding.largest.max(change);
+            } else {
+                self.round(number.wide, number.narrow);
             }
         }
         let record = T::from_fields(fields);
@@ -281,7 +330,8 @@ impl Converter {
     }
 
     /// A whole number of a row; `empty` where there is none, if that is allowed.
-    pub(super) fn whole(&self, row: &Row<'_>, field: usize, name: &str, empty: Option<u32>) -> Result<u32> {
+    pub(super) fn whole(&self, kind: &Kind, row: &Row<'_>, name: &str, empty: Option<u32>) -> Result<u32> {
+        let field = kind.place(name).unwrap_or(0);
         let Number { wide, .. } = row.numbers[field];
         match empty {
             Some(empty) if wide.is_nan() && ["empty", "null"].contains(&row.texts[field]) => return Ok(empty),
@@ -291,8 +341,30 @@ impl Converter {
         if f64::from(whole) == wide {
             return Ok(whole);
         }
-        let value = if row.texts[field].is_empty() { wide.to_string() } else { row.texts[field].into() };
-        Err(self.bad(row, name, &value, "it must be a whole number from 0 to 4294967295"))
+        Err(self.bad(row, name, &spoken(row, field), "it must be a whole number from 0 to 4294967295"))
+    }
+
+    /// A number of a row, beside its record. What it may be is for whoever uses it to say, but for what is no f32.
+    pub(super) fn number(&mut self, kind: &Kind, row: &Row<'_>, name: &str) -> Result<f32> {
+        let field = kind.place(name).unwrap_or(0);
+        let Number { wide, narrow } = row.numbers[field];
+        if self.on_bad == OnBad::Refuse && !narrow.is_finite() {
+            let why = if wide.is_finite() { "it exceeds the largest f32, 3.4e38" } else { "it must be finite" };
+            return Err(self.bad(row, name, &spoken(row, field), why));
+        }
+        if self.on_bad == OnBad::Refuse && name == RADIUS && narrow < 0.0 {
+            return Err(self.bad(row, name, &spoken(row, field), "a radius must not be negative"));
+        }
+        self.round(wide, narrow);
+        Ok(if narrow.is_finite() { narrow } else { f32::NAN })
+    }
+
+    /// Counts what rounding did.
+    fn round(&mut self, wide: f64, narrow: f32) {
+        if f64::from(narrow) != wide && wide.is_finite() && narrow.is_finite() {
+            self.rounding.changed += 1;
+            self.rounding.largest = self.rounding.largest.max((f64::from(narrow) - wide).abs());
+        }
     }
 
     fn bad(&self, row: &Row<'_>, field: &str, value: &str, why: &str) -> Error {

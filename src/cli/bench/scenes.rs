@@ -141,7 +141,7 @@ fn without_columns(path: &Path, beside: &Beside) -> Result<()> {
     if *beside == Beside::default() {
         return Ok(());
     }
-    Err(Error::Usage(format!("{}: bench casts records alone, without mask and skip_id", path.display())))
+    Err(Error::Usage(format!("{}: bench casts records alone, without columns beside them", path.display())))
 }
 
 fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {

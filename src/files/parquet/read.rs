@@ -18,6 +18,7 @@ use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type as Node};
 use super::bytes::FileBytes;
 use super::pages::Checked;
 use crate::error::{Error, Result};
+use crate::files::beside::is_whole;
 use crate::files::input::Input;
 use crate::files::rows::{Kind, Number, Place, Row};
 use crate::files::{bad_file, cannot_read, columns};
@@ -115,7 +116,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<C
 fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &Kind) -> Result<()> {
     for field in schema.root_schema().get_fields() {
         let name = field.name();
-        let whole = kind.beside.contains(&name);
+        let whole = kind.beside.contains(&name) && is_whole(name);
         let bad = |found: String| {
             let expected = if whole { "expected UInt32, Int32 or Int64" } else { "expected Float32 or Float64" };
             Err(bad_file(path, format!("column '{name}' is {found}: {expected}")))

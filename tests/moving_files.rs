@@ -1,0 +1,103 @@
+//! Spheres that move, rays with a width, and segments, from files and to files.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
+
+mod folder;
+
+use folder::{Folder, le4, npy};
+
+const SPHERES: &str = "x,y,z,r,vx,vy,vz\n5,0,0,1,0,0,0\n0,5,0,1,0,2,0\n";
+
+#[test]
+fn segments_end() {
+    let folder = Folder::new();
+    // The seed's own case: a segment is no ray.
+    folder.write("s.csv", "x,y,z,r\n5,0,0,1\n");
+    folder.write("l.csv", "x1,y1,z1,x2,y2,z2\n0,0,0,1,0,0\n0,0,0,8,0,0\n0,3,0,10,3,0\n");
+    folder.right("cast s.csv l.csv -o out.csv --segments -q");
+    assert_eq!(folder.text("out.csv"), "t,id\n,\n0.5,0\n,\n");
+    folder.right("cast s.csv l.csv -o out.csv --segments -q --query occluded");
+    assert_eq!(folder.text("out.csv"), "occluded\nfalse\ntrue\nfalse\n");
+    folder.right("cast s.csv l.csv -o out.csv --segments -q --query approach");
+    assert_eq!(folder.text("out.csv"), "t,clearance,id\n1.0,3.0,0\n0.625,-1.0,0\n0.5,2.0,0\n");
+    // An origin is subtracted from both ends.
+    folder.right("cast s.csv l.csv -o out.csv --segments -q --origin 100,-7,3");
+    assert_eq!(folder.text("out.csv"), "t,id\n,\n0.5,0\n,\n");
+    let ends = [0.0, 0.0, 0.0, 8.0, 0.0, 0.0];
+    folder.write("l.npy", npy("'<f4'", false, "(1, 6)", &le4(&ends)));
+    folder.write("l.segments", le4(&ends));
+    for file in ["l.npy", "l.segments"] {
+        folder.right(&format!("cast s.csv {file} -o out.csv --segments -q"));
+        assert_eq!(folder.text("out.csv"), "t,id\n0.5,0\n");
+    }
+}
+
+#[test]
+fn pictures_at_an_instant_and_projectiles() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES);
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,0,0\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
+    folder.right("cast s.csv r.csv -o out.csv --time-range 0,3 -q");
+    assert_eq!(folder.text("out.csv"), "t,id\n4.0,1\n10.0,1\n9.5,1\n");
+    folder.write(
+        "p.csv",
+        "ox,oy,oz,dx,dy,dz,t_min,t_max,radius\n0,0,0,0,3,0,0,10,0\n0,0,0,0,3,0,0,10,0.5\n0,0,0,0,2,0,0,10,0\n",
+    );
+    folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q");
+    assert_eq!(folder.text("out.csv"), "t,id\n4.0,1\n3.5,1\n,\n");
+    folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --query count --device gpu");
+    assert_eq!(folder.text("out.csv"), "count\n1\n1\n0\n");
+}
+
+#[test]
+fn what_cannot_be_told_is_refused() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("still.csv", "x,y,z,r\n5,0,0,1\n").write("out.csv", "before");
+    folder
+        .write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,1,0\n")
+        .write("late.csv", "ox,oy,oz,dx,dy,dz,time\n0,0,0,0,1,0,1.5\n");
+    folder.write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
+    let segments = [
+        ("same.csv", "1,2,3,1,2,3", "x2 is 1: its ends must be two points"),
+        ("near.csv", "1,2,3,1.000000001,2,3", "x2 is 1.000000001: its ends must be two points, once rounded"),
+        ("nan.csv", "1,2,3,1,nan,3", "line 2: y2 is nan: an end must be finite"),
+        ("far.csv", "1,2,3e38,1,2,-3e38", "z2 is -3e38: its ends are farther apart than f32 reaches"),
+        ("word.csv", "1,2,3,1,2,end", "line 2: z2 is 'end'"),
+    ];
+    let before = |folder: &Folder, arguments: &str, words: &[&str]| {
+        let done = folder.run(arguments);
+        assert_eq!((done.code, folder.text("out.csv")), (2, "before".into()), "{arguments}: {}", done.errors);
+        for word in words {
+            assert!(done.errors.contains(word), "{arguments}: expected '{word}' in {}", done.errors);
+        }
+    };
+    for (name, row, words) in segments {
+        folder.write(name, format!("x1,y1,z1,x2,y2,z2\n{row}\n"));
+        before(&folder, &format!("cast still.csv {name} -o out.csv --segments"), &[name, words]);
+    }
+    for (arguments, words) in [
+        (
+            "cast s.csv r.csv -o out.csv --motion with-ray",
+            &["r.csv: row 1", "t_max is inf", "outside the time range"][..],
+        ),
+        ("cast s.csv late.csv -o out.csv", &["late.csv: row 1", "time is 1.5", "outside the time range"]),
+        ("cast s.csv r.csv -o out.csv --time-range 2,1", &["2 to 1", "in order"]),
+        ("cast s.csv r.csv -o out.csv --time-range 1", &["from,to"]),
+        ("cast s.csv r.csv -o out.csv --time-range 0,inf", &["finite and in order"]),
+        ("cast s.csv r.csv -o out.csv --time-range a,b", &["'a'"]),
+        ("cast s.csv r.csv -o out.csv --motion fast", &["at-time", "with-ray"]),
+        ("cast s.csv r.csv -o out.csv --compare", &["--compare knows spheres at rest"]),
+        ("cast s.csv r.csv -o out.csv --plot p.png", &["--plot knows spheres at rest"]),
+        ("cast still.csv wide.csv -o out.csv --with point", &["--with knows spheres at rest and rays without a width"]),
+        ("cast still.csv r.csv -o out.csv --segments", &["'ox'", "x1,y1,z1,x2,y2,z2"]),
+        ("cast still.csv r.csv -o out.csv --segments --toward 0,0,0", &["--segments", "--toward"]),
+        ("contains s.csv r.csv -o out.csv", &["column 'ox'"]),
+    ] {
+        before(&folder, arguments, words);
+    }
+    folder.write("p.csv", "x,y,z\n5,0,0\n");
+    before(&folder, "contains s.csv p.csv -o out.csv", &["contains looks at spheres at rest"]);
+    // A ray that cannot be used for its time misses, where that is allowed.
+    let done = folder.run("cast s.csv late.csv -o out.csv --on-bad skip");
+    assert!(done.code == 0 && done.errors.contains("1 bad ray"), "{}", done.errors);
+}
