@@ -12,7 +12,7 @@ use crate::cpu::on_cores;
 use crate::error::Result;
 use crate::exact::ExactRoots;
 use crate::memory::room;
-use crate::query::{Inside, Query};
+use crate::query::{Inside, Precision, Query};
 use crate::records::{Hit, NO_SPHERE, Ray, Sphere};
 use crate::scene::{Caller, Scene};
 
@@ -97,8 +97,12 @@ enum Second {
 }
 
 impl Answers {
-    /// Asks for the first sphere of every bullet. Solid balls are met where rays start in them, so that one question tells which
-    /// bullets there is more to ask about: those in a ball or on it, and those said to meet again what they have just left.
+    /// Asks for the first sphere of every bullet, and which of them lie in a ball or on it: there is more to ask about these, and
+    /// about those said to meet again what they have just left.
+    ///
+    /// At first solid balls are met where rays start in them, and one question tells both. A bullet that has just glanced off lies so
+    /// near a surface that no f32 tells on which side; where spheres around the start do not count, that need not be told, and
+    /// the other question is asked at a precision that leaves nothing open for the CPU to judge, which would look at every sphere.
     pub(crate) async fn ask(
         scene: &Scene,
         flying: &[Flying],
@@ -109,22 +113,32 @@ impl Answers {
     ) -> Result<Self> {
         let mut rays = room(flying.len())?;
         rays.extend(flying.iter().map(|bullet| bullet.ray));
+        let ignoring = Query { inside: Inside::Ignore, ..*query };
         let mut hits = room(rays.len())?;
         hits.resize(rays.len(), Hit::MISS);
-        let cast = scene.cast(Rays::from(&rays), query, &mut hits, caller).await?;
+        let cast = scene.cast(Rays::from(&rays), if first { query } else { &ignoring }, &mut hits, caller).await?;
         report.judged += cast.judged;
         report.beyond += cast.beyond;
+        let mut held: Vec<Hit> = Vec::new();
+        if !first {
+            let starts: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 0.0)).collect();
+            let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
+            held = room(rays.len())?;
+            held.resize(rays.len(), Hit::MISS);
+            scene.cast(Rays::from(&starts), &quick, &mut held, caller).await?;
+        }
 
-        let doubtful = |(bullet, hit): (&Flying, &Hit)| hit.is_hit() && (hit.t == 0.0 || hit.id == bullet.left);
-        let places: Vec<usize> =
-            flying.iter().zip(&hits).enumerate().filter(|(_, pair)| doubtful(*pair)).map(|(at, _)| at).collect();
+        let doubtful = |at: &usize| match held.get(*at) {
+            Some(held) => held.is_hit() || (hits[*at].is_hit() && hits[*at].id == flying[*at].left),
+            None => hits[*at].is_hit() && hits[*at].t == 0.0,
+        };
+        let places: Vec<usize> = (0..flying.len()).filter(doubtful).collect();
         if places.is_empty() {
             return Ok(Self { hits, again: Vec::new() });
         }
         let rays: Vec<Ray> = places.iter().map(|at| rays[*at]).collect();
         let starts: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 0.0)).collect();
         let held = scene.list(Rays::from(&starts), crate::lists::ALL, query, caller).await?;
-        let ignoring = Query { inside: Inside::Ignore, ..*query };
         let met = scene.list(Rays::from(&rays), 2, &ignoring, caller).await?;
         let host = scene.host.clone();
         let again = on_cores(move || second(&host.spheres, &places, &rays, first, &held, &met)).await?;

@@ -32,9 +32,9 @@ pub(super) fn columns<'a>(
                 )));
             }
             if other.fields.contains(&name) && kind.plural != "observers" {
-                let plural = other.plural;
+                let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
                 return Err(bad(format!(
-                    "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"
+                    "column '{name}' is one of {plural}; the order is SPHERES, then {then}; known are {known}"
                 )));
             }
             let guess = nearest(name, kind.fields).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();

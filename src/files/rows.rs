@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
+use crate::bullets::{Bullet, check_bullet};
 use crate::emit::check_point;
 use crate::error::{Error, Result};
 use crate::query::{OnBad, check_ray, check_sphere};
@@ -43,8 +44,10 @@ pub(super) struct Kind {
     pub(super) what: &'static str,
     /// Many of them; also the extension of their raw files.
     pub(super) plural: &'static str,
-    /// The fields of a record, in its order. The first three are a position.
+    /// The fields of a record, in its order.
     pub(super) fields: &'static [&'static str],
+    /// How many positions they begin with, of three fields each.
+    pub(super) positions: usize,
     /// What a field holds that a file may leave out.
     pub(super) default: fn(field: usize) -> Option<f32>,
     /// The shape of their arrays, in words.
@@ -57,6 +60,7 @@ pub(super) static SPHERES: Kind = Kind {
     what: "sphere",
     plural: "spheres",
     fields: &["x", "y", "z", "r"],
+    positions: 1,
     default: |_| None,
     shape: "(N, 4)",
     later: &["vx", "vy", "vz", "mask", "rx", "ry", "rz", "qw", "qx", "qy", "qz"],
@@ -66,6 +70,7 @@ pub(super) static RAYS: Kind = Kind {
     what: "ray",
     plural: "rays",
     fields: &["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
+    positions: 1,
     default: |field| match field {
         3 => Some(0.0),
         7 => Some(f32::INFINITY),
@@ -79,6 +84,7 @@ pub(super) static POINTS: Kind = Kind {
     what: "point",
     plural: "points",
     fields: &["x", "y", "z"],
+    positions: 1,
     default: |_| None,
     shape: "(N, 3), x y z,",
     later: &[],
@@ -90,8 +96,19 @@ pub(super) static POSES: Kind = Kind {
     what: "pose",
     plural: "poses",
     fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
+    positions: 1,
     default: |_| None,
     shape: "(N, 7), x y z qw qx qy qz,",
+    later: &[],
+};
+
+pub(super) static BULLETS: Kind = Kind {
+    what: "bullet",
+    plural: "bullets",
+    fields: &["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
+    positions: 2,
+    default: |_| None,
+    shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
     later: &[],
 };
 
@@ -214,6 +231,17 @@ impl Record for [f32; 3] {
     }
 }
 
+impl Record for Bullet {
+    const KIND: &'static Kind = &BULLETS;
+    const SHORTEST_LINE: u64 = "0,0,0,1,0,0,1\n".len() as u64;
+    fn from_fields([x1, y1, z1, x2, y2, z2, speed, ..]: [f32; MOST_FIELDS]) -> Self {
+        Self::new([x1, y1, z1], [x2, y2, z2], speed)
+    }
+    fn check(&self) -> Result<()> {
+        check_bullet(0, self)
+    }
+}
+
 /// Makes records of rows: rounds, counts and checks.
 #[derive(Debug)]
 pub(super) struct Converter {
@@ -231,10 +259,8 @@ impl Converter {
     pub(super) fn convert<T: Record>(&mut self, row: &Row<'_>) -> Result<T> {
         let mut fields = [0.0; MOST_FIELDS];
         for (i, name) in T::KIND.fields.iter().enumerate() {
-            let number = match self.origin.to_array().get(i) {
-                Some(&origin) if origin != 0.0 => Number::from(row.numbers[i].wide - origin),
-                _ => row.numbers[i],
-            };
+            let origin = if i < 3 * T::KIND.positions { self.origin[i % 3] } else { 0.0 };
+            let number = if origin == 0.0 { row.numbers[i] } else { Number::from(row.numbers[i].wide - origin) };
             fields[i] = number.narrow;
             if number.narrow.is_infinite() && number.wide.is_finite() {
                 if self.on_bad == OnBad::Refuse {
@@ -263,7 +289,13 @@ impl Converter {
     /// Gives the library's complaint about a record its place in the file.
     fn place<T: Record>(&self, row: &Row<'_>, error: Error) -> Error {
         let Error::BadRecord { field, value, why, .. } = error else { return error };
-        let vanished = field == "direction" && row.numbers[4..7].iter().any(|n| n.wide != 0.0);
+        let apart = |i: usize| row.numbers[i].wide != row.numbers[i + 3].wide;
+        let vanished = match field {
+            "direction" => row.numbers[4..7].iter().any(|n| n.wide != 0.0),
+            "x2,y2,z2" => (0..3).any(apart),
+            "speed" => row.numbers[6].wide > 0.0,
+            _ => false,
+        };
         let value = if vanished { format!("{value} once rounded to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
