@@ -291,6 +291,83 @@ fn a_closed_room_keeps_its_bullets() {
     }
 }
 
+/// Aimed at where two balls meet, or three: rounding puts nearly every bullet that glances off the one into the other, and there it
+/// must turn back too.
+#[test]
+fn creases_let_nothing_through() {
+    let n = &mut Numbers(21);
+    let (mut spheres, mut bullets) = (Vec::new(), Vec::new());
+    for i in 0..1000 {
+        // Far apart from one another: every group has its own bullet.
+        let middle = Vec3::new((i % 10) as f32, (i / 10 % 10) as f32, (i / 100) as f32) * 160.0;
+        let up = Vec3::from(n.vector()).normalize();
+        let aside = up.cross(Vec3::from(n.vector())).normalize();
+        let third = up.cross(aside);
+        let (r, apart) = (1.0 + 3.0 * n.unit(), 0.2 + 0.7 * n.unit());
+        let around = match i % 3 {
+            // All that lies on both surfaces is a circle; the bullet comes down on its highest point.
+            0 => vec![aside * apart, -aside * apart],
+            // One ball much larger than the other.
+            1 => vec![aside * 0.5 * apart - up * 0.5 * r, -aside * 8.0 * r],
+            _ => [0.0_f32, 2.1, 4.2].map(|turn| (aside * turn.cos() + third * turn.sin()) * apart).to_vec(),
+        };
+        let balls: Vec<Sphere> = around.iter().map(|at| Sphere::new(middle + *at, r)).collect();
+        let crease = match i % 3 {
+            1 => {
+                let big = Sphere::new(middle + around[1], around[1].length() - 0.3 * r);
+                spheres.extend([balls[0], big]);
+                on_both(&balls[0], &big, up)
+            }
+            2 => {
+                spheres.extend(&balls);
+                let away = apart * (1.0 - f64::from(f32::EPSILON)) as f32;
+                (middle + up * (r * r - away * away).sqrt()).as_dvec3()
+            }
+            _ => {
+                spheres.extend(&balls);
+                on_both(&balls[0], &balls[1], up)
+            }
+        };
+        let from = middle + up * 20.0 + aside * 4.0 * n.unit() + third * 4.0 * n.signed();
+        bullets.push(Bullet::new(from, crease.as_vec3(), 1.0));
+    }
+    let grid = f64::from(f32::EPSILON) * 1600.0;
+    for device in devices() {
+        for scene in with_and_without_tree(device, &spheres) {
+            let flights = blocking::bullets(&scene, &bullets, 30, &EXACT).unwrap();
+            let (mut twice, mut deepest) = (0, 0.0_f64);
+            for (i, (bullet, legs)) in bullets.iter().zip(flights.iter()).enumerate() {
+                let mut at = bullet.from.as_dvec3();
+                let hits: Vec<&Leg> = legs.iter().filter(|leg| leg.is_hit()).collect();
+                assert!(!hits.is_empty() && hits.len() < 30, "{} {i}: {bullet:?} {legs:?}", device.name());
+                // Away from where it last was, for good.
+                let last = hits[hits.len() - 1];
+                let away = last.point.as_dvec3() + 30.0 * last.velocity.as_dvec3();
+                for to in hits.iter().map(|leg| leg.point.as_dvec3()).chain([away]) {
+                    let here = spheres.iter().filter(|ball| ball.center.as_dvec3().distance(at) < 150.0);
+                    let depth = here.map(|ball| depth(ball, at, to)).fold(0.0, f64::max);
+                    assert!(depth <= 4.0 * grid, "{} {i}: {depth:e} deep: {bullet:?} {legs:?}", device.name());
+                    deepest = deepest.max(depth);
+                    at = to;
+                }
+                twice += usize::from(hits.len() > 1 && hits[1].distance - hits[0].distance <= 2.0 * grid as f32);
+            }
+            println!("{}: {twice} turned twice at once, {:.2} roundings deep", device.name(), deepest / grid);
+            assert!(twice > 250, "{twice}");
+        }
+    }
+}
+
+/// The highest point on both surfaces.
+fn on_both(a: &Sphere, b: &Sphere, up: Vec3) -> DVec3 {
+    let (p, q) = (a.center.as_dvec3(), b.center.as_dvec3());
+    let (r, s, d) = (f64::from(a.radius), f64::from(b.radius), p.distance(q));
+    let along = (d * d + r * r - s * s) / (2.0 * d);
+    let axis = (q - p) / d;
+    let across = (up.as_dvec3() - up.as_dvec3().dot(axis) * axis).normalize();
+    p + along * axis + across * (r * r - along * along).sqrt()
+}
+
 /// How deep a straight way goes into a ball.
 fn depth(ball: &Sphere, from: DVec3, to: DVec3) -> f64 {
     let (way, away) = (to - from, ball.center.as_dvec3() - from);
