@@ -26,7 +26,7 @@ fn main() -> umbracast::Result<()> {
             leg.angle.to_degrees()
         );
     }
-    if let Some(last) = flights.last() {
+    if let Some(last) = flights.records.last() {
         println!("frame {:.3}: at {:.3}, speed {:.6}", last.frames, last.point, last.velocity.length());
     }
 

@@ -39,6 +39,7 @@
 //!   counted in the [`Report`].
 //! * Rays that start inside, tangent rays and ends follow the policies of a [`Query`]: [`Inside`], [`Touch`], [`Ends`].
 //! * A ray's answer depends on nothing but the spheres, the ray and the query: not on its batch, its place or the threads.
+//! * A [`Bullet`] is a ray at a speed: [`Scene::bullets`] says what it meets and how it glances off, again and again.
 //! * Rays come as a slice, or from a source that makes them where they are cast, on a GPU too: see [`emit`].
 //! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Nothing panics.
 //!

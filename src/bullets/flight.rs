@@ -1,6 +1,5 @@
 //! The question: what becomes of bullets, leg by leg.
 
-use std::ops::Deref;
 use std::time::Instant;
 
 use glam::Vec3;
@@ -119,6 +118,9 @@ impl Leg {
     }
 }
 
+/// The legs of a round, each with the number of its bullet among those that were shot.
+pub(super) type Legs = Vec<(usize, Leg)>;
+
 /// What became of bullets: the legs of each, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
@@ -151,13 +153,6 @@ impl Flights {
     /// The legs of every bullet, in their order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Leg]> {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
-    }
-}
-
-impl Deref for Flights {
-    type Target = [Leg];
-    fn deref(&self) -> &[Leg] {
-        &self.records
     }
 }
 
@@ -195,8 +190,8 @@ impl Scene {
         check_memory("bullets", count as u64 * memory as u64)?;
         let mut report = Report { rays: count as u64, ..Report::default() };
         let mut flying = room(count)?;
-        for (i, bullet) in (0..).zip(bullets.records) {
-            match (check_bullet(bullets.first + u64::from(i), bullet), query.on_bad) {
+        for (i, bullet) in bullets.records.iter().enumerate() {
+            match (check_bullet(bullets.first.saturating_add(i as u64), bullet), query.on_bad) {
                 (Ok(()), _) => flying.push(Flying::launched(i, bullet)),
                 (Err(_), OnBad::Skip) => report.skipped += 1,
                 (Err(error), OnBad::Refuse) => return Err(error),
@@ -204,9 +199,9 @@ impl Scene {
         }
 
         let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, ..*query };
-        let mut rounds: Vec<Vec<(u32, Leg)>> = Vec::new();
+        let mut rounds: Vec<Legs> = Vec::new();
         while !flying.is_empty() && rounds.len() < most as usize {
-            check_memory("the legs of bullets", flying.len() as u64 * 3 * size_of::<(u32, Leg)>() as u64)?;
+            check_memory("the legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
             let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, caller, &mut report).await?;
             let (host, flew) = (self.host.clone(), flying);
             let legs;
@@ -232,11 +227,11 @@ impl Scene {
 }
 
 /// The legs of every round, bullet by bullet. One that could not be used has missed.
-fn joined(count: usize, rounds: Vec<Vec<(u32, Leg)>>) -> Result<(Vec<u64>, Vec<Leg>)> {
+fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
     let mut offsets = room(count + 1)?;
     offsets.resize(count + 1, 0);
     for (bullet, _) in rounds.iter().flatten() {
-        offsets[*bullet as usize + 1] += 1;
+        offsets[*bullet + 1] += 1;
     }
     for i in 0..count {
         offsets[i + 1] = offsets[i] + offsets[i + 1].max(1);
@@ -245,7 +240,7 @@ fn joined(count: usize, rounds: Vec<Vec<(u32, Leg)>>) -> Result<(Vec<u64>, Vec<L
     records.resize(offsets[count] as usize, Leg::MISS);
     for (round, legs) in rounds.into_iter().enumerate() {
         for (bullet, leg) in legs {
-            records[offsets[bullet as usize] as usize + round] = leg;
+            records[offsets[bullet] as usize + round] = leg;
         }
     }
     Ok((offsets, records))

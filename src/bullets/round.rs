@@ -4,6 +4,7 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use super::flight::Legs;
 use super::ricochet::{Ricochet, Target};
 use super::{Bullet, Leg, LegStatus};
 use crate::answer::{Lists, Report};
@@ -20,7 +21,7 @@ use crate::scene::{Caller, Scene};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flying {
     /// Its number among those that were shot.
-    bullet: u32,
+    bullet: usize,
     /// The sphere that it glanced off last: a line that leaves a ball does not come back to it.
     left: u32,
     /// What a device is asked: the nearest ray of f32 whose start is not inside that sphere.
@@ -36,7 +37,7 @@ pub(crate) struct Flying {
 type End = Option<(u32, Ricochet)>;
 
 impl Flying {
-    pub(crate) fn launched(bullet: u32, shot: &Bullet) -> Self {
+    pub(crate) fn launched(bullet: usize, shot: &Bullet) -> Self {
         // As long as 1 or 2 by a power of two, which rounds nothing: the nearest and the farthest target have a direction of f32.
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
         let direction = (away * (-away.abs().max_element().log2().floor()).exp2()).as_vec3();
@@ -146,7 +147,7 @@ impl Answers {
     }
 
     /// How every leg ends, and who flies on.
-    pub(crate) fn end(self, spheres: &[Sphere], flying: Vec<Flying>) -> Result<(Vec<(u32, Leg)>, Vec<Flying>)> {
+    pub(crate) fn end(self, spheres: &[Sphere], flying: Vec<Flying>) -> Result<(Legs, Vec<Flying>)> {
         let mut ends: Vec<Option<(Leg, Option<Flying>)>> = room(flying.len())?;
         let of = |bullet: &Flying, end: End| {
             let next = end.as_ref().and_then(|(id, turned)| bullet.after(*id, &spheres[*id as usize], turned));

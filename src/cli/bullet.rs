@@ -70,7 +70,7 @@ impl One {
         let Self { bullet, sphere, rounded } = self;
         let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
         let scene = blocking::scene(&cpu, &[*sphere], &SceneOptions::default())?;
-        let leg = blocking::bullets(&scene, &[*bullet], 1, &Query::at(Precision::Exact))?[0];
+        let leg = blocking::bullets(&scene, &[*bullet], 1, &Query::at(Precision::Exact))?.records[0];
         if as_json {
             let told = |value| if leg.is_hit() { value } else { json!(null) };
             return print_json(&json!({
