@@ -77,16 +77,16 @@ pub(crate) struct BulletsArgs {
     bounces: Option<u32>,
     /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
     /// the centre of the spheres; points are then told from there
-    #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
+    #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
     origin: Option<Origin>,
     /// What to do with bullets that cannot be used (NaN, no speed, both points the same)
     #[arg(long, value_parser = words([
         ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
         ("skip", "let them miss, and count them", OnBad::Skip),
-    ]), default_value = "refuse")]
+    ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
     /// How exact the choice of spheres is; the rest is f64
-    #[arg(long, value_parser = precisions(), default_value = "exact")]
+    #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
     precision: Precision,
     #[command(flatten)]
     device: DeviceArgs,

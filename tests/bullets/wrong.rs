@@ -179,6 +179,8 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
         ("no such file", "x", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
         ("no such device", "x", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
         ("nobody to ask", "x", None, "bullets".into(), 2, &["SPHERES, BULLETS and -o OUT", "a terminal to ask on"]),
+        ("precision alone", "x", None, "bullets --precision fast".into(), 2, &["SPHERES"]),
+        ("skipping alone", "x", None, "bullets --on-bad skip".into(), 2, &["SPHERES"]),
         ("start alone", "x", None, "bullets --from 0,0,0".into(), 2, &["--to", "--speed", "--sphere"]),
         ("speed alone", "x", None, "bullets --speed 3".into(), 2, &["--from"]),
         ("one and files", "x", None, format!("{one} s.csv b.csv -o out.csv"), 2, &["cannot be used with"]),
