@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Bits, Hits, Lists, Report};
 use crate::batch::{Points, Rays, Spheres};
+use crate::bullets::{Bullets, Flights};
 use crate::device::{Device, DeviceInfo, DeviceOptions};
 use crate::encode::Question;
 use crate::error::Result;
@@ -145,6 +146,14 @@ pub fn all<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Resul
 /// As there.
 pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Query) -> Result<Lists> {
     pollster::block_on(scene.list(rays.into(), at_least_one(k)?, query, Caller::Waits))
+}
+
+/// [`Scene::bullets`].
+///
+/// # Errors
+/// As there.
+pub fn bullets<'a>(scene: &Scene, bullets: impl Into<Bullets<'a>>, most: u32, query: &Query) -> Result<Flights> {
+    pollster::block_on(scene.fly(bullets.into(), most, query, Caller::Waits))
 }
 
 /// [`Scene::plan`].

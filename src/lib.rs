@@ -39,6 +39,7 @@
 //!   counted in the [`Report`].
 //! * Rays that start inside, tangent rays and ends follow the policies of a [`Query`]: [`Inside`], [`Touch`], [`Ends`].
 //! * A ray's answer depends on nothing but the spheres, the ray and the query: not on its batch, its place or the threads.
+//! * A [`Bullet`] is a ray at a speed: [`Scene::bullets`] says what it meets and how it glances off, again and again.
 //! * Rays come as a slice, or from a source that makes them where they are cast, on a GPU too: see [`emit`].
 //! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Nothing panics.
 //!
@@ -72,6 +73,7 @@ mod batch;
 pub mod bench;
 pub mod blocking;
 mod builder;
+mod bullets;
 mod contains;
 mod cpu;
 mod device;
@@ -104,6 +106,7 @@ pub use answer::{Answer, Bits, Hits, Lists, Report};
 pub use attributes::Attributes;
 pub use batch::{Points, Rays, Segments, Spheres};
 pub use builder::Builder;
+pub use bullets::{Bullet, Bullets, Flights, Leg, LegStatus, Ricochet, Target, check_bullet};
 pub use device::{Device, DeviceInfo, DeviceOptions, Limits};
 pub use encode::Question;
 pub use error::{Error, Result};

@@ -3,6 +3,8 @@
 mod args;
 mod asked;
 mod bench;
+mod bullet;
+mod bullets;
 mod cast;
 mod compare;
 mod contains;
@@ -40,6 +42,8 @@ enum Command {
     Cast(Box<cast::CastArgs>),
     /// Which spheres hold each point: how many, and the lowest number
     Contains(contains::ContainsArgs),
+    /// Shoot bullets at spheres: what does each meet, when, and how does it glance off?
+    Bullets(Box<bullets::BulletsArgs>),
     /// Draw a system of a light and bodies, with umbra and penumbra as they are
     Render(Box<render::RenderArgs>),
     /// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
@@ -54,6 +58,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Contains(args) => contains::run(&args),
+        Command::Bullets(args) => bullets::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Shadow(args) => shadow::run(&args),
         Command::Devices(args) => devices::run(&args),

@@ -9,18 +9,18 @@ use super::{print, print_json, say};
 
 /// A sphere as given, and how many of its numbers rounding changed.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenSphere(Sphere, u64);
+pub(crate) struct GivenSphere(pub(super) Sphere, pub(super) u64);
 
 /// A ray, likewise.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenRay(Ray, u64);
 
-fn changed(given: &[Given]) -> u64 {
+pub(super) fn changed(given: &[Given]) -> u64 {
     given.iter().filter(|g| !g.wide.is_nan() && f64::from(g.narrow) != g.wide).count() as u64
 }
 
 /// The library's complaint without the number of the record: here there is only one.
-fn said(error: &Error) -> String {
+pub(super) fn said(error: &Error) -> String {
     match error {
         Error::BadRecord { field, value, why, .. } => format!("{field} is {value}: {why}"),
         other => other.to_string(),
@@ -104,17 +104,17 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
 }
 
 /// The shortest text that reads back to the same f32, but for the sign of zero.
-fn short(x: f32) -> String {
+pub(super) fn short(x: f32) -> String {
     let text = format!("{:?}", x + 0.0);
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
-fn spoken(v: Vec3) -> String {
+pub(super) fn spoken(v: Vec3) -> String {
     v.to_array().map(short).join(" ")
 }
 
 /// As JSON: the shortest decimal; an infinity, which JSON lacks, as text.
-fn number(x: f32) -> Value {
+pub(super) fn number(x: f32) -> Value {
     let text = format!("{:?}", x + 0.0);
     match text.parse::<f64>() {
         Ok(wide) if wide.is_finite() => json!(wide),
@@ -122,6 +122,6 @@ fn number(x: f32) -> Value {
     }
 }
 
-fn vector(v: Vec3) -> Value {
+pub(super) fn vector(v: Vec3) -> Value {
     json!(v.to_array().map(number))
 }

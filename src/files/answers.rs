@@ -17,6 +17,8 @@ use crate::watch::Watch;
 pub enum Number {
     /// f4 in arrays.
     Float(f32),
+    /// f4 in arrays, nothing in text: where there is nothing to be told.
+    Blank(f32),
     /// f8 in arrays.
     Double(f64),
     /// u4 in arrays.

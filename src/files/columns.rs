@@ -36,9 +36,9 @@ pub(super) fn columns<'a>(
             if (other.fields.contains(&name) || (other.beside.contains(&name) && name != RADIUS))
                 && kind.plural != "observers"
             {
-                let plural = other.plural;
+                let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
                 return Err(bad(format!(
-                    "column '{name}' is one of {plural}; the order is SPHERES, then RAYS; known are {known}"
+                    "column '{name}' is one of {plural}; the order is SPHERES, then {then}; known are {known}"
                 )));
             }
             let all: Vec<&str> = kind.fields.iter().chain(kind.beside).copied().collect();

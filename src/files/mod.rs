@@ -9,7 +9,8 @@
 //! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with what may be beside rays.
 //!
 //! Points to make rays from, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
-//! `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`).
+//! `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`); [bullets](crate::Bullet) (M, 7), columns `x1,y1,z1,x2,y2,z2,speed` or 7 × f32 (also
+//! `.bullets`).
 //!
 //! Numbers become f32 by one rounding; [`Rounding`] says how many changed and by how much. What a file gets wrong is an
 //! [`Error::BadFile`] with the row, the field, the value and what was expected. Spheres are read whole, rays in batches, so

@@ -49,6 +49,7 @@ fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usiz
         _ => {
             let hint = match (kind.plural, shape) {
                 ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order is SPHERES, then RAYS",
+                ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order is SPHERES, then BULLETS",
                 ("rays", [_, 3]) => "; points become rays with --toward or --parallel",
                 (_, [_]) => "; a single one needs reshape(1, -1)",
                 _ => "",

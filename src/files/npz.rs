@@ -35,7 +35,7 @@ impl<T: AnswerRow> Spools<T> {
             self.bytes.clear();
             for answer in answers {
                 match number(answer) {
-                    Number::Float(x) => self.bytes.extend(x.to_le_bytes()),
+                    Number::Float(x) | Number::Blank(x) => self.bytes.extend(x.to_le_bytes()),
                     Number::Double(x) => self.bytes.extend(x.to_le_bytes()),
                     Number::Word(byte, _) => self.bytes.push(byte),
                     Number::Id(number) | Number::Count(number) => self.bytes.extend(number.to_le_bytes()),
@@ -91,7 +91,7 @@ fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
     let mut header = Vec::new();
     // Each writes its header at once; that no numbers follow here is no concern of anybody's.
     match like {
-        Number::Float(_) => {
+        Number::Float(_) | Number::Blank(_) => {
             drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
         }
         Number::Double(_) => {

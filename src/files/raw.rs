@@ -1,4 +1,4 @@
-//! `.f32`, `.spheres`, `.rays`, `.points`, `.poses`: records one after the other, little-endian, nothing else.
+//! `.f32`, `.spheres`, `.rays`, `.points`, `.poses`, `.bullets`: records one after the other, little-endian, nothing else.
 
 use super::bad_file;
 use super::binary::Layout;

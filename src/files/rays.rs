@@ -1,4 +1,4 @@
-//! Rays, or points to make rays from, in batches: a thread reads the next ones while the present ones are cast, in a few buffers that go round.
+//! Rays, points to make rays from, or bullets, in batches: a thread reads the next ones while the present ones are cast, in a few buffers that go round.
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,22 @@ use super::beside::Beside;
 use super::cannot_read;
 use super::rows::{Converter, Record, Rounding};
 use super::source::Source;
+use crate::bullets::Bullet;
 use crate::error::{Error, Result};
 use crate::query::OnBad;
 use crate::records::Ray;
 use crate::watch::Watch;
 use glam::DVec3;
 
-/// What comes in batches: a [`Ray`], a point, `[f32; 3]`, or a segment, `[[f32; 3]; 2]`.
+/// What comes in batches: a [`Ray`], a point, `[f32; 3]`, a segment, `[[f32; 3]; 2]`, or a [`Bullet`].
 #[expect(private_bounds, reason = "nobody else's records are read")]
 pub trait Batched: Record {}
 impl Batched for Ray {}
 impl Batched for [f32; 3] {}
 impl Batched for [[f32; 3]; 2] {}
+impl Batched for Bullet {}
 
-/// A file of rays, or of points, that was opened and found to be what its name says; none has been read.
+/// A file of rays, of points or of bullets, that was opened and found to be what its name says; none has been read.
 #[derive(Debug)]
 pub struct RayFile<T = Ray> {
     path: PathBuf,

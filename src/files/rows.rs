@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::bad_file;
 use super::beside::{Beside, MASK, RADIUS, SKIP_ID, TIME, VELOCITY};
 use crate::batch::Spheres;
+use crate::bullets::{Bullet, check_bullet};
 use crate::emit::check_point;
 use crate::error::{Error, Result};
 use crate::query::{OnBad, check_ray, check_sphere};
@@ -54,8 +55,9 @@ pub(super) struct Kind {
     pub(super) what: &'static str,
     /// Many of them; also the extension of their raw files.
     pub(super) plural: &'static str,
-    /// The fields of a record, in its order. The first are so many positions.
+    /// The fields of a record, in its order.
     pub(super) fields: &'static [&'static str],
+    /// How many positions they begin with, of three fields each.
     pub(super) positions: usize,
     /// What a field holds that a file may leave out.
     pub(super) default: fn(field: usize) -> Option<f32>,
@@ -124,6 +126,17 @@ pub(super) static POSES: Kind = Kind {
     positions: 1,
     default: |_| None,
     shape: "(N, 7), x y z qw qx qy qz,",
+    beside: &[],
+    later: &[],
+};
+
+pub(super) static BULLETS: Kind = Kind {
+    what: "bullet",
+    plural: "bullets",
+    fields: &["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
+    positions: 2,
+    default: |_| None,
+    shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
     beside: &[],
     later: &[],
 };
@@ -291,6 +304,17 @@ impl Record for [f32; 3] {
     }
 }
 
+impl Record for Bullet {
+    const KIND: &'static Kind = &BULLETS;
+    const SHORTEST_LINE: u64 = "0,0,0,1,0,0,1\n".len() as u64;
+    fn from_fields([x1, y1, z1, x2, y2, z2, speed, ..]: [f32; MOST_FIELDS]) -> Self {
+        Self::new([x1, y1, z1], [x2, y2, z2], speed)
+    }
+    fn check(&self) -> Result<()> {
+        check_bullet(0, self)
+    }
+}
+
 /// Makes records of rows: rounds, counts and checks.
 #[derive(Debug)]
 pub(super) struct Converter {
@@ -374,7 +398,13 @@ impl Converter {
     /// Gives the library's complaint about a record its place in the file.
     fn place<T: Record>(&self, row: &Row<'_>, error: Error) -> Error {
         let Error::BadRecord { field, value, why, .. } = error else { return error };
-        let vanished = field == "direction" && row.numbers[4..7].iter().any(|n| n.wide != 0.0);
+        let apart = |i: usize| row.numbers[i].wide != row.numbers[i + 3].wide;
+        let vanished = match field {
+            "direction" => row.numbers[4..7].iter().any(|n| n.wide != 0.0),
+            "x2,y2,z2" => (0..3).any(apart),
+            "speed" => row.numbers[6].wide > 0.0,
+            _ => false,
+        };
         let value = if vanished { format!("{value} once rounded to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));

@@ -35,6 +35,7 @@ impl Source {
         let unsupported = |found: &str| {
             let swapped = match (kind.plural, found) {
                 ("observers", _) => "",
+                ("bullets", "spheres") => "; the order is SPHERES, then BULLETS",
                 (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
                 _ => "",
             };

@@ -46,7 +46,7 @@ fn cell(text: &mut String, number: Number) {
         Number::Float(x) => write!(text, "{x:?}"),
         Number::Double(x) => write!(text, "{x:?}"),
         Number::Word(_, word) => write!(text, "{word}"),
-        Number::Id(NO_SPHERE) => Ok(()),
+        Number::Blank(_) | Number::Id(NO_SPHERE) => Ok(()),
         Number::Id(number) | Number::Count(number) => write!(text, "{number}"),
         Number::Offset(number) => write!(text, "{number}"),
         Number::Flag(flag) => write!(text, "{flag}"),

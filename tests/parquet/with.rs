@@ -146,11 +146,15 @@ fn doubles_are_rounded_once_and_counted() {
 }
 
 #[test]
-fn points_and_poses_are_columns_too() {
+fn points_poses_and_bullets_are_columns_too() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("p.parquet", table(PLAIN, &columns("z,y,x\n0,0,0\n3,0,4\n")));
     folder.right("cast s.csv p.parquet -o out.csv -q --parallel 0,0,-2");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n1.0,0\n");
+    folder.write("b.parquet", table(PLAIN, &columns("speed,z2,y2,x2,x1,y1,z1\n2,0,0,1,0,0,0\n1,9,0,0,0,0,0\n")));
+    folder.right("bullets s.csv b.parquet -o out.csv -q --bounces 2");
+    let rows = folder.text("out.csv");
+    assert!(rows.contains("\n0,0,hit,0,3.0,1.5,3.0,0.0,0.0,1.5707964,-2.0,"), "{rows}");
     folder.write("poses.parquet", table(PLAIN, &columns("x,y,z,qw,qx,qy,qz\n0,0,0,1,0,0,0\n")));
     folder.write("l.toml", "elevations_deg = [0]\nazimuths_deg = [0, 90]\nposes = 'poses.parquet'\n");
     folder.right("cast s.csv --sensor l.toml -o out.csv -q");

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Error, Result};
 use std::sync::Arc;
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type};
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -39,6 +39,7 @@ enum Values {
     Doubles(Vec<f64>),
     Ids(Vec<i32>),
     Counts(Vec<i32>),
+    Offsets(Vec<i64>),
     Words(Vec<ByteArray>),
     Flags(Vec<bool>),
 }
@@ -46,23 +47,23 @@ enum Values {
 impl<T: AnswerRow> Groups<T> {
     pub(in crate::files) fn new(file: File, columns: &[Column<T>]) -> Result<Self> {
         let empty = |column: &Column<T>| match column.1(&T::MISS) {
-            Number::Float(_) => Ok(Values::Floats(Vec::new())),
-            Number::Double(_) => Ok(Values::Doubles(Vec::new())),
-            Number::Id(_) => Ok(Values::Ids(Vec::new())),
-            Number::Count(_) => Ok(Values::Counts(Vec::new())),
-            Number::Word(..) => Ok(Values::Words(Vec::new())),
-            Number::Flag(_) => Ok(Values::Flags(Vec::new())),
-            Number::Offset(_) => Err(Error::other("offsets are for arrays")),
+            Number::Float(_) | Number::Blank(_) => Values::Floats(Vec::new()),
+            Number::Double(_) => Values::Doubles(Vec::new()),
+            Number::Id(_) => Values::Ids(Vec::new()),
+            Number::Count(_) => Values::Counts(Vec::new()),
+            Number::Word(..) => Values::Words(Vec::new()),
+            Number::Flag(_) => Values::Flags(Vec::new()),
+            Number::Offset(_) => Values::Offsets(Vec::new()),
         };
-        let filling = |column: &Column<T>| Ok(Filling { column: *column, values: empty(column)?, present: Vec::new() });
-        let columns = columns.iter().map(filling).collect::<Result<Vec<_>>>()?;
+        let filling = |column: &Column<T>| Filling { column: *column, values: empty(column), present: Vec::new() };
+        let columns = columns.iter().map(filling).collect::<Vec<_>>();
         let fields = columns.iter().map(|filling| filling.values.field(filling.column.0));
         let fields = fields.collect::<std::result::Result<_, _>>().map_err(failed)?;
         let schema = Node::group_type_builder("answers").with_fields(fields).build().map_err(failed)?;
         // Floats hardly repeat, so a dictionary of them is time lost; ids do, and flags have none.
         let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
         for Filling { column: (name, _), values, .. } in &columns {
-            let repeats = matches!(values, Values::Ids(_) | Values::Counts(_) | Values::Words(_));
+            let repeats = matches!(values, Values::Ids(_) | Values::Counts(_) | Values::Offsets(_) | Values::Words(_));
             properties = properties.set_column_dictionary_enabled((*name).into(), repeats);
         }
         let out = BufWriter::with_capacity(1 << 20, file);
@@ -107,7 +108,8 @@ impl<T: AnswerRow> Filling<T> {
     fn add(&mut self, answers: &[T]) -> Result<()> {
         for answer in answers {
             let number = (self.column.1)(answer);
-            let present = !answer.is_miss() && number != Number::Id(NO_SPHERE);
+            let blank = matches!(number, Number::Blank(_) | Number::Id(NO_SPHERE));
+            let present = !answer.is_miss() && !blank;
             self.present.push(i16::from(present));
             if !present {
                 continue;
@@ -118,6 +120,7 @@ impl<T: AnswerRow> Filling<T> {
                 // Unsigned by their logical type: the same bits.
                 (Values::Ids(list), Number::Id(id)) => list.push(id as i32),
                 (Values::Counts(list), Number::Count(count)) => list.push(count as i32),
+                (Values::Offsets(list), Number::Offset(number)) => list.push(number as i64),
                 (Values::Words(list), Number::Word(_, word)) => list.push(word.into()),
                 (Values::Flags(list), Number::Flag(flag)) => list.push(flag),
                 _ => return Err(Error::other("a column holds two types")),
@@ -134,6 +137,7 @@ impl Values {
             Self::Doubles(_) => (Type::DOUBLE, None, Repetition::REQUIRED),
             Self::Ids(_) => (Type::INT32, Some(LogicalType::integer(32, false)), Repetition::OPTIONAL),
             Self::Counts(_) => (Type::INT32, Some(LogicalType::integer(32, false)), Repetition::REQUIRED),
+            Self::Offsets(_) => (Type::INT64, Some(LogicalType::integer(64, false)), Repetition::REQUIRED),
             Self::Words(_) => (Type::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
             Self::Flags(_) => (Type::BOOLEAN, None, Repetition::REQUIRED),
         };
@@ -164,6 +168,10 @@ impl Values {
             }
             Self::Counts(list) => {
                 column.typed::<Int32Type>().write_batch(list, None, None)?;
+                list.clear();
+            }
+            Self::Offsets(list) => {
+                column.typed::<Int64Type>().write_batch(list, None, None)?;
                 list.clear();
             }
             Self::Words(list) => {

@@ -1,0 +1,39 @@
+//! A bullet in a room of six balls: where it is after a thousand ricochets, and how fast. Then one that glances off a ball in flight.
+//!
+//! `cargo run --release --example bullets`
+
+use umbracast::glam::DVec3;
+use umbracast::{Bullet, DeviceOptions, Precision, Query, SceneOptions, Sphere, Target, blocking};
+
+fn main() -> umbracast::Result<()> {
+    // Six balls of radius 20 around the origin, their surfaces 1 away from it: they leave no gap.
+    let walls: Vec<Sphere> = [[21.0, 0.0, 0.0], [0.0, 21.0, 0.0], [0.0, 0.0, 21.0]]
+        .into_iter()
+        .flat_map(|[x, y, z]| [Sphere::new([x, y, z], 20.0), Sphere::new([-x, -y, -z], 20.0)])
+        .collect();
+    let device = blocking::open(&DeviceOptions::default())?;
+    let room = blocking::scene(&device, &walls, &SceneOptions::default())?;
+
+    let bullet = Bullet::new([0.0, 0.1, 0.2], [1.0, 0.4, -0.3], 3.0);
+    let flights = blocking::bullets(&room, &[bullet], 1000, &Query::at(Precision::Exact))?;
+    println!("{}: {} ricochets", device.name(), flights.iter().flatten().filter(|leg| leg.is_hit()).count());
+    for leg in flights.iter().flatten().take(3) {
+        println!(
+            "frame {:.3}: ball {} at {:.3}, {:.1} degrees to its surface",
+            leg.frames,
+            leg.id,
+            leg.point,
+            leg.angle.to_degrees()
+        );
+    }
+    if let Some(last) = flights.records.last() {
+        println!("frame {:.3}: at {:.3}, speed {:.6}", last.frames, last.point, last.velocity.length());
+    }
+
+    // One ball alone needs no scene, and may move: it comes the other way, and throws the bullet back faster than it came.
+    let coming = Target { center: DVec3::new(10.0, 0.0, 0.0), radius: 2.0, velocity: DVec3::new(-1.0, 0.0, 0.0) };
+    if let Some(hit) = coming.ricochet(DVec3::ZERO, DVec3::new(3.0, 0.0, 0.0)) {
+        println!("frame {}: met at {}, and thrown back at {}", hit.time, hit.point, hit.velocity);
+    }
+    Ok(())
+}

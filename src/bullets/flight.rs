@@ -1,0 +1,250 @@
+//! The question: what becomes of bullets, leg by leg.
+
+use std::time::Instant;
+
+use glam::Vec3;
+
+use super::round::{Answers, Flying};
+use super::{Bullet, check_bullet};
+use crate::answer::Report;
+use crate::cpu::on_cores;
+use crate::error::{Error, Result};
+use crate::memory::{check_memory, room};
+use crate::query::{Ends, Inside, OnBad, Query, Touch};
+use crate::records::NO_SPHERE;
+use crate::scene::{Caller, Scene};
+
+/// Bullets to shoot: a borrowed slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Bullets<'a> {
+    records: &'a [Bullet],
+    first: u64,
+}
+
+impl Bullets<'_> {
+    /// Says that these are a part of a longer list, in which the first one has number `first`. Errors then name bullets by their
+    /// numbers there.
+    #[must_use]
+    pub fn numbered_from(self, first: u64) -> Self {
+        Self { first, ..self }
+    }
+}
+
+impl<'a> From<&'a [Bullet]> for Bullets<'a> {
+    fn from(records: &'a [Bullet]) -> Self {
+        Self { records, first: 0 }
+    }
+}
+
+impl<'a> From<&'a Vec<Bullet>> for Bullets<'a> {
+    fn from(records: &'a Vec<Bullet>) -> Self {
+        records.as_slice().into()
+    }
+}
+
+impl<'a, const N: usize> From<&'a [Bullet; N]> for Bullets<'a> {
+    fn from(records: &'a [Bullet; N]) -> Self {
+        records.as_slice().into()
+    }
+}
+
+/// How a leg of a flight ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LegStatus {
+    /// On a sphere.
+    Hit = 0,
+    /// Nowhere: nothing is ahead.
+    #[default]
+    Miss = 1,
+    /// Where it begins: the bullet starts inside a sphere, and is not asked about.
+    StartedInside = 2,
+}
+
+impl LegStatus {
+    /// All of them, by number.
+    pub const ALL: [Self; 3] = [Self::Hit, Self::Miss, Self::StartedInside];
+
+    /// The word used in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::StartedInside => "started_inside",
+        }
+    }
+}
+
+/// A straight part of a bullet's flight: from its start, or from a sphere it glanced off, to what it meets. Computed in f64 and
+/// rounded once; the bounds are those of [`Target::ricochet`](super::Target::ricochet).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Leg {
+    /// How it ends.
+    pub status: LegStatus,
+    /// The sphere that is met; with [`LegStatus::StartedInside`] the lowest that holds the start, and [`NO_SPHERE`] on a miss.
+    pub id: u32,
+    /// How far the bullet has flown when it meets it, all its legs together; infinite unless it does.
+    pub distance: f32,
+    /// The distance over the speed: how many frames have passed since the start; infinite unless it meets anything.
+    pub frames: f32,
+    /// Where; NaN unless anything is met, as all that follows.
+    pub point: Vec3,
+    /// Between the path and the tangent plane, in radians: 0 grazing, π/2 head on.
+    pub angle: f32,
+    /// Of the bullet afterwards, a frame: mirrored in the tangent plane.
+    pub velocity: Vec3,
+}
+
+impl Leg {
+    /// A leg without end.
+    pub const MISS: Self = Self {
+        status: LegStatus::Miss,
+        id: NO_SPHERE,
+        distance: f32::INFINITY,
+        frames: f32::INFINITY,
+        point: Vec3::NAN,
+        angle: f32::NAN,
+        velocity: Vec3::NAN,
+    };
+
+    /// Of a bullet that starts inside a sphere.
+    pub(crate) fn inside(id: u32) -> Self {
+        Self { status: LegStatus::StartedInside, id, ..Self::MISS }
+    }
+
+    /// Whether a sphere was met.
+    pub fn is_hit(&self) -> bool {
+        self.status == LegStatus::Hit
+    }
+}
+
+/// The legs of a round, each with the number of its bullet among those that were shot.
+pub(super) type Legs = Vec<(usize, Leg)>;
+
+/// What became of bullets: the legs of each, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Flights {
+    /// Where each bullet's legs begin among the records: one more than there are bullets, from 0 to the number of records.
+    pub offsets: Vec<u64>,
+    /// At least one a bullet, and exactly one where one ricochet was asked for: all end on spheres but for the last.
+    pub records: Vec<Leg>,
+    /// How it went; a bullet that meets anything is one hit.
+    pub report: Report,
+}
+
+impl Flights {
+    /// How many bullets.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there were no bullets.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The legs of bullet `i`; `None` past the last one.
+    pub fn get(&self, i: usize) -> Option<&[Leg]> {
+        let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
+        self.records.get(start as usize..end as usize)
+    }
+
+    /// The legs of every bullet, in their order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Leg]> {
+        (0..self.len()).map(|i| self.get(i).unwrap_or_default())
+    }
+}
+
+impl Scene {
+    /// What becomes of bullets among the spheres of the scene, followed through up to `most` ricochets each. A bullet is a point;
+    /// give the spheres its radius too where it has one. It is met by surfaces from outside alone, a touch is a hit, and one that
+    /// starts strictly inside a sphere is not followed. Every leg is flown in f64, from where and how the last one ended; which sphere
+    /// it meets is asked of the device, for the nearest ray of f32. A sphere just left is not met again, and one that rounding
+    /// puts a bullet into turns it back: it never gets deeper.
+    ///
+    /// Of the query only the precision and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) the answer is the same
+    /// on every device.
+    ///
+    /// # Errors
+    /// As [`closest`](Self::closest), for bullets; [`Error::BadRecord`] for a sphere without a radius, [`Error::Usage`] when `most`
+    /// is 0 and in pairwise scenes, [`Error::TooLarge`] when the legs exceed what the machine has to spare (shoot fewer at a time).
+    pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
+        self.fly(bullets.into(), most, query, Caller::Polls).await
+    }
+
+    /// Flights, round by round: all that still fly go together.
+    pub(crate) async fn fly(&self, bullets: Bullets<'_>, most: u32, query: &Query, caller: Caller) -> Result<Flights> {
+        let start = Instant::now();
+        if most == 0 {
+            return Err(Error::Usage("bullets are followed through 1 ricochet at least, not 0".into()));
+        }
+        if self.host.velocities.is_some() {
+            return Err(Error::Usage("bullets fly among spheres at rest: those of this scene have velocities".into()));
+        }
+        if self.host.pairwise {
+            return Err(Error::Usage(
+                "bullets fly among all spheres of a scene: a pairwise one has none for all".into(),
+            ));
+        }
+        self.check_spheres()?;
+        let count = bullets.records.len();
+        let memory = size_of::<Flying>() + size_of::<crate::Ray>() + 3 * size_of::<Leg>();
+        check_memory("bullets", count as u64 * memory as u64)?;
+        let mut report = Report { rays: count as u64, ..Report::default() };
+        let mut flying = room(count)?;
+        for (i, bullet) in bullets.records.iter().enumerate() {
+            match (check_bullet(bullets.first.saturating_add(i as u64), bullet), query.on_bad) {
+                (Ok(()), _) => flying.push(Flying::launched(i, bullet)),
+                (Err(_), OnBad::Skip) => report.skipped += 1,
+                (Err(error), OnBad::Refuse) => return Err(error),
+            }
+        }
+
+        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, ..*query };
+        let mut rounds: Vec<Legs> = Vec::new();
+        while !flying.is_empty() && rounds.len() < most as usize {
+            check_memory("the legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
+            let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, caller, &mut report).await?;
+            let (host, flew) = (self.host.clone(), flying);
+            let legs;
+            (legs, flying) = on_cores(move || answers.end(&host.spheres, flew)).await??;
+            if rounds.is_empty() {
+                report.hits = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
+            }
+            rounds.push(legs);
+        }
+        let (offsets, records) = on_cores(move || joined(count, rounds)).await??;
+        report.seconds = start.elapsed().as_secs_f64();
+        Ok(Flights { offsets, records, report })
+    }
+
+    /// Nothing glances off a point.
+    fn check_spheres(&self) -> Result<()> {
+        let flat = self.host.spheres.iter().position(|sphere| sphere.radius == 0.0);
+        flat.map_or(Ok(()), |index| {
+            let why = "a bullet needs something to glance off: a radius above 0";
+            Err(Error::BadRecord { what: "sphere", index: index as u64, field: "r", value: "0".into(), why })
+        })
+    }
+}
+
+/// The legs of every round, bullet by bullet. One that could not be used has missed.
+fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
+    let mut offsets = room(count + 1)?;
+    offsets.resize(count + 1, 0);
+    for (bullet, _) in rounds.iter().flatten() {
+        offsets[*bullet + 1] += 1;
+    }
+    for i in 0..count {
+        offsets[i + 1] = offsets[i] + offsets[i + 1].max(1);
+    }
+    let mut records = room(offsets[count] as usize)?;
+    records.resize(offsets[count] as usize, Leg::MISS);
+    for (round, legs) in rounds.into_iter().enumerate() {
+        for (bullet, leg) in legs {
+            records[offsets[bullet] as usize + round] = leg;
+        }
+    }
+    Ok((offsets, records))
+}

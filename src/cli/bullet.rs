@@ -1,0 +1,234 @@
+//! `umbracast bullets` for one bullet and one sphere: from options, or asked for on a terminal.
+
+use std::io::{BufRead, Write};
+
+use serde_json::json;
+use umbracast::glam::Vec3;
+use umbracast::{Bullet, DeviceOptions, Error, LegStatus, Precision, Query, Result, SceneOptions, Sphere, blocking};
+
+use super::args::{Given, numbers};
+use super::single::{GivenSphere, changed, number, said, short, sphere, spoken, vector};
+use super::{print, print_json, say};
+
+/// A point as given, and how many of its numbers rounding changed.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenPoint(Vec3, u64);
+
+/// A speed, likewise.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenSpeed(f32, u64);
+
+/// The parser of `--from` and `--to`.
+pub(crate) fn point(text: &str) -> Result<GivenPoint, String> {
+    let given = numbers(text, "x,y,z", &[3])?;
+    let [x, y, z] = [0, 1, 2].map(|i| given[i].narrow);
+    let point = Vec3::new(x, y, z);
+    // Any other point will do for one that is right in all but this.
+    let other = if point == Vec3::X { Vec3::Y } else { Vec3::X };
+    Bullet::new(point, other, 1.0).check().map_err(|e| without_number(&said(&e)))?;
+    Ok(GivenPoint(point, changed(&given)))
+}
+
+/// The parser of `--speed`.
+pub(crate) fn speed(text: &str) -> Result<GivenSpeed, String> {
+    let given = numbers(text, "speed", &[1])?;
+    Bullet::new(Vec3::ZERO, Vec3::X, given[0].narrow).check().map_err(|e| said(&e))?;
+    Ok(GivenSpeed(given[0].narrow, changed(&given)))
+}
+
+/// The parser of `--sphere`: it has a radius above 0.
+pub(crate) fn ball(text: &str) -> Result<GivenSphere, String> {
+    let ball = sphere(text)?;
+    if ball.0.radius == 0.0 { Err(FLAT.into()) } else { Ok(ball) }
+}
+
+const FLAT: &str = "r is 0: a bullet needs something to glance off, a radius above 0";
+
+/// Of one point alone, `x1` is `x`.
+fn without_number(said: &str) -> String {
+    said.replacen('1', "", 1)
+}
+
+/// One bullet and one sphere.
+#[derive(Clone, Debug)]
+pub(crate) struct One {
+    bullet: Bullet,
+    sphere: Sphere,
+    /// Numbers that changed when they became f32.
+    rounded: u64,
+}
+
+impl One {
+    pub(crate) fn new(from: &GivenPoint, to: &GivenPoint, speed: &GivenSpeed, sphere: &GivenSphere) -> Result<Self> {
+        let bullet = Bullet::new(from.0, to.0, speed.0);
+        bullet.check().map_err(|e| Error::Usage(said(&e)))?;
+        Ok(Self { bullet, sphere: sphere.0, rounded: from.1 + to.1 + speed.1 + sphere.1 })
+    }
+
+    /// Prints what becomes of the bullet.
+    pub(crate) fn tell(&self, as_json: bool, quiet: bool) -> Result<()> {
+        let Self { bullet, sphere, rounded } = self;
+        let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+        let scene = blocking::scene(&cpu, &[*sphere], &SceneOptions::default())?;
+        let leg = blocking::bullets(&scene, &[*bullet], 1, &Query::at(Precision::Exact))?.records[0];
+        if as_json {
+            let told = |value| if leg.is_hit() { value } else { json!(null) };
+            return print_json(&json!({
+                "bullet": {"from": vector(bullet.from), "to": vector(bullet.to), "speed": number(bullet.speed)},
+                "sphere": {"center": vector(sphere.center), "radius": number(sphere.radius)},
+                "status": leg.status.word(),
+                "distance": told(number(leg.distance)),
+                "frames": told(number(leg.frames)),
+                "point": told(vector(leg.point)),
+                "angle_rad": told(number(leg.angle)),
+                "velocity": told(vector(leg.velocity)),
+                "rounded": rounded,
+            }));
+        }
+        let mut text = format!(
+            "bullet    from {} towards {}, speed {}\nsphere    center {}, radius {}\n",
+            spoken(bullet.from),
+            spoken(bullet.to),
+            short(bullet.speed),
+            spoken(sphere.center),
+            short(sphere.radius)
+        );
+        text += &match leg.status {
+            LegStatus::Hit => format!(
+                "hit       after a distance of {}, {} frames, at {}\n\
+                 ricochet  {:.4}° to the tangent plane ({} rad), velocity {}\n",
+                short(leg.distance),
+                short(leg.frames),
+                spoken(leg.point),
+                f64::from(leg.angle).to_degrees(),
+                short(leg.angle),
+                spoken(leg.velocity)
+            ),
+            LegStatus::Miss => "hit       none: it flies past, or away\n".into(),
+            LegStatus::StartedInside => "hit       none: it starts inside the sphere\n".into(),
+        };
+        print(&text)?;
+        if *rounded > 0 && !quiet {
+            say(&format!("{rounded} numbers were rounded to f32"));
+        }
+        Ok(())
+    }
+}
+
+/// Asks for one bullet and one sphere after the other and tells what becomes of them, until nobody wants another one. What is left
+/// empty is the value in brackets. False when the input ended before all was said.
+pub(crate) fn ask(
+    input: &mut impl BufRead,
+    out: &mut impl Write,
+    mut tell: impl FnMut(&One) -> Result<()>,
+) -> Result<bool> {
+    loop {
+        let Some(one) = ask_one(input, out) else { return Ok(false) };
+        tell(&one)?;
+        let again = asked(input, out, "Another one? y or n", "n", |text| match text {
+            "y" | "Y" | "yes" => Ok(true),
+            "n" | "N" | "no" => Ok(false),
+            _ => Err("expected y or n".into()),
+        });
+        if again != Some(true) {
+            return Ok(true);
+        }
+    }
+}
+
+fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
+    let from = asked(input, out, "Bullet's start point x,y,z", "0,0,0", point)?;
+    let to = asked(input, out, "A point it flies towards x,y,z", "4,4,4", |text| {
+        let to = point(text)?;
+        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e))?;
+        Ok(to)
+    })?;
+    let speed = asked(input, out, "Bullet's speed, in a frame", "3", speed)?;
+    let center = asked(input, out, "Sphere's center x,y,z", "4,4,0", point)?;
+    let radius = asked(input, out, "Sphere's radius", "4", |text| {
+        let given: Vec<Given> = numbers(text, "r", &[1])?;
+        let r = given[0].narrow;
+        Sphere::new(center.0, r).check().map_err(|e| said(&e))?;
+        if r == 0.0 { Err(FLAT.into()) } else { Ok((r, changed(&given))) }
+    })?;
+    let sphere = GivenSphere(Sphere::new(center.0, radius.0), center.1 + radius.1);
+    // Nothing is left to be refused.
+    One::new(&from, &to, &speed, &sphere).ok()
+}
+
+/// Asks until the answer can be used; none when there is no more input. Numbers may be apart by commas or by spaces.
+fn asked<T>(
+    input: &mut impl BufRead,
+    out: &mut impl Write,
+    question: &str,
+    otherwise: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Option<T> {
+    loop {
+        // That nobody sees the question is no reason not to read the answer.
+        let _ = write!(out, "{question} [{otherwise}]: ").and_then(|()| out.flush());
+        let mut line = String::new();
+        if input.read_line(&mut line).ok()? == 0 {
+            let _ = writeln!(out);
+            return None;
+        }
+        let words: Vec<&str> = line.split([',', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty()).collect();
+        let answer = if words.is_empty() { otherwise.into() } else { words.join(",") };
+        match parse(&answer) {
+            Ok(value) => return Some(value),
+            Err(why) => {
+                let _ = writeln!(out, "  {why}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(answers: &str) -> (Vec<One>, String, bool) {
+        let (mut out, mut list) = (Vec::new(), Vec::new());
+        let whole = ask(&mut answers.as_bytes(), &mut out, |one| {
+            list.push(one.clone());
+            Ok(())
+        });
+        (list, String::from_utf8(out).unwrap(), whole.unwrap())
+    }
+
+    #[test]
+    fn what_is_left_empty_is_as_it_was_shown() {
+        let (list, said, whole) = told("\n\n\n\n\n\n");
+        assert!(whole);
+        assert_eq!(list.len(), 1);
+        assert_eq!(list[0].bullet, Bullet::new([0.0; 3], [4.0; 3], 3.0));
+        assert_eq!(list[0].sphere, Sphere::new([4.0, 4.0, 0.0], 4.0));
+        for words in ["x,y,z [0,0,0]: ", "towards x,y,z [4,4,4]: ", "frame [3]: ", "x,y,z [4,4,0]: ", "radius [4]: "] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+
+    #[test]
+    fn wrong_answers_are_asked_for_again() {
+        let answers = "1 2\n1 2 x\n1 2 nan\n1 2 3\n1,2,3\n7, 2 3\n0\n-1\n2\n9 2 3\n-1\n0\ninf\n1\nperhaps\ny\n1,1,1\n";
+        let (list, said, whole) = told(answers);
+        assert!(!whole, "the second one was not all said");
+        assert_eq!(list.len(), 1);
+        assert_eq!(list[0].bullet, Bullet::new([1.0, 2.0, 3.0], [7.0, 2.0, 3.0], 2.0));
+        assert_eq!(list[0].sphere, Sphere::new([9.0, 2.0, 3.0], 1.0));
+        for words in [
+            "there are 2 numbers: expected 3, x,y,z",
+            "z is 'x': expected a number",
+            "z is NaN: a start must be finite",
+            "another point than its start",
+            "speed is 0: a speed must be above 0",
+            "speed is -1: a speed must be above 0",
+            "r is -1: a radius must not be negative",
+            "r is 0: a bullet needs something to glance off",
+            "r is inf: a radius must be finite",
+            "expected y or n",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+}

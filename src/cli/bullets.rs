@@ -1,0 +1,398 @@
+//! `umbracast bullets`: what bullets meet, and how they glance off.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::Args;
+use serde::Serialize;
+use umbracast::files::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
+use umbracast::{Bullet, Bullets, Device, DeviceOptions, Error, Flights, Leg, LegStatus, OnBad, Precision, Query};
+use umbracast::{Report, Result, SceneOptions, Sphere, Watch, blocking};
+
+use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
+use super::bullet::{self, One};
+use super::progress::{Casting, Working};
+use super::single::GivenSphere;
+use super::stream::read_spheres_from;
+use super::{print_json, say, signals};
+
+const EXAMPLES: &str = "\
+Files:
+  .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2 speed
+  .csv  columns by name. Spheres: x,y,z,r. Bullets: x1,y1,z1,x2,y2,z2,speed. Also .parquet, in builds with --features
+        parquet
+  .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named .spheres and .bullets
+A bullet is a point that flies from x1,y1,z1 towards x2,y2,z2 and beyond, `speed` a frame; where it has a size, give the
+spheres its radius too. OUT is .npz, .csv or .parquet and has a row a bullet:
+  status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). On a surface is not inside: on the way in it is a hit at
+              once. A touch is a hit that turns nothing
+  id          the number in the file, from 0, of the sphere met, or of the first that a bullet starts inside of (u4)
+  distance    how far it flew until then (f4, as all that follows)
+  frames      how many frames that took: distance / speed
+  px,py,pz    where
+  angle_rad   between its path and the tangent plane: 0 grazing, pi/2 head on
+  vx,vy,vz    its velocity after the ricochet, a frame
+Where there is nothing to tell, cells are empty in .csv and null in .parquet, and in .npz inf (distance, frames), nan and
+4294967295 (id).
+With --bounces N each bullet is followed through up to N ricochets, and has a row for each leg of its way:
+  bullet      the bullet's number in the file, from 0 (u8)
+  bounce      how many ricochets are behind it, from 0 (u4)
+and then the columns above; distance and frames count from the start. The last row of a bullet that leaves is a miss; one
+that is followed to the end has N rows, all of them hits.
+
+Examples:
+  umbracast bullets spheres.csv bullets.csv -o hits.csv
+  umbracast bullets spheres.npy bullets.npy -o hits.npz --device gpu --compare
+  umbracast bullets box.csv bullets.csv -o ways.csv --bounces 1000
+  umbracast bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4
+  umbracast bullets            (on a terminal: asks for one of each)
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
+  5 reading or writing failed, 6 --compare found a broken promise, 130 stopped by Ctrl-C.";
+
+/// Shoot bullets at spheres: what does each meet, when, and how does it glance off?
+///
+/// Reads spheres and bullets from files and writes a row a bullet; or takes one of each from the command line; or, without
+/// arguments on a terminal, asks.
+#[derive(Debug, Args)]
+#[command(override_usage = "umbracast bullets [OPTIONS] SPHERES BULLETS -o OUT\n       \
+    umbracast bullets [OPTIONS] --from X,Y,Z --to X,Y,Z --speed V --sphere X,Y,Z,R\n       \
+    umbracast bullets")]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast bullets --help` explains the files and gives examples.")]
+pub(crate) struct BulletsArgs {
+    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
+    #[arg(requires = "bullets")]
+    spheres: Option<PathBuf>,
+    /// Bullets: .npy, .csv, .parquet, .f32 or .bullets
+    #[arg(requires = "output")]
+    bullets: Option<PathBuf>,
+    /// Where the answers go: .npz, .csv or .parquet
+    #[arg(short, long, value_name = "OUT", requires = "spheres")]
+    output: Option<PathBuf>,
+    /// Follow each bullet through up to so many ricochets, with a row for each leg of its way
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spheres",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    bounces: Option<u32>,
+    /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
+    /// the centre of the spheres; points are then told from there
+    #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
+    origin: Option<Origin>,
+    /// What to do with bullets that cannot be used (NaN, no speed, both points the same)
+    #[arg(long, value_parser = words([
+        ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
+        ("skip", "let them miss, and count them", OnBad::Skip),
+    ]), default_value = "refuse", requires = "spheres")]
+    on_bad: OnBad,
+    /// How exact the choice of spheres is; the rest is f64
+    #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
+    precision: Precision,
+    #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
+    tree: TreeArgs,
+    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    #[arg(long, requires = "spheres")]
+    compare: bool,
+
+    /// Where one bullet starts, instead of files
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point,
+          requires_all = ["to", "speed", "sphere"], conflicts_with_all = FILES_ONLY)]
+    from: Option<bullet::GivenPoint>,
+    /// A point that it flies towards
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point, requires = "from")]
+    to: Option<bullet::GivenPoint>,
+    /// How far it flies in a frame
+    #[arg(long, value_name = "V", allow_hyphen_values = true, value_parser = bullet::speed, requires = "from")]
+    speed: Option<bullet::GivenSpeed>,
+    /// The one sphere that it may meet
+    #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, value_parser = bullet::ball, requires = "from")]
+    sphere: Option<GivenSphere>,
+
+    /// Print one JSON object on stdout instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What makes no sense without files.
+const FILES_ONLY: [&str; 10] =
+    ["spheres", "bullets", "output", "bounces", "origin", "on_bad", "precision", "device", "builder", "compare"];
+
+pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
+    match (&args.spheres, &args.bullets, &args.output, &args.from, &args.to, &args.speed, &args.sphere) {
+        (Some(spheres), Some(bullets), Some(output), ..) => Files { args, spheres, bullets, output }.run(),
+        (.., Some(from), Some(to), Some(speed), Some(sphere)) => {
+            One::new(from, to, speed, sphere)?.tell(args.json, args.quiet)
+        }
+        _ if std::io::stdin().is_terminal() => {
+            let tell = |one: &One| one.tell(args.json, args.quiet);
+            if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), tell)? {
+                Ok(())
+            } else {
+                Err(Error::Usage("the input ended before all was said".into()))
+            }
+        }
+        _ => Err(Error::Usage(
+            "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere, or a terminal to ask on"
+                .into(),
+        )),
+    }
+}
+
+/// A leg, and whose it is.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    bullet: u64,
+    bounce: u32,
+    leg: Leg,
+}
+
+impl Row {
+    /// A number that only hits have.
+    fn told(&self, of: impl Fn(&Leg) -> f32) -> Number {
+        let number = of(&self.leg);
+        if self.leg.is_hit() { Number::Float(number) } else { Number::Blank(number) }
+    }
+}
+
+impl AnswerRow for Row {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("status", |row| Number::Word(row.leg.status as u8, row.leg.status.word())),
+        ("id", |row| Number::Id(row.leg.id)),
+        ("distance", |row| row.told(|leg| leg.distance)),
+        ("frames", |row| row.told(|leg| leg.frames)),
+        ("px", |row| row.told(|leg| leg.point.x)),
+        ("py", |row| row.told(|leg| leg.point.y)),
+        ("pz", |row| row.told(|leg| leg.point.z)),
+        ("angle_rad", |row| row.told(|leg| leg.angle)),
+        ("vx", |row| row.told(|leg| leg.velocity.x)),
+        ("vy", |row| row.told(|leg| leg.velocity.y)),
+        ("vz", |row| row.told(|leg| leg.velocity.z)),
+    ];
+    const MISS: Self = Self { bullet: 0, bounce: 0, leg: Leg::MISS };
+    fn is_miss(&self) -> bool {
+        // Every leg has a status at least.
+        false
+    }
+}
+
+/// Which leg of which bullet.
+const WHOSE: [Column<Row>; 2] =
+    [("bullet", |row| Number::Offset(row.bullet)), ("bounce", |row| Number::Count(row.bounce))];
+
+/// Legs of bullets that are shot together at the most.
+const TOGETHER: usize = 1 << 20;
+
+struct Files<'a> {
+    args: &'a BulletsArgs,
+    spheres: &'a Path,
+    bullets: &'a Path,
+    output: &'a Path,
+}
+
+impl Files<'_> {
+    fn run(&self) -> Result<()> {
+        let Self { args, output, .. } = self;
+        let query = Query { on_bad: args.on_bad, ..Query::at(args.precision) };
+        // What can be refused at once is refused before a device is opened, the cheapest first.
+        check_output(output, &[self.spheres, self.bullets])?;
+        let bullets = RayFile::<Bullet>::open(self.bullets)?;
+        let (spheres, origin) = read_spheres_from(self.spheres, args.origin, args.quiet)?;
+        check_radii(self.spheres, &spheres.records)?;
+        let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
+        let device = blocking::open(&args.device.options(args.precision))?;
+        let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+
+        let watch = Watch::new();
+        let placing =
+            Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
+        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options())?.watched(&watch);
+        let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &SceneOptions::default())).transpose()?;
+        drop(placing);
+        signals::cancel(&watch);
+        let whose: &[Column<Row>] = if args.bounces.is_some() { &WHOSE } else { &[] };
+        let mut writer = AnswerWriter::create_with(output, [whose, Row::COLUMNS].concat())?;
+        let most = args.bounces.unwrap_or(1);
+        let mut sum = Sum::default();
+        {
+            let done = Arc::<AtomicU64>::default();
+            let shown = done.clone();
+            let what = format!("shooting at {} spheres on {}", scene.len(), device.name());
+            let done_of = move || shown.load(Ordering::Relaxed);
+            let casting = Casting { what, things: "bullets", done: done_of, expected: bullets.expected() };
+            let _working = Working::casting(casting, args.quiet);
+            let mut batch = RayBatch::default();
+            let mut rows = Vec::new();
+            while bullets.next(&mut batch, &watch)? {
+                for part in batch.records.chunks((TOGETHER / most as usize).clamp(1, RayBatches::BATCH)) {
+                    let first = sum.report.rays;
+                    let part = Bullets::from(part).numbered_from(first);
+                    let flights =
+                        blocking::bullets(&scene, part, most, &query).map_err(|error| placed(self.bullets, error))?;
+                    if let Some(judge) = &judge {
+                        sum.differ += differ(&flights, &blocking::bullets(judge, part, most, &query)?);
+                    }
+                    rows.clear();
+                    for (bullet, legs) in (first..).zip(flights.iter()) {
+                        rows.extend((0..).zip(legs).map(|(bounce, leg)| Row { bullet, bounce, leg: *leg }));
+                    }
+                    writer.write(&rows)?;
+                    sum.add(&flights);
+                    done.store(sum.report.rays, Ordering::Relaxed);
+                }
+            }
+        }
+        let broken = (sum.differ > 0 && args.precision == Precision::Exact)
+            .then(|| format!("{} flights differ from the CPU engine's", sum.differ));
+        if broken.is_none() {
+            // Answers that broke a promise are not handed on as if they had kept it.
+            let _working = Working::on("writing".into(), args.quiet);
+            writer.finish(&watch)?;
+        }
+        let rounded = spheres.rounding.changed + bullets.rounding().changed;
+        let summary = sum.summary(&device, scene.len(), args, rounded, broken.is_none().then_some(*output));
+        if args.json {
+            print_json(&summary)?;
+        } else if !args.quiet {
+            say(&summary.line());
+        }
+        broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+    }
+}
+
+/// Refuses spheres that nothing glances off, before a device is opened.
+fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
+    spheres.iter().position(|sphere| sphere.radius == 0.0).map_or(Ok(()), |index| {
+        let why = "a bullet needs something to glance off: a radius above 0";
+        let message = format!("row {} (index {index}): r is 0: {why}", index + 1);
+        Err(Error::BadFile { path: path.into(), message })
+    })
+}
+
+/// An error about a bullet, in the words of its file.
+fn placed(path: &Path, error: Error) -> Error {
+    match error {
+        Error::BadRecord { what: "bullet", index, field, value, why } => {
+            let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
+            Error::BadFile { path: path.into(), message }
+        }
+        other => other,
+    }
+}
+
+/// How many bullets flew otherwise.
+fn differ(found: &Flights, expected: &Flights) -> u64 {
+    // What a miss does not have is NaN, which equals nothing.
+    let same = |a: &Leg, b: &Leg| a == b || (!a.is_hit() && (a.status, a.id) == (b.status, b.id));
+    let legs = |(a, b): &(&[Leg], &[Leg])| a.len() != b.len() || !a.iter().zip(*b).all(|(a, b)| same(a, b));
+    found.iter().zip(expected.iter()).filter(legs).count() as u64
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Sum {
+    report: Report,
+    inside: u64,
+    ricochets: u64,
+    differ: u64,
+}
+
+impl Sum {
+    fn add(&mut self, flights: &Flights) {
+        self.report = self.report + flights.report;
+        self.ricochets += flights.records.iter().filter(|leg| leg.is_hit()).count() as u64;
+        let inside = flights.records.iter().filter(|leg| leg.status == LegStatus::StartedInside);
+        self.inside += inside.count() as u64;
+    }
+
+    fn summary<'a>(
+        &self,
+        device: &'a Device,
+        spheres: usize,
+        args: &BulletsArgs,
+        rounded: u64,
+        output: Option<&'a Path>,
+    ) -> Summary<'a> {
+        let Report { rays: bullets, hits, skipped, beyond, judged, seconds, .. } = self.report;
+        Summary {
+            device: device.name(),
+            cpu: device.is_cpu(),
+            precision: args.precision.word(),
+            spheres,
+            bullets,
+            hit: hits,
+            missed: bullets - hits - self.inside,
+            started_inside: self.inside,
+            ricochets: self.ricochets,
+            skipped,
+            beyond,
+            judged,
+            seconds,
+            mbullets_per_second: (seconds > 0.0 && bullets > 0).then(|| bullets as f64 / seconds * 1e-6),
+            rounded,
+            output,
+            differ: args.compare.then_some(self.differ),
+        }
+    }
+}
+
+/// How it went: a line for people, an object for programs.
+#[derive(Serialize)]
+struct Summary<'a> {
+    device: &'a str,
+    cpu: bool,
+    precision: &'static str,
+    spheres: usize,
+    bullets: u64,
+    hit: u64,
+    missed: u64,
+    started_inside: u64,
+    /// Of all bullets together.
+    ricochets: u64,
+    skipped: u64,
+    /// Legs that miss only because they are longer than f32 can say.
+    beyond: u64,
+    /// Legs.
+    judged: u64,
+    /// Without reading and writing.
+    seconds: f64,
+    /// None when there is nothing to divide.
+    mbullets_per_second: Option<f64>,
+    /// Numbers that changed when they became f32.
+    rounded: u64,
+    /// None when a broken promise kept it from being written.
+    output: Option<&'a Path>,
+    /// From the CPU engine's answers.
+    differ: Option<u64>,
+}
+
+impl Summary<'_> {
+    fn line(&self) -> String {
+        let mut line = format!(
+            "{}: {} spheres, {} bullets: {} hit, {} missed, {} started inside; ",
+            self.device, self.spheres, self.bullets, self.hit, self.missed, self.started_inside
+        );
+        line += &format!("{} ricochets, {:.3} ms", self.ricochets, 1e3 * self.seconds);
+        if let Some(rate) = self.mbullets_per_second {
+            line += &format!(", {rate:.3} Mbullets/s");
+        }
+        for (count, what) in [
+            (self.skipped, "bad bullets skipped"),
+            (self.beyond, "legs miss only because they exceed f32"),
+            (self.judged, "legs decided by exact arithmetic"),
+            (self.rounded, "numbers rounded to f32"),
+        ] {
+            if count > 0 {
+                line += &format!(", {count} {what}");
+            }
+        }
+        if let Some(differ) = self.differ {
+            line += &format!("; {differ} flights differ from the CPU engine's");
+        }
+        line
+    }
+}

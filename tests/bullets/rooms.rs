@@ -1,0 +1,171 @@
+//! Flights that must stay where they are: in closed rooms of spheres, and out of the creases between them.
+
+use super::EXACT;
+use super::common::{Numbers, devices, steps, with_and_without_tree};
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere, blocking};
+
+/// Rooms with walls of spheres, from which there is no way out.
+fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {
+    let walls = |middle: Vec3, size: f32, radius: f32| {
+        let ball = |axis: Vec3| Sphere::new(middle + axis * (size + radius), radius);
+        [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|axis| [ball(axis), ball(-axis)]).collect::<Vec<_>>()
+    };
+    // Bricks that overlap: a wall with 600 edges to fall between.
+    let bricks = || {
+        let mut list = Vec::new();
+        for (i, j) in (-5..=5).flat_map(|i| (-5..=5).map(move |j| (i as f32 * 0.25, j as f32 * 0.25))) {
+            for side in [-1.25, 1.25_f32] {
+                list.extend([[side, i, j], [i, side, j], [i, j, side]].map(|center| Sphere::new(center, 0.22)));
+            }
+        }
+        list
+    };
+    vec![
+        ("six large balls", walls(Vec3::ZERO, 1.0, 20.0), 1.0),
+        ("six balls that hardly overlap", walls(Vec3::ZERO, 1.0, 4.46), 1.0),
+        ("six planets", walls(Vec3::ZERO, 1.0, 6e6), 1.0),
+        ("far from the origin", walls(Vec3::new(3e4, -2e4, 1e4), 1.0, 20.0), 1.0),
+        ("bricks", bricks(), 1.0),
+    ]
+}
+
+fn middle_of(spheres: &[Sphere]) -> DVec3 {
+    spheres.iter().map(|ball| ball.center.as_dvec3()).sum::<DVec3>() / spheres.len() as f64
+}
+
+/// A thousand ricochets in closed rooms: the speed stays, no leg cuts into a sphere by more than what f32 makes of its ends, and
+/// every bullet is still in the room.
+#[test]
+fn a_closed_room_keeps_its_bullets() {
+    for (name, spheres, size) in rooms() {
+        let middle = middle_of(&spheres);
+        let n = &mut Numbers(11);
+        let bullets: Vec<Bullet> = (0..20)
+            .map(|_| {
+                let from = middle.as_vec3() + Vec3::from(n.vector()) * 0.3 * size;
+                Bullet::new(from, from + Vec3::from(n.vector()), 0.125 + n.unit())
+            })
+            .collect();
+        // One rounding of coordinates, as far as they lie from the origin and as long as a leg is.
+        let grid = f64::from(f32::EPSILON) * (middle.length() + 4.0 * f64::from(size));
+        let mut before: Option<Vec<Leg>> = None;
+        for device in devices() {
+            let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+            let flights = blocking::bullets(&scene, &bullets, 1000, &EXACT).unwrap();
+            let mut deepest = 0.0_f64;
+            for (bullet, legs) in bullets.iter().zip(flights.iter()) {
+                assert_eq!(legs.len(), 1000, "{name} on {}: {:?} ends with {:?}", device.name(), bullet, legs.last());
+                let (mut at, mut flown) = (bullet.from.as_dvec3(), 0.0);
+                for (i, leg) in legs.iter().enumerate() {
+                    let what = format!("{name} on {}, {bullet:?} leg {i}: {leg:?}", device.name());
+                    assert_eq!(leg.status, LegStatus::Hit, "{what}");
+                    let speed = leg.velocity.as_dvec3().length() / f64::from(bullet.speed);
+                    assert!((speed - 1.0).abs() < 1e-6, "{what}: {speed}");
+                    let to = leg.point.as_dvec3();
+                    assert!((to - middle).length() < 3.5 * f64::from(size), "{what}: it is out");
+                    let wall = spheres[leg.id as usize];
+                    let off = (to - wall.center.as_dvec3()).length() - f64::from(wall.radius);
+                    assert!(off.abs() <= grid, "{what}: {off:e} from its surface");
+                    deepest = spheres.iter().map(|ball| depth(ball, at, to)).fold(deepest, f64::max);
+                    assert!(deepest <= 2.0 * grid, "{what}: {deepest:e} in a sphere, {grid:e} is a rounding");
+                    flown += (to - at).length();
+                    assert!((f64::from(leg.distance) - flown).abs() <= (i + 1) as f64 * grid, "{what}: {flown}");
+                    assert!(steps(leg.frames, leg.distance / bullet.speed) <= 1, "{what}");
+                    at = to;
+                }
+            }
+            println!("{name} on {}: {:.2} roundings deep at the most", device.name(), deepest / grid);
+            // The same to the bit, whoever was asked.
+            assert!(
+                *before.get_or_insert_with(|| flights.records.clone()) == flights.records,
+                "{name} on {}",
+                device.name()
+            );
+        }
+    }
+}
+
+/// Aimed at where two balls meet, or three: rounding puts nearly every bullet that glances off the one into the other, and there it
+/// must turn back too.
+#[test]
+fn creases_let_nothing_through() {
+    let n = &mut Numbers(21);
+    let (mut spheres, mut bullets) = (Vec::new(), Vec::new());
+    for i in 0..1000 {
+        // Far apart from one another: every group has its own bullet.
+        let middle = Vec3::new((i % 10) as f32, (i / 10 % 10) as f32, (i / 100) as f32) * 160.0;
+        let up = Vec3::from(n.vector()).normalize();
+        let aside = up.cross(Vec3::from(n.vector())).normalize();
+        let third = up.cross(aside);
+        let (r, apart) = (1.0 + 3.0 * n.unit(), 0.2 + 0.7 * n.unit());
+        let around = match i % 3 {
+            // All that lies on both surfaces is a circle; the bullet comes down on its highest point.
+            0 => vec![aside * apart, -aside * apart],
+            // One ball much larger than the other.
+            1 => vec![aside * 0.5 * apart - up * 0.5 * r, -aside * 8.0 * r],
+            _ => [0.0_f32, 2.1, 4.2].map(|turn| (aside * turn.cos() + third * turn.sin()) * apart).to_vec(),
+        };
+        let balls: Vec<Sphere> = around.iter().map(|at| Sphere::new(middle + *at, r)).collect();
+        let crease = match i % 3 {
+            1 => {
+                let big = Sphere::new(middle + around[1], around[1].length() - 0.3 * r);
+                spheres.extend([balls[0], big]);
+                on_both(&balls[0], &big, up)
+            }
+            2 => {
+                spheres.extend(&balls);
+                let away = apart * (1.0 - f64::from(f32::EPSILON)) as f32;
+                (middle + up * (r * r - away * away).sqrt()).as_dvec3()
+            }
+            _ => {
+                spheres.extend(&balls);
+                on_both(&balls[0], &balls[1], up)
+            }
+        };
+        let from = middle + up * 20.0 + aside * 4.0 * n.unit() + third * 4.0 * n.signed();
+        bullets.push(Bullet::new(from, crease.as_vec3(), 1.0));
+    }
+    let grid = f64::from(f32::EPSILON) * 1600.0;
+    for device in devices() {
+        for scene in with_and_without_tree(device, &spheres) {
+            let flights = blocking::bullets(&scene, &bullets, 30, &EXACT).unwrap();
+            let (mut twice, mut deepest) = (0, 0.0_f64);
+            for (i, (bullet, legs)) in bullets.iter().zip(flights.iter()).enumerate() {
+                let mut at = bullet.from.as_dvec3();
+                let hits: Vec<&Leg> = legs.iter().filter(|leg| leg.is_hit()).collect();
+                assert!(!hits.is_empty() && hits.len() < 30, "{} {i}: {bullet:?} {legs:?}", device.name());
+                // Away from where it last was, for good.
+                let last = hits[hits.len() - 1];
+                let away = last.point.as_dvec3() + 30.0 * last.velocity.as_dvec3();
+                for to in hits.iter().map(|leg| leg.point.as_dvec3()).chain([away]) {
+                    let here = spheres.iter().filter(|ball| ball.center.as_dvec3().distance(at) < 150.0);
+                    let depth = here.map(|ball| depth(ball, at, to)).fold(0.0, f64::max);
+                    assert!(depth <= 4.0 * grid, "{} {i}: {depth:e} deep: {bullet:?} {legs:?}", device.name());
+                    deepest = deepest.max(depth);
+                    at = to;
+                }
+                twice += usize::from(hits.len() > 1 && hits[1].distance - hits[0].distance <= 2.0 * grid as f32);
+            }
+            println!("{}: {twice} turned twice at once, {:.2} roundings deep", device.name(), deepest / grid);
+            assert!(twice > 250, "{twice}");
+        }
+    }
+}
+
+/// The highest point on both surfaces.
+fn on_both(a: &Sphere, b: &Sphere, up: Vec3) -> DVec3 {
+    let (p, q) = (a.center.as_dvec3(), b.center.as_dvec3());
+    let (r, s, d) = (f64::from(a.radius), f64::from(b.radius), p.distance(q));
+    let along = (d * d + r * r - s * s) / (2.0 * d);
+    let axis = (q - p) / d;
+    let across = (up.as_dvec3() - up.as_dvec3().dot(axis) * axis).normalize();
+    p + along * axis + across * (r * r - along * along).sqrt()
+}
+
+/// How deep a straight way goes into a ball.
+fn depth(ball: &Sphere, from: DVec3, to: DVec3) -> f64 {
+    let (way, away) = (to - from, ball.center.as_dvec3() - from);
+    let share = (away.dot(way) / way.length_squared().max(1e-300)).clamp(0.0, 1.0);
+    f64::from(ball.radius) - (away - share * way).length()
+}
