@@ -26,6 +26,7 @@ const EXACT: Query = Query {
     ends: umbracast::Ends::Closed,
     precision: Precision::Exact,
     on_bad: OnBad::Refuse,
+    motion: umbracast::Motion::AtTime,
 };
 
 /// One record of `tests/data/ricochet.bin`.
@@ -351,6 +352,11 @@ fn what_cannot_be_shot_is_refused() {
     let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
     let error = blocking::bullets(&pairs, &[good], 1, &EXACT).unwrap_err();
     assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
+    let drift = vec![umbracast::glam::Vec3::X; spheres.len()];
+    let given = umbracast::Spheres::from(&spheres).velocities(&drift);
+    let moving = blocking::scene(&cpu(), given, &SceneOptions::default()).unwrap();
+    let error = blocking::bullets(&moving, &[good], 1, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::Usage(said) if said.contains("velocities")), "{error}");
     let flat = [spheres[0], Sphere::new([0.0; 3], 0.0)];
     let scene = blocking::scene(&cpu(), &flat, &SceneOptions::default()).unwrap();
     let error = blocking::bullets(&scene, &[good], 1, &EXACT).unwrap_err();
