@@ -30,6 +30,8 @@ pub(crate) struct Planted {
     pub(crate) level: Level,
     /// The masks of each leaf's spheres, where spheres have masks: beside the leaf, not all over the list of spheres.
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
+    /// The radii, scaled, of balls around the same middles that spheres which move never leave, beside each leaf.
+    pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
 }
 
 /// The memory that the index of so many spheres takes, at the most while it is made.
@@ -69,7 +71,24 @@ impl Planted {
         };
         let mut items = room(spheres.len())?;
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
-        Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None })
+        Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None, inner: None })
+    }
+
+    /// Lays beside its leaves what is sure to be a part of spheres that move, in balls around their ways.
+    pub(super) fn lay_inner(&mut self, spheres: &[Sphere], balls: &[Sphere]) -> Result<()> {
+        let mut laid = room(self.tree.ids.len())?;
+        let inner = |id: u32| match (spheres.get(id as usize), balls.get(id as usize)) {
+            // A ball has half of the way more than the sphere, which has as much more than what it never leaves.
+            (Some(sphere), Some(ball)) => {
+                let inner = 2.0 * f64::from(sphere.radius) - f64::from(ball.radius);
+                // Rounded down, and what the ball's middle was rounded by with it.
+                ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale()) as f32
+            }
+            _ => -1.0,
+        };
+        self.tree.ids.par_iter().map(|ids| ids.map(inner)).collect_into_vec(&mut laid);
+        self.inner = Some(laid);
+        Ok(())
     }
 
     /// Lays the masks of spheres beside its leaves.

@@ -5,7 +5,8 @@
 use glam::Vec3;
 
 use super::level::Level;
-use super::solve::{Scaled, Solved, scale, solve_fast, solve_standard};
+use super::moving::{Moves, Target, scale_moving};
+use super::solve::{Scaled, Solved, scale, solve_fast, solve_fast_way, solve_standard, solve_standard_way};
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -19,6 +20,8 @@ type Lane = [f32; LOT];
 pub(crate) struct Lot {
     ray: [Lane; 6],
     sphere: [Lane; 4],
+    /// Velocity, time, radius, what the direction lacks, and 1 where t is time: of those that move alone.
+    moves: [Lane; 9],
     disc: Lane,
     disc_bound: Lane,
     enter: Lane,
@@ -34,6 +37,22 @@ impl Lot {
         let (o, d, c) = (ray.origin, ray.direction, sphere.center);
         self.ray.iter_mut().zip([o.x, o.y, o.z, d.x, d.y, d.z]).for_each(|(column, x)| column[i] = x);
         self.sphere.iter_mut().zip([c.x, c.y, c.z, sphere.radius]).for_each(|(column, x)| column[i] = x);
+    }
+
+    /// The same of a pair that moves: so do all others then.
+    pub(crate) fn set_moving(&mut self, i: usize, ray: &Ray, target: &Target<'_>) {
+        self.set(i, ray, target.sphere);
+        let Moves { velocity: v, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
+        let moves = [v.x, v.y, v.z, time, radius, low.x, low.y, low.z, f32::from(u8::from(relative))];
+        self.moves.iter_mut().zip(moves).for_each(|(column, x)| column[i] = x);
+    }
+
+    pub(crate) fn solve_moving(&mut self, level: Level, precision: Precision) {
+        match precision {
+            Precision::Fast => level.solve_fast_moving(self),
+            Precision::Standard => level.solve_standard_moving(self),
+            Precision::Exact => level.solve_bounded_moving(self),
+        }
     }
 
     pub(crate) fn solve(&mut self, level: Level, precision: Precision) {
@@ -65,6 +84,62 @@ impl Lot {
         // The ends do not matter to a solve.
         let ray = Ray { origin: Vec3::new(ox, oy, oz), t_min: 0.0, direction: Vec3::new(dx, dy, dz), t_max: 0.0 };
         scale(&ray, &Sphere { center: Vec3::new(x, y, z), radius: r })
+    }
+}
+
+impl Lot {
+    #[inline(always)]
+    fn moving_pair(&self, i: usize) -> Scaled {
+        let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| column[i]);
+        let [x, y, z, r] = self.sphere.each_ref().map(|column| column[i]);
+        let [vx, vy, vz, time, radius, lx, ly, lz, relative] = self.moves.each_ref().map(|column| column[i]);
+        let ray = Ray { origin: Vec3::new(ox, oy, oz), t_min: 0.0, direction: Vec3::new(dx, dy, dz), t_max: 0.0 };
+        let (velocity, low) = (Vec3::new(vx, vy, vz), Vec3::new(lx, ly, lz));
+        let moves = Moves { velocity, time, relative: relative != 0.0, radius, low };
+        scale_moving(&ray, &Sphere { center: Vec3::new(x, y, z), radius: r }, &moves)
+    }
+}
+
+dispatch! {
+    /// The three of pairs that move. What keeps its distance comes out as nonsense.
+    solve_fast_moving, (lot: &mut Lot)
+}
+dispatch! {
+    /// See there.
+    solve_standard_moving, (lot: &mut Lot)
+}
+dispatch! {
+    /// See there.
+    solve_bounded_moving, (lot: &mut Lot)
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_fast_moving<L>(lot: &mut Lot) {
+    for i in 0..LOT {
+        let solved = solve_fast_way::<true>(&lot.moving_pair(i));
+        (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
+    }
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_standard_moving<L>(lot: &mut Lot) {
+    for i in 0..LOT {
+        let solved = solve_standard_way::<true>(&lot.moving_pair(i));
+        (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
+    }
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_bounded_moving<L>(lot: &mut Lot) {
+    for i in 0..LOT {
+        let solved = solve_standard_way::<true>(&lot.moving_pair(i));
+        (lot.disc[i], lot.disc_bound[i]) = (solved.disc, solved.disc_bound);
+        (lot.enter[i], lot.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
+        (lot.exit[i], lot.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
+        (lot.foot[i], lot.foot_bound[i]) = (solved.foot, solved.foot_bound);
     }
 }
 

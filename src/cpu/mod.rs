@@ -116,6 +116,9 @@ impl CpuScene {
         if let (Index::Tree(planted), Some(masks)) = (&mut index, &masks) {
             planted.lay_masks(masks)?;
         }
+        if let (Index::Tree(planted), Some(_)) = (&mut index, &velocities) {
+            planted.lay_inner(given.spheres, given.bounds())?;
+        }
         Ok(Self { masks, velocities, pairwise, ..Self::with(given.spheres, index)? })
     }
 

@@ -34,7 +34,18 @@ pub(crate) struct Moves {
     pub(crate) low: Vec3,
 }
 
+impl Moves {
+    /// Of what stays as it is.
+    pub(crate) const NONE: Self =
+        Self { velocity: Vec3::ZERO, time: 0.0, relative: false, radius: 0.0, low: Vec3::ZERO };
+}
+
 impl<'a> Target<'a> {
+    /// Whether the ray keeps its distance from the sphere.
+    pub(crate) fn keeps_distance(&self, ray: &Ray) -> bool {
+        self.moves.is_some_and(|moves| moves.relative && moves.velocity == ray.direction)
+    }
+
     pub(crate) fn at_rest(sphere: &'a Sphere) -> Self {
         Self { sphere, moves: None }
     }
@@ -52,17 +63,20 @@ impl<'a> Target<'a> {
     }
 }
 
+#[inline(always)]
 fn sums(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     let (x, y, z) = (two_sum(a.x, b.x), two_sum(a.y, b.y), two_sum(a.z, b.z));
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
+#[inline(always)]
 fn products(a: Vec3, b: f32) -> (Vec3, Vec3) {
     let (x, y, z) = (two_product(a.x, b), two_product(a.y, b), two_product(a.z, b));
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
 /// `scale` of a pair that moves. With nothing that moves it is the same to the bit.
+#[inline(always)]
 pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled {
     let way = moves.velocity * moves.time;
     let m = largest(ray.origin).max(largest(sphere.center)).max(largest(way)).max(sphere.radius).max(moves.radius);

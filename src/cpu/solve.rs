@@ -284,9 +284,12 @@ fn noise_along(s: &Scaled, h: f32) -> f32 {
 /// device's rounding.
 #[inline(always)]
 pub(crate) fn solve_fast<const M: bool>(s: &Scaled) -> Solved {
-    if M && is_at_rest(s) {
-        return solve_at_rest(s);
-    }
+    if M && is_at_rest(s) { solve_at_rest(s) } else { solve_fast_way::<M>(s) }
+}
+
+/// The same of what does not keep its distance: without a branch.
+#[inline(always)]
+pub(crate) fn solve_fast_way<const M: bool>(s: &Scaled) -> Solved {
     let foot = foot_fast(s);
     let constant = dot3(s.eh, s.eh) - s.r * s.r;
     let e = norm1(s.eh) + s.r;
@@ -303,9 +306,12 @@ pub(crate) fn solve_fast<const M: bool>(s: &Scaled) -> Solved {
 /// Compensated f32. The flag is right when |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 #[inline(always)]
 pub(crate) fn solve_standard<const M: bool>(s: &Scaled) -> Solved {
-    if M && is_at_rest(s) {
-        return solve_at_rest(s);
-    }
+    if M && is_at_rest(s) { solve_at_rest(s) } else { solve_standard_way::<M>(s) }
+}
+
+/// The same of what does not keep its distance: without a branch.
+#[inline(always)]
+pub(crate) fn solve_standard_way<const M: bool>(s: &Scaled) -> Solved {
     let foot = foot_standard::<M>(s);
     let e = norm1(s.eh) + s.r;
     let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;

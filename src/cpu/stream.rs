@@ -60,10 +60,10 @@ impl Met {
 
 impl StreamRay {
     /// Comes so much nearer to everything, in scaled units; and knows of nothing any more that it is met for certain: spheres are not
-    /// where, or not as large as, a leaf has them.
+    /// as large as a leaf has them.
     pub(crate) fn grow(&mut self, by: f32) {
-        self.begin = f32::INFINITY;
         if by > 0.0 {
+            self.begin = f32::INFINITY;
             let by = by * 1.000_001;
             for k in 0..3 {
                 let more = (by * self.inverse[k].abs()) * 1.000_001;
@@ -137,6 +137,12 @@ dispatch! {
     /// Which spheres of a leaf each ray of a list may meet: so many of `met`.
     meet_leaf, (leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
 }
+dispatch! {
+    /// The same of spheres that move: `inner` are the radii of balls that they never leave, less than nothing where there are none.
+    meet_swept_leaf, (
+        leaf: &Leaf, inner: &[f32; WIDTH], rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]
+    ) -> usize
+}
 
 #[inline(always)]
 fn enter_boxes<L: Lanes>(
@@ -181,6 +187,31 @@ fn enter_boxes<L: Lanes>(
 
 #[inline(always)]
 fn meet_leaf<L: Lanes>(leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
+    meet_spheres::<L>(leaf, &leaf.reach, rays, fars, list, met)
+}
+
+#[inline(always)]
+fn meet_swept_leaf<L: Lanes>(
+    leaf: &Leaf,
+    inner: &[f32; WIDTH],
+    rays: &[StreamRay],
+    fars: &[f32],
+    list: &[u32],
+    met: &mut [Met],
+) -> usize {
+    meet_spheres::<L>(leaf, inner, rays, fars, list, met)
+}
+
+/// What is in `inner` is met for certain, less what rounding may take.
+#[inline(always)]
+fn meet_spheres<L: Lanes>(
+    leaf: &Leaf,
+    inner: &[f32; WIDTH],
+    rays: &[StreamRay],
+    fars: &[f32],
+    list: &[u32],
+    met: &mut [Met],
+) -> usize {
     let splat = L::Narrow::splat;
     let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
     let zero = splat(0.0);
@@ -196,7 +227,7 @@ fn meet_leaf<L: Lanes>(leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u3
             let slack = size.mul(splat(32.0 * U));
             let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
             // The radius less what it has been given, and once more.
-            let least = reach.sub(size.mul(splat(320.0 * U))).max(zero);
+            let least = load(inner, i).sub(size.mul(splat(320.0 * U))).max(zero);
             let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
             let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
             let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));

@@ -77,6 +77,8 @@ struct Walk<'a, V> {
     input: &'a [Ray],
     /// What they bring along, unless there is none of that.
     extras: &'a [Extra],
+    /// Whether nothing moves.
+    still: bool,
     visitors: &'a mut [V],
     precision: Precision,
     rays: &'a [StreamRay],
@@ -127,10 +129,11 @@ fn stream<V: Visitor>(
         planted.level.aim_rays(&planted.frame, four, precision, aimed);
     }
     for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
-        if scene.velocities.is_some() || extra.moves() {
+        if extra.moves() {
             aimed.grow(planted.frame.growth(ray, extra) as f32);
         }
     }
+    let still = scene.velocities.is_none() && !extras.iter().any(Extra::moves);
     let rays = &rays[..input.len()];
     fars.clear();
     fars.extend(rays.iter().map(|ray| ray.far));
@@ -147,7 +150,7 @@ fn stream<V: Visitor>(
         floors.resize_with(planted.tree.depth, Floor::default);
     }
     let mut walk =
-        Walk { planted, scene, input, extras, visitors, precision, rays, fars, met, certain, doubtful, solving };
+        Walk { planted, scene, input, extras, still, visitors, precision, rays, fars, met, certain, doubtful, solving };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
         walk.node(0, octant, list, floors);
     }
@@ -208,7 +211,11 @@ impl<V: Visitor> Walk<'_, V> {
 
     fn leaf(&mut self, number: usize, list: &[u32]) {
         let leaf = &self.planted.tree.leaves[number];
-        let count = self.planted.level.meet_leaf(leaf, self.rays, self.fars, list, self.met);
+        let Planted { level, inner, .. } = self.planted;
+        let count = match inner {
+            Some(inner) => level.meet_swept_leaf(leaf, &inner[number], self.rays, self.fars, list, self.met),
+            None => level.meet_leaf(leaf, self.rays, self.fars, list, self.met),
+        };
         for i in 0..count {
             let Met { ray, maybe, certain, low, high } = &self.met[i];
             let number_of = |k: u32| (number * WIDTH) as u32 + k;
@@ -296,6 +303,29 @@ impl<V: Visitor> Walk<'_, V> {
         *self.certain = pairs;
     }
 
+    /// Solves pairs that move.
+    fn solve_moving(&mut self, pairs: &[Pair]) {
+        let Solving { ids, lot, .. } = &mut *self.solving;
+        let target = |pair: &Pair, id: u32| self.scene.target(id, self.extras.get(pair.ray as usize));
+        for (pairs, ids) in pairs.chunks(LOT).zip(ids.chunks(LOT)) {
+            for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
+                if let Some(target) = target(pair, id) {
+                    lot.set_moving(i, &self.input[pair.ray as usize], &target);
+                }
+            }
+            lot.solve_moving(self.planted.level, self.precision);
+            for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
+                let Some(target) = target(pair, id) else { continue };
+                let (ray, visitor) = (&self.input[pair.ray as usize], &mut self.visitors[pair.ray as usize]);
+                if target.keeps_distance(ray) {
+                    visitor.see(ray, id, target);
+                } else {
+                    visitor.take(ray, id, target, &lot.solved(i));
+                }
+            }
+        }
+    }
+
     /// Solves those pairs that still count, and tells their visitors. Ids are fetched first, then spheres, all at once: one by one
     /// each would be waited for.
     fn solve(&mut self, pairs: &mut Vec<Pair>) {
@@ -306,11 +336,12 @@ impl<V: Visitor> Walk<'_, V> {
         ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
         spheres.clear();
         spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
+        if !self.still && pairs.first().is_some_and(|pair| self.visitors[pair.ray as usize].solves()) {
+            return self.solve_moving(pairs);
+        }
         let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
         for ((pairs, ids), spheres) in lots {
-            // What moves is solved alone.
-            let still = self.scene.velocities.is_none() && !self.extras.iter().any(Extra::moves);
-            let solves = still && self.visitors[pairs[0].ray as usize].solves();
+            let solves = self.visitors[pairs[0].ray as usize].solves();
             if solves {
                 for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
                     lot.set(i, &self.input[pair.ray as usize], sphere);
