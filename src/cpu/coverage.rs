@@ -13,6 +13,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::angles::{arc, less_sine, sine, versine};
 use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, signed_arc, signed_sine, span, swept};
+use super::cones::{Cone, Extent, Scratch, cone_of_cap, left_by};
 use crate::shadow::ShadowKind;
 
 /// The light, from a receiver's centre: lengths in the receiver's unit of length.
@@ -40,7 +41,13 @@ pub(crate) struct Occluder {
     /// The power of the origin with regard to the light less that with regard to the occluder, in units of the light's
     /// distance squared: negative when the occluder is behind.
     pub(crate) front: f64,
+    /// Which [`Shape`](super::cones::Shape) it has; [`ROUND`] for a sphere. A spheroid's radius is that of its equator, its
+    /// power what it is in the space in which it is a sphere, and `front` that of the ball around it.
+    pub(crate) shape: u32,
 }
+
+/// The shape of a sphere.
+pub(crate) const ROUND: u32 = u32::MAX;
 
 /// The light's disc, from a point.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +85,25 @@ pub(crate) fn azimuth_of(v: DVec2) -> DVec2 {
     if length > 0.0 { v / length } else { DVec2::X }
 }
 
-/// The cap that an occluder puts on the sky at `point`; [`NO_CAP`] behind the light.
+/// Whether an occluder is before the light: positive then. Two spheres that do not meet lie on either side of their radical
+/// plane: the one of smaller power is in front. The difference of the powers is linear in the point, and its constant was
+/// formed where both were exact.
+pub(crate) fn front_of(point: DVec3, light: Light, occluder: Occluder) -> f64 {
+    occluder.front
+        - 2.0
+            * light.inverse_distance
+            * (point.z * occluder.beyond - light.inverse_distance * point.xy().dot(occluder.offset))
+}
+
+/// The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone, and
+/// what is left is the distance of the point from the shadow's axis.
+pub(crate) fn cross_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> DVec3 {
+    let across = point.xy();
+    let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
+    DVec3::new(aside.y, -aside.x, -light.inverse_distance * across.perp_dot(occluder.offset))
+}
+
+/// The cap that a sphere puts on the sky at `point`; [`NO_CAP`] behind the light.
 pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> Cap {
     let across = point.xy();
     let power = occluder.power - 2.0 * (occluder.offset.dot(across) + occluder.along * point.z) + point.dot(point);
@@ -86,20 +111,10 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     if power < 0.0 {
         return Cap { separation: 0.0, radius: PI, edge: -PI, azimuth: DVec2::X };
     }
-    // Two spheres that do not meet lie on either side of their radical plane: the one of smaller power is in front.
-    // The difference of the powers is linear in the point, and its constant was formed where both were exact.
-    let front = occluder.front
-        - 2.0
-            * light.inverse_distance
-            * (point.z * occluder.beyond - light.inverse_distance * across.dot(occluder.offset));
-    if front <= 0.0 {
+    if front_of(point, light, occluder) <= 0.0 {
         return NO_CAP;
     }
-    // The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone,
-    // and what is left is the distance of the point from the shadow's axis.
-    let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
-    let twist = -light.inverse_distance * across.perp_dot(occluder.offset);
-    let cross = DVec3::new(aside.y, -aside.x, twist);
+    let cross = cross_of(point, light, disc, occluder);
     let center = DVec3::new(occluder.offset.x - across.x, occluder.offset.y - across.y, occluder.along - point.z);
     let length = cross.dot(cross).sqrt();
     let ahead = disc.toward.dot(center);
@@ -136,12 +151,19 @@ pub(crate) struct Sky {
     total: bool,
     caps: Vec<Cap>,
     spans: Vec<DVec2>,
+    /// Spheroids that touch the disc.
+    cones: Vec<Cone>,
+    /// Whether one of them reaches beyond it.
+    beyond: bool,
+    scratch: Scratch,
 }
 
 /// Starts with an open sky.
 pub(crate) fn clear(sky: &mut Sky) {
     sky.total = false;
     sky.caps.clear();
+    sky.cones.clear();
+    sky.beyond = false;
 }
 
 /// Adds a cap, unless it does not touch the disc or hides behind another.
@@ -158,6 +180,17 @@ pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
     }
     sky.caps.retain(|&other| apart(other, cap) + other.radius > cap.radius);
     sky.caps.push(cap);
+}
+
+/// Adds the cone of a spheroid.
+pub(crate) fn add_cone(sky: &mut Sky, cone: Cone) {
+    match cone.extent() {
+        Extent::Apart => return,
+        Extent::Covers => sky.total = true,
+        Extent::Beyond => sky.beyond = true,
+        Extent::Within => {}
+    }
+    sky.cones.push(cone);
 }
 
 /// The angle of the disc's own rim that no cap covers.
@@ -228,6 +261,13 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
     if sky.total {
         return 0.0;
     }
+    if !sky.cones.is_empty() {
+        let Sky { caps, cones, scratch, .. } = sky;
+        cones.extend(caps.iter().map(|&cap| cone_of_cap(disc, cap)));
+        let rest = left_by(scratch, disc, cones);
+        cones.truncate(cones.len() - caps.len());
+        return rest;
+    }
     let mut sum = 0.0;
     let mut largest = 0.0_f64;
     let mut meet = false;
@@ -252,13 +292,14 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
 
 /// How the disc is covered, `rest` of it being left.
 pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
-    if sky.total || (sky.caps.len() > 1 && rest <= 0.0) {
+    let count = sky.caps.len() + sky.cones.len();
+    if sky.total || (count > 1 && rest <= 0.0) {
         return ShadowKind::Total;
     }
-    if sky.caps.is_empty() {
+    if count == 0 {
         return ShadowKind::None;
     }
-    if sky.caps.iter().any(|cap| cap.separation + cap.radius > disc.radius) {
+    if sky.beyond || sky.caps.iter().any(|cap| cap.separation + cap.radius > disc.radius) {
         return ShadowKind::Partial;
     }
     ShadowKind::Annular
