@@ -175,7 +175,7 @@ impl Sum {
             device: device.name(),
             cpu: device.is_cpu(),
             precision: if device.is_cpu() { "f64" } else { "f32" },
-            occluders: lighting.occluders().len(),
+            occluders: lighting.occluders().len() + lighting.spheroids().len(),
             observers,
             none,
             partial,

@@ -13,7 +13,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::angles::{arc, less_sine, sine, versine};
 use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, signed_arc, signed_sine, span, swept};
-use super::cones::{Cone, Extent, Scratch, cone_of_cap, left_by};
+use super::cones::{Cone, Extent, Scratch, Shape, cone_of, cone_of_cap, left_by, power_of};
 use crate::shadow::ShadowKind;
 
 /// The light, from a receiver's centre: lengths in the receiver's unit of length.
@@ -130,11 +130,10 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     }
 }
 
-/// The ground itself: a cap of radius π/2 around the downward direction, for a `point` with the outward unit `normal`
-/// on a sphere around the origin.
-pub(crate) fn horizon_cap(disc: Disc, normal: DVec3) -> Cap {
-    // The direction to the light's centre and the normal differ by a multiple of the normal only.
-    let cross = DVec3::new(normal.y, -normal.x, 0.0);
+/// The ground itself: a cap of radius π/2 around the downward direction, for a `point` with the outward unit `normal`.
+pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3) -> Cap {
+    // On a sphere point and normal are the same, and what is subtracted is exactly 0.
+    let cross = DVec3::new(normal.y, -normal.x, 0.0) - light.inverse_distance * normal.cross(point);
     let length = cross.dot(cross).sqrt();
     let height = disc.toward.dot(normal);
     Cap {
@@ -310,6 +309,22 @@ pub(crate) fn left_of_point(cap: Cap) -> f64 {
     if cap.edge <= 0.0 { 0.0 } else { 1.0 }
 }
 
+/// Puts an occluder before the disc; says what of a light of no size gets past it.
+fn stand(sky: &mut Sky, point: DVec3, light: Light, disc: Disc, occluder: Occluder, shapes: &[Shape]) -> f64 {
+    let Some(&shape) = shapes.get(occluder.shape as usize) else {
+        let cap = cap_of(point, light, disc, occluder);
+        add(sky, disc, cap);
+        return left_of_point(cap);
+    };
+    if power_of(point, occluder, shape) < 0.0 {
+        sky.total = true;
+        return 0.0;
+    }
+    let Some(cone) = cone_of(point, light, disc, occluder, shape) else { return 1.0 };
+    add_cone(sky, cone);
+    if cone.covers_center() { 0.0 } else { 1.0 }
+}
+
 /// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead; `ground`
 /// is its horizon.
 ///
@@ -344,28 +359,36 @@ pub(crate) struct Lit {
 /// No light.
 pub(crate) const DARK: Lit = Lit { fraction: 0.0, irradiance: 0.0 };
 
-/// The light on a sphere of radius 1 around the frame's origin, where its outward normal is `normal`.
+/// The light at a `point` of a body, where its outward normal is `normal`.
 ///
 /// An occluder dims what the risen part of the disc gives in proportion; which end of the disc it covers matters only
 /// for an eclipse at sunrise.
-pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: impl Iterator<Item = Occluder>) -> Lit {
-    let disc = disc_from(normal, light);
+pub(crate) fn lit(
+    sky: &mut Sky,
+    point: DVec3,
+    normal: DVec3,
+    light: Light,
+    occluders: impl Iterator<Item = Occluder>,
+    shapes: &[Shape],
+) -> Lit {
+    let disc = disc_from(point, light);
     if disc.power <= 0.0 {
         return Lit { fraction: 1.0, irradiance: 1.0 };
     }
-    let ground = horizon_cap(disc, normal);
+    let ground = horizon_cap(point, light, disc, normal);
     if ground.edge + disc.radius <= 0.0 {
         return DARK;
     }
     let bare = irradiance(disc, ground);
     if disc.radius <= 0.0 {
-        let open = occluders.into_iter().all(|occluder| left_of_point(cap_of(normal, light, disc, occluder)) > 0.0);
+        clear(sky);
+        let open = occluders.into_iter().all(|one| stand(sky, point, light, disc, one, shapes) > 0.0);
         return if open { Lit { fraction: 1.0, irradiance: bare } } else { DARK };
     }
     clear(sky);
     add(sky, disc, ground);
     for occluder in occluders {
-        add(sky, disc, cap_of(normal, light, disc, occluder));
+        stand(sky, point, light, disc, occluder, shapes);
     }
     let fraction = left(sky, disc);
     let risen = 1.0 - covered(disc.radius, ground);

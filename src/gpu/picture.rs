@@ -42,6 +42,10 @@ pub(crate) async fn picture(
     stage: &Arc<Stage>,
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
+    if !stage.figures.is_empty() {
+        let message = "pictures with a polar_radius are drawn by the CPU engine only: use --device cpu";
+        return Err(crate::Error::Usage(message.into()));
+    }
     let [width, height] = system.picture().size;
     // A system has at most 2²⁶ pixels.
     let pixels = width * height;

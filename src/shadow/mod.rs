@@ -31,7 +31,7 @@ pub use png::Bits;
 pub(crate) use sight::Prepared;
 pub use sight::{Sight, visible_fraction};
 pub use spheroid::Spheroid;
-pub(crate) use stage::{Look, Receiver, Stage};
+pub(crate) use stage::{Figure, Look, Receiver, Stage};
 pub(crate) use system::check_camera;
 pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
 

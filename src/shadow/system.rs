@@ -162,11 +162,6 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
         }
         check_polar_radius(&place, body)?;
-        if camera.is_some() && body.polar_radius.is_some() {
-            return usage(format!(
-                "{place}: polar_radius: pictures show spheres only, `umbracast shadow` spheroids as well"
-            ));
-        }
         let around = body.spheroid().map(|one| one.around());
         for (j, ball) in body.balls.iter().map(|ball| around.as_ref().unwrap_or(ball)).enumerate() {
             let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
