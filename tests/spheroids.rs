@@ -79,10 +79,17 @@ fn spheres_are_spheroids() {
             let found = shadows(device, &lighting, &[DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
             assert!((found.fraction - v(13)).abs() < allowed(device), "{}: {found:?} for {line}", device.name());
             let kind = if cells[14] == "behind" { "none" } else { cells[14] };
-            kinds += usize::from(found.kind.word() != kind);
+            if found.kind.word() != kind {
+                kinds += 1;
+                // Where two edges touch, the last digit decides; a GPU looks at the rim in 32 directions, between which it
+                // may miss how far a lens of that width is across.
+                let (a, b, c) = (v(15), v(16), v(17));
+                let near = (c - (a + b)).abs().min((c - (a - b).abs()).abs());
+                let (few, share) = if device.is_cpu() { (1e-13, 1e-9) } else { (3e-7, 1e-2) };
+                assert!(near < few * (a + b + c) + share * a.min(b), "{}: {found:?} for {line}", device.name());
+            }
         }
         println!("{}: {kinds} kinds differ", device.name());
-        assert!(kinds < 60, "{}: {kinds} kinds", device.name());
     }
 }
 
@@ -216,7 +223,7 @@ fn places_where_it_is_plain() {
         }
     }
     // From within its plane a thin body before a large light leaves two halves; a point of light is seen or not.
-    let edge_on = Spheroid::new([0.0, 0.0, 500.0], 10.0, 0.05, [0.0, 1.0, 0.0]);
+    let edge_on = Spheroid::new([0.0, 0.0, 500.0], 10.0, 0.1, [0.0, 1.0, 0.0]);
     let point = Ball::new(light.center, 0.0);
     for (light, observer, kind) in
         [(light, [0.0; 3], ShadowKind::Partial), (point, [0.0; 3], Total), (point, [0.0, 0.2, 0.0], Lit)]
@@ -224,9 +231,9 @@ fn places_where_it_is_plain() {
         let lighting = Lighting::new(light, []).unwrap().with_spheroids([edge_on]).unwrap();
         let found = shadows(&cpu(), &lighting, &[observer.into()]).unwrap()[0];
         assert_eq!(found.kind, kind, "{found:?}");
-        // A bar of 0.1 by 20 at half the distance, over a disc of 10: 0.2 × 10 of 25 π, nearly.
+        // A bar of 0.2 by 20 at half the distance, over a disc of 10: 0.4 × 10 of 25 π, nearly.
         if kind == ShadowKind::Partial {
-            assert!((1.0 - found.fraction - 2.0 / (25.0 * std::f64::consts::PI)).abs() < 5e-4, "{found:?}");
+            assert!((1.0 - found.fraction - 4.0 / (25.0 * std::f64::consts::PI)).abs() < 1e-3, "{found:?}");
         }
     }
 }

@@ -107,9 +107,6 @@ impl Prepared {
     /// sight, h the tangent, r the radius). Each of the four is rounded once, which moves the edge by up to 2⁻²² sin b cos b,
     /// and a light of angular radius a is 2 a wide: 1 in 1.6 a of its area for a step across its middle.
     pub(crate) fn exceeds_f32(&self) -> bool {
-        if !self.shapes.is_empty() {
-            return true;
-        }
         const MOST: f64 = 500.0;
         self.occluders.iter().any(|one| {
             let square = one.radius * one.radius;
