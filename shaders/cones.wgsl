@@ -2,6 +2,9 @@
 // src/cpu/cones.rs, whose functions these are but for the sum over all directions: a thousandth is enough here, so
 // that fixed nodes do, close to where an outline is touched; and what they see says how a cone lies to the disc.
 
+// Off where all bodies are round: nothing of this is left in the program then.
+override spheroids: bool = true;
+
 // What makes an occluder a spheroid; kept in the place of an occluder: pole.xy, pole.z, stretch.
 struct Shape {
   pole: vec3<f32>,

@@ -241,7 +241,7 @@ fn left(disc: Disc) -> f32 {
   if (total) {
     return 0.0;
   }
-  if (cone_count > 0u) {
+  if (spheroids && cone_count > 0u) {
     if (cone_count + cap_count > MOST_CONES) {
       crowded = true;
       return 0.0;
@@ -278,10 +278,10 @@ const KIND_ANNULAR: u32 = 2u;
 const KIND_TOTAL: u32 = 3u;
 fn kind(disc: Disc, rest: f32) -> u32 {
   // What fixed directions find of a cone that covers all is nothing at all.
-  if (total || ((cap_count > 1u || cone_count > 0u) && rest <= 0.0)) {
+  if (total || ((cap_count > 1u || (spheroids && cone_count > 0u)) && rest <= 0.0)) {
     return KIND_TOTAL;
   }
-  let touched = cone_count > 0u && cones_touch;
+  let touched = spheroids && cone_count > 0u && cones_touch;
   if (cap_count == 0u && !touched) {
     return KIND_NONE;
   }

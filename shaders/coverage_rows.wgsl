@@ -33,7 +33,7 @@ fn shade(sight: Sight) -> Shade {
   clear();
   for (var i = 0u; i < sight.count && !crowded; i++) {
     let occluder = occluders[sight.first + i];
-    if (occluder.shape != 0u) {
+    if (spheroids && occluder.shape != 0u) {
       let shape = shape_of(occluders[occluder.shape]);
       if (power_of(point, occluder, shape) < 0.0) {
         return Shade(0.0, KIND_TOTAL);

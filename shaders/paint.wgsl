@@ -163,7 +163,7 @@ fn spot_of(ray: Ray, best: Best) -> Spot {
   if (best.id == NO_SPHERE) {
     return Spot(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
   }
-  if (figure_seen == NO_FIGURE) {
+  if (!spheroids || figure_seen == NO_FIGURE) {
     let normal = normal_at(ray, spheres[best.id]);
     return Spot(normal, normal);
   }
@@ -197,7 +197,7 @@ fn look(pixel: u32, ray: Ray) -> Best {
       best = take(best, id, decide(solve(ray, spheres[id]), ray, policies(), exact));
     }
   }
-  for (var i = 0u; i < shot.figures; i++) {
+  for (var i = 0u; spheroids && i < shot.figures; i++) {
     let figure = figure_of(i);
     let own = stretched(figure, ray);
     let other = best.id;
@@ -228,7 +228,7 @@ fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
   crowded = list.y - list.x > MOST_OCCLUDERS;
   for (var i = list.x; i < list.y && !total && !crowded; i++) {
     let occluder = occluders[words[i]];
-    if (occluder.shape != 0u) {
+    if (spheroids && occluder.shape != 0u) {
       open = min(open, add_spheroid(point, light, disc, occluder, shape_of(occluders[occluder.shape])));
       continue;
     }
@@ -260,7 +260,7 @@ fn light_at(id: u32, spot: Spot) -> Lit {
   let normal = spot.normal;
   let turned = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
   let n = turned / sqrt(max(dot(turned, turned), 1e-30));
-  if (figure_seen == NO_FIGURE) {
+  if (!spheroids || figure_seen == NO_FIGURE) {
     return lit(n, n, receiver);
   }
   let place = spot.place;
