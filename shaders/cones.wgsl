@@ -2,8 +2,8 @@
 // src/cpu/cones.rs, whose functions these are but for the sum over all directions: a thousandth is enough here, so
 // that fixed nodes do, close to where an outline is touched; and what they see says how a cone lies to the disc.
 
-// Off where all bodies are round: nothing of this is left in the program then.
-override spheroids: bool = true;
+// False in round.wgsl, which takes the place of this file where all bodies are round.
+const spheroids: bool = true;
 
 // What makes an occluder a spheroid; kept in the place of an occluder: pole.xy, pole.z, stretch.
 struct Shape {
@@ -327,4 +327,32 @@ fn left_by(disc: Disc) -> f32 {
   cone_count = own;
   // No more than the most, so that nothing and all are exact.
   return clamp(sum / TAU, least, most);
+}
+
+fn clear_cones() {
+  cone_count = 0u;
+}
+
+// Whether a point is in a spheroid.
+fn swallows(point: vec3<f32>, occluder: Occluder, shape: Shape) -> bool {
+  return power_of(point, occluder, shape) < 0.0;
+}
+
+// Adds a spheroid; says what of a light of no size gets past it.
+fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> f32 {
+  if (swallows(point, occluder, shape)) {
+    total = true;
+    return 0.0;
+  }
+  if (front_of(point, light, occluder) <= 0.0) {
+    return 1.0;
+  }
+  if (cone_count == MOST_CONES) {
+    crowded = true;
+    return 1.0;
+  }
+  let cone = cone_of(point, light, disc, occluder, shape);
+  cones[cone_count] = cone;
+  cone_count++;
+  return select(1.0, 0.0, covers_center(cone));
 }

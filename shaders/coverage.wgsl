@@ -120,7 +120,7 @@ const MOST_EFFORT: u32 = 1000u;
 fn clear() {
   total = false;
   cap_count = 0u;
-  cone_count = 0u;
+  clear_cones();
   crowded = false;
   effort = 0u;
 }
@@ -159,25 +159,6 @@ fn add(disc: Disc, cap: Cap) {
   }
   caps[cap_count] = cap;
   cap_count++;
-}
-
-// Adds a spheroid; says what of a light of no size gets past it.
-fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> f32 {
-  if (power_of(point, occluder, shape) < 0.0) {
-    total = true;
-    return 0.0;
-  }
-  if (front_of(point, light, occluder) <= 0.0) {
-    return 1.0;
-  }
-  if (cone_count == MOST_CONES) {
-    crowded = true;
-    return 1.0;
-  }
-  let cone = cone_of(point, light, disc, occluder, shape);
-  cones[cone_count] = cone;
-  cone_count++;
-  return select(1.0, 0.0, covers_center(cone));
 }
 
 // The angle of the disc's own rim that no cap covers.

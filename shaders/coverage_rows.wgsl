@@ -35,7 +35,7 @@ fn shade(sight: Sight) -> Shade {
     let occluder = occluders[sight.first + i];
     if (spheroids && occluder.shape != 0u) {
       let shape = shape_of(occluders[occluder.shape]);
-      if (power_of(point, occluder, shape) < 0.0) {
+      if (swallows(point, occluder, shape)) {
         return Shade(0.0, KIND_TOTAL);
       }
       open = min(open, add_spheroid(point, sight.light, disc, occluder, shape));

@@ -159,7 +159,7 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
-    let pipeline = gpu.shadow_pipeline(&wgsl::PICTURE, gpu.probe.failure.is_some(), !stage.figures.is_empty()).await?;
+    let pipeline = gpu.shadow_pipeline(&wgsl::PICTURE, gpu.probe.failure.is_some(), stage.figures.is_empty()).await?;
     let bound = [
         (0, &params_of_all),
         (1, &spheres),
@@ -229,8 +229,8 @@ const UNDONE: u32 = 4;
 /// What of the light is left in many sights.
 pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
-    let spheroids = prepared.iter().any(|one| !one.shapes.is_empty());
-    let pipeline = gpu.shadow_pipeline(&wgsl::COVERAGE_ROWS, false, spheroids).await?;
+    let round = prepared.iter().all(|one| one.shapes.is_empty());
+    let pipeline = gpu.shadow_pipeline(&wgsl::COVERAGE_ROWS, false, round).await?;
     let mut rest = prepared;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(together(rest));

@@ -9,23 +9,23 @@ use super::planted::Planted;
 use crate::error::Result;
 use crate::wgsl::{self, Program};
 
-/// A pipeline of one program: fast or not, exact or not, with spheroids or without.
-pub(super) type Variant = (&'static str, [bool; 3]);
+/// A pipeline of one program: fast or not, exact or not, for round bodies only or not.
+pub(super) type Variant = (&'static str, bool, bool, bool);
 
 impl GpuDevice {
     /// A program's pipeline, made on first use; its layout is its own.
     pub(crate) async fn pipeline(&self, program: &Program, fast: bool, exact: bool) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, [fast, exact, true], None).await
+        self.pipeline_in(program, [fast, exact, false], None).await
     }
 
-    /// The same for the programs of shadows: without spheroids the shader is half as long and twice as fast.
+    /// The same for the programs of shadows: where all bodies are round they are half as long and twice as fast.
     pub(crate) async fn shadow_pipeline(
         &self,
         program: &Program,
         fast: bool,
-        spheroids: bool,
+        round: bool,
     ) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, [fast, false, spheroids], None).await
+        self.pipeline_in(program, [fast, false, round], None).await
     }
 
     /// The same for the programs of a cast, which share one layout.
@@ -35,7 +35,7 @@ impl GpuDevice {
         fast: bool,
         exact: bool,
     ) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, [fast, exact, true], Some(&self.cast.1)).await
+        self.pipeline_in(program, [fast, exact, false], Some(&self.cast.1)).await
     }
 
     /// What a cast's programs see: parameters, rays, state, results; the spheres of one part, and a tree.
@@ -74,10 +74,10 @@ impl GpuDevice {
     async fn pipeline_in(
         &self,
         program: &Program,
-        flags: [bool; 3],
+        [fast, exact, round]: [bool; 3],
         layout: Option<&wgpu::PipelineLayout>,
     ) -> Result<wgpu::ComputePipeline> {
-        let variant = (program.name, flags);
+        let variant = (program.name, fast, exact, round);
         if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
             return Ok(pipeline.clone());
         }
@@ -87,6 +87,9 @@ impl GpuDevice {
                 if shares_loads(&self.device, &self.info) {
                     source = wgsl::with_shared_loads(&source).into();
                 }
+                if round {
+                    source = wgsl::without_spheroids(&source).into();
+                }
                 if let Some((from, to)) = self.edit {
                     source = source.replace(from, to).into();
                 }
@@ -95,7 +98,7 @@ impl GpuDevice {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                for (name, value) in ["fast", "exact", "spheroids"].into_iter().zip(flags) {
+                for (name, value) in [("fast", fast), ("exact", exact)] {
                     if program.source.contains(&format!("override {name}:")) {
                         constants.push((name, f64::from(u8::from(value))));
                     }
