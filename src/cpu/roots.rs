@@ -110,7 +110,7 @@ mod tests {
         };
         let mut counts = [0; 5];
         for _ in 0..2000 {
-            let wave = Wave { constant: 0.7 * unit(), once: [unit(), unit()], twice: [unit(), unit()] };
+            let wave = Wave { constant: 1.5 * unit(), once: [unit(), unit()], twice: [unit(), unit()] };
             let at = |x: f64| {
                 wave.constant
                     + wave.once[0] * x.cos()
