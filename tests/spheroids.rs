@@ -226,7 +226,7 @@ fn places_where_it_is_plain() {
     let edge_on = Spheroid::new([0.0, 0.0, 500.0], 10.0, 0.1, [0.0, 1.0, 0.0]);
     let point = Ball::new(light.center, 0.0);
     for (light, observer, kind) in
-        [(light, [0.0; 3], ShadowKind::Partial), (point, [0.0; 3], Total), (point, [0.0, 0.2, 0.0], Lit)]
+        [(light, [0.0; 3], ShadowKind::Partial), (point, [0.0; 3], Total), (point, [0.0, 0.3, 0.0], Lit)]
     {
         let lighting = Lighting::new(light, []).unwrap().with_spheroids([edge_on]).unwrap();
         let found = shadows(&cpu(), &lighting, &[observer.into()]).unwrap()[0];
