@@ -13,7 +13,8 @@ struct Occluder {
   power: f32,
   beyond: f32,
   front: f32,
-  unused: f32,
+  // Where among the occluders its Shape is; 0 for a sphere. A spheroid's numbers are as in src/cpu/coverage.rs.
+  shape: u32,
 }
 
 struct Disc {
@@ -47,7 +48,21 @@ fn azimuth_of(v: vec2<f32>) -> vec2<f32> {
   return w / sqrt(dot(w, w));
 }
 
-// The cap that an occluder puts on the sky at `point`; NO_CAP behind the light.
+// Whether an occluder is before the light: positive then.
+fn front_of(point: vec3<f32>, light: Light, occluder: Occluder) -> f32 {
+  let nearer = point.z * occluder.beyond - light.inverse_distance * dot(point.xy, occluder.offset);
+  return occluder.front - 2.0 * light.inverse_distance * nearer;
+}
+
+// The cross product of the directions to light and occluder, multiplied out.
+fn cross_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> vec3<f32> {
+  let across = point.xy;
+  let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
+  let twist = -light.inverse_distance * cross2(across, occluder.offset);
+  return vec3<f32>(aside.y, -aside.x, twist);
+}
+
+// The cap that a sphere puts on the sky at `point`; NO_CAP behind the light.
 fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap {
   let across = point.xy;
   let power = occluder.power - 2.0 * (dot(occluder.offset, across) + occluder.along * point.z) + dot(point, point);
@@ -55,13 +70,10 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
   if (power < 0.0) {
     return Cap(0.0, PI, -PI, vec2<f32>(1.0, 0.0));
   }
-  let nearer = point.z * occluder.beyond - light.inverse_distance * dot(across, occluder.offset);
-  if (occluder.front - 2.0 * light.inverse_distance * nearer <= 0.0) {
+  if (front_of(point, light, occluder) <= 0.0) {
     return NO_CAP;
   }
-  let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
-  let twist = -light.inverse_distance * cross2(across, occluder.offset);
-  let cross = vec3<f32>(aside.y, -aside.x, twist);
+  let cross = cross_of(point, light, disc, occluder);
   let center = vec3<f32>(occluder.offset - across, occluder.along - point.z);
   // Scaled: an occluder may be so small and far that the squares of its offset are zero.
   let size = max(max(abs(cross.x), abs(cross.y)), max(abs(cross.z), 1e-36));
@@ -80,8 +92,9 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
 }
 
 // The ground itself: a cap of radius pi/2 around the downward direction.
-fn horizon_cap(disc: Disc, normal: vec3<f32>) -> Cap {
-  let cross = vec3<f32>(normal.y, -normal.x, 0.0);
+fn horizon_cap(point: vec3<f32>, light: Light, disc: Disc, normal: vec3<f32>) -> Cap {
+  // On a sphere point and normal are the same, and what is subtracted is 0.
+  let cross = vec3<f32>(normal.y, -normal.x, 0.0) - light.inverse_distance * cross(normal, point);
   let length = sqrt(dot(cross, cross));
   let height = dot(disc.toward, normal);
   return Cap(
@@ -107,6 +120,7 @@ const MOST_EFFORT: u32 = 1000u;
 fn clear() {
   total = false;
   cap_count = 0u;
+  clear_cones();
   crowded = false;
   effort = 0u;
 }
@@ -208,6 +222,13 @@ fn left(disc: Disc) -> f32 {
   if (total) {
     return 0.0;
   }
+  if (spheroids && cone_count > 0u) {
+    if (cone_count + cap_count > MOST_CONES) {
+      crowded = true;
+      return 0.0;
+    }
+    return left_by(disc);
+  }
   var sum = 0.0;
   var largest = 0.0;
   var meet = false;
@@ -237,11 +258,16 @@ const KIND_PARTIAL: u32 = 1u;
 const KIND_ANNULAR: u32 = 2u;
 const KIND_TOTAL: u32 = 3u;
 fn kind(disc: Disc, rest: f32) -> u32 {
-  if (total || (cap_count > 1u && rest <= 0.0)) {
+  // What fixed directions find of a cone that covers all is nothing at all.
+  if (total || ((cap_count > 1u || (spheroids && cone_count > 0u)) && rest <= 0.0)) {
     return KIND_TOTAL;
   }
-  if (cap_count == 0u) {
+  let touched = spheroids && cone_count > 0u && cones_touch;
+  if (cap_count == 0u && !touched) {
     return KIND_NONE;
+  }
+  if (touched && cones_reach_beyond) {
+    return KIND_PARTIAL;
   }
   for (var i = 0u; i < cap_count; i++) {
     if (caps[i].separation + caps[i].radius > disc.radius) {

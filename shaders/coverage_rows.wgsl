@@ -32,7 +32,16 @@ fn shade(sight: Sight) -> Shade {
   var open = 1.0;
   clear();
   for (var i = 0u; i < sight.count && !crowded; i++) {
-    let cap = cap_of(point, sight.light, disc, occluders[sight.first + i]);
+    let occluder = occluders[sight.first + i];
+    if (spheroids && occluder.shape != 0u) {
+      let shape = shape_of(occluders[occluder.shape]);
+      if (swallows(point, occluder, shape)) {
+        return Shade(0.0, KIND_TOTAL);
+      }
+      open = min(open, add_spheroid(point, sight.light, disc, occluder, shape));
+      continue;
+    }
+    let cap = cap_of(point, sight.light, disc, occluder);
     open = min(open, left_of_point(cap));
     if (cap.radius > 3.0) {
       return Shade(0.0, KIND_TOTAL);
@@ -49,6 +58,9 @@ fn shade(sight: Sight) -> Shade {
     return Shade(0.0, KIND_UNDONE);
   }
   let rest = left(disc);
+  if (crowded) {
+    return Shade(0.0, KIND_UNDONE);
+  }
   return Shade(rest, kind(disc, rest));
 }
 

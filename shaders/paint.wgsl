@@ -55,7 +55,9 @@ struct Shot {
   first_list: u32,
   columns: u32,
   level: u32,
-  unused: vec2<u32>,
+  // How many spheroids there are.
+  figures: u32,
+  unused: u32,
 }
 
 struct Lit {
@@ -105,8 +107,8 @@ fn list_of(first: u32, columns: u32, level: u32, place: vec2<u32>) -> vec2<u32> 
 }
 
 // The square of a receiver's grid in which a point of its surface is.
-fn square(normal: vec3<f32>) -> vec2<u32> {
-  return vec2<u32>(clamp((normal.xy + 1.0) * (0.5 * SQUARES), vec2<f32>(0.0, 0.0), vec2<f32>(SQUARES - 1.0, SQUARES - 1.0)));
+fn square(place: vec3<f32>) -> vec2<u32> {
+  return vec2<u32>(clamp((place.xy + 1.0) * (0.5 * SQUARES), vec2<f32>(0.0, 0.0), vec2<f32>(SQUARES - 1.0, SQUARES - 1.0)));
 }
 
 const SQUARES: f32 = 256.0;
@@ -117,11 +119,67 @@ const MOST_SPHERES: u32 = 16384u;
 const MOST_OCCLUDERS: u32 = 4096u;
 var<private> too_many: bool;
 
+// A spheroid: three records behind the spheres. The sphere that it is in the stretched space; its pole and the stretch; the
+// radius of the ball around it, and its id.
+struct Figure {
+  sphere: Sphere,
+  pole: vec3<f32>,
+  stretch: f32,
+  around: f32,
+  id: u32,
+}
+
+fn figure_of(i: u32) -> Figure {
+  let at = shot.light_id + 1u + 3u * i;
+  let turned = spheres[at + 1u];
+  let more = spheres[at + 2u];
+  return Figure(spheres[at], turned.center, turned.radius, more.center.x, u32(more.radius));
+}
+
+fn along_pole(figure: Figure, v: vec3<f32>, by: f32) -> vec3<f32> {
+  return v + (by - 1.0) * dot(v, figure.pole) * figure.pole;
+}
+
+fn stretched(figure: Figure, ray: Ray) -> Ray {
+  return Ray(
+    along_pole(figure, ray.origin, figure.stretch),
+    ray.t_min,
+    along_pole(figure, ray.direction, figure.stretch),
+    ray.t_max,
+  );
+}
+
+// Where on what body: the outward unit normal, and the place in units of the ball around it. On a sphere they are one.
+struct Spot {
+  normal: vec3<f32>,
+  place: vec3<f32>,
+}
+
+// Which figure look() has found.
+var<private> figure_seen: u32;
+const NO_FIGURE: u32 = 0xffffffffu;
+
+fn spot_of(ray: Ray, best: Best) -> Spot {
+  if (best.id == NO_SPHERE) {
+    return Spot(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
+  }
+  if (!spheroids || figure_seen == NO_FIGURE) {
+    let normal = normal_at(ray, spheres[best.id]);
+    return Spot(normal, normal);
+  }
+  let figure = figure_of(figure_seen);
+  let n = normal_at(stretched(figure, ray), figure.sphere);
+  let normal = along_pole(figure, n, figure.stretch);
+  let place = along_pole(figure, n, 1.0 / figure.stretch) * (figure.sphere.radius / figure.around);
+  return Spot(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
+}
+
 // The nearest sphere that the ray of a pixel meets: those of the pixel's tile, in blocks as in cast.wgsl.
 fn look(pixel: u32, ray: Ray) -> Best {
   let list = list_of(shot.first_list, shot.columns, shot.level, vec2<u32>(pixel % shot.size.x, pixel / shot.size.x));
   var best = no_best();
-  too_many = list.y - list.x > MOST_SPHERES;
+  figure_seen = NO_FIGURE;
+  too_many = list.y - list.x + shot.figures > MOST_SPHERES;
   if (too_many) {
     return best;
   }
@@ -139,28 +197,42 @@ fn look(pixel: u32, ray: Ray) -> Best {
       best = take(best, id, decide(solve(ray, spheres[id]), ray, policies(), exact));
     }
   }
+  for (var i = 0u; spheroids && i < shot.figures; i++) {
+    let figure = figure_of(i);
+    let own = stretched(figure, ray);
+    let other = best.id;
+    best = take(best, figure.id, decide(solve(own, figure.sphere), own, policies(), exact));
+    if (best.id != other) {
+      figure_seen = i;
+    }
+  }
   return best;
 }
 
-// The light on a sphere of radius 1 around the frame's origin, where its outward normal is `normal`.
-fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
+// The light at a `point` of a body, where its outward normal is `normal`.
+fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
   let light = Light(receiver.inverse_distance, receiver.ratio);
-  let disc = disc_from(normal, light);
+  let disc = disc_from(point, light);
   clear();
   if (disc.power <= 0.0) {
     return FULL;
   }
-  let ground = horizon_cap(disc, normal);
+  let ground = horizon_cap(point, light, disc, normal);
   if (ground.edge + disc.radius <= 0.0) {
     return DARK;
   }
   let bare = irradiance(disc, ground);
   add(disc, ground);
   var open = 1.0;
-  let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(normal));
+  let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(point));
   crowded = list.y - list.x > MOST_OCCLUDERS;
   for (var i = list.x; i < list.y && !total && !crowded; i++) {
-    let cap = cap_of(normal, light, disc, occluders[words[i]]);
+    let occluder = occluders[words[i]];
+    if (spheroids && occluder.shape != 0u) {
+      open = min(open, add_spheroid(point, light, disc, occluder, shape_of(occluders[occluder.shape])));
+      continue;
+    }
+    let cap = cap_of(point, light, disc, occluder);
     if (disc.radius <= 0.0) {
       open = min(open, left_of_point(cap));
     } else {
@@ -179,14 +251,20 @@ fn lit(normal: vec3<f32>, receiver: Receiver) -> Lit {
 }
 
 // The light at what was seen: full on the light itself and where nothing is.
-fn light_at(id: u32, normal: vec3<f32>) -> Lit {
+fn light_at(id: u32, spot: Spot) -> Lit {
   if (id >= shot.light_id) {
     clear();
     return FULL;
   }
   let receiver = receivers[id];
-  let n = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
-  return lit(n / sqrt(max(dot(n, n), 1e-30)), receiver);
+  let normal = spot.normal;
+  let turned = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
+  let n = turned / sqrt(max(dot(turned, turned), 1e-30));
+  if (!spheroids || figure_seen == NO_FIGURE) {
+    return lit(n, n, receiver);
+  }
+  let place = spot.place;
+  return lit(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
 }
 
 // Smooth noise in -1...1 on a grid of unit cells: hashed corners, blended.
@@ -230,7 +308,7 @@ fn surface(look: Look, normal: vec3<f32>) -> vec3<f32> {
 }
 
 // The colour of what was seen, as linear light: Lambert's law under the light that is left.
-fn paint(place: vec2<f32>, id: u32, normal: vec3<f32>) -> vec3<f32> {
+fn paint(place: vec2<f32>, id: u32, spot: Spot) -> vec3<f32> {
   clear();
   if (id == NO_SPHERE) {
     if (shot.stars <= 0.0) {
@@ -245,7 +323,7 @@ fn paint(place: vec2<f32>, id: u32, normal: vec3<f32>) -> vec3<f32> {
   if (id >= shot.light_id) {
     return shot.light;
   }
-  let under = light_at(id, normal);
-  let ground = surface(looks[receivers[id].look], normal);
+  let under = light_at(id, spot);
+  let ground = surface(looks[receivers[id].look], spot.normal);
   return ground * (shot.light * (under.irradiance * shot.exposure) + shot.ambient);
 }

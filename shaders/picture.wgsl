@@ -32,12 +32,9 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let place = place_of(shot.first_pixel + i);
   let ray = pixel_ray(place);
   let best = look(shot.first_pixel + i, ray);
-  var normal = vec3<f32>(0.0, 0.0, -1.0);
-  if (best.id != NO_SPHERE) {
-    normal = normal_at(ray, spheres[best.id]);
-  }
+  let spot = spot_of(ray, best);
   if (shot.middle != 0u) {
-    let fraction = light_at(best.id, normal).fraction;
+    let fraction = light_at(best.id, spot).fraction;
     let t = select(bitcast<u32>(best.t), INFINITY_BITS, best.id == NO_SPHERE);
     middles[i] = Middle(t, best.id, fraction, u32(crowded || too_many));
     return;
@@ -47,6 +44,6 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     sum = sums[i];
   }
   // Clipped before it is averaged: otherwise one glaring sample would make a jagged edge.
-  let color = min(paint(place, best.id, normal), vec3<f32>(1.0, 1.0, 1.0));
+  let color = min(paint(place, best.id, spot), vec3<f32>(1.0, 1.0, 1.0));
   sums[i] = sum + vec4<f32>(color, f32(crowded || too_many));
 }

@@ -94,9 +94,9 @@ programs! {
     APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
-    PICTURE = "picture": "records", "pairs", "still", "solve", "decide", "cast", "filter", "angles", "caps", "coverage", "stars",
+    PICTURE = "picture": "records", "pairs", "still", "solve", "decide", "cast", "filter", "angles", "caps", "cones", "coverage", "stars",
         "paint", "picture";
-    COVERAGE_ROWS = "coverage_rows": "angles", "caps", "coverage", "coverage_rows";
+    COVERAGE_ROWS = "coverage_rows": "angles", "caps", "cones", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "still", "solve", "decide", "cast", "naive";
     EMIT = "emit": "records", "pairs", "emit";
     ADMIT = "admit": "records", "task", "admit";
@@ -123,6 +123,11 @@ pub fn with_shared_loads(source: &str) -> String {
     source
         .replace(include_str!("../shaders/load.wgsl"), include_str!("../shaders/load_shared.wgsl"))
         .replace(include_str!("../shaders/group.wgsl"), include_str!("../shaders/group_shared.wgsl"))
+}
+
+/// The same program for bodies all of which are round: a third of the text, and of the time to compile it.
+pub fn without_spheroids(source: &str) -> String {
+    source.replace(include_str!("../shaders/cones.wgsl"), include_str!("../shaders/round.wgsl"))
 }
 
 /// A record as Rust lays it out.
@@ -161,11 +166,11 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             scale, middle, far, sphere_count, steps),
         layout!(Light: inverse_distance, ratio),
-        layout!(Occluder: offset, along, radius, power, beyond, front, unused),
+        layout!(Occluder: offset, along, radius, power, beyond, front, shape),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, look, unused),
         layout!(Look: x, swirl, y, first, z, count),
         layout!(Shot: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
-            background, light_id, orthographic, middle, fresh, first_list, columns, level, unused),
+            background, light_id, orthographic, middle, fresh, first_list, columns, level, figures, unused),
         layout!(Middle: t, id, fraction, crowded),
         layout!(Sight: light, first, count),
         layout!(Shade: fraction, kind),

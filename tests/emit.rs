@@ -245,6 +245,7 @@ fn a_picture_and_its_rays_see_the_same() {
         balls: balls.iter().map(|s| Ball::new(s.center.as_dvec3(), f64::from(s.radius))).collect(),
         colors: vec![light.color],
         pole: DVec3::Z,
+        polar_radius: None,
         swirl: 0.0,
         casts: false,
         receives: false,

@@ -155,6 +155,62 @@ fn wrong_inputs() -> Vec<Wrong> {
         ("negative radius", edited("radius = 1\n", "radius = -1\n"), FILES, 2, &["light: radius is -1"]),
         ("body without a size", edited("radius = 0.25", "radius = 0"), FILES, 2, &["body[0]", "radius is 0"]),
         (
+            "body without height",
+            edited("radius = 0.25", "radius = 0.25\npolar_radius = 0"),
+            FILES,
+            2,
+            &["s.toml", "body[0] 'body': polar_radius is 0: allowed is 0.01 to 100 times its radius, 0.25"],
+        ),
+        (
+            "body with less than none",
+            edited("radius = 0.25", "radius = 0.25\npolar_radius = -0.2"),
+            FILES,
+            2,
+            &["s.toml", "body[0] 'body': polar_radius is -0.2"],
+        ),
+        (
+            "body with no number",
+            edited("radius = 0.25", "radius = 0.25\npolar_radius = nan"),
+            FILES,
+            2,
+            &["s.toml", "body[0] 'body': polar_radius is NaN"],
+        ),
+        (
+            "needle",
+            edited("radius = 0.25", "radius = 0.25\npolar_radius = 26"),
+            FILES,
+            2,
+            &["s.toml", "body[0] 'body': polar_radius is 26"],
+        ),
+        (
+            "flat body without a pole",
+            edited("radius = 0.25", "radius = 0.25\npolar_radius = 0.2\npole = [0, 0, 0]"),
+            FILES,
+            2,
+            &["s.toml", "body[0] 'body': pole is [0, 0, 0]"],
+        ),
+        (
+            "pole that is no number",
+            edited("radius = 0.25", "radius = 0.25\npolar_radius = 0.2\npole = [0, nan, 1]"),
+            FILES,
+            2,
+            &["s.toml", "body[0] 'body': pole is [0, NaN, 1]"],
+        ),
+        (
+            "flat cloud",
+            edited("center = [0, 0, 50]\nradius = 0.25", "spheres = \"c.npy\"\npolar_radius = 0.2"),
+            FILES,
+            2,
+            &["s.toml", "body[0]: it has spheres: no polar_radius"],
+        ),
+        (
+            "needle in the light",
+            edited("radius = 0.25", "radius = 1\npolar_radius = 49.5"),
+            FILES,
+            2,
+            &["s.toml", "body[0]", "touches the light"],
+        ),
+        (
             "huge body",
             edited("center = [0, 0, 50]", "center = [0, 0, 1e300]"),
             FILES,
@@ -236,6 +292,22 @@ fn wrong_inputs() -> Vec<Wrong> {
         ("unknown device", None, "shadow o.csv s.toml -o out.csv --device abacus", 3, &["no device 'abacus'"]),
         ("unknown option", None, "shadow o.csv s.toml -o out.csv --light Sun", 2, &["--light"]),
     ]
+}
+
+/// A planet that is flattened, from in front of its pole, from its equator's plane, and from below its surface.
+#[test]
+fn oblate_bodies_cast_oblate_shadows() {
+    let folder = folder();
+    let flat = SYSTEM.replacen("radius = 0.25", "radius = 0.45\npolar_radius = 0.25\npole = [0, -3, 0]", 1);
+    folder.write("s.toml", flat).write("o.csv", "x,y,z\n0,0,0\n0,0.2,50\n0,0.4,50\n");
+    folder.right(FILES);
+    let (kinds, fractions) = rows(&folder.text("out.csv"));
+    assert_eq!(kinds, ["annular", "total", "none"]);
+    // From afar its outline is an ellipse, 0.9 times as wide as the light and half as high.
+    assert!((fractions[0] - 0.55).abs() < 2e-4, "{fractions:?}");
+    assert_eq!(fractions[1..], [0.0, 1.0]);
+    let done = folder.right("shadow o.csv s.toml -o out.npz --device gpu --compare");
+    assert!(done.errors.contains("1 none, 0 partial, 1 annular, 1 total"), "{}", done.errors);
 }
 
 #[test]

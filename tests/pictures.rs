@@ -30,6 +30,7 @@ fn crowded(lens: Lens, light: f64) -> System {
         balls,
         colors: vec![Color::WHITE],
         pole: DVec3::Z,
+        polar_radius: None,
         swirl: 0.0,
         casts,
         receives,
@@ -54,6 +55,22 @@ fn crowded(lens: Lens, light: f64) -> System {
     .unwrap()
 }
 
+/// The same with some of the crowd flattened, drawn out and turned, and the ground flattened.
+fn oblate(system: System) -> System {
+    let [ground, crowd, ghost] = system.bodies() else { panic!() };
+    let mut bodies =
+        vec![Body { polar_radius: Some(15.0), pole: DVec3::new(0.3, 0.2, 1.0), ..ground.clone() }, ghost.clone()];
+    for (i, &ball) in (0..).zip(&crowd.balls).step_by(5) {
+        let (turn, ratio) = (f64::from(i), 0.5 + 0.05 * f64::from(i));
+        let pole = DVec3::new(turn.sin(), turn.cos(), 0.5);
+        let polar_radius = Some(ball.radius * ratio);
+        bodies.push(Body { balls: vec![ball], polar_radius, pole, ..crowd.clone() });
+    }
+    let round = Body { balls: crowd.balls.iter().copied().skip(2).step_by(5).collect(), ..crowd.clone() };
+    bodies.push(round);
+    System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone()).unwrap()
+}
+
 #[test]
 fn every_device_draws_the_same() {
     let perspective = Lens::Perspective { field_of_view_deg: 40.0 };
@@ -71,6 +88,9 @@ fn every_device_draws_the_same() {
         ("crowd", crowded(perspective, 20.0)),
         ("crowd under a small light", crowded(Lens::Orthographic { width: 12.0 }, 2.0)),
         ("crowd under a point", crowded(perspective, 0.0)),
+        ("oblate crowd", oblate(crowded(perspective, 20.0))),
+        ("oblate crowd under a small light", oblate(crowded(Lens::Orthographic { width: 12.0 }, 2.0))),
+        ("oblate crowd under a point", oblate(crowded(perspective, 0.0))),
     ];
     for (name, system) in &systems {
         let expected = blocking::render(&cpu(), system, None).unwrap();
@@ -158,6 +178,7 @@ fn a_heap_too_high_for_one_dispatch() {
         balls,
         colors: vec![Color::WHITE],
         pole: DVec3::Z,
+        polar_radius: None,
         swirl: 0.0,
         casts,
         receives,
@@ -247,6 +268,7 @@ impl Random {
                 balls: vec![ball(0.2)],
                 colors: vec![Color::WHITE, Color::BLACK],
                 pole: DVec3::new(1.0, 2.0, 3.0),
+                polar_radius: None,
                 swirl: f64::from(i) / 3.0,
                 casts: true,
                 receives: true,

@@ -28,6 +28,10 @@ fn every_program_is_valid_for_webgpu() {
             .count();
         assert!(storage <= 8, "{} binds {storage} storage buffers", program.name);
         used.insert(program.name);
+        let round = parse(program.name, &wgsl::without_spheroids(program.source));
+        naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+            .validate(&round)
+            .unwrap_or_else(|e| panic!("{} without spheroids: {e:?}", program.name));
         // Never for browsers, which say `enable subgroups;` first.
         let shared = parse(program.name, &wgsl::with_shared_loads(program.source));
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
@@ -48,8 +52,10 @@ fn every_shader_file_belongs_to_a_program() {
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders")).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let contains =
-            |p: &wgsl::Program| p.source.contains(&text) || wgsl::with_shared_loads(p.source).contains(&text);
+        let contains = |p: &wgsl::Program| {
+            let others = [wgsl::with_shared_loads(p.source), wgsl::without_spheroids(p.source)];
+            p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
+        };
         assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());
     }
 }

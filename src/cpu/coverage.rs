@@ -13,6 +13,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::angles::{arc, less_sine, sine, versine};
 use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, signed_arc, signed_sine, span, swept};
+use super::cones::{Cone, Extent, Scratch, Shape, cone_of, cone_of_cap, left_by, power_of};
 use crate::shadow::ShadowKind;
 
 /// The light, from a receiver's centre: lengths in the receiver's unit of length.
@@ -40,7 +41,13 @@ pub(crate) struct Occluder {
     /// The power of the origin with regard to the light less that with regard to the occluder, in units of the light's
     /// distance squared: negative when the occluder is behind.
     pub(crate) front: f64,
+    /// Which [`Shape`](super::cones::Shape) it has; [`ROUND`] for a sphere. A spheroid's radius is that of its equator, its
+    /// power what it is in the space in which it is a sphere, and `front` that of the ball around it.
+    pub(crate) shape: u32,
 }
+
+/// The shape of a sphere.
+pub(crate) const ROUND: u32 = u32::MAX;
 
 /// The light's disc, from a point.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +85,25 @@ pub(crate) fn azimuth_of(v: DVec2) -> DVec2 {
     if length > 0.0 { v / length } else { DVec2::X }
 }
 
-/// The cap that an occluder puts on the sky at `point`; [`NO_CAP`] behind the light.
+/// Whether an occluder is before the light: positive then. Two spheres that do not meet lie on either side of their radical
+/// plane: the one of smaller power is in front. The difference of the powers is linear in the point, and its constant was
+/// formed where both were exact.
+pub(crate) fn front_of(point: DVec3, light: Light, occluder: Occluder) -> f64 {
+    occluder.front
+        - 2.0
+            * light.inverse_distance
+            * (point.z * occluder.beyond - light.inverse_distance * point.xy().dot(occluder.offset))
+}
+
+/// The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone, and
+/// what is left is the distance of the point from the shadow's axis.
+pub(crate) fn cross_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> DVec3 {
+    let across = point.xy();
+    let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
+    DVec3::new(aside.y, -aside.x, -light.inverse_distance * across.perp_dot(occluder.offset))
+}
+
+/// The cap that a sphere puts on the sky at `point`; [`NO_CAP`] behind the light.
 pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> Cap {
     let across = point.xy();
     let power = occluder.power - 2.0 * (occluder.offset.dot(across) + occluder.along * point.z) + point.dot(point);
@@ -86,20 +111,10 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     if power < 0.0 {
         return Cap { separation: 0.0, radius: PI, edge: -PI, azimuth: DVec2::X };
     }
-    // Two spheres that do not meet lie on either side of their radical plane: the one of smaller power is in front.
-    // The difference of the powers is linear in the point, and its constant was formed where both were exact.
-    let front = occluder.front
-        - 2.0
-            * light.inverse_distance
-            * (point.z * occluder.beyond - light.inverse_distance * across.dot(occluder.offset));
-    if front <= 0.0 {
+    if front_of(point, light, occluder) <= 0.0 {
         return NO_CAP;
     }
-    // The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone,
-    // and what is left is the distance of the point from the shadow's axis.
-    let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
-    let twist = -light.inverse_distance * across.perp_dot(occluder.offset);
-    let cross = DVec3::new(aside.y, -aside.x, twist);
+    let cross = cross_of(point, light, disc, occluder);
     let center = DVec3::new(occluder.offset.x - across.x, occluder.offset.y - across.y, occluder.along - point.z);
     let length = cross.dot(cross).sqrt();
     let ahead = disc.toward.dot(center);
@@ -115,11 +130,10 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     }
 }
 
-/// The ground itself: a cap of radius π/2 around the downward direction, for a `point` with the outward unit `normal`
-/// on a sphere around the origin.
-pub(crate) fn horizon_cap(disc: Disc, normal: DVec3) -> Cap {
-    // The direction to the light's centre and the normal differ by a multiple of the normal only.
-    let cross = DVec3::new(normal.y, -normal.x, 0.0);
+/// The ground itself: a cap of radius π/2 around the downward direction, for a `point` with the outward unit `normal`.
+pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3) -> Cap {
+    // On a sphere point and normal are the same, and what is subtracted is exactly 0.
+    let cross = DVec3::new(normal.y, -normal.x, 0.0) - light.inverse_distance * normal.cross(point);
     let length = cross.dot(cross).sqrt();
     let height = disc.toward.dot(normal);
     Cap {
@@ -136,12 +150,19 @@ pub(crate) struct Sky {
     total: bool,
     caps: Vec<Cap>,
     spans: Vec<DVec2>,
+    /// Spheroids that touch the disc.
+    cones: Vec<Cone>,
+    /// Whether one of them reaches beyond it.
+    beyond: bool,
+    scratch: Scratch,
 }
 
 /// Starts with an open sky.
 pub(crate) fn clear(sky: &mut Sky) {
     sky.total = false;
     sky.caps.clear();
+    sky.cones.clear();
+    sky.beyond = false;
 }
 
 /// Adds a cap, unless it does not touch the disc or hides behind another.
@@ -158,6 +179,17 @@ pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
     }
     sky.caps.retain(|&other| apart(other, cap) + other.radius > cap.radius);
     sky.caps.push(cap);
+}
+
+/// Adds the cone of a spheroid.
+pub(crate) fn add_cone(sky: &mut Sky, cone: Cone) {
+    match cone.extent() {
+        Extent::Apart => return,
+        Extent::Covers => sky.total = true,
+        Extent::Beyond => sky.beyond = true,
+        Extent::Within => {}
+    }
+    sky.cones.push(cone);
 }
 
 /// The angle of the disc's own rim that no cap covers.
@@ -228,6 +260,13 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
     if sky.total {
         return 0.0;
     }
+    if !sky.cones.is_empty() {
+        let Sky { caps, cones, scratch, .. } = sky;
+        cones.extend(caps.iter().map(|&cap| cone_of_cap(disc, cap)));
+        let rest = left_by(scratch, disc, cones);
+        cones.truncate(cones.len() - caps.len());
+        return rest;
+    }
     let mut sum = 0.0;
     let mut largest = 0.0_f64;
     let mut meet = false;
@@ -252,13 +291,14 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
 
 /// How the disc is covered, `rest` of it being left.
 pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
-    if sky.total || (sky.caps.len() > 1 && rest <= 0.0) {
+    let count = sky.caps.len() + sky.cones.len();
+    if sky.total || (count > 1 && rest <= 0.0) {
         return ShadowKind::Total;
     }
-    if sky.caps.is_empty() {
+    if count == 0 {
         return ShadowKind::None;
     }
-    if sky.caps.iter().any(|cap| cap.separation + cap.radius > disc.radius) {
+    if sky.beyond || sky.caps.iter().any(|cap| cap.separation + cap.radius > disc.radius) {
         return ShadowKind::Partial;
     }
     ShadowKind::Annular
@@ -267,6 +307,22 @@ pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
 /// What of a light of no size gets past: all or nothing.
 pub(crate) fn left_of_point(cap: Cap) -> f64 {
     if cap.edge <= 0.0 { 0.0 } else { 1.0 }
+}
+
+/// Puts an occluder before the disc; says what of a light of no size gets past it.
+fn stand(sky: &mut Sky, point: DVec3, light: Light, disc: Disc, occluder: Occluder, shapes: &[Shape]) -> f64 {
+    let Some(&shape) = shapes.get(occluder.shape as usize) else {
+        let cap = cap_of(point, light, disc, occluder);
+        add(sky, disc, cap);
+        return left_of_point(cap);
+    };
+    if power_of(point, occluder, shape) < 0.0 {
+        sky.total = true;
+        return 0.0;
+    }
+    let Some(cone) = cone_of(point, light, disc, occluder, shape) else { return 1.0 };
+    add_cone(sky, cone);
+    if cone.covers_center() { 0.0 } else { 1.0 }
 }
 
 /// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead; `ground`
@@ -303,28 +359,36 @@ pub(crate) struct Lit {
 /// No light.
 pub(crate) const DARK: Lit = Lit { fraction: 0.0, irradiance: 0.0 };
 
-/// The light on a sphere of radius 1 around the frame's origin, where its outward normal is `normal`.
+/// The light at a `point` of a body, where its outward normal is `normal`.
 ///
 /// An occluder dims what the risen part of the disc gives in proportion; which end of the disc it covers matters only
 /// for an eclipse at sunrise.
-pub(crate) fn lit(sky: &mut Sky, normal: DVec3, light: Light, occluders: impl Iterator<Item = Occluder>) -> Lit {
-    let disc = disc_from(normal, light);
+pub(crate) fn lit(
+    sky: &mut Sky,
+    point: DVec3,
+    normal: DVec3,
+    light: Light,
+    occluders: impl Iterator<Item = Occluder>,
+    shapes: &[Shape],
+) -> Lit {
+    let disc = disc_from(point, light);
     if disc.power <= 0.0 {
         return Lit { fraction: 1.0, irradiance: 1.0 };
     }
-    let ground = horizon_cap(disc, normal);
+    let ground = horizon_cap(point, light, disc, normal);
     if ground.edge + disc.radius <= 0.0 {
         return DARK;
     }
     let bare = irradiance(disc, ground);
     if disc.radius <= 0.0 {
-        let open = occluders.into_iter().all(|occluder| left_of_point(cap_of(normal, light, disc, occluder)) > 0.0);
+        clear(sky);
+        let open = occluders.into_iter().all(|one| stand(sky, point, light, disc, one, shapes) > 0.0);
         return if open { Lit { fraction: 1.0, irradiance: bare } } else { DARK };
     }
     clear(sky);
     add(sky, disc, ground);
     for occluder in occluders {
-        add(sky, disc, cap_of(normal, light, disc, occluder));
+        stand(sky, point, light, disc, occluder, shapes);
     }
     let fraction = left(sky, disc);
     let risen = 1.0 - covered(disc.radius, ground);

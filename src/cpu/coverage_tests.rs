@@ -92,7 +92,7 @@ fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
             let light = Light { inverse_distance: 1e-9, ratio: f64::sin(radius) };
             let normal = DVec3::new(height.cos(), 0.0, height.sin());
             let disc = disc_from(normal, light);
-            let ground = horizon_cap(disc, normal);
+            let ground = horizon_cap(normal, light, disc, normal);
             assert!((ground.edge - height).abs() < 1e-8 && (disc.radius - radius).abs() < 1e-8);
             // Rings around the light's centre: the cosine is h + k cos φ along each, cut off where it is negative.
             let mut sum = 0.0;

@@ -3,6 +3,7 @@
 pub(crate) mod angles;
 pub(crate) mod caps;
 mod cast;
+pub(crate) mod cones;
 pub(crate) mod coverage;
 pub(crate) mod decide;
 mod double;
@@ -27,6 +28,7 @@ pub(crate) mod paint;
 mod pairs;
 pub(crate) mod picture;
 pub(crate) mod pool;
+mod roots;
 pub(crate) mod sift;
 mod solve;
 pub(crate) mod stars;

@@ -6,7 +6,7 @@ use super::angles::arc;
 use super::coverage::{DARK, Lit, Sky, lit};
 use super::stars::{fraction, hash, starlight};
 use crate::records::NO_SPHERE;
-use crate::shadow::{Ball, Look, Stage, square};
+use crate::shadow::{Ball, Figure, Look, Stage, square};
 use std::f64::consts::PI;
 
 /// What a ray sees first.
@@ -17,6 +17,8 @@ pub(crate) struct Seen {
     pub(crate) id: u32,
     /// The outward unit normal in the camera's space.
     pub(crate) normal: DVec3,
+    /// The place on the body, from its centre, in units of the ball around it: on a sphere the normal.
+    pub(crate) place: DVec3,
 }
 
 /// The ray of a place in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
@@ -42,13 +44,30 @@ pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) 
     (k - h, -(p + h * direction) / ball.radius)
 }
 
-/// The nearest ball that the ray of a pixel meets from outside.
+/// Where a ray enters a spheroid, the normal there and the place: those of a sphere, in a space that is stretched.
+pub(crate) fn meet_spheroid(origin: DVec3, direction: DVec3, figure: &Figure) -> (f64, DVec3, DVec3) {
+    let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(figure.pole) * figure.pole;
+    let stretched = along(direction, figure.stretch);
+    let length = stretched.length();
+    let ball = Ball { center: along(figure.center - origin, figure.stretch), radius: figure.radius };
+    let (t, normal) = meet(DVec3::ZERO, stretched / length, ball);
+    let place = along(normal, 1.0 / figure.stretch) * (figure.radius / figure.around);
+    (t / length, along(normal, figure.stretch).normalize_or_zero(), place)
+}
+
+/// The nearest body that the ray of a pixel meets from outside.
 pub(crate) fn look(stage: &Stage, pixel: [u32; 2], origin: DVec3, direction: DVec3) -> Seen {
-    let mut seen = Seen { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO };
+    let mut seen = Seen { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO, place: DVec3::ZERO };
     for &id in stage.tiles.list(&stage.words, pixel[0], pixel[1]) {
         let (t, normal) = meet(origin, direction, stage.balls[id as usize]);
         if t < seen.t {
-            seen = Seen { t, id, normal };
+            seen = Seen { t, id, normal, place: normal };
+        }
+    }
+    for figure in &stage.figures {
+        let (t, normal, place) = meet_spheroid(origin, direction, figure);
+        if t < seen.t {
+            seen = Seen { t, id: figure.id, normal, place };
         }
     }
     seen
@@ -61,9 +80,11 @@ pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
     if normal == DVec3::ZERO {
         return DARK;
     }
-    let [x, y] = square(normal);
+    let place = if seen.place == seen.normal { normal } else { receiver.light_from_view * seen.place };
+    let [x, y] = square(place);
     let near = receiver.grid.list(&stage.words, x, y);
-    lit(sky, normal, receiver.light, near.iter().map(|&i| stage.occluders[i as usize]))
+    let near = near.iter().map(|&i| stage.occluders[i as usize]);
+    lit(sky, place, normal, receiver.light, near, &stage.shapes)
 }
 
 /// Smooth noise in −1…1 on a grid of unit cells: hashed corners, blended.

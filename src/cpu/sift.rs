@@ -117,10 +117,38 @@ fn sift<L: Lanes>(observers: &mut Observers, ball: Ball, number: u64) -> bool {
     any & TOUCHES != 0
 }
 
+dispatch! {
+    /// The same for a spheroid between two balls. Its touch counts twice: nobody computes it as if it were a ball.
+    sift_between, (observers: &mut Observers, around: Ball, within: Ball) -> bool
+}
+
+#[inline(always)]
+fn sift_between<L: Lanes>(observers: &mut Observers, around: Ball, within: Ball) -> bool {
+    let mut any = 0;
+    for i in 0..BLOCK {
+        let (apart, covers) = (observers.flag(i, around) == 0, observers.flag(i, within) == COVERS);
+        let flag = if covers {
+            COVERS
+        } else if apart {
+            0
+        } else {
+            2 * TOUCHES
+        };
+        observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & (2 * TOUCHES));
+        any |= flag;
+    }
+    any & (2 * TOUCHES) != 0
+}
+
 impl Observers {
     /// Whether a ball may touch the disc of observer `i`.
     pub(crate) fn is_touched(&self, i: usize, ball: Ball) -> bool {
         self.flag(i, ball) == TOUCHES
+    }
+
+    /// Whether anything in a ball may.
+    pub(crate) fn is_touched_within(&self, i: usize, around: Ball) -> bool {
+        self.flag(i, around) != 0
     }
 
     /// What one ball does to observer `i`: none of the flags, [`TOUCHES`] or [`COVERS`].

@@ -16,7 +16,7 @@ use crate::cpu::picture::{self as twin, Pixel};
 use crate::error::Result;
 use crate::query::{Inside, Query};
 use crate::records::Sphere;
-use crate::shadow::{Picture, Prepared, Stage, System};
+use crate::shadow::{Figure, Picture, Prepared, Stage, System};
 use crate::wgsl;
 
 const WORKGROUP: u32 = 64;
@@ -125,16 +125,19 @@ fn common(system: &System, stage: &Stage) -> Shot {
         first_list: stage.tiles.first,
         columns: stage.tiles.columns,
         level: stage.tiles.level,
+        figures: stage.figures.len() as u32,
         ..bytemuck::Zeroable::zeroed()
     }
 }
 
 async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
-    let spheres: Vec<Sphere> =
+    let mut spheres: Vec<Sphere> =
         stage.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
     let colors: Vec<[f32; 4]> = stage.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
     let receivers: Vec<Receiver> = stage.receivers.iter().map(Receiver::from).collect();
-    let occluders: Vec<Occluder> = stage.occluders.iter().map(Occluder::from).collect();
+    let shapes_at = stage.occluders.len();
+    let mut occluders: Vec<Occluder> = stage.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
+    occluders.extend(stage.shapes.iter().map(Occluder::from));
     let looks: Vec<Look> = stage.looks.iter().map(Look::from).collect();
     let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
     let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
@@ -142,6 +145,7 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     // A sphere around the camera is looked out of, not at; one that is met is met on its outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
     let params = Params { largest: crate::cpu::largest_of(&spheres), ..Params::of(&query) };
+    spheres.extend(stage.figures.iter().flat_map(records_of));
     let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
     gpu.write(&params_of_all, &[params]).await?;
     let spheres = gpu.filled("spheres", &spheres).await?;
@@ -156,8 +160,8 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
-    let pipeline =
-        gpu.pipeline(&wgsl::PICTURE, Overrides { fast: gpu.probe.failure.is_some(), ..Overrides::default() }).await?;
+    let own = Overrides { fast: gpu.probe.failure.is_some(), round: stage.figures.is_empty(), ..Overrides::default() };
+    let pipeline = gpu.pipeline(&wgsl::PICTURE, own).await?;
     let bound = [
         (0, &params_of_all),
         (1, &spheres),
@@ -172,6 +176,17 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     ];
     let group = gpu.bind(&pipeline, &bound).await?;
     Ok(Work { shot, sums, middles, staging, group, pipeline })
+}
+
+/// A spheroid, as `shaders/paint.wgsl` reads it.
+fn records_of(figure: &Figure) -> [Sphere; 3] {
+    let center = figure.center + (figure.stretch - 1.0) * figure.center.dot(figure.pole) * figure.pole;
+    [
+        Sphere::new(center.as_vec3(), figure.radius as f32),
+        Sphere::new(figure.pole.as_vec3(), figure.stretch as f32),
+        // Ids are below 2¹⁶.
+        Sphere::new([figure.around as f32, 0.0, 0.0], figure.id as f32),
+    ]
 }
 
 fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
@@ -199,7 +214,7 @@ const MOST_SENT: usize = 1 << 20;
 fn together(prepared: &[Prepared]) -> usize {
     let mut sent = 0;
     let fits = |one: &&Prepared| {
-        sent += one.occluders.len().min(MOST_OCCLUDERS);
+        sent += (one.occluders.len() + one.shapes.len()).min(2 * MOST_OCCLUDERS);
         sent <= MOST_SENT
     };
     prepared.iter().take(BAND).take_while(fits).count()
@@ -216,7 +231,8 @@ const UNDONE: u32 = 4;
 /// What of the light is left in many sights.
 pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
-    let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, Overrides::default()).await?;
+    let round = prepared.iter().all(|one| one.shapes.is_empty());
+    let pipeline = gpu.pipeline(&wgsl::COVERAGE_ROWS, Overrides { round, ..Overrides::default() }).await?;
     let mut rest = prepared;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(together(rest));
@@ -226,7 +242,11 @@ pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec
         for one in chunk {
             let first = occluders.len() as u32;
             let own = if is_for_host(one) { &[][..] } else { &one.occluders[..] };
-            occluders.extend(own.iter().map(Occluder::from));
+            let shapes_at = occluders.len() + own.len();
+            occluders.extend(own.iter().map(|one| Occluder::new(one, shapes_at)));
+            if !own.is_empty() {
+                occluders.extend(one.shapes.iter().map(Occluder::from));
+            }
             sights.push(Sight { light: Light::from(one.light), first, count: own.len() as u32 });
         }
         let bytes = (chunk.len() * size_of::<Shade>()) as u64;

@@ -22,6 +22,8 @@ pub(crate) struct Overrides {
     pub(crate) moving: bool,
     /// Spheres move.
     pub(crate) swept: bool,
+    /// All bodies of a shadow are round: then its program is half as long and twice as fast.
+    pub(crate) round: bool,
 }
 
 /// A pipeline of one program.
@@ -90,6 +92,9 @@ impl GpuDevice {
                 if shares_loads(&self.device, &self.info) {
                     source = wgsl::with_shared_loads(&source).into();
                 }
+                if own.round {
+                    source = wgsl::without_spheroids(&source).into();
+                }
                 if let Some((from, to)) = self.edit {
                     source = source.replace(from, to).into();
                 }
@@ -98,7 +103,7 @@ impl GpuDevice {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                let Overrides { fast, exact, picky, moving, swept } = own;
+                let Overrides { fast, exact, picky, moving, swept, .. } = own;
                 let values = [("fast", fast), ("exact", exact), ("picky", picky), ("moving", moving), ("swept", swept)];
                 for (name, value) in values {
                     if program.source.contains(&format!("override {name}:")) {

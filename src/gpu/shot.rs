@@ -3,6 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::cpu::cones::Shape;
 use crate::cpu::coverage;
 use crate::shadow;
 
@@ -22,7 +23,7 @@ pub(crate) struct Occluder {
     pub(crate) power: f32,
     pub(crate) beyond: f32,
     pub(crate) front: f32,
-    pub(crate) unused: f32,
+    pub(crate) shape: u32,
 }
 
 #[repr(C)]
@@ -75,7 +76,8 @@ pub(crate) struct Shot {
     pub(crate) first_list: u32,
     pub(crate) columns: u32,
     pub(crate) level: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) figures: u32,
+    pub(crate) unused: u32,
 }
 
 #[repr(C)]
@@ -117,8 +119,10 @@ impl From<coverage::Light> for Light {
     }
 }
 
-impl From<&coverage::Occluder> for Occluder {
-    fn from(occluder: &coverage::Occluder) -> Self {
+impl Occluder {
+    /// An occluder in a list in which shapes begin at that place.
+    pub(crate) fn new(occluder: &coverage::Occluder, shapes_at: usize) -> Self {
+        let shape = if occluder.shape == coverage::ROUND { 0 } else { shapes_at as u32 + occluder.shape };
         Self {
             offset: occluder.offset.as_vec2().to_array(),
             along: occluder.along as f32,
@@ -126,7 +130,19 @@ impl From<&coverage::Occluder> for Occluder {
             power: occluder.power as f32,
             beyond: occluder.beyond as f32,
             front: occluder.front as f32,
-            unused: 0.0,
+            shape,
+        }
+    }
+}
+
+impl From<&Shape> for Occluder {
+    /// A shape takes the place of an occluder.
+    fn from(shape: &Shape) -> Self {
+        Self {
+            offset: shape.pole.truncate().as_vec2().to_array(),
+            along: shape.pole.z as f32,
+            radius: shape.stretch as f32,
+            ..Self::zeroed()
         }
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::frame::Ball;
 use super::lighting::{Lighting, Shadow, ShadowKind, check_observer};
 use super::sight::{LARGEST, Prepared};
+use super::spheroid::Spheroid;
 use crate::cpu::coverage::Sky;
 use crate::cpu::lens::Lenses;
 use crate::cpu::sift::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES};
@@ -29,9 +30,9 @@ impl Device {
     /// What of the light is left for each observer, and how it is covered: [`visible_fraction`](super::visible_fraction) for
     /// very many.
     ///
-    /// On the CPU engine in f64, exact to 10⁻⁹. On a GPU in f32, exact to 10⁻⁴, of numbers that were made small in f64; who
+    /// On the CPU engine in f64, exact to 10⁻⁹. On a GPU in f32, exact to 10⁻⁴ (10⁻³ past spheroids), of numbers that were made small in f64; who
     /// stands in no penumbra is found in f64 before, and what f32 cannot hold (a ball's edge across a light of some µrad, more than
-    /// sixteen balls on one disc) is done on the CPU. No observers, no occluders: valid.
+    /// sixteen balls on one disc, or three bodies if one is a spheroid) is done on the CPU. No observers, no occluders: valid.
     ///
     /// ```
     /// use umbracast::shadow::{Ball, Lighting, ShadowKind};
@@ -91,7 +92,10 @@ impl Device {
         }
         let piece = match &self.engine {
             Engine::Cpu => PIECE,
-            Engine::Gpu(_) => (WRITTEN / lighting.occluders().len().max(1)).clamp(16, PIECE),
+            Engine::Gpu(_) => {
+                let bodies = lighting.occluders().len() + lighting.spheroids().len();
+                (WRITTEN / bodies.max(1)).clamp(16, PIECE)
+            }
         };
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
             let (lighting, mut observers) = (lighting.clone(), room(own.len())?);
@@ -174,11 +178,13 @@ fn task(
     mut lenses: Option<&mut Lenses>,
     compute: &mut dyn FnMut(usize, &Prepared) -> Shadow,
 ) -> bool {
-    let (light, occluders) = (lighting.light(), lighting.occluders());
+    let (light, occluders, spheroids) = (lighting.light(), lighting.occluders(), lighting.spheroids());
     let mut block = Observers::new();
     let mut prepared = Prepared::default();
     let mut touching = Vec::new();
     let mut own_balls = Vec::new();
+    let mut touching_spheroids = Vec::new();
+    let mut own_spheroids = Vec::new();
     let mut doubtful = [0_u32; BLOCK];
     for (first, own) in (0..).step_by(BLOCK).zip(observers.chunks(BLOCK)) {
         if !level.take_in(&mut block, own, light, LARGEST) {
@@ -188,6 +194,12 @@ fn task(
         for (number, &ball) in (0..).zip(occluders) {
             if level.sift(&mut block, ball, number) {
                 touching.push(ball);
+            }
+        }
+        touching_spheroids.clear();
+        for spheroid in spheroids {
+            if level.sift_between(&mut block, spheroid.around(), spheroid.within()) {
+                touching_spheroids.push(*spheroid);
             }
         }
         // Without a branch, for nobody can guess who stands in the light.
@@ -209,12 +221,16 @@ fn task(
                 None => {
                     // Next to the light nothing has been sifted; elsewhere others of the block touch balls that this one does not.
                     own_balls.clear();
+                    own_spheroids.clear();
                     if block.flags[i] & IN_LIGHT != 0 {
                         own_balls.extend_from_slice(occluders);
+                        own_spheroids.extend_from_slice(spheroids);
                     } else {
                         own_balls.extend(touching.iter().filter(|ball| block.is_touched(i, **ball)));
+                        let near = |one: &&Spheroid| block.is_touched_within(i, one.around());
+                        own_spheroids.extend(touching_spheroids.iter().filter(near));
                     }
-                    prepared.set(own[i], light, &own_balls);
+                    prepared.set(own[i], light, &own_balls, &own_spheroids);
                     out[at] = compute(at, &prepared);
                 }
             }
@@ -237,7 +253,7 @@ fn drain(
     lenses.drain(level, |at, shadow, observer, ball| {
         out[at] = shadow.unwrap_or_else(|| {
             let mut prepared = Prepared::default();
-            prepared.set(observer, light, &[ball]);
+            prepared.set(observer, light, &[ball], &[]);
             compute(at, &prepared)
         });
     });

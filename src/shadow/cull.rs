@@ -64,11 +64,11 @@ pub(crate) fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
     along > 0.0 && across <= 1.000_001 * along * sine / (1.0 - sine * sine).sqrt()
 }
 
-/// The square of a receiver's grid in which a point of its surface is: `normal` is the point's outward normal in the
-/// light-aligned frame.
-pub(crate) fn square(normal: DVec3) -> [u32; 2] {
+/// The square of a receiver's grid in which a place of its surface is, given in the light-aligned frame and in units of the
+/// ball around the receiver.
+pub(crate) fn square(place: DVec3) -> [u32; 2] {
     let half = 0.5 * f64::from(SQUARES);
-    [normal.x, normal.y].map(|c| ((c + 1.0) * half).clamp(0.0, f64::from(SQUARES - 1)) as u32)
+    [place.x, place.y].map(|c| ((c + 1.0) * half).clamp(0.0, f64::from(SQUARES - 1)) as u32)
 }
 
 /// The squares of a receiver's grid that the penumbra of an occluder, given in its frame, can reach.

@@ -99,6 +99,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::Result<System> {
         balls,
         colors: vec![Color::WHITE],
         pole: DVec3::Z,
+        polar_radius: None,
         swirl: 0.0,
         casts: true,
         receives: true,

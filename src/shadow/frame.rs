@@ -5,7 +5,9 @@
 
 use glam::{DMat3, DVec2, DVec3};
 
-use crate::cpu::coverage::{Light, Occluder};
+use super::spheroid::Spheroid;
+use crate::cpu::cones::Shape;
+use crate::cpu::coverage::{Light, Occluder, ROUND};
 
 /// A sphere in f64, for pictures and shadows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,16 +81,32 @@ impl Frame {
             offset: DVec2::new(w.dot(self.axes[0]), w.dot(self.axes[1])) / self.unit,
             along: from_origin.dot(self.axes[2]) / self.unit,
             radius: ball.radius / self.unit,
-            power: power(self.origin, ball) / (self.unit * self.unit),
+            power: power(self.origin, ball, 0.0) / (self.unit * self.unit),
             beyond: -from_light.dot(self.axes[2]) / self.light_distance,
             front: powers / (self.light_distance * self.light_distance),
+            shape: ROUND,
         }
+    }
+
+    /// A spheroid in this frame; its shape is to have that number.
+    pub(crate) fn spheroid(&self, spheroid: &Spheroid, number: u32) -> (Occluder, Shape) {
+        let (pole, stretch) = (spheroid.pole.normalize(), spheroid.stretch());
+        let height = (spheroid.center - self.origin).dot(pole);
+        let sphere = Ball { center: spheroid.center, radius: spheroid.radius };
+        let power = power(self.origin, sphere, stretch * height * height);
+        let occluder = Occluder {
+            radius: spheroid.radius / self.unit,
+            power: power / (self.unit * self.unit),
+            shape: number,
+            ..self.occluder(spheroid.around())
+        };
+        (occluder, Shape { pole: self.rotation() * pole, stretch })
     }
 }
 
-/// Squared distance less squared radius, as if computed exactly and rounded once or twice: an observer a millimetre
+/// Squared distance less squared radius, and more, as if computed exactly and rounded once or twice: an observer a millimetre
 /// above a planet sees its edge at √(2 h / r) below the horizontal, which plain f64 gets wrong in the seventh digit.
-fn power(point: DVec3, ball: Ball) -> f64 {
+fn power(point: DVec3, ball: Ball, more: f64) -> f64 {
     let mut high = 0.0;
     let mut low = 0.0;
     let mut add = |a: f64, b: f64, tail: f64| {
@@ -102,6 +120,7 @@ fn power(point: DVec3, ball: Ball) -> f64 {
         add(d, d, 2.0 * d * rest);
     }
     add(-ball.radius, ball.radius, 0.0);
+    add(1.0, more, 0.0);
     high + low
 }
 

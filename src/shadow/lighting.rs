@@ -4,7 +4,8 @@ use glam::DVec3;
 
 use super::frame::Ball;
 use super::sight::check;
-use super::system::System;
+use super::spheroid::{Spheroid, check_spheroid};
+use super::system::{Body, System};
 use crate::error::Result;
 
 /// A light and the balls that may stand before it, in f64 and in any one unit: what [`Device::shadows`](crate::Device::shadows)
@@ -20,6 +21,7 @@ use crate::error::Result;
 pub struct Lighting {
     light: Ball,
     occluders: Vec<Ball>,
+    spheroids: Vec<Spheroid>,
 }
 
 impl Lighting {
@@ -32,7 +34,28 @@ impl Lighting {
         let occluders = occluders.into();
         check("light", 0, light)?;
         (0..).zip(&occluders).try_for_each(|(i, &ball)| check("occluder", i, ball))?;
-        Ok(Self { light, occluders })
+        Ok(Self { light, occluders, spheroids: Vec::new() })
+    }
+
+    /// Adds bodies that are not round. All that is said of balls is true of them; whether one is before the light or behind it is
+    /// decided by the ball around it.
+    ///
+    /// ```
+    /// use umbracast::shadow::{Ball, Lighting, Spheroid};
+    /// let sun = Ball::new([0.0, 0.0, 1_427_000_000.0], 695_700.0);
+    /// let saturn = Spheroid::new([0.0; 3], 60_268.0, 54_364.0, [0.1, 0.4, 0.9]);
+    /// let lighting = Lighting::new(sun, [])?.with_spheroids([saturn])?;
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); and for a radius of 0, a polar radius that is not 0.01 to 100 times the radius, or a pole
+    /// without a direction.
+    pub fn with_spheroids(mut self, spheroids: impl Into<Vec<Spheroid>>) -> Result<Self> {
+        let spheroids = spheroids.into();
+        (0..).zip(&spheroids).try_for_each(|(i, one)| check_spheroid(i, one))?;
+        self.spheroids.extend(spheroids);
+        Ok(self)
     }
 
     /// The light.
@@ -40,17 +63,35 @@ impl Lighting {
         self.light
     }
 
-    /// What may stand before it.
+    /// What may stand before it and is round.
     pub fn occluders(&self) -> &[Ball] {
         &self.occluders
+    }
+
+    /// What may stand before it and is not.
+    pub fn spheroids(&self) -> &[Spheroid] {
+        &self.spheroids
+    }
+}
+
+impl Lighting {
+    /// The light, and the bodies that cast shadows, which have been checked.
+    pub(crate) fn of(light: Ball, bodies: &[Body]) -> Self {
+        let (mut occluders, mut spheroids) = (Vec::new(), Vec::new());
+        for body in bodies.iter().filter(|body| body.casts) {
+            match body.spheroid() {
+                Some(spheroid) => spheroids.push(spheroid),
+                None => occluders.extend(&body.balls),
+            }
+        }
+        Self { light, occluders, spheroids }
     }
 }
 
 impl From<&System> for Lighting {
-    /// The system's light, and the balls of all bodies that cast shadows.
+    /// The system's light, and the balls and spheroids of all bodies that cast shadows.
     fn from(system: &System) -> Self {
-        let casting = system.bodies().iter().filter(|body| body.casts);
-        Self { light: system.light().ball, occluders: casting.flat_map(|body| &body.balls).copied().collect() }
+        Self::of(system.light().ball, system.bodies())
     }
 }
 

@@ -11,6 +11,7 @@ mod picture;
 #[cfg(feature = "cli")]
 mod png;
 mod sight;
+mod spheroid;
 mod stage;
 mod system;
 #[cfg(feature = "cli")]
@@ -29,7 +30,8 @@ pub use picture::Picture;
 pub use png::Bits;
 pub(crate) use sight::Prepared;
 pub use sight::{Sight, visible_fraction};
-pub(crate) use stage::{Look, Receiver, Stage};
+pub use spheroid::Spheroid;
+pub(crate) use stage::{Figure, Look, Receiver, Stage};
 pub(crate) use system::check_camera;
 pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
 

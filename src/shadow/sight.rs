@@ -4,6 +4,8 @@ use glam::DVec3;
 
 use super::frame::{Ball, Frame};
 use super::lighting::Shadow;
+use super::spheroid::Spheroid;
+use crate::cpu::cones::{Shape, cone_of};
 use crate::cpu::coverage::{self, Light, Occluder, Sky};
 use crate::error::{Error, Result};
 
@@ -23,11 +25,13 @@ pub struct Sight {
 pub(crate) struct Prepared {
     pub(crate) light: Light,
     pub(crate) occluders: Vec<Occluder>,
+    /// The shapes of those that are spheroids.
+    pub(crate) shapes: Vec<Shape>,
 }
 
 impl Default for Prepared {
     fn default() -> Self {
-        Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new() }
+        Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new(), shapes: Vec::new() }
     }
 }
 
@@ -44,18 +48,24 @@ fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<Prepared>
         check("occluder", i as u64, ball)?;
     }
     let mut prepared = Prepared::default();
-    prepared.set(observer, light, occluders);
+    prepared.set(observer, light, occluders, &[]);
     Ok(prepared)
 }
 
 impl Prepared {
     /// Becomes another sight, of numbers that have been checked.
-    pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball]) {
+    pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball], spheroids: &[Spheroid]) {
         let unit = (light.center - observer).length();
         let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
         self.light = frame.light;
         self.occluders.clear();
         self.occluders.extend(occluders.iter().map(|&ball| stood_on(frame.occluder(ball))));
+        self.shapes.clear();
+        for (number, spheroid) in (0..).zip(spheroids) {
+            let (occluder, shape) = frame.spheroid(spheroid, number);
+            self.occluders.push(stood_on(occluder));
+            self.shapes.push(shape);
+        }
     }
 
     /// What of the light is left, in f64. Twin of `shaders/coverage_rows.wgsl`.
@@ -64,6 +74,16 @@ impl Prepared {
         let mut open = 1.0;
         coverage::clear(sky);
         for &one in &self.occluders {
+            if let Some(&shape) = self.shapes.get(one.shape as usize) {
+                if one.power < 0.0 {
+                    return Shadow::DARK;
+                }
+                if let Some(cone) = cone_of(DVec3::ZERO, self.light, disc, one, shape) {
+                    open = if cone.covers_center() { 0.0 } else { open };
+                    coverage::add_cone(sky, cone);
+                }
+                continue;
+            }
             let cap = coverage::cap_of(DVec3::ZERO, self.light, disc, one);
             open = coverage::left_of_point(cap).min(open);
             if cap.radius > 3.0 {

@@ -10,8 +10,10 @@ use super::bins::Grid;
 use super::camera::View;
 use super::cull::{self, SQUARES, may_shade};
 use super::frame::{Ball, Frame};
+use super::spheroid::Spheroid;
 use super::system::System;
-use crate::cpu::coverage::{Light, Occluder};
+use crate::cpu::cones::Shape;
+use crate::cpu::coverage::{Light, Occluder, ROUND};
 use crate::error::{Error, Result};
 
 /// One ball, ready to be painted.
@@ -24,6 +26,20 @@ pub(crate) struct Receiver {
     pub(crate) grid: Grid,
     /// Which look it has.
     pub(crate) look: u32,
+}
+
+/// A spheroid in the camera's space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figure {
+    pub(crate) id: u32,
+    pub(crate) center: DVec3,
+    pub(crate) radius: f64,
+    /// A unit vector.
+    pub(crate) pole: DVec3,
+    /// By how much it is stretched along the pole to become a sphere.
+    pub(crate) stretch: f64,
+    /// The radius of the ball around it: the unit of its frame.
+    pub(crate) around: f64,
 }
 
 /// How bodies look.
@@ -41,11 +57,15 @@ pub(crate) struct Look {
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) view: View,
-    /// All balls in the camera's space, the light last.
+    /// All balls in the camera's space, the light last; for a spheroid the ball around it.
     pub(crate) balls: Vec<Ball>,
     /// One a ball, the light left out.
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) occluders: Vec<Occluder>,
+    /// The shapes of those that are spheroids.
+    pub(crate) shapes: Vec<Shape>,
+    /// The bodies that are. They are in no tile: every ray is tested against them.
+    pub(crate) figures: Vec<Figure>,
     pub(crate) looks: Vec<Look>,
     pub(crate) colors: Vec<[f64; 3]>,
     /// Lists of balls, by pixel.
@@ -73,6 +93,7 @@ impl Stage {
         let mut colors = Vec::new();
         let mut looks = Vec::new();
         let mut all: Vec<(Ball, u32, bool, bool)> = Vec::new();
+        let mut spheroids: Vec<(u32, Spheroid)> = Vec::new();
         for body in system.bodies() {
             let pole = view.turn(body.pole).normalize_or(DVec3::Z);
             let (x, y) = pole.any_orthonormal_pair();
@@ -84,18 +105,29 @@ impl Stage {
             });
             colors.extend(body.colors.iter().map(|color| color.0));
             let look = looks.len() as u32 - 1;
+            if let Some(spheroid) = body.spheroid() {
+                spheroids.push((all.len() as u32, spheroid));
+                all.push((spheroid.around(), look, body.casts, body.receives));
+                continue;
+            }
             all.extend(body.balls.iter().map(|&ball| (ball, look, body.casts, body.receives)));
         }
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         let balls: Vec<Ball> = all.iter().map(|one| one.0).collect();
-        let prepared = shadows(light, &balls, |i| all[i as usize].2, |i| all[i as usize].3)?;
-        let pairs = prepared.iter().map(|(_, occluders)| occluders.len()).sum();
+        let prepared = shadows(light, &balls, &spheroids, |i| all[i as usize].2, |i| all[i as usize].3)?;
+        let pairs = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
         let mut occluders = Vec::with_capacity(pairs);
         let mut receivers = Vec::with_capacity(all.len());
         let mut words = Vec::new();
-        for ((frame, own), (_, look, ..)) in prepared.into_iter().zip(&all) {
+        let mut shapes: Vec<Shape> = Vec::new();
+        for ((frame, own, own_shapes), (_, look, ..)) in prepared.into_iter().zip(&all) {
             let number = |k: usize| (occluders.len() + k) as u32;
-            let reached = |(k, one)| cull::reach(frame.light, one).map(|patch| (number(k), patch));
+            let around = |one: Occluder| match own_shapes.get(one.shape as usize) {
+                // Of a prolate one the pole is what reaches farthest.
+                Some(shape) => Occluder { radius: one.radius / (1.0 + shape.stretch).min(1.0).sqrt(), ..one },
+                None => one,
+            };
+            let reached = |(k, one)| cull::reach(frame.light, around(one)).map(|patch| (number(k), patch));
             let items: Vec<_> = own.iter().copied().enumerate().filter_map(reached).collect();
             receivers.push(Receiver {
                 light_from_view: frame.rotation() * world_from_view,
@@ -103,44 +135,72 @@ impl Stage {
                 grid: Grid::new(&mut words, [SQUARES; 2], 0, WORDS_A_PAIR * items.len(), &items),
                 look: *look,
             });
-            occluders.extend(own);
+            let first = shapes.len() as u32;
+            occluders.extend(own.into_iter().map(|one| match one.shape {
+                ROUND => one,
+                shape => Occluder { shape: first + shape, ..one },
+            }));
+            shapes.extend(own_shapes);
         }
         let seen = |ball: Ball| Ball { center: view.turn(ball.center - view.position), radius: ball.radius };
         let balls: Vec<Ball> = balls.into_iter().chain([light]).map(seen).collect();
+        let figure = |&(id, spheroid): &(u32, Spheroid)| Figure {
+            id,
+            center: balls[id as usize].center,
+            radius: spheroid.radius,
+            pole: view.turn(spheroid.pole).normalize_or(DVec3::Z),
+            stretch: spheroid.radius / spheroid.polar_radius,
+            around: spheroid.around().radius,
+        };
+        let figures: Vec<Figure> = spheroids.iter().map(figure).collect();
         let size = system.picture().size;
         let outlined = |(i, &ball)| cull::outline(&view, size, ball).map(|patch| (i as u32, patch));
-        let items: Vec<_> = balls.iter().enumerate().filter_map(outlined).collect();
+        let is_round = |i: usize| spheroids.binary_search_by_key(&(i as u32), |one| one.0).is_err();
+        let items: Vec<_> = balls.iter().enumerate().filter(|(i, _)| is_round(*i)).filter_map(outlined).collect();
         let tiles = Grid::new(&mut words, size, FINEST_TILE, MAX_TILE_WORDS, &items);
-        Ok(Self { view, balls, receivers, occluders, looks, colors, tiles, words })
+        Ok(Self { view, balls, receivers, occluders, shapes, figures, looks, colors, tiles, words })
     }
 
     /// The most that any pixel has to test: balls in its tile, and occluders of what it sees.
     pub(crate) fn most_tests(&self, size: [u32; 2]) -> u64 {
         let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
-        u64::from(self.tiles.longest(&self.words, size)) + u64::from(shading.unwrap_or(0))
+        u64::from(self.tiles.longest(&self.words, size)) + self.figures.len() as u64 + u64::from(shading.unwrap_or(0))
     }
 }
+
+/// The frame of a ball, its occluders, and the shapes of those that are spheroids.
+type Shaded = (Frame, Vec<Occluder>, Vec<Shape>);
 
 /// The frame of each ball, and those of the others whose penumbra can fall on it: mostly a handful, even in a cloud of
 /// thousands. Refused, with figures, where they are too many; what is too many is counted but not kept.
 fn shadows(
     light: Ball,
     balls: &[Ball],
+    spheroids: &[(u32, Spheroid)],
     casts: impl Fn(u32) -> bool + Sync,
     receives: impl Fn(u32) -> bool + Sync,
-) -> Result<Vec<(Frame, Vec<Occluder>)>> {
+) -> Result<Vec<Shaded>> {
     let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
     let ball = |i: u32| balls[i as usize];
     let pairs = AtomicUsize::new(0);
-    let of_group = |group: &cull::Group| -> Vec<(u32, Frame, Vec<Occluder>)> {
+    let of_group = |group: &cull::Group| -> Vec<(u32, Shaded)> {
         let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
         let of = |&i: &u32| {
             let frame = Frame::new(ball(i).center, ball(i).radius, light);
             let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
             let own: Vec<u32> = near.iter().copied().filter(shades).collect();
             let fits = pairs.fetch_add(own.len(), Ordering::Relaxed) + own.len() <= MAX_PAIRS;
-            let occluders = if fits { own.into_iter().map(|j| frame.occluder(ball(j))).collect() } else { Vec::new() };
-            (i, frame, occluders)
+            let mut shapes = Vec::new();
+            let occluder = |j: u32| match spheroids.binary_search_by_key(&j, |one| one.0) {
+                Ok(at) => {
+                    let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
+                    shapes.push(shape);
+                    occluder
+                }
+                Err(_) => frame.occluder(ball(j)),
+            };
+            let occluders = if fits { own.into_iter().map(occluder).collect() } else { Vec::new() };
+            (i, (frame, occluders, shapes))
         };
         group.members.iter().map(of).collect()
     };
@@ -157,5 +217,5 @@ fn shadows(
         });
     }
     found.sort_unstable_by_key(|one| one.0);
-    Ok(found.into_iter().map(|(_, frame, occluders)| (frame, occluders)).collect())
+    Ok(found.into_iter().map(|(_, shaded)| shaded).collect())
 }

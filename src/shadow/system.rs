@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::camera::{Camera, Lens};
 use super::color::Color;
 use super::frame::Ball;
+use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use crate::error::{Error, Result};
 
 /// The source of all light: a sphere of even brightness.
@@ -29,12 +30,23 @@ pub struct Body {
     pub colors: Vec<Color>,
     /// The direction of the north pole; any length.
     pub pole: DVec3,
+    /// From the centre to either pole, where that is not the radius: such a body is a spheroid, and has one ball, whose radius
+    /// is that of its equator.
+    pub polar_radius: Option<f64>,
     /// How far the bands meander, 0…1.
     pub swirl: f64,
     /// Whether it casts shadows on others.
     pub casts: bool,
     /// Whether shadows of others fall on it. (Its night side is dark all the same.)
     pub receives: bool,
+}
+
+impl Body {
+    /// The body as a spheroid, if it is one.
+    pub(crate) fn spheroid(&self) -> Option<Spheroid> {
+        let (&Ball { center, radius }, polar_radius) = (self.balls.first()?, self.polar_radius?);
+        Some(Spheroid { center, radius, polar_radius, pole: self.pole })
+    }
 }
 
 /// What the picture shall be like.
@@ -143,13 +155,15 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             return usage(format!("{place}: color is an empty list: at least one colour is needed"));
         }
         let pole = body.pole.length();
-        if !(1e-100..=1e100).contains(&pole) {
+        if !POLE_LENGTHS.contains(&pole) {
             return usage(format!("{place}: pole is {}: a direction must not be zero", text(body.pole)));
         }
         if !(0.0..=1.0).contains(&body.swirl) {
             return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
         }
-        for (j, ball) in body.balls.iter().enumerate() {
+        check_polar_radius(&place, body)?;
+        let around = body.spheroid().map(|one| one.around());
+        for (j, ball) in body.balls.iter().map(|ball| around.as_ref().unwrap_or(ball)).enumerate() {
             let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
             check_ball(&place, ball)?;
             if ball.radius == 0.0 {
@@ -173,6 +187,20 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
         ));
     }
     Ok(())
+}
+
+fn check_polar_radius(place: &str, body: &Body) -> Result<()> {
+    let Some(polar_radius) = body.polar_radius else { return Ok(()) };
+    let [ball] = &body.balls[..] else {
+        let count = body.balls.len();
+        return usage(format!("{place}: polar_radius is {polar_radius}: a body of {count} spheres has none"));
+    };
+    check_ball(place, ball)?;
+    let (least, most) = (ball.radius / MAX_OBLATENESS, ball.radius * MAX_OBLATENESS);
+    if polar_radius > 0.0 && (least..=most).contains(&polar_radius) {
+        return Ok(());
+    }
+    usage(format!("{place}: polar_radius is {polar_radius}: allowed is 0.01 to 100 times its radius, {}", ball.radius))
 }
 
 fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> {

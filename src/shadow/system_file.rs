@@ -58,6 +58,8 @@ struct BodyTable {
     #[serde(default)]
     pole: Option<[f64; 3]>,
     #[serde(default)]
+    polar_radius: Option<f64>,
+    #[serde(default)]
     swirl: Option<f64>,
     #[serde(default)]
     casts: Option<bool>,
@@ -168,8 +170,7 @@ impl Lighting {
             Error::Usage(message) => bad_file(path, message),
             other => other,
         })?;
-        let casting = bodies.into_iter().filter(|body| body.casts);
-        Self::new(light.ball, casting.flat_map(|body| body.balls).collect::<Vec<_>>())
+        Ok(Self::of(light.ball, &bodies))
     }
 }
 
@@ -203,6 +204,9 @@ impl SystemFile {
                     .collect::<Result<_>>()?,
             };
             let balls = match (&table.spheres, table.center, table.radius) {
+                (Some(_), ..) if table.polar_radius.is_some() => {
+                    return Err(bad(format!("{place}: it has spheres: no polar_radius beside them")));
+                }
                 (None, Some(center), Some(radius)) => vec![Ball::new(center, radius)],
                 (Some(cloud), None, None) => read_cloud(path, cloud)?,
                 (Some(_), ..) => return Err(bad(format!("{place}: it has spheres: no center or radius beside them"))),
@@ -215,6 +219,7 @@ impl SystemFile {
                 balls,
                 colors,
                 pole: table.pole.map_or(DVec3::Z, DVec3::from_array),
+                polar_radius: table.polar_radius,
                 swirl: table.swirl.unwrap_or(0.0),
                 casts: table.casts.unwrap_or(true),
                 receives: table.receives.unwrap_or(true),

@@ -1,0 +1,134 @@
+//! Where a function of an angle is zero, of the kind that two cones meeting each other lead to.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+/// `constant + once · (cos x, sin x) + twice · (cos 2x, sin 2x)`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wave {
+    pub(crate) constant: f64,
+    pub(crate) once: [f64; 2],
+    pub(crate) twice: [f64; 2],
+}
+
+impl Wave {
+    /// The wave with these values at 0, 1, 2, 3 and 4 fifths of a turn.
+    pub(crate) fn through(values: [f64; 5]) -> Self {
+        let sum = |turns: f64, part: fn(f64) -> f64| {
+            (0..5).map(|i| values[i] * part(turns * TAU * i as f64 / 5.0)).sum::<f64>() * 0.4
+        };
+        let [cosine, sine] = [f64::cos as fn(f64) -> f64, f64::sin];
+        Self {
+            constant: values.iter().sum::<f64>() * 0.2,
+            once: [sum(1.0, cosine), sum(1.0, sine)],
+            twice: [sum(2.0, cosine), sum(2.0, sine)],
+        }
+    }
+
+    /// Calls `take` with every angle in `[−π/2, 3π/2]` where the wave changes sign, of which there are an even number: in
+    /// each half turn it is a quartic in the tangent of half the angle.
+    pub(crate) fn roots(self, mut take: impl FnMut(f64)) {
+        let Self { constant: a, twice: [b2, c2], .. } = self;
+        let quartics = [1.0, -1.0].map(|sign| {
+            let [b1, c1] = self.once.map(|x| sign * x);
+            [a + b1 + b2, 2.0 * c1 + 4.0 * c2, 2.0 * a - 6.0 * b2, 2.0 * c1 - 4.0 * c2, a - b1 + b2]
+        });
+        for (quartic, before, start) in [(quartics[0], quartics[1], 0.0), (quartics[1], quartics[0], PI)] {
+            // Both round where they join.
+            if (value(&before, 1.0) < 0.0) != (value(&quartic, -1.0) < 0.0) {
+                take(start - FRAC_PI_2);
+            }
+            let (roots, count) = between_ones(quartic);
+            roots[..count].iter().for_each(|t| take(start + 2.0 * t.atan()));
+        }
+    }
+}
+
+/// A polynomial, its constant first.
+fn value(polynomial: &[f64; 5], t: f64) -> f64 {
+    polynomial.iter().rev().fold(0.0, |sum, c| sum * t + c)
+}
+
+/// The roots of a quartic in −1…1 where it changes sign, ascending: between two neighbouring roots of its derivative it is
+/// monotone, and so for each derivative in turn. Nothing is missed, however close two roots are, but what rounding hides.
+fn between_ones(quartic: [f64; 5]) -> ([f64; 4], usize) {
+    let mut roots = [0.0; 4];
+    let mut count = 0;
+    for degree in 1..=4 {
+        // The derivative of that degree.
+        let mut c = [0.0; 5];
+        for (power, c) in c[..=degree].iter_mut().enumerate() {
+            let lowered = power + 4 - degree;
+            *c = quartic[lowered] * (power + 1..=lowered).map(|k| k as f64).product::<f64>();
+        }
+        let value = |t| value(&c, t);
+        let slope = |t: f64| (1..5).rev().fold(0.0, |sum, k| sum * t + k as f64 * c[k]);
+        let (turns, turn_count) = (roots, count);
+        count = 0;
+        let mut low = -1.0;
+        for &high in turns[..turn_count].iter().chain(&[1.0]) {
+            if (value(low) < 0.0) != (value(high) < 0.0) {
+                roots[count] = root_between(low, high, value, slope);
+                count += 1;
+            }
+            low = high;
+        }
+    }
+    (roots, count)
+}
+
+/// The root of a monotone function that has different signs at both ends: Newton's steps, halved where they leave.
+fn root_between(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> f64 {
+    let falls = value(low) >= 0.0;
+    let mut t = 0.5 * (low + high);
+    for _ in 0..60 {
+        let v = value(t);
+        if (v >= 0.0) == falls {
+            low = t
+        } else {
+            high = t
+        }
+        let step = t - v / slope(t);
+        let next = if step > low && step < high { step } else { 0.5 * (low + high) };
+        if (next - t).abs() <= 1e-16 {
+            return next;
+        }
+        t = next;
+    }
+    t
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_sign_is_found() {
+        let mut word = 1_u64;
+        let mut unit = || {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (word >> 11) as f64 * 2f64.powi(-52) - 1.0
+        };
+        let mut counts = [0; 5];
+        for _ in 0..2000 {
+            let wave = Wave { constant: 1.5 * unit(), once: [unit(), unit()], twice: [unit(), unit()] };
+            let at = |x: f64| {
+                wave.constant
+                    + wave.once[0] * x.cos()
+                    + wave.once[1] * x.sin()
+                    + wave.twice[0] * (2.0 * x).cos()
+                    + wave.twice[1] * (2.0 * x).sin()
+            };
+            let mut found = Vec::new();
+            wave.roots(|x| found.push(x));
+            found.iter().for_each(|&x| assert!(at(x).abs() < 1e-14, "{wave:?}: {x} {}", at(x)));
+            let steps = 20_000;
+            let values: Vec<f64> = (0..=steps).map(|i| at(f64::from(i) * TAU / f64::from(steps) - 0.5 * PI)).collect();
+            let seen = values.windows(2).filter(|pair| (pair[0] < 0.0) != (pair[1] < 0.0)).count();
+            assert!(found.len() == seen || found.len() == seen + 2, "{wave:?}: {found:?} for {seen}");
+            counts[found.len()] += 1;
+            let again = Wave::through([0.0, 1.0, 2.0, 3.0, 4.0].map(|i| at(i * TAU / 5.0)));
+            assert!((again.twice[1] - wave.twice[1]).abs() < 1e-14 && (again.once[0] - wave.once[0]).abs() < 1e-14);
+        }
+        assert!(counts[0] > 100 && counts[2] > 100 && counts[4] > 100, "{counts:?}");
+    }
+}
