@@ -396,8 +396,8 @@ fn wrong_programs_are_caught() {
                 "Interval(reported(solved.t_exit), reported(solved.t_enter), id)",
             ),
             (
-                "at = list_met(at, ray, spheres[place], params.first_id + order[place])",
-                "at = list_met(at, ray, spheres[place], place)",
+                "scale_for(brought, number, ray, spheres[place]), params.first_id + number)",
+                "scale_for(brought, number, ray, spheres[place]), place)",
             ),
             ("  return at + 1u;\n", "  return at;\n"),
         ] {

@@ -101,11 +101,6 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 }
 
 impl CpuScene {
-    #[cfg(test)]
-    pub(crate) fn new(spheres: &[Sphere]) -> Result<Self> {
-        Self::with(spheres, Index::new(spheres, Level::best())?)
-    }
-
     /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
     /// longer to grow than it saves; pairs are looked up one by one.
     pub(crate) fn beside(gpu: bool, given: &Given<'_>, pairwise: bool) -> Result<Self> {

@@ -15,6 +15,7 @@ pub(super) const RADIUS: &str = "radius";
 pub(super) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
 
 /// Whether a column holds whole numbers.
+#[cfg(feature = "parquet")]
 pub(super) fn is_whole(name: &str) -> bool {
     [MASK, SKIP_ID].contains(&name)
 }
