@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use super::rows::{Converter, Kind, Row};
+use super::kinds::Kind;
+use super::rows::{Converter, Row};
 use crate::batch::{Points, Rays, Spheres};
 use crate::error::Result;
 use crate::records::NO_SPHERE;

@@ -3,7 +3,8 @@
 use std::io::{Seek, SeekFrom};
 
 use super::input::Input;
-use super::rows::{Kind, Number, Place, Row};
+use super::kinds::Kind;
+use super::rows::{Number, Place, Row};
 use super::{bad_file, cannot_read};
 use crate::error::Result;
 

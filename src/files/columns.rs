@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::bad_file;
 use super::beside::{RADIUS, VELOCITY};
-use super::rows::{Kind, RAYS, SPHERES};
+use super::kinds::{Kind, RAYS, SPHERES};
 use crate::error::Result;
 
 /// Which field each of the columns fills. `place` says where the names stand.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::columns::required;
 use super::input::Input;
-use super::rows::{Kind, Number, Place, Row};
+use super::kinds::Kind;
+use super::rows::{Number, Place, Row};
 use super::{bad_file, cannot_read, columns};
 use crate::error::{Error, Result};
 use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};

@@ -24,6 +24,7 @@ mod binary;
 mod columns;
 mod csv;
 mod input;
+mod kinds;
 mod lists;
 mod npy;
 mod npz;
@@ -56,7 +57,8 @@ use crate::error::{Error, Result};
 use crate::query::OnBad;
 use crate::records::Sphere;
 use glam::DVec3;
-use rows::{Converter, SPHERES};
+use kinds::SPHERES;
+use rows::Converter;
 use source::Source;
 
 /// Reads spheres. `origin` is subtracted from the centres in f64, before they are rounded.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::binary::Layout;
 use super::input::Input;
-use super::rows::Kind;
+use super::kinds::Kind;
 use super::{bad_file, cannot_read};
 use crate::error::{Error, Result};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::rows::OBSERVERS;
+use super::kinds::OBSERVERS;
 use super::source::Source;
 use super::{bad_file, reserve};
 use crate::error::{Error, Result};

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use glam::{DQuat, DVec3};
 
-use super::rows::{POSES, Rounding};
+use super::kinds::POSES;
+use super::rows::Rounding;
 use super::source::Source;
 use super::{bad_file, extension};
 use crate::emit::Pose;

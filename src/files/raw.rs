@@ -3,7 +3,7 @@
 use super::bad_file;
 use super::binary::Layout;
 use super::input::Input;
-use super::rows::Kind;
+use super::kinds::Kind;
 use crate::error::Result;
 
 /// How the records lie. No bytes are no records: there is no other way to write that here.

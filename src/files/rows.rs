@@ -5,7 +5,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
-use super::beside::{Beside, MASK, RADIUS, SKIP_ID, TIME, VELOCITY};
+use super::beside::{Beside, RADIUS};
+use super::kinds::{BULLETS, Kind, POINTS, RAYS, SEGMENTS, SPHERES};
 use crate::batch::Spheres;
 use crate::bullets::{Bullet, check_bullet};
 use crate::emit::check_point;
@@ -47,99 +48,6 @@ impl std::ops::AddAssign for Rounding {
         self.largest = self.largest.max(other.largest);
     }
 }
-
-/// A kind of table.
-#[derive(Debug)]
-pub(super) struct Kind {
-    /// One of them.
-    pub(super) what: &'static str,
-    /// Many of them; also the extension of their raw files.
-    pub(super) plural: &'static str,
-    /// The fields of a record, in its order.
-    pub(super) fields: &'static [&'static str],
-    /// How many positions they begin with, of three fields each.
-    pub(super) positions: usize,
-    /// What a field holds that a file may leave out.
-    pub(super) default: fn(field: usize) -> Option<f32>,
-    /// The shape of their arrays, in words.
-    pub(super) shape: &'static str,
-    /// Columns that may be there besides; their places in a row follow those of the fields.
-    pub(super) beside: &'static [&'static str],
-    /// Columns that the design knows, but not this release.
-    pub(super) later: &'static [&'static str],
-}
-
-pub(super) static SPHERES: Kind = Kind {
-    what: "sphere",
-    plural: "spheres",
-    fields: &["x", "y", "z", "r"],
-    positions: 1,
-    default: |_| None,
-    shape: "(N, 4)",
-    beside: &[MASK, VELOCITY[0], VELOCITY[1], VELOCITY[2]],
-    later: &["rx", "ry", "rz", "qw", "qx", "qy", "qz"],
-};
-
-pub(super) static RAYS: Kind = Kind {
-    what: "ray",
-    plural: "rays",
-    fields: &["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
-    positions: 1,
-    default: |field| match field {
-        3 => Some(0.0),
-        7 => Some(f32::INFINITY),
-        _ => None,
-    },
-    shape: "(M, 6), origin and direction, or (M, 8) with t_min and t_max",
-    beside: &[MASK, SKIP_ID, TIME, RADIUS],
-    later: &[],
-};
-
-pub(super) static SEGMENTS: Kind = Kind {
-    what: "segment",
-    plural: "segments",
-    fields: &["x1", "y1", "z1", "x2", "y2", "z2"],
-    positions: 2,
-    default: |_| None,
-    shape: "(M, 6), from and to,",
-    beside: &[MASK, SKIP_ID, TIME, RADIUS],
-    later: &[],
-};
-
-pub(super) static POINTS: Kind = Kind {
-    what: "point",
-    plural: "points",
-    fields: &["x", "y", "z"],
-    positions: 1,
-    default: |_| None,
-    shape: "(N, 3), x y z,",
-    beside: &[MASK, SKIP_ID],
-    later: &[],
-};
-
-pub(super) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", beside: &[], ..POINTS };
-
-pub(super) static POSES: Kind = Kind {
-    what: "pose",
-    plural: "poses",
-    fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
-    positions: 1,
-    default: |_| None,
-    shape: "(N, 7), x y z qw qx qy qz,",
-    beside: &[],
-    later: &[],
-};
-
-pub(super) static BULLETS: Kind = Kind {
-    what: "bullet",
-    plural: "bullets",
-    fields: &["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
-    positions: 2,
-    default: |_| None,
-    shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
-    beside: &[],
-    later: &[],
-};
 
 /// The longest row there is: a ray with all that may be beside it.
 pub(super) const MOST_FIELDS: usize = 12;
@@ -205,18 +113,6 @@ pub(super) struct Row<'a> {
     pub(super) numbers: [Number; MOST_FIELDS],
     /// As written, for messages; empty in binary formats.
     pub(super) texts: [&'a str; MOST_FIELDS],
-}
-
-impl Kind {
-    /// Where in a row a column beside records is.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.beside.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
-    }
-
-    /// What a row's place is called.
-    pub(super) fn name(&self, field: usize) -> &'static str {
-        self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
-    }
 }
 
 /// A number as written, where it was.

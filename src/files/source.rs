@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicU64;
 use super::binary::{self, Layout};
 use super::csv::{self, Text};
 use super::input::Input;
+use super::kinds::Kind;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::rows::{Kind, Row};
+use super::rows::Row;
 use super::{bad_file, cannot_read, extension, npy, raw, spoken};
 use crate::error::Result;
 

@@ -20,7 +20,8 @@ use super::pages::Checked;
 use crate::error::{Error, Result};
 use crate::files::beside::is_whole;
 use crate::files::input::Input;
-use crate::files::rows::{Kind, Number, Place, Row};
+use crate::files::kinds::Kind;
+use crate::files::rows::{Number, Place, Row};
 use crate::files::{bad_file, cannot_read, columns};
 use crate::memory::check_memory;
 
