@@ -39,6 +39,15 @@ fn descend() {
   }
 }
 
+// The radius, scaled, of a ball that the sphere at a place is sure to hold: itself; or when it moves what it never leaves, which is as
+// much less than itself as the ball around its way is more.
+fn sure_of(place: u32, ball: f32) -> f32 {
+  if (!swept) {
+    return ball;
+  }
+  return 2.0 * bitcast<f32>(beside[8u * order[place] + 3u]) * params.scale - ball * 1.000002;
+}
+
 // Looks at a leaf's spheres.
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
@@ -55,12 +64,11 @@ fn meet_leaf() {
     let half = sqrt(max(room, 0.0)) + course.along;
     let low = middle - half;
     if (room >= 0.0 && low <= course.far && middle + half >= course.near && admits_leaf(first + j)) {
-      let least = max(s.w - 2.0 * line.slack, 0.0);
+      let least = max(sure_of(first + j, s.w) - 2.0 * line.slack, 0.0);
       let chord = least * least - square;
       let high = middle - sqrt(max(chord, 0.0)) + 2.0 * course.along;
       var wanted = true;
-      // What moves is never certain.
-      if (!moving && chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
+      if (chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
         wanted = take_certain(high);
       }
       if (wanted) {

@@ -384,7 +384,7 @@ fn wrong_programs_are_caught() {
             // that is rounded.
             ("  if (swept) {\n    sphere = Sphere(", "  if (swept && at > 9999999u) {\n    sphere = Sphere("),
             ("velocity = numbers_at(8u * at + 4u);", "velocity = numbers_at(8u * (at ^ 1u) + 4u);"),
-            ("if (!moving && chord > 0.0", "if (chord > 0.0"),
+            ("- ball * 1.000002;", "+ ball * 1.000002;"),
             ("line.slack += more;\n  }\n  let slack", "}\n  let slack"),
             ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;"),
         ] {
