@@ -1,5 +1,5 @@
-// What rays bring along, and what spheres have beside them: which of them a ray may meet at all, and how both move. Needs `params`
-// and moving.wgsl.
+// What rays bring along, and what spheres have beside them: which of them a ray may meet at all, and how both move. Needs `params`,
+// moving.wgsl and cast.wgsl.
 
 // Set by the host: whether rays or spheres have masks, or rays spheres to skip; whether anything is not what it is at rest; whether
 // spheres move: then `spheres` holds balls around all of their ways, and they themselves are beside them.
@@ -53,9 +53,5 @@ fn scale_for(extra: Extra, at: u32, ray: Ray, found: Sphere) -> Scaled {
 }
 
 fn solve_for(extra: Extra, at: u32, ray: Ray, found: Sphere) -> Solved {
-  let scaled = scale_for(extra, at, ray, found);
-  if (fast) {
-    return solve_fast(scaled);
-  }
-  return solve_standard(scaled);
+  return solve_scaled(scale_for(extra, at, ray, found));
 }

@@ -8,12 +8,15 @@ fn policies() -> Policies {
   return Policies(params.inside, params.touch, params.ends);
 }
 
-fn solve(ray: Ray, sphere: Sphere) -> Solved {
-  let scaled = scale(ray, sphere);
+fn solve_scaled(scaled: Scaled) -> Solved {
   if (fast) {
     return solve_fast(scaled);
   }
   return solve_standard(scaled);
+}
+
+fn solve(ray: Ray, sphere: Sphere) -> Solved {
+  return solve_scaled(scale(ray, sphere));
 }
 
 fn no_best() -> Best {

@@ -24,12 +24,7 @@ fn roots_of(scaled: Scaled, solved: Solved, id: u32) -> Interval {
 
 // Appends a sphere to the list that goes on at `at`, if it is met; says where that goes on then.
 fn list_met(at: u32, ray: Ray, scaled: Scaled, id: u32) -> u32 {
-  var solved: Solved;
-  if (fast) {
-    solved = solve_fast(scaled);
-  } else {
-    solved = solve_standard(scaled);
-  }
+  let solved = solve_scaled(scaled);
   if (decide(solved, ray, policies(), exact).met != YES || at >= arrayLength(&lists)) {
     return at;
   }

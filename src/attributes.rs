@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::batch::Rays;
 use crate::error::{Error, Result};
+use crate::foot::Foot;
 use crate::memory::room;
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::Scene;
@@ -114,9 +115,7 @@ impl Met {
     fn of(hit: &Hit, ray: &Ray, sphere: &Sphere) -> Self {
         let (d, e) = (ray.direction.as_dvec3(), sphere.center.as_dvec3() - ray.origin.as_dvec3());
         let (r, t, length) = (f64::from(sphere.radius), f64::from(hit.t), d.length());
-        let foot = e.dot(d) / d.length_squared();
-        let p = e - foot * d;
-        let half = ((r - p.length()) * (r + p.length())).max(0.0).sqrt();
+        let Foot { t: foot, p, half } = Foot::of(e, d, r);
         let start = f64::from(ray.t_min);
         // A solid ball is met where a ray starts within it, however little: where that is, f64 knows.
         let within = (start - foot) * length + half;

@@ -66,8 +66,8 @@ pub(crate) fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> 
         }
         let ball = swept(sphere, *velocity, span);
         // Room for what is added to coordinates on the way.
-        let far = ball.center.abs().max_element().max(ball.radius) < f32::MAX / 4.0;
-        if !far {
+        let within = ball.center.abs().max_element().max(ball.radius) < f32::MAX / 4.0;
+        if !within {
             let (field, value) = ["vx", "vy", "vz"]
                 .into_iter()
                 .zip(velocity.to_array())

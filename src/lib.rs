@@ -84,6 +84,7 @@ pub mod exact;
 mod extras;
 #[cfg(feature = "cli")]
 pub mod files;
+mod foot;
 mod gpu;
 mod held;
 mod lbvh;

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Numbers, cpu, devices, nasty};
+use common::{Numbers, cpu, devices, nasty, with_and_without_tree};
 use umbracast::emit::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
-    Sphere, Spheres, bench, blocking,
+    Sphere, Spheres, blocking,
 };
 
 /// Spheres, rays, and what is beside them: a bit or two, now and then none.
@@ -54,15 +54,7 @@ impl Case {
 
     /// With a tree, however few, and without.
     fn scenes(&self, device: &Device) -> [Scene; 2] {
-        static CHOICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-        let _chosen = CHOICE.lock().unwrap();
-        let scenes = [1, usize::MAX].map(|from| {
-            bench::use_tree(from == 1);
-            bench::tree_from(from);
-            blocking::scene(device, self.spheres(), &SceneOptions::default()).unwrap()
-        });
-        bench::use_tree(true);
-        scenes
+        with_and_without_tree(device, self.spheres())
     }
 }
 

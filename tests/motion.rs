@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Numbers, cpu, devices, nasty};
+use common::{Numbers, both_ways, cpu, devices, nasty};
 use umbracast::glam::Vec3;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions,
-    Segments, Sphere, Spheres, bench, blocking,
+    Segments, Sphere, Spheres, blocking,
 };
 
 /// A corpus of `tests/data`: see README.md there.
@@ -153,15 +153,7 @@ fn segments_are_the_exact_difference_of_their_points() {
 
 /// With a tree, however few, and without.
 fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
-    static CHOICE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _chosen = CHOICE.lock().unwrap();
-    let scenes = [1, usize::MAX].map(|from| {
-        bench::use_tree(from == 1);
-        bench::tree_from(from);
-        blocking::scene(device, spheres, &SceneOptions::default().over(range)).unwrap()
-    });
-    bench::use_tree(true);
-    scenes
+    both_ways(device, spheres, &SceneOptions::default().over(range))
 }
 
 /// The answers to everything that can be asked.

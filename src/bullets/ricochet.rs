@@ -6,6 +6,7 @@
 
 use glam::DVec3;
 
+use crate::foot::Foot;
 use crate::records::Sphere;
 
 /// A ball that bullets may meet, at the moment when their flight begins: still or moving evenly. For a bullet that has a size itself
@@ -66,7 +67,7 @@ impl Target {
             let angle = sine.atan2(normal.cross(w).length() / w.length());
             return Some(self.mirrored(0.0, normal, angle, velocity));
         }
-        let p = e - e.dot(w) / w.length_squared() * w;
+        let Foot { p, .. } = Foot::of(e, w, self.radius);
         (e.dot(w) >= 0.0 && w != DVec3::ZERO && p.length() <= self.radius).then(|| self.met(origin, velocity))
     }
 
@@ -74,13 +75,12 @@ impl Target {
     pub(crate) fn met(&self, origin: DVec3, velocity: DVec3) -> Ricochet {
         let (e, w, r) = (self.center - origin, velocity - self.velocity, self.radius);
         let (length, ahead) = (w.length(), e.dot(w));
-        let p = e - ahead / w.length_squared() * w;
-        let half = ((r - p.length()) * (r + p.length())).max(0.0).sqrt();
+        let Foot { t: foot, p, half } = Foot::of(e, w, r);
         // The constant term over the larger root: the difference of foot and half chord would cancel near the surface.
         // It is not behind the foot, whatever is divided by nothing where a path only touches at its start.
         let distance = e.length();
         let time = (distance - r) * (distance + r) / (ahead + half * length);
-        let time = time.max(0.0).min(ahead / w.length_squared()).max(0.0);
+        let time = time.max(0.0).min(foot).max(0.0);
         let normal = (-p - half / length * w).normalize_or_zero();
         self.mirrored(time, normal, half.atan2(p.length()), velocity)
     }

@@ -13,9 +13,11 @@ use umbracast::{Report, Result, SceneOptions, Sphere, Watch, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
 use super::bullet::{self, One};
+use super::feed::placed;
 use super::progress::{Casting, Working};
 use super::single::GivenSphere;
 use super::stream::read_spheres_from;
+use super::summary::counts;
 use super::{print_json, say, signals};
 
 const EXAMPLES: &str = "\
@@ -273,17 +275,6 @@ fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
     })
 }
 
-/// An error about a bullet, in the words of its file.
-fn placed(path: &Path, error: Error) -> Error {
-    match error {
-        Error::BadRecord { what: "bullet", index, field, value, why } => {
-            let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
-            Error::BadFile { path: path.into(), message }
-        }
-        other => other,
-    }
-}
-
 /// How many bullets flew otherwise.
 fn differ(found: &Flights, expected: &Flights) -> u64 {
     // What a miss does not have is NaN, which equals nothing.
@@ -380,16 +371,12 @@ impl Summary<'_> {
         if let Some(rate) = self.mbullets_per_second {
             line += &format!(", {rate:.3} Mbullets/s");
         }
-        for (count, what) in [
+        line += &counts([
             (self.skipped, "bad bullets skipped"),
             (self.beyond, "legs miss only because they exceed f32"),
             (self.judged, "legs decided by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
-        ] {
-            if count > 0 {
-                line += &format!(", {count} {what}");
-            }
-        }
+        ]);
         if let Some(differ) = self.differ {
             line += &format!("; {differ} flights differ from the CPU engine's");
         }

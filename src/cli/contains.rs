@@ -12,6 +12,7 @@ use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
 use super::feed::placed;
 use super::progress::{Casting, Working};
 use super::stream::read_spheres_from;
+use super::summary::counts;
 use super::{print_json, say, signals};
 
 const EXAMPLES: &str = "\
@@ -207,15 +208,11 @@ impl Summary<'_> {
         if let Some(rate) = self.mpoints_per_second {
             line += &format!(", {rate:.3} Mpoints/s");
         }
-        for (count, what) in [
+        line += &counts([
             (self.skipped, "bad points skipped"),
             (self.judged, "points decided by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
-        ] {
-            if count > 0 {
-                line += &format!(", {count} {what}");
-            }
-        }
+        ]);
         if let Some(differ) = self.differ {
             line += &format!("; {differ} answers differ from the CPU engine's");
         }

@@ -247,10 +247,10 @@ impl Feed {
     }
 }
 
-/// An error about a ray or a point, in the words of its file.
+/// An error about a ray, a point or a bullet, in the words of its file.
 pub(crate) fn placed(path: &Path, error: Error) -> Error {
     match error {
-        Error::BadRecord { what: "point" | "ray", index, field, value, why } => {
+        Error::BadRecord { what: "bullet" | "point" | "ray", index, field, value, why } => {
             let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
             Error::BadFile { path: path.into(), message }
         }

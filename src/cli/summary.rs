@@ -105,15 +105,11 @@ impl Summary<'_> {
         if let Some(rate) = self.mrays_per_second() {
             line += &format!(", {rate:.3} Mrays/s");
         }
-        for (count, what) in [
+        line += &counts([
             (report.skipped, "bad rays skipped"),
             (report.beyond, "rays miss only because t exceeds f32"),
             (report.judged, "rays decided by exact arithmetic"),
-        ] {
-            if count > 0 {
-                line += &format!(", {count} {what}");
-            }
-        }
+        ]);
         if let Some(origin) = self.origin {
             line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);
         }
@@ -134,4 +130,9 @@ impl Summary<'_> {
 /// Seconds with as many digits as mean something.
 fn spoken(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.3} ms", 1e3 * seconds) } else { format!("{seconds:.3} s") }
+}
+
+/// What there is any of, each after a comma.
+pub(super) fn counts<const N: usize>(counted: [(u64, &str); N]) -> String {
+    counted.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect()
 }

@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::level::Level;
 use super::moving::{Moves, Target, scale_moving};
-use super::solve::{Scaled, Solved, scale, solve_fast, solve_fast_way, solve_standard, solve_standard_way};
+use super::solve::{Scaled, Solved, scale, solve_fast_way, solve_standard_way};
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -77,69 +77,41 @@ impl Lot {
         }
     }
 
+    /// Pair `i`, scaled; with `M` it may move.
     #[inline(always)]
-    fn pair(&self, i: usize) -> Scaled {
+    fn pair<const M: bool>(&self, i: usize) -> Scaled {
         let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| column[i]);
         let [x, y, z, r] = self.sphere.each_ref().map(|column| column[i]);
         // The ends do not matter to a solve.
         let ray = Ray { origin: Vec3::new(ox, oy, oz), t_min: 0.0, direction: Vec3::new(dx, dy, dz), t_max: 0.0 };
-        scale(&ray, &Sphere { center: Vec3::new(x, y, z), radius: r })
-    }
-}
-
-impl Lot {
-    #[inline(always)]
-    fn moving_pair(&self, i: usize) -> Scaled {
-        let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| column[i]);
-        let [x, y, z, r] = self.sphere.each_ref().map(|column| column[i]);
+        let sphere = Sphere { center: Vec3::new(x, y, z), radius: r };
+        if !M {
+            return scale(&ray, &sphere);
+        }
         let [vx, vy, vz, time, radius, lx, ly, lz, relative] = self.moves.each_ref().map(|column| column[i]);
-        let ray = Ray { origin: Vec3::new(ox, oy, oz), t_min: 0.0, direction: Vec3::new(dx, dy, dz), t_max: 0.0 };
         let (velocity, low) = (Vec3::new(vx, vy, vz), Vec3::new(lx, ly, lz));
-        let moves = Moves { velocity, time, relative: relative != 0.0, radius, low };
-        scale_moving(&ray, &Sphere { center: Vec3::new(x, y, z), radius: r }, &moves)
+        scale_moving(&ray, &sphere, &Moves { velocity, time, relative: relative != 0.0, radius, low })
     }
-}
 
-dispatch! {
-    /// The three of pairs that move. What keeps its distance comes out as nonsense.
-    solve_fast_moving, (lot: &mut Lot)
-}
-dispatch! {
-    /// See there.
-    solve_standard_moving, (lot: &mut Lot)
-}
-dispatch! {
-    /// See there.
-    solve_bounded_moving, (lot: &mut Lot)
-}
-
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
-#[inline(always)]
-fn solve_fast_moving<L>(lot: &mut Lot) {
-    for i in 0..LOT {
-        let solved = solve_fast_way::<true>(&lot.moving_pair(i));
-        (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
+    /// Solves all pairs, without bounds.
+    #[inline(always)]
+    fn solve_plain<const M: bool>(&mut self, solve: impl Fn(&Scaled) -> Solved) {
+        for i in 0..LOT {
+            let solved = solve(&self.pair::<M>(i));
+            (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
+        }
     }
-}
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
-#[inline(always)]
-fn solve_standard_moving<L>(lot: &mut Lot) {
-    for i in 0..LOT {
-        let solved = solve_standard_way::<true>(&lot.moving_pair(i));
-        (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
-    }
-}
-
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
-#[inline(always)]
-fn solve_bounded_moving<L>(lot: &mut Lot) {
-    for i in 0..LOT {
-        let solved = solve_standard_way::<true>(&lot.moving_pair(i));
-        (lot.disc[i], lot.disc_bound[i]) = (solved.disc, solved.disc_bound);
-        (lot.enter[i], lot.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
-        (lot.exit[i], lot.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
-        (lot.foot[i], lot.foot_bound[i]) = (solved.foot, solved.foot_bound);
+    /// Solves all pairs with error-free corrections, with bounds.
+    #[inline(always)]
+    fn solve_bounded<const M: bool>(&mut self) {
+        for i in 0..LOT {
+            let solved = solve_standard_way::<M>(&self.pair::<M>(i));
+            (self.disc[i], self.disc_bound[i]) = (solved.disc, solved.disc_bound);
+            (self.enter[i], self.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
+            (self.exit[i], self.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
+            (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
+        }
     }
 }
 
@@ -155,35 +127,53 @@ dispatch! {
     /// The same with bounds.
     solve_bounded_lot, (lot: &mut Lot)
 }
+dispatch! {
+    /// The three of pairs that move. What keeps its distance comes out as nonsense.
+    solve_fast_moving, (lot: &mut Lot)
+}
+dispatch! {
+    /// See there.
+    solve_standard_moving, (lot: &mut Lot)
+}
+dispatch! {
+    /// See there.
+    solve_bounded_moving, (lot: &mut Lot)
+}
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_fast_lot<L>(lot: &mut Lot) {
-    for i in 0..LOT {
-        let solved = solve_fast::<false>(&lot.pair(i));
-        (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
-    }
+    lot.solve_plain::<false>(solve_fast_way::<false>);
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_standard_lot<L>(lot: &mut Lot) {
-    for i in 0..LOT {
-        let solved = solve_standard::<false>(&lot.pair(i));
-        (lot.disc[i], lot.enter[i], lot.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
-    }
+    lot.solve_plain::<false>(solve_standard_way::<false>);
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_bounded_lot<L>(lot: &mut Lot) {
-    for i in 0..LOT {
-        let solved = solve_standard::<false>(&lot.pair(i));
-        (lot.disc[i], lot.disc_bound[i]) = (solved.disc, solved.disc_bound);
-        (lot.enter[i], lot.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
-        (lot.exit[i], lot.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
-        (lot.foot[i], lot.foot_bound[i]) = (solved.foot, solved.foot_bound);
-    }
+    lot.solve_bounded::<false>();
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_fast_moving<L>(lot: &mut Lot) {
+    lot.solve_plain::<true>(solve_fast_way::<true>);
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_standard_moving<L>(lot: &mut Lot) {
+    lot.solve_plain::<true>(solve_standard_way::<true>);
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_bounded_moving<L>(lot: &mut Lot) {
+    lot.solve_bounded::<true>();
 }
 
 #[cfg(test)]

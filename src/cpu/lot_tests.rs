@@ -1,5 +1,6 @@
 //! A pair solved among others has the bits that it has alone, on every level.
 
+use super::super::solve::{solve_fast, solve_standard};
 use super::*;
 
 /// Any bits that are a finite number, small and large ones more often than not.

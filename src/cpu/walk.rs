@@ -334,11 +334,11 @@ impl<V: Visitor> Walk<'_, V> {
         let slots = self.planted.tree.ids.as_flattened();
         ids.clear();
         ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
-        spheres.clear();
-        spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
         if !self.still && pairs.first().is_some_and(|pair| self.visitors[pair.ray as usize].solves()) {
             return self.solve_moving(pairs);
         }
+        spheres.clear();
+        spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
         let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
         for ((pairs, ids), spheres) in lots {
             let solves = self.visitors[pairs[0].ray as usize].solves();

@@ -8,7 +8,7 @@ pub mod scenes;
 use std::sync::{Mutex, OnceLock};
 
 pub use numbers::Numbers;
-use umbracast::{Device, DeviceOptions, Ray, Scene, SceneOptions, Sphere, bench, blocking};
+use umbracast::{Device, DeviceOptions, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
 
 /// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
 pub fn devices() -> &'static [Device] {
@@ -33,14 +33,19 @@ pub fn cpu() -> Device {
 }
 
 /// The same spheres with a tree, however few, and without.
-pub fn with_and_without_tree(device: &Device, spheres: &[Sphere]) -> [Scene; 2] {
+pub fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
+    both_ways(device, spheres.into(), &SceneOptions::default())
+}
+
+/// The same, built otherwise.
+pub fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
     // What is chosen holds for all threads.
     static CHOICE: Mutex<()> = Mutex::new(());
     let _chosen = CHOICE.lock().unwrap();
     let scenes = [1, usize::MAX].map(|from| {
         bench::use_tree(from == 1);
         bench::tree_from(from);
-        blocking::scene(device, spheres, &SceneOptions::default()).unwrap()
+        blocking::scene(device, spheres, options).unwrap()
     });
     bench::use_tree(true);
     scenes
