@@ -84,7 +84,7 @@ fn meet_leaf() {
     let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
     if (least <= limit && admits_leaf(first + j)) {
       // A ball around a sphere's way says nothing of how near it comes.
-      if (!swept) {
+      if (!held) {
         let before = outside(along, -course.along).x;
         narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
       }

@@ -73,6 +73,6 @@ fn growth(extra: Extra, o: vec3<f32>) -> f32 {
   if (extra.radius > 0.0 && exponent(extra.radius) + exponent(params.scale) > 60) {
     return 2.0 * GROWN;
   }
-  let turned = select(0.0, 2.1e-7 * (norm1(o) + 4.0), norm1(extra.low) != 0.0);
-  return extra.radius * params.scale * 1.000001 + turned;
+  let turned = select(0.0, 2.1e-7, norm1(extra.low) != 0.0);
+  return extra.radius * params.scale * 1.000001 + (turned + 112.0 * U * params.slimness) * (norm1(o) + 4.0);
 }

@@ -46,26 +46,10 @@ fn scale_moving(ray: Ray, sphere: Sphere, moves: Moves) -> Scaled {
   let ends = sums(first.high, first.low + (h.low + p.low));
   let r = two_sum(sphere.radius * s, moves.radius * s);
   let noise = select(power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p.high)), 0.0, stays);
-  let e = clamp(max(largest_of(ends.high), r.x), power_of_two(-126), power_of_two(126));
-  let se = power_of_two(-exponent(e));
   let v = select(vec3<f32>(0.0), moves.velocity, moves.relative);
   let quarter = select(0, -2, max(largest_of(ray.direction), largest_of(v)) >= power_of_two(125));
   let q = power_of_two(quarter);
   let d = sums(ray.direction * q, -(v * q));
   let dl = d.low + moves.low * q;
-  let lift = select(0, 24, largest_of(d.high) < power_of_two(-100));
-  let lifted = d.high * power_of_two(lift);
-  let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
-  let sd = power_of_two(-exponent(g));
-  return Scaled(
-    ends.high * se,
-    ends.low * se,
-    lifted * sd,
-    r.x * se,
-    (dl * power_of_two(lift)) * sd,
-    r.y * se,
-    noise * se,
-    exponent(e) - before,
-    exponent(g) - lift - quarter,
-  );
+  return ranged(Scaled(ends.high, ends.low, d.high, r.x, dl, r.y, noise, -before, -quarter));
 }

@@ -8,9 +8,9 @@ fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clea
   if (moving) {
     size = size + extra.radius * s;
   }
-  if (swept) {
-    let velocity = numbers_at(8u * at + 4u) * s;
-    size = size + norm1(numbers_at(8u * at) * s) + norm1(velocity) * abs(extra.time);
+  if (held) {
+    let velocity = numbers_at(at, 4u) * s;
+    size = size + norm1(numbers_at(at, 0u) * s) + norm1(velocity) * abs(extra.time);
     direction = direction + select(0.0, norm1(velocity), extra.relative != 0u);
   }
   // What exceeds f32, or may stand for more than it shows, is in doubt altogether.

@@ -102,6 +102,8 @@ struct Params {
   sphere_count: u32,
   // What a ray may do in the tree.
   steps: u32,
+  // How many times as long as wide the slimmest ellipsoid is; 0 where all are round.
+  slimness: f32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;

@@ -74,17 +74,29 @@ fn scale(ray: Ray, sphere: Sphere) -> Scaled {
   let z = two_sum(c.z, -o.z);
   let eh = vec3<f32>(x.x, y.x, z.x);
   let el = vec3<f32>(x.y, y.y, z.y);
-  let r = sphere.radius * s;
-  let e = clamp(max(largest_of(eh), r), power_of_two(-126), power_of_two(126));
+  return ranged(Scaled(eh, el, ray.direction, sphere.radius * s, vec3<f32>(0.0), 0.0, 0.0, -before, 0));
+}
+
+// Brings lengths and directions near 1, by powers of two.
+fn ranged(s: Scaled) -> Scaled {
+  let e = clamp(max(largest_of(s.eh), s.r), power_of_two(-126), power_of_two(126));
   let se = power_of_two(-exponent(e));
-  var lift = 0;
-  if (largest_of(ray.direction) < power_of_two(-100)) {
-    lift = 24;
-  }
-  let lifted = ray.direction * power_of_two(lift);
+  // A direction among the subnormals is lifted first.
+  let lift = select(0, 24, largest_of(s.d) < power_of_two(-100));
+  let lifted = s.d * power_of_two(lift);
   let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
   let sd = power_of_two(-exponent(g));
-  return Scaled(eh * se, el * se, lifted * sd, r * se, vec3<f32>(0.0), 0.0, 0.0, exponent(e) - before, exponent(g) - lift);
+  return Scaled(
+    s.eh * se,
+    s.el * se,
+    lifted * sd,
+    s.r * se,
+    (s.dl * power_of_two(lift)) * sd,
+    s.rl * se,
+    s.noise * se,
+    exponent(e) + s.length,
+    exponent(g) - lift + s.direction,
+  );
 }
 
 // x * 2^n; what exceeds f32 becomes the largest one, what is below it zero.

@@ -39,13 +39,14 @@ fn descend() {
   }
 }
 
-// The radius, scaled, of a ball that the sphere at a place is sure to hold: itself; or when it moves what it never leaves, which is as
-// much less than itself as the ball around its way is more.
+// The radius, scaled, of a ball that the sphere at a place is sure to hold: itself; of an ellipsoid the shortest semi-axis; or when it
+// moves what it never leaves, which is as much less as the ball around its way is more.
 fn sure_of(place: u32, ball: f32) -> f32 {
-  if (!swept) {
+  if (!held) {
     return ball;
   }
-  return 2.0 * bitcast<f32>(beside[8u * order[place] + 3u]) * params.scale - ball * 1.000002;
+  let at = order[place];
+  return (1.0 + least_of(at)) * number_at(at, 3u) * params.scale - ball * 1.000002;
 }
 
 // Looks at a leaf's spheres.

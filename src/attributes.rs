@@ -74,13 +74,14 @@ impl Scene {
     ///
     /// # Errors
     /// [`Error::LengthsDiffer`] unless there is one hit a ray, [`Error::BadRecord`] for a hit on a sphere that the scene does
-    /// not have, [`Error::OutOfMemory`].
+    /// not have, [`Error::Usage`] for ellipsoids, [`Error::OutOfMemory`].
     pub fn attributes<'a>(&self, rays: impl Into<Rays<'a>>, hits: &[Hit]) -> Result<Vec<Attributes>> {
         let rays = rays.into();
         let (left, right) = (rays.len() as u64, hits.len() as u64);
         if left != right {
             return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "hits", right });
         }
+        self.check_round("attributes of hits")?;
         let spheres = &self.host.spheres;
         if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= spheres.len()) {
             let (index, value) = (index as u64, hits[index].id.to_string());

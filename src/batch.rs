@@ -5,6 +5,7 @@ use std::ops::Range;
 use glam::Vec3;
 
 use crate::cpu::two_sum;
+use crate::ellipsoid::Shape;
 use crate::emit::Source;
 use crate::extras::Extras;
 use crate::records::{Ray, Sphere};
@@ -15,6 +16,7 @@ pub struct Spheres<'a> {
     pub(crate) records: &'a [Sphere],
     pub(crate) masks: Option<&'a [u32]>,
     pub(crate) velocities: Option<&'a [Vec3]>,
+    pub(crate) shapes: Option<&'a [Shape]>,
 }
 
 impl<'a> Spheres<'a> {
@@ -40,6 +42,12 @@ impl<'a> Spheres<'a> {
     #[must_use]
     pub fn velocities(self, velocities: &'a [Vec3]) -> Self {
         Self { velocities: Some(velocities), ..self }
+    }
+
+    /// Makes of each, as the ball around it, an ellipsoid.
+    #[must_use]
+    pub(crate) fn shapes(self, shapes: &'a [Shape]) -> Self {
+        Self { shapes: Some(shapes), ..self }
     }
 }
 
@@ -208,6 +216,6 @@ macro_rules! from_slices {
         }
     };
 }
-from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None, velocities: None });
+from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None, velocities: None, shapes: None });
 from_slices!(Rays, Ray, |records| Source::Records(records).into());
 from_slices!(Points, Point, |records| Points { records, first: 0, extras: Extras::default() });

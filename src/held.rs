@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use crate::batch::Spheres;
 use crate::cpu::moving::swept;
+use crate::ellipsoid::{Map, Shape};
 use crate::error::{Error, Result};
 use crate::memory::room;
 use crate::query::check_sphere;
@@ -15,6 +16,27 @@ use crate::scene::same_length;
 pub(crate) struct Columns {
     pub(crate) masks: Option<Vec<u32>>,
     pub(crate) velocities: Option<Vec<Vec3>>,
+    /// What makes balls of ellipsoids; None where all are round.
+    pub(crate) maps: Option<Vec<Map>>,
+}
+
+impl Columns {
+    /// Whether spheres are not just where, and what, their records say.
+    pub(crate) fn change(&self) -> bool {
+        self.velocities.is_some() || self.maps.is_some()
+    }
+
+    /// How many times as long as wide the slimmest is; 0 where all are round.
+    pub(crate) fn slimness(&self) -> f32 {
+        self.maps.iter().flatten().fold(0.0, |most, map| (1.0 / map.least).max(most))
+    }
+
+    /// The radius of the largest ball around the same centre that sphere `id` is sure to hold.
+    pub(crate) fn inner_radius(&self, id: u32, sphere: &Sphere) -> f32 {
+        let share = self.maps.as_ref().map_or(1.0, |maps| maps[id as usize].least);
+        // Both were rounded: a product of them is no bound.
+        if share < 1.0 { (sphere.radius * share).next_down() } else { sphere.radius }
+    }
 }
 
 /// Spheres that were found to be right.
@@ -29,19 +51,30 @@ impl<'a> Given<'a> {
     /// Checks them; columns that are not given are those of `before`. `span` is the time for which they move.
     pub(crate) fn new(given: &Spheres<'a>, before: Columns, span: [f32; 2]) -> Result<Self> {
         let spheres = given.records;
+        let maps = given.shapes.map(|shapes| map_all(spheres.len(), shapes)).transpose()?.or(before.maps);
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
         let masks = own("masks", spheres.len(), given.masks)?.or(before.masks);
         let velocities = own("velocities", spheres.len(), given.velocities)?.or(before.velocities);
         let swept = velocities.as_ref().map(|velocities| sweep(spheres, velocities, span)).transpose()?;
-        Ok(Self { spheres, columns: Columns { masks, velocities }, swept })
+        Ok(Self { spheres, columns: Columns { masks, velocities, maps }, swept })
     }
 
     /// Where they are, at all times.
     pub(crate) fn bounds(&self) -> &[Sphere] {
         self.swept.as_deref().unwrap_or(self.spheres)
     }
+}
+
+fn map_all(spheres: usize, shapes: &[Shape]) -> Result<Vec<Map>> {
+    same_length("spheres", spheres, "shapes", shapes.len())?;
+    let mut maps = room(shapes.len())?;
+    for (index, shape) in (0..).zip(shapes) {
+        shape.check(index)?;
+        maps.push(Map::of(shape));
+    }
+    Ok(maps)
 }
 
 fn own<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Result<Option<Vec<T>>> {

@@ -15,7 +15,7 @@ use crate::gpu::plan::Way;
 use crate::gpu::{GpuDevice, GpuQuery, GpuScene};
 use crate::held::{Columns, Given};
 use crate::memory::{check_memory, room};
-use crate::query::{Motion, Query};
+use crate::query::{Motion, Precision, Query};
 use crate::records::{Approach, Hit, Interval};
 use crate::watch::Watch;
 
@@ -197,6 +197,9 @@ impl Scene {
     ) -> Result<Report> {
         let start = Instant::now();
         same_length("rays", rays.len(), "results", out.len())?;
+        if T::NEARS {
+            self.check_round("nearest passes")?;
+        }
         let batch = self.batch(&rays, query)?;
         let tally = match (&self.device.engine, &self.gpu) {
             (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => self.cast_gpu(device, gpu, batch, out).await?,
@@ -304,6 +307,14 @@ impl Scene {
         Ok(sum)
     }
 
+    /// Refuses what is not known of ellipsoids.
+    pub(crate) fn check_round(&self, what: &str) -> Result<()> {
+        if self.host.columns.maps.is_none() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!("{what} are for spheres: this scene holds ellipsoids")))
+    }
+
     /// The batch that a caller's rays are, once what can be refused at once is refused.
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
         let first = rays.first.unwrap_or(0);
@@ -320,10 +331,17 @@ impl Scene {
         if let Engine::Gpu(gpu) = &self.device.engine {
             gpu.check_precision(query.precision)?;
         }
+        if self.host.columns.maps.is_some() && query.precision == Precision::Exact {
+            let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
+            return Err(Error::NoPrecision { device, asked, why: "the scene holds ellipsoids".into(), instead });
+        }
+        if rays.extras.radii.is_some() {
+            self.check_round("rays with a radius")?;
+        }
         rays.source.check()?;
         rays.extras.check(rays.len())?;
         self.device.admit("scene and query", self.len() as u64, rays.len() as u64)?;
-        let span = self.host.velocities.as_ref().map(|_| self.options.time_range);
+        let span = self.host.columns.velocities.as_ref().map(|_| self.options.time_range);
         let extras = Extras { relative: span.is_some() && query.motion == Motion::WithRay, ..rays.extras };
         Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
     }

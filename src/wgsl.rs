@@ -76,22 +76,22 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "moving", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
+    CLOSEST = "closest": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "closest";
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "closest_walk";
-    HITS = "hits": "records", "pairs", "solve", "moving", "decide", "double", "cast", "brought", "hits";
-    INTERVALS = "intervals": "records", "pairs", "solve", "moving", "decide", "double", "cast", "brought", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "moving", "decide", "cast", "line", "bits", "group", "load", "blocks", "brought", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
+    HITS = "hits": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "hits";
+    INTERVALS = "intervals": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "intervals";
+    OCCLUDED = "occluded": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "bits", "group", "load", "blocks", "brought", "meet", "occluded";
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "bits", "occluded_walk";
-    COUNT = "count": "records", "pairs", "solve", "moving", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "counted", "count";
-    COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
+    COUNT = "count": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "counted", "count";
+    COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "counted", "count_walk";
-    LIST_ALL = "list_all": "records", "pairs", "solve", "moving", "decide", "double", "cast", "line", "load", "blocks", "brought", "meet", "search", "list", "list_all";
-    LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "trail",
+    LIST_ALL = "list_all": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "load", "blocks", "brought", "meet", "search", "list", "list_all";
+    LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "trail",
         "walk", "list", "list_walk";
-    APPROACH = "approach": "records", "pairs", "solve", "moving", "decide", "cast", "line", "load", "blocks", "brought", "nearer", "search", "approach";
-    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "trail",
+    APPROACH = "approach": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "nearer", "search", "approach";
+    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "still", "solve", "decide", "cast", "filter", "angles", "caps", "cones", "coverage", "stars",
@@ -164,7 +164,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Counted: count, flags),
         layout!(Extra: mask, skip_id, time, radius, low, relative),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            scale, middle, far, sphere_count, steps),
+            scale, middle, far, sphere_count, steps, slimness),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, shape),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, look, unused),

@@ -374,8 +374,8 @@ fn wrong_programs_are_caught() {
         for edit in [
             // Spheres of their whole ways; another sphere's velocity; certain hits; rays without their width; a relative velocity
             // that is rounded.
-            ("  if (swept) {\n    sphere = Sphere(", "  if (swept && at > 9999999u) {\n    sphere = Sphere("),
-            ("velocity = numbers_at(8u * at + 4u);", "velocity = numbers_at(8u * (at ^ 1u) + 4u);"),
+            ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere("),
+            ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);"),
             ("- ball * 1.000002;", "+ ball * 1.000002;"),
             ("line.slack += more;\n  }\n  let slack", "}\n  let slack"),
             ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;"),

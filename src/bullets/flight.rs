@@ -179,7 +179,7 @@ impl Scene {
         if most == 0 {
             return Err(Error::Usage("bullets are followed through 1 ricochet at least, not 0".into()));
         }
-        if self.host.velocities.is_some() {
+        if self.host.columns.velocities.is_some() {
             return Err(Error::Usage("bullets fly among spheres at rest: those of this scene have velocities".into()));
         }
         if self.host.pairwise {
@@ -187,6 +187,7 @@ impl Scene {
                 "bullets fly among all spheres of a scene: a pairwise one has none for all".into(),
             ));
         }
+        self.check_round("bullets")?;
         self.check_spheres()?;
         let count = bullets.records.len();
         let memory = size_of::<Flying>() + size_of::<crate::Ray>() + 3 * size_of::<Leg>();

@@ -64,6 +64,7 @@ impl Files<'_> {
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
         self.check_rest(spheres.beside.moves(), "columns vx,vy,vz")?;
+        self.check_rest(spheres.beside.stretches(), "columns rx,ry,rz")?;
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {

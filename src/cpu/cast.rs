@@ -2,6 +2,7 @@
 
 use super::decide::{Met, Verdict, decide};
 use super::judge::{judge_pair, round_hit, round_roots};
+use super::mapped::mapped;
 use super::moving::{Target, scale_moving};
 use super::solve::{Solved, scale, solve_fast, solve_standard};
 use super::sweep::{Known, Spheres, Visitor, Wanted};
@@ -30,7 +31,7 @@ impl Against<'_> {
         match self {
             Against::One(id, target) => visitor.see(ray, id, target),
             Against::Scene(scene, extra) => {
-                let plain = scene.masks.is_none() && scene.velocities.is_none() && extra == Extra::NONE;
+                let plain = scene.columns.masks.is_none() && !scene.columns.change() && extra == Extra::NONE;
                 let picked = if plain { &[] } else { &[extra][..] };
                 scene.sweep(std::slice::from_ref(ray), picked, std::slice::from_mut(visitor), precision);
             }
@@ -115,11 +116,19 @@ pub(crate) fn finite(ray: &Ray) -> Ray {
 }
 
 pub(super) fn solve(ray: &Ray, target: Target<'_>, precision: Precision) -> Solved {
-    match (&target.moves, precision) {
-        (None, Precision::Fast) => solve_fast::<false>(&scale(ray, target.sphere)),
-        (None, _) => solve_standard::<false>(&scale(ray, target.sphere)),
-        (Some(moves), Precision::Fast) => solve_fast::<true>(&scale_moving(ray, target.sphere, moves)),
-        (Some(moves), _) => solve_standard::<true>(&scale_moving(ray, target.sphere, moves)),
+    let scaled = match &target.moves {
+        None => scale(ray, target.sphere),
+        Some(moves) => scale_moving(ray, target.sphere, moves),
+    };
+    let scaled = match target.map {
+        None => scaled,
+        Some(map) => mapped(&scaled, map),
+    };
+    match (target.moves.is_some() || target.map.is_some(), precision) {
+        (false, Precision::Fast) => solve_fast::<false>(&scaled),
+        (false, _) => solve_standard::<false>(&scaled),
+        (true, Precision::Fast) => solve_fast::<true>(&scaled),
+        (true, _) => solve_standard::<true>(&scaled),
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Columns {
 pub(crate) struct Frame {
     middle: DVec3,
     scale: f64,
+    /// How many times as long as wide the slimmest ellipsoid is; 0 where all are round.
+    pub(super) slimness: f64,
 }
 
 /// A ray made ready for the filter, in scaled units.
@@ -132,7 +134,7 @@ impl Frame {
         // The power of two that brings it to [1, 2); f64 holds those of all f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
         let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
-        Self { middle, scale }
+        Self { middle, scale, slimness: 0.0 }
     }
 
     /// A sphere in scaled units: centre, radius, and the reach of its column.
@@ -190,14 +192,16 @@ impl Frame {
 
 impl Frame {
     /// By how much more a sphere may be off a ray that brings something along: the ray's radius, and what its direction lacks, as far
-    /// away as spheres are.
+    /// away as spheres are. Where an ellipsoid is a ball, distances are longer by its slimness, and with them what a solve gets wrong;
+    /// back here that is no more than there.
     pub(crate) fn growth(&self, ray: &Ray, extra: &Extra) -> f64 {
-        if !extra.moves() {
+        if !extra.moves() && self.slimness == 0.0 {
             return 0.0;
         }
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let low = DVec3::from_array(extra.low.map(f64::from)).length() / ray.direction.as_dvec3().length();
-        (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * low) * 1.00001
+        let off = low + 128.0 * U * self.slimness;
+        (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
     }
 }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::filter::{Columns, Frame, columns_bytes};
 use super::level::Level;
 use crate::error::Result;
+use crate::held::Given;
 use crate::memory::room;
 use crate::records::Sphere;
 use crate::tree::{Item, Tree, WIDTH, tree_bytes};
@@ -30,7 +31,7 @@ pub(crate) struct Planted {
     pub(crate) level: Level,
     /// The masks of each leaf's spheres, where spheres have masks: beside the leaf, not all over the list of spheres.
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
-    /// The radii, scaled, of balls around the same middles that spheres which move never leave, beside each leaf.
+    /// The radii, scaled, of balls around the same middles that spheres which move never leave and ellipsoids hold, beside each leaf.
     pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
 }
 
@@ -60,6 +61,13 @@ impl Index {
     pub(crate) fn blocks(spheres: &[Sphere], level: Level) -> Result<Self> {
         Ok(Self::Blocks(Columns::new(spheres, level)?))
     }
+
+    pub(super) fn frame_mut(&mut self) -> &mut Frame {
+        match self {
+            Self::Blocks(columns) => &mut columns.frame,
+            Self::Tree(planted) => &mut planted.frame,
+        }
+    }
 }
 
 impl Planted {
@@ -74,13 +82,14 @@ impl Planted {
         Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None, inner: None })
     }
 
-    /// Lays beside its leaves what is sure to be a part of spheres that move, in balls around their ways.
-    pub(super) fn lay_inner(&mut self, spheres: &[Sphere], balls: &[Sphere]) -> Result<()> {
+    /// Lays beside its leaves what is sure to be a part of spheres that move and of ellipsoids, in balls around them and their ways.
+    pub(super) fn lay_inner(&mut self, given: &Given<'_>) -> Result<()> {
         let mut laid = room(self.tree.ids.len())?;
-        let inner = |id: u32| match (spheres.get(id as usize), balls.get(id as usize)) {
-            // A ball has half of the way more than the sphere, which has as much more than what it never leaves.
+        let inner = |id: u32| match (given.spheres.get(id as usize), given.bounds().get(id as usize)) {
+            // A ball has half of the way more than the sphere, and what is never left is by as much less than what the sphere holds.
             (Some(sphere), Some(ball)) => {
-                let inner = 2.0 * f64::from(sphere.radius) - f64::from(ball.radius);
+                let least = f64::from(given.columns.inner_radius(id, sphere));
+                let inner = least + f64::from(sphere.radius) - f64::from(ball.radius);
                 // Rounded down, and what the ball's middle was rounded by with it.
                 ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale()) as f32
             }

@@ -5,8 +5,10 @@
 use glam::Vec3;
 
 use super::level::Level;
+use super::mapped::mapped;
 use super::moving::{Moves, Target, scale_moving};
 use super::solve::{Scaled, Solved, scale, solve_fast_way, solve_standard_way};
+use crate::ellipsoid::Map;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
 
@@ -22,6 +24,8 @@ pub(crate) struct Lot {
     sphere: [Lane; 4],
     /// Velocity, time, radius, what the direction lacks, and 1 where t is time: of those that move alone.
     moves: [Lane; 9],
+    /// The high and low parts of a matrix by rows: of ellipsoids alone.
+    map: [Lane; 18],
     disc: Lane,
     disc_bound: Lane,
     enter: Lane,
@@ -45,13 +49,20 @@ impl Lot {
         let Moves { velocity: v, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
         let moves = [v.x, v.y, v.z, time, radius, low.x, low.y, low.z, f32::from(u8::from(relative))];
         self.moves.iter_mut().zip(moves).for_each(|(column, x)| column[i] = x);
+        if let Some(Map { high, low, .. }) = target.map {
+            let parts = high.as_flattened().iter().chain(low.as_flattened());
+            self.map.iter_mut().zip(parts).for_each(|(column, x)| column[i] = *x);
+        }
     }
 
-    pub(crate) fn solve_moving(&mut self, level: Level, precision: Precision) {
-        match precision {
-            Precision::Fast => level.solve_fast_moving(self),
-            Precision::Standard => level.solve_standard_moving(self),
-            Precision::Exact => level.solve_bounded_moving(self),
+    /// Solves pairs that move, or all of whose spheres are ellipsoids.
+    pub(crate) fn solve_moving(&mut self, level: Level, precision: Precision, ellipsoids: bool) {
+        match (precision, ellipsoids) {
+            (Precision::Fast, true) => level.solve_fast_ellipsoids(self),
+            (_, true) => level.solve_standard_ellipsoids(self),
+            (Precision::Fast, _) => level.solve_fast_moving(self),
+            (Precision::Standard, _) => level.solve_standard_moving(self),
+            (Precision::Exact, _) => level.solve_bounded_moving(self),
         }
     }
 
@@ -77,9 +88,9 @@ impl Lot {
         }
     }
 
-    /// Pair `i`, scaled; with `M` it may move.
+    /// Pair `i`, scaled; with `M` it may move, with `E` its sphere is an ellipsoid besides.
     #[inline(always)]
-    fn pair<const M: bool>(&self, i: usize) -> Scaled {
+    fn pair<const M: bool, const E: bool>(&self, i: usize) -> Scaled {
         let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| column[i]);
         let [x, y, z, r] = self.sphere.each_ref().map(|column| column[i]);
         // The ends do not matter to a solve.
@@ -90,14 +101,19 @@ impl Lot {
         }
         let [vx, vy, vz, time, radius, lx, ly, lz, relative] = self.moves.each_ref().map(|column| column[i]);
         let (velocity, low) = (Vec3::new(vx, vy, vz), Vec3::new(lx, ly, lz));
-        scale_moving(&ray, &sphere, &Moves { velocity, time, relative: relative != 0.0, radius, low })
+        let scaled = scale_moving(&ray, &sphere, &Moves { velocity, time, relative: relative != 0.0, radius, low });
+        if !E {
+            return scaled;
+        }
+        let rows = |first: usize| std::array::from_fn(|j| std::array::from_fn(|k| self.map[first + 3 * j + k][i]));
+        mapped(&scaled, &Map { high: rows(0), low: rows(9), least: 0.0 })
     }
 
     /// Solves all pairs, without bounds.
     #[inline(always)]
-    fn solve_plain<const M: bool>(&mut self, solve: impl Fn(&Scaled) -> Solved) {
+    fn solve_plain<const M: bool, const E: bool>(&mut self, solve: impl Fn(&Scaled) -> Solved) {
         for i in 0..LOT {
-            let solved = solve(&self.pair::<M>(i));
+            let solved = solve(&self.pair::<M, E>(i));
             (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
         }
     }
@@ -106,7 +122,7 @@ impl Lot {
     #[inline(always)]
     fn solve_bounded<const M: bool>(&mut self) {
         for i in 0..LOT {
-            let solved = solve_standard_way::<M>(&self.pair::<M>(i));
+            let solved = solve_standard_way::<M>(&self.pair::<M, false>(i));
             (self.disc[i], self.disc_bound[i]) = (solved.disc, solved.disc_bound);
             (self.enter[i], self.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
             (self.exit[i], self.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
@@ -128,6 +144,14 @@ dispatch! {
     solve_bounded_lot, (lot: &mut Lot)
 }
 dispatch! {
+    /// Solves a lot of ellipsoids in plain f32, without bounds. What keeps its distance comes out as nonsense.
+    solve_fast_ellipsoids, (lot: &mut Lot)
+}
+dispatch! {
+    /// The same with error-free corrections. Nobody asks for bounds.
+    solve_standard_ellipsoids, (lot: &mut Lot)
+}
+dispatch! {
     /// The three of pairs that move. What keeps its distance comes out as nonsense.
     solve_fast_moving, (lot: &mut Lot)
 }
@@ -143,13 +167,13 @@ dispatch! {
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_fast_lot<L>(lot: &mut Lot) {
-    lot.solve_plain::<false>(solve_fast_way::<false>);
+    lot.solve_plain::<false, false>(solve_fast_way::<false>);
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_standard_lot<L>(lot: &mut Lot) {
-    lot.solve_plain::<false>(solve_standard_way::<false>);
+    lot.solve_plain::<false, false>(solve_standard_way::<false>);
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
@@ -161,19 +185,31 @@ fn solve_bounded_lot<L>(lot: &mut Lot) {
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_fast_moving<L>(lot: &mut Lot) {
-    lot.solve_plain::<true>(solve_fast_way::<true>);
+    lot.solve_plain::<true, false>(solve_fast_way::<true>);
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_standard_moving<L>(lot: &mut Lot) {
-    lot.solve_plain::<true>(solve_standard_way::<true>);
+    lot.solve_plain::<true, false>(solve_standard_way::<true>);
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_bounded_moving<L>(lot: &mut Lot) {
     lot.solve_bounded::<true>();
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_fast_ellipsoids<L>(lot: &mut Lot) {
+    lot.solve_plain::<true, true>(solve_fast_way::<true>);
+}
+
+#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
+#[inline(always)]
+fn solve_standard_ellipsoids<L>(lot: &mut Lot) {
+    lot.solve_plain::<true, true>(solve_standard_way::<true>);
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod fetch;
 pub(crate) mod lens;
 pub(crate) mod lists;
 mod lot;
+mod mapped;
 pub(crate) mod moving;
 mod near;
 mod nearer;
@@ -58,7 +59,6 @@ use crate::held::{Columns, Given};
 use crate::memory::room;
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, Ray, Sphere};
-use glam::Vec3;
 use moving::Target;
 use nearer::Nearest;
 use order::Sorter;
@@ -76,10 +76,7 @@ const SORTED: usize = 1 << 17;
 /// Spheres held for the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
-    /// None where each has every bit.
-    pub(crate) masks: Option<Vec<u32>>,
-    /// None where all are at rest.
-    pub(crate) velocities: Option<Vec<Vec3>>,
+    pub(crate) columns: Columns,
     index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
@@ -111,39 +108,35 @@ impl CpuScene {
             true => Index::blocks(given.bounds(), Level::best())?,
             false => Index::new(given.bounds(), Level::best())?,
         };
-        let Columns { masks, velocities } = given.columns.clone();
-        if let (Index::Tree(planted), Some(masks)) = (&mut index, &masks) {
+        let columns = given.columns.clone();
+        index.frame_mut().slimness = columns.slimness().into();
+        if let (Index::Tree(planted), Some(masks)) = (&mut index, &columns.masks) {
             planted.lay_masks(masks)?;
         }
-        if let (Index::Tree(planted), Some(_)) = (&mut index, &velocities) {
-            planted.lay_inner(given.spheres, given.bounds())?;
+        if let (Index::Tree(planted), true) = (&mut index, columns.change()) {
+            planted.lay_inner(given)?;
         }
-        Ok(Self { masks, velocities, pairwise, ..Self::with(given.spheres, index)? })
+        Ok(Self { columns, pairwise, ..Self::with(given.spheres, index)? })
     }
 
     fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);
-        Ok(Self { spheres: own, masks: None, velocities: None, index, pairwise: false })
+        Ok(Self { spheres: own, columns: Columns::default(), index, pairwise: false })
     }
 
     fn spheres(&self) -> Spheres<'_> {
-        Spheres {
-            spheres: &self.spheres,
-            masks: self.masks.as_deref(),
-            velocities: self.velocities.as_deref(),
-            index: &self.index,
-        }
+        Spheres { spheres: &self.spheres, columns: &self.columns, index: &self.index }
     }
 
     /// Whether spheres are to be picked by what rays bring along.
     pub(crate) fn picks(&self, extras: &Extras<'_>) -> bool {
-        self.masks.is_some() || extras.pick()
+        self.columns.masks.is_some() || extras.pick()
     }
 
-    /// Whether spheres are not where, or not as large as, they are at rest.
+    /// Whether spheres are not where, or not what, their records say.
     pub(crate) fn moves(&self, extras: &Extras<'_>) -> bool {
-        self.velocities.is_some() || extras.move_things()
+        self.columns.change() || extras.move_things()
     }
 
     /// What a ray sees of a sphere.
@@ -213,7 +206,7 @@ impl CpuScene {
         watch.check()?;
         let rays = batch.rays.records();
         let mut tally = Tally::default();
-        let order = self.in_order(&rays, batch.usable(&rays)?, T::SORTED);
+        let order = self.in_order(&rays, batch.usable(&rays)?, !T::NEARS);
         tally.skipped = (rays.len() - order.len()) as u64;
         out.fill(T::MISS);
         let mut take = |place: &mut T, found: Found<T>| {
@@ -276,8 +269,8 @@ impl CpuScene {
 pub(crate) trait CpuQuery: Copy + Send + 'static {
     /// The answer of a ray that meets nothing.
     const MISS: Self;
-    /// Whether rays are worth sorting.
-    const SORTED: bool = true;
+    /// Whether it asks how near a sphere comes, not whether it is met.
+    const NEARS: bool = false;
     /// Looks at spheres on a ray's behalf.
     type Visitor<'a>: Visitor;
     /// Whether it counts as a hit in the report.
@@ -337,7 +330,7 @@ impl CpuQuery for u32 {
 
 impl CpuQuery for Approach {
     const MISS: Self = Approach::NONE;
-    const SORTED: bool = false;
+    const NEARS: bool = true;
     type Visitor<'a> = Nearest<'a>;
     fn is_hit(&self) -> bool {
         self.clearance <= 0.0

@@ -7,7 +7,8 @@
 use glam::Vec3;
 
 use super::pairs::{norm1, two_product, two_sum};
-use super::solve::{Scaled, exponent, largest, power_of_two};
+use super::solve::{Scaled, largest, power_of_two, ranged};
+use crate::ellipsoid::Map;
 use crate::extras::Extra;
 use crate::records::{Ray, Sphere};
 
@@ -17,6 +18,8 @@ pub(crate) struct Target<'a> {
     pub(crate) sphere: &'a Sphere,
     /// None at rest.
     pub(crate) moves: Option<Moves>,
+    /// What makes it of an ellipsoid; None of what is round.
+    pub(crate) map: Option<&'a Map>,
 }
 
 /// How ray and sphere differ from what they are at rest.
@@ -47,19 +50,19 @@ impl<'a> Target<'a> {
     }
 
     pub(crate) fn at_rest(sphere: &'a Sphere) -> Self {
-        Self { sphere, moves: None }
+        Self { sphere, moves: None, map: None }
     }
 
-    /// A sphere with its velocity, for a ray that brings something along.
+    /// A sphere with its velocity and its map, for a ray that brings something along.
     #[inline(always)]
-    pub(crate) fn new(sphere: &'a Sphere, velocity: Option<Vec3>, extra: &Extra) -> Self {
+    pub(crate) fn new(sphere: &'a Sphere, velocity: Option<Vec3>, map: Option<&'a Map>, extra: &Extra) -> Self {
         if velocity.is_none() && !extra.moves() {
-            return Self::at_rest(sphere);
+            return Self { sphere, moves: None, map };
         }
         let Extra { time, radius, low, relative, .. } = *extra;
         let moves =
             Moves { velocity: velocity.unwrap_or_default(), time, relative: relative != 0, radius, low: low.into() };
-        Self { sphere, moves: Some(moves) }
+        Self { sphere, moves: Some(moves), map }
     }
 }
 
@@ -97,29 +100,13 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled 
     let (eh, el) = sums(e, e1 + (h1 + p1));
     let (r, rl) = two_sum(sphere.radius * s, moves.radius * s);
     let noise = if way == Vec3::ZERO { 0.0 } else { power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p)) };
-    let e = largest(eh).max(r).clamp(power_of_two(-126), power_of_two(126));
-    let se = power_of_two(-exponent(e));
     // The difference of two large velocities must not overflow.
     let v = if moves.relative { moves.velocity } else { Vec3::ZERO };
     let quarter = if largest(ray.direction).max(largest(v)) >= power_of_two(125) { -2 } else { 0 };
     let q = power_of_two(quarter);
     let (d, d1) = sums(ray.direction * q, -(v * q));
     let dl = d1 + moves.low * q;
-    let lift = if largest(d) < power_of_two(-100) { 24 } else { 0 };
-    let lifted = d * power_of_two(lift);
-    let g = largest(lifted).clamp(power_of_two(-126), power_of_two(126));
-    let sd = power_of_two(-exponent(g));
-    Scaled {
-        eh: eh * se,
-        el: el * se,
-        d: lifted * sd,
-        r: r * se,
-        dl: (dl * power_of_two(lift)) * sd,
-        rl: rl * se,
-        noise: noise * se,
-        length: exponent(e) - before,
-        direction: exponent(g) - lift - quarter,
-    }
+    ranged(&Scaled { eh, el, d, r, dl, rl, noise, length: -before, direction: -quarter })
 }
 
 /// A ball that holds a sphere at all times of a range: centre and radius, rounded outwards.

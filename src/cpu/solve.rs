@@ -94,24 +94,31 @@ pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
     let s = power_of_two(before);
     let (o, c) = (ray.origin * s, sphere.center * s);
     let (x, y, z) = (two_sum(c.x, -o.x), two_sum(c.y, -o.y), two_sum(c.z, -o.z));
-    let (eh, el, r) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1), sphere.radius * s);
-    let e = largest(eh).max(r).clamp(power_of_two(-126), power_of_two(126));
+    let (eh, el) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
+    let (d, dl, r) = (ray.direction, Vec3::ZERO, sphere.radius * s);
+    ranged(&Scaled { eh, el, d, r, dl, rl: 0.0, noise: 0.0, length: -before, direction: 0 })
+}
+
+/// Brings lengths and directions near 1, by powers of two.
+#[inline(always)]
+pub(super) fn ranged(s: &Scaled) -> Scaled {
+    let e = largest(s.eh).max(s.r).clamp(power_of_two(-126), power_of_two(126));
     let se = power_of_two(-exponent(e));
     // A direction among the subnormals is lifted first.
-    let lift = if largest(ray.direction) < power_of_two(-100) { 24 } else { 0 };
-    let lifted = ray.direction * power_of_two(lift);
+    let lift = if largest(s.d) < power_of_two(-100) { 24 } else { 0 };
+    let lifted = s.d * power_of_two(lift);
     let g = largest(lifted).clamp(power_of_two(-126), power_of_two(126));
     let sd = power_of_two(-exponent(g));
     Scaled {
-        eh: eh * se,
-        el: el * se,
+        eh: s.eh * se,
+        el: s.el * se,
         d: lifted * sd,
-        r: r * se,
-        dl: Vec3::ZERO,
-        rl: 0.0,
-        noise: 0.0,
-        length: exponent(e) - before,
-        direction: exponent(g) - lift,
+        r: s.r * se,
+        dl: (s.dl * power_of_two(lift)) * sd,
+        rl: s.rl * se,
+        noise: s.noise * se,
+        length: exponent(e) + s.length,
+        direction: exponent(g) - lift + s.direction,
     }
 }
 

@@ -1,21 +1,20 @@
 //! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
 
-use super::filter::{BLOCK, Block, Columns, Line, Ruler};
+use super::filter::{self, BLOCK, Block, Line, Ruler};
 use super::index::Index;
 use super::moving::Target;
 use super::solve::Solved;
 use super::{near, walk};
 use crate::extras::Extra;
+use crate::held::Columns;
 use crate::query::Precision;
 use crate::records::{Ray, Sphere};
-use glam::Vec3;
 
 /// A scene as a sweep needs it.
 #[derive(Clone, Copy)]
 pub(crate) struct Spheres<'a> {
     pub(crate) spheres: &'a [Sphere],
-    pub(crate) masks: Option<&'a [u32]>,
-    pub(crate) velocities: Option<&'a [Vec3]>,
+    pub(crate) columns: &'a Columns,
     pub(crate) index: &'a Index,
 }
 
@@ -86,14 +85,16 @@ impl<'a> Spheres<'a> {
     #[inline(always)]
     pub(crate) fn target(&self, id: u32, extra: Option<&Extra>) -> Option<Target<'a>> {
         let sphere = self.spheres.get(id as usize)?;
-        let velocity = self.velocities.map(|velocities| velocities[id as usize]);
-        Some(extra.map_or(Target::at_rest(sphere), |extra| Target::new(sphere, velocity, extra)))
+        let Columns { velocities, maps, .. } = self.columns;
+        let velocity = velocities.as_ref().map(|velocities| velocities[id as usize]);
+        let map = maps.as_ref().map(|maps| &maps[id as usize]);
+        Some(extra.map_or(Target::at_rest(sphere), |extra| Target::new(sphere, velocity, map, extra)))
     }
 
     /// Whether a ray that brings this along may meet a sphere.
     #[inline(always)]
     pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
-        extra.admits(self.masks.map_or(u32::MAX, |masks| masks[id as usize]), id)
+        extra.admits(self.columns.masks.as_ref().map_or(u32::MAX, |masks| masks[id as usize]), id)
     }
 
     /// Shows one visitor every sphere that is for its ray.
@@ -211,7 +212,7 @@ fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
 }
 
 /// Which spheres of a block a line still wants, of those it wanted before.
-fn again<V: Visitor>(columns: &Columns, block: &Block, line: &Line) -> u64 {
+fn again<V: Visitor>(columns: &filter::Columns, block: &Block, line: &Line) -> u64 {
     match V::WANTED {
         Wanted::Met => columns.level.on_stretch(block, line),
         Wanted::Near => {

@@ -129,11 +129,12 @@ fn stream<V: Visitor>(
         planted.level.aim_rays(&planted.frame, four, precision, aimed);
     }
     for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
-        if extra.moves() {
-            aimed.grow(planted.frame.growth(ray, extra) as f32);
+        let by = planted.frame.growth(ray, extra) as f32;
+        if by > 0.0 {
+            aimed.grow(by);
         }
     }
-    let still = scene.velocities.is_none() && !extras.iter().any(Extra::moves);
+    let still = !scene.columns.change() && !extras.iter().any(Extra::moves);
     let rays = &rays[..input.len()];
     fars.clear();
     fars.extend(rays.iter().map(|ray| ray.far));
@@ -313,7 +314,7 @@ impl<V: Visitor> Walk<'_, V> {
                     lot.set_moving(i, &self.input[pair.ray as usize], &target);
                 }
             }
-            lot.solve_moving(self.planted.level, self.precision);
+            lot.solve_moving(self.planted.level, self.precision, self.scene.columns.maps.is_some());
             for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
                 let Some(target) = target(pair, id) else { continue };
                 let (ray, visitor) = (&self.input[pair.ray as usize], &mut self.visitors[pair.ray as usize]);

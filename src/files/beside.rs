@@ -1,10 +1,11 @@
 //! Columns beside records, that a file may hold or not.
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 
 use super::kinds::Kind;
 use super::rows::{Converter, Row};
 use crate::batch::{Points, Rays, Spheres};
+use crate::ellipsoid::Shape;
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 
@@ -14,6 +15,8 @@ pub(super) const SKIP_ID: &str = "skip_id";
 pub(super) const TIME: &str = "time";
 pub(super) const RADIUS: &str = "radius";
 pub(super) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
+pub(super) const RADII: [&str; 3] = ["rx", "ry", "rz"];
+pub(super) const ROTATION: [&str; 4] = ["qw", "qx", "qy", "qz"];
 
 /// Whether a column holds whole numbers.
 #[cfg(feature = "parquet")]
@@ -34,6 +37,10 @@ pub struct Beside {
     pub radii: Option<Vec<f32>>,
     /// How spheres move.
     pub velocities: Option<Vec<Vec3>>,
+    /// What makes ellipsoids of spheres.
+    pub(crate) shapes: Option<Vec<Shape>>,
+    /// Whether those are turned.
+    turned: bool,
 }
 
 impl Beside {
@@ -46,6 +53,8 @@ impl Beside {
             times: has(TIME).then(Vec::new),
             radii: has(RADIUS).then(Vec::new),
             velocities: has(VELOCITY[0]).then(Vec::new),
+            shapes: has(RADII[0]).then(Vec::new),
+            turned: has(ROTATION[0]),
         }
     }
 
@@ -53,6 +62,7 @@ impl Beside {
         self.masks.iter_mut().chain(&mut self.skip_ids).for_each(Vec::clear);
         self.times.iter_mut().chain(&mut self.radii).for_each(Vec::clear);
         self.velocities.iter_mut().for_each(Vec::clear);
+        self.shapes.iter_mut().for_each(Vec::clear);
     }
 
     /// Takes in what a row holds.
@@ -75,12 +85,29 @@ impl Beside {
             let mut number = |name| converter.number(kind, row, name);
             velocities.push(Vec3::new(number(x)?, number(y)?, number(z)?));
         }
+        if let Some(shapes) = &mut self.shapes {
+            let [rx, ry, rz] = RADII;
+            let mut number = |name| converter.number(kind, row, name);
+            let radii = Vec3::new(number(rx)?, number(ry)?, number(rz)?);
+            let rotation = match (self.turned, ROTATION) {
+                (false, _) => Quat::IDENTITY,
+                (true, [w, x, y, z]) => Quat::from_xyzw(number(x)?, number(y)?, number(z)?, number(w)?),
+            };
+            let shape = Shape { radii, rotation };
+            converter.check_beside(kind, row, shape.check(0))?;
+            shapes.push(shape);
+        }
         Ok(())
     }
 
     /// Whether anything moves by it, or has a width.
     pub fn moves(&self) -> bool {
         self.times.is_some() || self.radii.is_some() || self.velocities.is_some()
+    }
+
+    /// Whether spheres are ellipsoids by it.
+    pub fn stretches(&self) -> bool {
+        self.shapes.is_some()
     }
 
     /// Puts them beside rays, as many as there are numbers.
@@ -118,6 +145,9 @@ impl Beside {
         }
         if let Some(velocities) = &self.velocities {
             spheres = spheres.velocities(velocities);
+        }
+        if let Some(shapes) = &self.shapes {
+            spheres = spheres.shapes(shapes);
         }
         spheres
     }

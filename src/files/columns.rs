@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::bad_file;
-use super::beside::{RADIUS, VELOCITY};
+use super::beside::{RADII, RADIUS, ROTATION, VELOCITY};
 use super::kinds::{Kind, RAYS, SPHERES};
 use crate::error::Result;
 
@@ -24,9 +24,6 @@ pub(super) fn columns<'a>(
     for name in names {
         let mut all = kind.fields.iter().chain(kind.beside);
         let Some(field) = all.position(|f| *f == name) else {
-            if kind.later.contains(&name) {
-                return Err(bad(format!("column '{name}' is not supported yet; known are {known}")));
-            }
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
             if kind.plural == "points" && RAYS.fields.contains(&name) {
                 return Err(bad(format!(
@@ -50,12 +47,27 @@ pub(super) fn columns<'a>(
         }
         columns.push(field);
     }
-    let velocity = VELOCITY.map(|name| kind.place(name).is_some_and(|field| columns.contains(&field)));
-    if velocity.contains(&true) && velocity.contains(&false) {
-        return Err(bad("a velocity takes three columns: vx,vy,vz".into()));
+    let has = |name: &str| kind.place(name).is_some_and(|field| columns.contains(&field));
+    for (what, together) in [
+        ("a velocity takes three columns", &VELOCITY[..]),
+        ("an ellipsoid has three semi-axes", &RADII),
+        ("a rotation takes four columns", &ROTATION),
+    ] {
+        let there = together.iter().filter(|name| has(name)).count();
+        if (1..together.len()).contains(&there) {
+            return Err(bad(format!("{what}: {}", together.join(","))));
+        }
+    }
+    let ellipsoids = has(RADII[0]);
+    if has(ROTATION[0]) && !ellipsoids {
+        return Err(bad("qw,qx,qy,qz turn ellipsoids, whose semi-axes rx,ry,rz are missing".into()));
+    }
+    let radius = ellipsoids.then(|| kind.fields.iter().position(|name| *name == "r")).flatten();
+    if radius.is_some_and(|radius| columns.contains(&radius)) {
+        return Err(bad("column 'r' is of spheres, rx,ry,rz of ellipsoids: one of the two".into()));
     }
     for (field, name) in kind.fields.iter().enumerate() {
-        if (kind.default)(field).is_none() && !columns.contains(&field) {
+        if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
             return Err(bad(format!("column '{name}' is missing; {} need {known}", kind.plural)));
         }
     }

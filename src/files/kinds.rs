@@ -1,6 +1,6 @@
 //! The kinds of tables there are: what their records, their arrays and their columns are called.
 
-use super::beside::{MASK, RADIUS, SKIP_ID, TIME, VELOCITY};
+use super::beside::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, VELOCITY};
 
 /// A kind of table.
 #[derive(Debug)]
@@ -19,8 +19,6 @@ pub(super) struct Kind {
     pub(super) shape: &'static str,
     /// Columns that may be there besides; their places in a row follow those of the fields.
     pub(super) beside: &'static [&'static str],
-    /// Columns that the design knows, but not this release.
-    pub(super) later: &'static [&'static str],
 }
 
 pub(super) static SPHERES: Kind = Kind {
@@ -30,8 +28,19 @@ pub(super) static SPHERES: Kind = Kind {
     positions: 1,
     default: |_| None,
     shape: "(N, 4)",
-    beside: &[MASK, VELOCITY[0], VELOCITY[1], VELOCITY[2]],
-    later: &["rx", "ry", "rz", "qw", "qx", "qy", "qz"],
+    beside: &[
+        MASK,
+        VELOCITY[0],
+        VELOCITY[1],
+        VELOCITY[2],
+        RADII[0],
+        RADII[1],
+        RADII[2],
+        ROTATION[0],
+        ROTATION[1],
+        ROTATION[2],
+        ROTATION[3],
+    ],
 };
 
 pub(super) static RAYS: Kind = Kind {
@@ -46,7 +55,6 @@ pub(super) static RAYS: Kind = Kind {
     },
     shape: "(M, 6), origin and direction, or (M, 8) with t_min and t_max",
     beside: &[MASK, SKIP_ID, TIME, RADIUS],
-    later: &[],
 };
 
 pub(super) static SEGMENTS: Kind = Kind {
@@ -57,7 +65,6 @@ pub(super) static SEGMENTS: Kind = Kind {
     default: |_| None,
     shape: "(M, 6), from and to,",
     beside: &[MASK, SKIP_ID, TIME, RADIUS],
-    later: &[],
 };
 
 pub(super) static POINTS: Kind = Kind {
@@ -68,7 +75,6 @@ pub(super) static POINTS: Kind = Kind {
     default: |_| None,
     shape: "(N, 3), x y z,",
     beside: &[MASK, SKIP_ID],
-    later: &[],
 };
 
 pub(super) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", beside: &[], ..POINTS };
@@ -81,7 +87,6 @@ pub(super) static POSES: Kind = Kind {
     default: |_| None,
     shape: "(N, 7), x y z qw qx qy qz,",
     beside: &[],
-    later: &[],
 };
 
 pub(super) static BULLETS: Kind = Kind {
@@ -92,7 +97,6 @@ pub(super) static BULLETS: Kind = Kind {
     default: |_| None,
     shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
     beside: &[],
-    later: &[],
 };
 
 impl Kind {

@@ -3,7 +3,7 @@
 //! | extension | spheres | rays |
 //! |---|---|---|
 //! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, t_min, direction, t_max |
-//! | `.csv`, `.parquet` | columns `x,y,z,r`, optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
+//! | `.csv`, `.parquet` | columns `x,y,z,r`, or `rx,ry,rz` and optional `qw,qx,qy,qz` instead of `r`; optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
 //! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with what may be beside rays.
@@ -56,6 +56,7 @@ pub use sensor::SensorFile;
 use crate::error::{Error, Result};
 use crate::query::OnBad;
 use crate::records::Sphere;
+use beside::RADII;
 use glam::DVec3;
 use kinds::SPHERES;
 use rows::Converter;
@@ -77,8 +78,13 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
             let half = records.len() as u64 / 2;
             reserve("spheres", &mut records, half.max(1 << 16), path)?;
         }
-        records.push(converter.convert(row)?);
-        beside.push(&SPHERES, &mut converter, row)
+        let mut sphere: Sphere = converter.convert(row)?;
+        beside.push(&SPHERES, &mut converter, row)?;
+        if let Some(shape) = beside.shapes.as_ref().and_then(|shapes| shapes.last()) {
+            sphere.radius = shape.longest();
+        }
+        records.push(sphere);
+        Ok(())
     })?;
     Ok(Table { records, beside, rounding: converter.rounding })
 }
@@ -103,8 +109,11 @@ pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     if source.length().is_none() {
         return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
     }
+    let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
     source.read(&mut |row| {
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
+        // Of an ellipsoid the longest semi-axis; where there are none, these are 0.
+        let r = radii.into_iter().fold(r, |most, field| row.numbers[field].wide.max(most));
         let center = DVec3::new(x, y, z);
         if center.is_finite() && r.is_finite() {
             low = low.min(center - r);

@@ -49,8 +49,8 @@ impl std::ops::AddAssign for Rounding {
     }
 }
 
-/// The longest row there is: a ray with all that may be beside it.
-pub(super) const MOST_FIELDS: usize = 12;
+/// The longest row there is: a sphere with all that may be beside it.
+pub(super) const MOST_FIELDS: usize = 15;
 
 /// One number of a file: as exact as f64 has it, and rounded once. (Text is rounded to f32 directly: by way of f64 it
 /// would be rounded twice.)
@@ -277,6 +277,17 @@ impl Converter {
         }
         self.round(wide, narrow);
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
+    }
+
+    /// Gives the library's complaint about what is beside a record its place in the file.
+    pub(super) fn check_beside(&self, kind: &Kind, row: &Row<'_>, checked: Result<()>) -> Result<()> {
+        match checked {
+            Err(Error::BadRecord { field, value, why, .. }) => {
+                let text = kind.place(field).map(|place| spoken(row, place)).unwrap_or(value);
+                Err(self.bad(row, field, &text, why))
+            }
+            other => other,
+        }
     }
 
     /// Counts what rounding did.

@@ -123,9 +123,10 @@ impl CastPlan {
             );
         }
         gpu.check_precision(query.precision)?;
-        if scene.swept {
+        if scene.changed {
             return Err(Error::Usage(
-                "an encoded query knows no times: spheres that move cannot be asked by one".into(),
+                "an encoded query knows spheres at rest alone: moving ones and ellipsoids cannot be asked by one"
+                    .into(),
             ));
         }
         let too_large = |what, asked, allowed| Err(Error::TooLarge { what, asked, allowed, device: gpu.name().into() });

@@ -1,6 +1,7 @@
 //! GPUs through wgpu. This folder is the only one that names it.
 
 pub(crate) mod adapters;
+mod beside;
 mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;

@@ -41,8 +41,9 @@ impl GpuScene {
             parts.push(part);
         }
         let loss = if before > 0.0 { now / before - 1.0 } else { 0.0 };
-        let (masked, swept) = (given.columns.masks.is_some(), given.columns.velocities.is_some());
-        Ok((Self { parts, largest: crate::cpu::largest_of(spheres), masked, swept, ..self.like(frame) }, loss))
+        let (masked, changed) = (given.columns.masks.is_some(), given.columns.change());
+        let (largest, slimness) = (crate::cpu::largest_of(spheres), given.columns.slimness());
+        Ok((Self { parts, largest, masked, changed, slimness, ..self.like(frame) }, loss))
     }
 
     /// The same with new trees.
@@ -68,7 +69,8 @@ impl GpuScene {
             frame,
             largest: self.largest,
             masked: self.masked,
-            swept: self.swept,
+            changed: self.changed,
+            slimness: self.slimness,
         }
     }
 }

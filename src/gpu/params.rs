@@ -27,7 +27,8 @@ pub(crate) struct Params {
     pub(crate) far: f32,
     pub(crate) sphere_count: u32,
     pub(crate) steps: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) slimness: f32,
+    pub(crate) unused: u32,
 }
 
 impl Params {

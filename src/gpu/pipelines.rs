@@ -20,8 +20,10 @@ pub(crate) struct Overrides {
     pub(crate) picky: bool,
     /// Not everything is what it is at rest.
     pub(crate) moving: bool,
-    /// Spheres move.
-    pub(crate) swept: bool,
+    /// Spheres are held beside: they move, or are ellipsoids.
+    pub(crate) held: bool,
+    /// They are ellipsoids.
+    pub(crate) mapped: bool,
     /// All bodies of a shadow are round: then its program is half as long and twice as fast.
     pub(crate) round: bool,
 }
@@ -103,8 +105,15 @@ impl GpuDevice {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                let Overrides { fast, exact, picky, moving, swept, .. } = own;
-                let values = [("fast", fast), ("exact", exact), ("picky", picky), ("moving", moving), ("swept", swept)];
+                let Overrides { fast, exact, picky, moving, held, mapped, .. } = own;
+                let values = [
+                    ("fast", fast),
+                    ("exact", exact),
+                    ("picky", picky),
+                    ("moving", moving),
+                    ("held", held),
+                    ("mapped", mapped),
+                ];
                 for (name, value) in values {
                     if program.source.contains(&format!("override {name}:")) {
                         constants.push((name, f64::from(u8::from(value))));

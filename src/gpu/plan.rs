@@ -5,13 +5,14 @@ use std::sync::Arc;
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::GpuDevice;
+use super::beside::{beside, words};
 use super::emit::{Maker, Seeds};
 use super::gather::Gather;
 use super::pace::Pace;
 use super::params::{Params, UNIFORM_STEP};
 use super::pipelines::Overrides;
 use super::slot::{Sizes, Slot, Upload};
-use super::spheres::{Beside, GpuScene, beside};
+use super::spheres::GpuScene;
 use crate::cpu::{Batch, CpuScene};
 use crate::error::{Error, Result};
 use crate::extras::Extra;
@@ -79,8 +80,9 @@ impl<'a> Plan<'a> {
             // Somebody has to say that every ray misses.
             ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
         }
-        let (picky, moving, swept) = (host.picks(&batch.extras), host.moves(&batch.extras), host.velocities.is_some());
-        let own = Overrides { picky, moving, swept, ..variant(gpu, batch.query) };
+        let (picky, moving) = (host.picks(&batch.extras), host.moves(&batch.extras));
+        let (held, mapped) = (host.columns.change(), host.columns.maps.is_some());
+        let own = Overrides { picky, moving, held, mapped, ..variant(gpu, batch.query) };
         Ok(Self {
             gpu,
             scene,
@@ -111,8 +113,7 @@ impl<'a> Plan<'a> {
         // One buffer takes all that goes up.
         let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
         let allowed = self.gpu.largest_binding();
-        let beside = if self.swept_pairs() { size_of::<Beside>() as u64 } else { 0 };
-        let one = one + self.extra_bytes(1) + beside;
+        let one = one + self.extra_bytes(1) + self.beside_bytes(1);
         match allowed.saturating_sub(params) / one {
             0 => {
                 let device = self.gpu.name().into();
@@ -126,9 +127,9 @@ impl<'a> Plan<'a> {
         (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
     }
 
-    /// Whether spheres travel with their rays, and move.
-    fn swept_pairs(&self) -> bool {
-        self.host.pairwise && self.host.velocities.is_some()
+    /// What is beside spheres that travel with so many rays.
+    fn beside_bytes(&self, rays: u64) -> u64 {
+        if self.host.pairwise { 4 * rays * words(&self.host.columns) as u64 } else { 0 }
     }
 
     /// What so many rays bring along.
@@ -160,7 +161,7 @@ impl<'a> Plan<'a> {
             seeds: if seeds.made() { seeds.bytes() } else { 0 },
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
-            beside: if self.swept_pairs() { rays * size_of::<Beside>() as u64 } else { 0 },
+            beside: self.beside_bytes(rays),
             extras: self.extra_bytes(rays),
             state: G::state_bytes(rays),
             results: extra + G::result_bytes(rays),
@@ -190,10 +191,9 @@ impl<'a> Plan<'a> {
         if self.host.pairwise {
             let own = first as usize..first as usize + rays.len();
             upload.pairs(&self.host.spheres[own.clone()]);
-            if let Some(velocities) = &self.host.velocities {
-                let each = self.host.spheres[own.clone()].iter().zip(&velocities[own]);
-                upload.beside(each.map(|(sphere, velocity)| beside(sphere, *velocity, u32::MAX)));
-            }
+            let columns = &self.host.columns;
+            let each = own.map(|id| beside(columns, id, &self.host.spheres[id], u32::MAX));
+            upload.beside(words(columns), each);
         }
         if self.brings {
             let extra = |i| {
@@ -216,7 +216,7 @@ impl<'a> Plan<'a> {
             groups.push(part.groups(self.gpu, own, self.walks).await?);
         }
         if groups.is_empty() {
-            let beside = if self.swept_pairs() { &slot.beside } else { &self.gpu.every_bit };
+            let beside = if self.beside_bytes(1) > 0 { &slot.beside } else { &self.gpu.every_bit };
             let group = self.gpu.cast_group(own, [&slot.pairs, beside], None).await?;
             groups.push([group.clone(), group]);
         }

@@ -235,8 +235,12 @@ impl Upload {
         self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs, extras);
     }
 
-    pub(crate) fn beside<T: Pod>(&mut self, beside: impl Iterator<Item = T>) {
-        self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras, beside);
+    /// So many words of each.
+    pub(crate) fn beside<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
+        let first = self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras;
+        for (at, one) in (first..).step_by((4 * words).max(1)).zip(beside) {
+            self.put(at, bytemuck::cast_slice(&one[..words]));
+        }
     }
 
     fn put_each<T: Pod>(&mut self, first: u64, each: impl Iterator<Item = T>) {

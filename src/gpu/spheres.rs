@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use glam::Vec3;
 use wgpu::{BindGroup, Buffer, BufferUsages};
 
 use super::GpuDevice;
+use super::beside::{beside, words};
 use super::pace::Pace;
 use super::params::Params;
 use super::planted::Planted;
 use crate::builder::Builder;
 use crate::error::Result;
-use crate::held::{Columns, Given};
+use crate::held::Given;
 use crate::memory::room;
 use crate::records::Sphere;
 
@@ -49,16 +49,6 @@ const SPHERE: u64 = size_of::<Sphere>() as u64;
 /// Spheres a part at the most: a tree's leaves have 28 bits for where they begin.
 const MOST: u64 = 1 << 28;
 
-/// What is beside a sphere that moves: itself, as it was given, its velocity and its mask. `shaders/brought.wgsl` reads it as words.
-pub(super) type Beside = [u32; 8];
-
-pub(super) fn beside(sphere: &Sphere, velocity: Vec3, mask: u32) -> Beside {
-    let [x, y, z] = sphere.center.to_array();
-    let [vx, vy, vz] = velocity.to_array();
-    let [x, y, z, r, vx, vy, vz] = [x, y, z, sphere.radius, vx, vy, vz].map(f32::to_bits);
-    [x, y, z, r, vx, vy, vz, mask]
-}
-
 /// Spheres on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
@@ -68,8 +58,10 @@ pub(crate) struct GpuScene {
     pub(super) largest: f32,
     /// Whether its spheres have masks.
     pub(super) masked: bool,
-    /// Whether they move.
-    pub(super) swept: bool,
+    /// Whether they are not just where, and what, their records say.
+    pub(super) changed: bool,
+    /// How many times as long as wide the slimmest is; 0 where all are round.
+    pub(super) slimness: f32,
 }
 
 /// Spheres in one buffer.
@@ -78,7 +70,7 @@ pub(crate) struct Part {
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
-    /// What is beside them: masks, or where they move all of [`Beside`]. None where there is nothing.
+    /// What is beside them: masks, or all of [`beside`]. None where there is nothing.
     pub(super) beside: Option<Buffer>,
     pub(crate) planted: Option<Planted>,
     /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
@@ -161,7 +153,7 @@ impl GpuScene {
         let spheres = given.bounds();
         let mut parts = Vec::new();
         let frame = Frame::of(spheres);
-        let capacity = Self::capacity(gpu, given.columns.velocities.is_some())? as usize;
+        let capacity = Self::capacity(gpu, words(&given.columns))? as usize;
         let resident = if pairwise { &[] } else { spheres };
         let trees = Self::has_trees(gpu, spheres.len(), &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
@@ -175,8 +167,9 @@ impl GpuScene {
             parts.push(Part { first, count, spheres, beside, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
-        let (masked, swept) = (given.columns.masks.is_some(), given.columns.velocities.is_some());
-        Ok(Self { parts, paces, frame, largest: crate::cpu::largest_of(spheres), masked, swept })
+        let (masked, changed) = (given.columns.masks.is_some(), given.columns.change());
+        let (largest, slimness) = (crate::cpu::largest_of(spheres), given.columns.slimness());
+        Ok(Self { parts, paces, frame, largest, masked, changed, slimness })
     }
 
     /// Whether rays can walk: every part has a tree, and there is one.
@@ -205,15 +198,16 @@ impl GpuScene {
         count: u32,
     ) -> Result<Option<Buffer>> {
         let own = first as usize..(first + count) as usize;
-        let Columns { masks, velocities } = &given.columns;
-        let masks = masks.as_ref().map(|masks| &masks[own.clone()]);
+        let masks = given.columns.masks.as_ref().map(|masks| &masks[own.clone()]);
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        if let Some(velocities) = velocities {
-            let each = given.spheres[own.clone()].iter().zip(&velocities[own]).enumerate();
-            let mask = |i: usize| masks.map_or(u32::MAX, |masks| masks[i]);
-            let mut all: Vec<Beside> = room(count as usize)?;
-            all.extend(each.map(|(i, (sphere, velocity))| beside(sphere, *velocity, mask(i))));
-            let buffer = gpu.buffer("moving spheres", size_of_val(&all[..]) as u64, usage).await?;
+        let words = words(&given.columns);
+        if words > 0 {
+            let mut all: Vec<u32> = room(count as usize * words)?;
+            for (i, id) in own.enumerate() {
+                let mask = masks.map_or(u32::MAX, |masks| masks[i]);
+                all.extend_from_slice(&beside(&given.columns, id, &given.spheres[id], mask)[..words]);
+            }
+            let buffer = gpu.buffer("moving spheres and ellipsoids", size_of_val(&all[..]) as u64, usage).await?;
             gpu.upload(&buffer, &all).await?;
             return Ok(Some(buffer));
         }
@@ -229,8 +223,8 @@ impl GpuScene {
     }
 
     /// Spheres a binding holds, in whole ranges where it holds one.
-    fn capacity(gpu: &GpuDevice, swept: bool) -> Result<u64> {
-        let most = gpu.largest_binding() / if swept { size_of::<Beside>() as u64 } else { SPHERE };
+    fn capacity(gpu: &GpuDevice, words: usize) -> Result<u64> {
+        let most = gpu.largest_binding() / SPHERE.max(4 * words as u64);
         let unit = if most >= RANGE { RANGE } else { SPAN };
         let capacity = (most / unit * unit).min(MOST);
         if capacity == 0 {
@@ -253,6 +247,6 @@ impl GpuScene {
     /// What the filter has to know.
     pub(crate) fn framed(&self, params: Params) -> Params {
         let Frame { scale, middle, far, .. } = self.frame;
-        Params { scale, middle, far, largest: self.largest, ..params }
+        Params { scale, middle, far, largest: self.largest, slimness: self.slimness, ..params }
     }
 }

@@ -1,0 +1,34 @@
+// A ray and an ellipsoid, told where it is a ball. Twin of src/cpu/mapped.rs: same operations; the reasons are told there.
+
+// The rows of a matrix.
+struct Map {
+  x: HighLow,
+  y: HighLow,
+  z: HighLow,
+}
+
+// A row times a vector, both as pairs.
+fn along_row(row: HighLow, v: HighLow) -> vec2<f32> {
+  let x = two_product(row.high.x, v.high.x);
+  let y = two_product(row.high.y, v.high.y);
+  let z = two_product(row.high.z, v.high.z);
+  let xy = two_sum(x.x, y.x);
+  let all = two_sum(xy.x, z.x);
+  let rest = ((x.y + y.y) + z.y) + (xy.y + all.y) + (dot3(row.high, v.low) + dot3(row.low, v.high));
+  return two_sum(all.x, rest);
+}
+
+// A vector through the map.
+fn image(map: Map, v: HighLow) -> HighLow {
+  let x = along_row(map.x, v);
+  let y = along_row(map.y, v);
+  let z = along_row(map.z, v);
+  return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
+}
+
+// A pair where its ellipsoid, scaled as the ball around it, is a ball.
+fn map_scaled(s: Scaled, map: Map) -> Scaled {
+  let e = image(map, HighLow(s.eh, s.el));
+  let d = image(map, HighLow(s.d, s.dl));
+  return ranged(Scaled(e.high, e.low, d.high, s.r, d.low, s.rl, s.noise, s.length, s.direction));
+}

@@ -1,0 +1,34 @@
+//! What is beside spheres on a device that are not just where, and what, their records say. `shaders/brought.wgsl` reads it as words.
+
+use crate::ellipsoid::Map;
+use crate::held::Columns;
+use crate::records::Sphere;
+
+/// The sphere as it was given, its velocity and its mask.
+const MOVING: usize = 8;
+
+/// What is beside an ellipsoid: all of that, and its map.
+const MOST: usize = MOVING + size_of::<Map>() / 4;
+
+/// Words beside each sphere; 0 where spheres are what they are, though they may have masks.
+pub(super) fn words(columns: &Columns) -> usize {
+    match columns {
+        Columns { maps: Some(_), .. } => MOST,
+        Columns { velocities: Some(_), .. } => MOVING,
+        _ => 0,
+    }
+}
+
+/// What is beside a sphere, in as many words as [`words`] says.
+pub(super) fn beside(columns: &Columns, id: usize, sphere: &Sphere, mask: u32) -> [u32; MOST] {
+    let [x, y, z] = sphere.center.to_array();
+    let velocity = columns.velocities.as_ref().map_or(glam::Vec3::ZERO, |velocities| velocities[id]);
+    let [vx, vy, vz] = velocity.to_array();
+    let mut all = [0; MOST];
+    all[..7].copy_from_slice(&[x, y, z, sphere.radius, vx, vy, vz].map(f32::to_bits));
+    all[7] = mask;
+    if let Some(maps) = &columns.maps {
+        all[MOVING..].copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&maps[id])));
+    }
+    all
+}
