@@ -238,7 +238,7 @@ fn the_tree_finds_what_tests_of_all_find() {
         ("touching", (0..200).map(|i| Ellipsoid::new([i as f32 * 0.5 - 50.0, 0.0, 0.0], [0.25, 0.5, 0.125])).collect()),
     ];
     for (name, list) in &scenes {
-        let rays = rays_at(list, 700, n);
+        let rays = rays_at(list, 250, n);
         let ellipsoids = Ellipsoids::new(list.iter().copied());
         let segments = Segments::new(rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(2.0).to_array()]));
         for device in devices() {

@@ -1,4 +1,4 @@
-//! Spheres that move, rays with a width, and segments, from files and to files.
+//! Spheres that move, ellipsoids, rays with a width, and segments, from files and to files.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
 
@@ -47,6 +47,51 @@ fn pictures_at_an_instant_and_projectiles() {
     assert_eq!(folder.text("out.csv"), "t,id\n4.0,1\n3.5,1\n,\n");
     folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --query count --device gpu");
     assert_eq!(folder.text("out.csv"), "count\n1\n1\n0\n");
+}
+
+#[test]
+fn ellipsoids_are_rows_of_the_table_of_spheres() {
+    let folder = Folder::new();
+    folder.write("e.csv", "x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,1,2,3,1,0,0,0\n10,0,0,3,1,1,2,0,0,2\n");
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n-10,0,0,1,0,0\n10,10,0,0,-1,0\n0,0,0,0,0,1\n0,5,0,1,0,0\n");
+    for device in ["cpu", "gpu"] {
+        let cast = |query: &str| {
+            folder.right(&format!("cast e.csv r.csv -o out.csv -q --device {device} --query {query}"));
+            folder.text("out.csv")
+        };
+        assert_eq!(cast("closest"), "t,id\n9.0,0\n7.0,1\n0.0,0\n,\n");
+        assert_eq!(cast("interval"), "t_enter,t_exit,id\n9.0,11.0,0\n7.0,13.0,1\n-3.0,3.0,0\n,,\n");
+        assert_eq!(cast("occluded"), "occluded\ntrue\ntrue\ntrue\nfalse\n");
+        assert_eq!(cast("count"), "count\n2\n1\n1\n0\n");
+        assert_eq!(cast("all"), "ray,t_enter,t_exit,id\n0,9.0,11.0,0\n0,19.0,21.0,1\n1,7.0,13.0,1\n2,-3.0,3.0,0\n");
+        assert_eq!(cast("nearest --k 1"), "ray,t_enter,t_exit,id\n0,9.0,11.0,0\n1,7.0,13.0,1\n2,-3.0,3.0,0\n");
+    }
+    // An origin is subtracted from centres alone; `auto` finds the middle of the balls around them.
+    folder.right("cast e.csv r.csv -o out.csv -q --origin 100,-7,3");
+    assert_eq!(folder.text("out.csv"), "t,id\n9.0,0\n7.0,1\n0.0,0\n,\n");
+    let done = folder.right("cast e.csv r.csv -o out.csv --origin auto");
+    assert!(done.errors.contains("origin 5,0,0"), "{}", done.errors);
+    folder.write("p.csv", "x,y,z\n0,0,2.5\n2.5,0,0\n");
+    folder.right("contains e.csv p.csv -o out.csv -q --precision standard");
+    assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
+    // What is asked of spheres alone.
+    folder.write("out.csv", "before").write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
+    for (arguments, code, words) in [
+        ("r.csv --query approach", 2, "nearest passes are for spheres: this scene holds ellipsoids"),
+        (
+            "r.csv --precision exact",
+            3,
+            "cannot promise precision 'exact': the scene holds ellipsoids; use fast or standard",
+        ),
+        ("wide.csv", 2, "rays with a radius are for spheres: this scene holds ellipsoids"),
+        ("r.csv --compare", 2, "--compare is for spheres: e.csv holds ellipsoids (columns rx,ry,rz)"),
+        ("r.csv --plot p.png", 2, "--plot is for spheres: e.csv holds ellipsoids"),
+        ("r.csv --with normal", 2, "--with is for spheres: e.csv holds ellipsoids"),
+    ] {
+        let done = folder.run(&format!("cast e.csv -o out.csv {arguments}"));
+        assert_eq!((done.code, folder.text("out.csv")), (code, "before".into()), "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(words), "{arguments}: expected '{words}' in {}", done.errors);
+    }
 }
 
 #[test]

@@ -51,6 +51,8 @@ Files:
   whether a segment meets anything, --query approach where it passes nearest.
   Spheres may have columns vx,vy,vz: at time t they are at x + t vx and so on. Rays and segments may have a time
   (--motion at-time), and a radius: a ball on its way, which meets spheres with its surface.
+  Spheres may be ellipsoids: columns rx,ry,rz instead of r, and optional qw,qx,qy,qz, the rotation from their own axes to
+  those of the file. --query closest, occluded, interval, count, all and nearest, at precision fast and standard.
   Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Their rays are made on
   the device, and so are a sensor's: 12 bytes a point or a few tables go there, no rays. A sensor file is TOML:
     elevations_deg = { from = -25, through = 15, count = 64 }   # or a list; up from the sensor's x, y plane

@@ -64,7 +64,9 @@ impl Files<'_> {
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
         self.check_rest(spheres.beside.moves(), "columns vx,vy,vz")?;
-        self.check_rest(spheres.beside.stretches(), "columns rx,ry,rz")?;
+        if spheres.beside.stretches() {
+            self.check_round()?;
+        }
         let count = spheres.records.len();
         let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
@@ -150,6 +152,16 @@ impl Files<'_> {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Refuses what is not done with ellipsoids.
+    fn check_round(&self) -> Result<()> {
+        let args = self.args;
+        let asked = [("--compare", args.compare), ("--plot", args.plot.is_some()), ("--with", !args.with.is_empty())];
+        asked.into_iter().find(|(_, asked)| *asked).map_or(Ok(()), |(option, _)| {
+            let spheres = self.spheres.display();
+            Err(Error::Usage(format!("{option} is for spheres: {spheres} holds ellipsoids (columns rx,ry,rz)")))
+        })
     }
 
     /// Refuses, with figures, what this machine has no room for.

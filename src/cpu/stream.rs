@@ -59,12 +59,13 @@ impl Met {
 }
 
 impl StreamRay {
-    /// Comes so much nearer to everything, in scaled units; and knows of nothing any more that it is met for certain: spheres are not
-    /// as large as a leaf has them.
+    /// Comes so much nearer to everything, in scaled units, along itself too. What is met for certain is so with that much to spare.
     pub(crate) fn grow(&mut self, by: f32) {
         if by > 0.0 {
-            self.begin = f32::INFINITY;
             let by = by * 1.000_001;
+            (self.near, self.far) = ((self.near - by).next_down(), (self.far + by).next_up());
+            (self.begin, self.end) = ((self.begin + by).next_up(), (self.end - by).next_down());
+            self.margin = (self.margin + by).next_up();
             for k in 0..3 {
                 let more = (by * self.inverse[k].abs()) * 1.000_001;
                 self.enter[k] -= more;

@@ -192,8 +192,10 @@ impl<'a> Plan<'a> {
             let own = first as usize..first as usize + rays.len();
             upload.pairs(&self.host.spheres[own.clone()]);
             let columns = &self.host.columns;
-            let each = own.map(|id| beside(columns, id, &self.host.spheres[id], u32::MAX));
-            upload.beside(words(columns), each);
+            if columns.change() {
+                let each = own.map(|id| beside(columns, id, &self.host.spheres[id], u32::MAX));
+                upload.beside(words(columns), each);
+            }
         }
         if self.brings {
             let extra = |i| {

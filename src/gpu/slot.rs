@@ -235,10 +235,10 @@ impl Upload {
         self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs, extras);
     }
 
-    /// So many words of each.
+    /// So many words of each, at least one.
     pub(crate) fn beside<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
         let first = self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras;
-        for (at, one) in (first..).step_by((4 * words).max(1)).zip(beside) {
+        for (at, one) in (first..).step_by(4 * words).zip(beside) {
             self.put(at, bytemuck::cast_slice(&one[..words]));
         }
     }

@@ -219,7 +219,11 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
         ("missing", of(PLAIN, "x,y,z\n1,2,3\n"), "column 'r' is missing; spheres need x,y,z,r"),
         ("unknown", of(PLAIN, "x,y,z,radius\n1,2,3,4\n"), "unknown column 'radius' (did you mean 'r'?)"),
         ("rays", of(PLAIN, RAYS), "column 'ox' is one of rays; the order is SPHERES, then RAYS"),
-        ("later", of(PLAIN, "x,y,z,r,rx\n1,2,3,4,5\n"), "column 'rx' is not supported yet"),
+        (
+            "slim",
+            of(PLAIN, "x,y,z,rx,ry,rz\n1,2,3,4,5,0\n"),
+            "row 1 (index 0): rz is 0: a semi-axis must be finite and larger",
+        ),
         (
             "half",
             schema(
