@@ -127,7 +127,7 @@ fn rays_at(ellipsoids: &[Ellipsoid], count: usize, n: &mut Numbers) -> Vec<Ray> 
     let ray = |i: usize, n: &mut Numbers| {
         let target = ellipsoids[i * 7919 % ellipsoids.len()];
         let (from, aside) = (Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()) * 1.1 * target.radii.max_element());
-        let to = target.center + if i % 3 == 0 { aside } else { aside * 0.1 };
+        let to = target.center + if i.is_multiple_of(3) { aside } else { aside * 0.1 };
         let ray = Ray::new(from, (to - from) * (0.1 + n.unit()));
         match i % 4 {
             0 => ray.line(),
