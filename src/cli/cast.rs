@@ -81,6 +81,7 @@ Examples:
   umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
   umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
+  umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60 --with point,angle
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -139,9 +140,10 @@ pub(crate) struct CastArgs {
     k: Option<u32>,
     /// What else of each hit of `closest` to write, in this order
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
-        ("point", "where the sphere was met: px, py, pz", With::Point),
+        ("point", "where the sphere was met, wherever it then was: px, py, pz", With::Point),
         ("normal", "the outward unit normal there: nx, ny, nz", With::Normal),
-        ("angle", "between the way back along the ray and the normal, in radians: angle_rad", With::Angle),
+        ("angle", "between the way back along the ray, as the sphere sees it, and the normal, in radians: angle_rad",
+         With::Angle),
         ("distance", "t times the length of the direction: distance", With::Distance),
     ]))]
     pub(crate) with: Vec<With>,

@@ -142,7 +142,7 @@ impl Files<'_> {
     /// Refuses what is told of spheres at rest and of rays without a width alone.
     fn check_rest(&self, moves: bool, what: &str) -> Result<()> {
         let args = self.args;
-        let asked = [("--compare", args.compare), ("--plot", args.plot.is_some()), ("--with", !args.with.is_empty())];
+        let asked = [("--compare", args.compare), ("--plot", args.plot.is_some())];
         match asked.into_iter().find(|(_, asked)| moves && *asked) {
             Some((option, _)) => Err(Error::Usage(format!(
                 "{option} knows spheres at rest and rays without a width alone, not what {what} say"
