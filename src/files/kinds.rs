@@ -91,7 +91,7 @@ pub(super) static BULLETS: Kind = Kind {
     positions: 2,
     default: |_| None,
     shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
-    beside: &[],
+    beside: &[RADIUS],
     later: &[],
 };
 
