@@ -42,7 +42,7 @@ Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
         or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
   .csv  columns by name. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and
-        inf), mask, skip_id; points: x,y,z, optional mask, skip_id. A ray meets only spheres whose mask shares a bit with its
+        inf), mask, skip_id; points: x,y,z, optional mask, skip_id, time. A ray meets only spheres whose mask shares a bit with its
         own (without the column: every bit), and never sphere number skip_id (an empty cell: skips none)
   .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, mask and skip_id
         UInt32, Int32 or Int64; read by row groups
@@ -205,7 +205,7 @@ pub(crate) struct CastArgs {
 }
 
 /// The parser of `--time-range`.
-fn time_range(text: &str) -> Result<[f32; 2], String> {
+pub(crate) fn time_range(text: &str) -> Result<[f32; 2], String> {
     let given = numbers(text, "from,to", &[2])?;
     let [from, to] = [given[0].narrow, given[1].narrow];
     if !from.is_finite() || !to.is_finite() || from > to {

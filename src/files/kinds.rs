@@ -67,7 +67,7 @@ pub(super) static POINTS: Kind = Kind {
     positions: 1,
     default: |_| None,
     shape: "(N, 3), x y z,",
-    beside: &[MASK, SKIP_ID],
+    beside: &[MASK, SKIP_ID, TIME],
     later: &[],
 };
 
