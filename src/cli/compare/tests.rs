@@ -151,18 +151,18 @@ fn parts_add_up_and_keep_their_numbers() {
 /// Bounds are those of the pair as it is: of a sphere that has come near, of a ball that is as large as both.
 #[test]
 fn what_moves_is_held_to_its_own_bounds() {
-    let (spheres, velocities) = ([Sphere::new([1000.0, 0.0, 0.0], 1.0)], [Vec3::new(-10.0, 0.0, 0.0)]);
-    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
+    let (spheres, velocities) = ([Sphere::new([1000.0, -24.75, 0.0], 1.0)], [Vec3::new(-10.0, 0.25, 0.0)]);
+    let along = |y: f32| [Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
     let query = Query::at(Precision::Standard);
     let beside = |time: f32, radius: f32| Beside {
         times: Some(vec![9.0, time]),
         radii: Some(vec![9.0, radius]),
         ..Beside::default()
     };
-    let of = |beside: &Beside, query: &Query, t: f32, off: f32| {
+    let of = |y: f32, beside: &Beside, query: &Query, t: f32, off: f32| {
         let input = Input {
             spheres: &spheres,
-            rays: &rays,
+            rays: &along(y),
             first: 7,
             query,
             pairwise: false,
@@ -171,12 +171,11 @@ fn what_moves_is_held_to_its_own_bounds() {
         };
         broken(&input.compare(&[hit(t + off, 0)], &[hit(t, 0)]), query.precision).is_some()
     };
-    // At time 99 it is at 10: what would be within the bounds of one at 1000 is not within those of this one.
-    let off = 1e-5;
-    assert!(of(&beside(99.0, 0.0), &query, 9.0, 1e-4) && !of(&beside(99.0, 0.0), &query, 9.0, 2e-6));
-    assert!(!of(&beside(0.0, 0.0), &query, 999.0, 10.0 * off));
+    // At time 99 it is at 10, 0; at time 0 the ray passes it by, and anything goes.
+    assert!(of(0.0, &beside(99.0, 0.0), &query, 9.0, 1e-4) && !of(0.0, &beside(99.0, 0.0), &query, 9.0, 2e-6));
+    assert!(!of(0.0, &beside(0.0, 0.0), &query, 9.0, 1e-4));
     // A graze of both is none of the sphere alone.
-    let aside = [Ray::new([0.0, 1.5_f32.next_up(), 0.0], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
+    let aside = along(1.5_f32.next_up());
     let fast = Query::at(Precision::Fast);
     let flags = |radius: f32| {
         let beside = beside(99.0, radius);
@@ -192,10 +191,9 @@ fn what_moves_is_held_to_its_own_bounds() {
         input.compare(&[hit(10.0, 0)], &[Hit::MISS]).flags_grazing
     };
     assert_eq!([flags(0.0), flags(0.5), flags(0.75)], [0, 1, 0]);
-    // Both come nearer by 11, so that 1e-4 of a unit of time is far.
-    let with = Query { motion: Motion::WithRay, ..query };
-    let t = 999.0 / 11.0;
-    assert!(of(&beside(0.0, 0.0), &with, t, 1e-3) && !of(&beside(0.0, 0.0), &with, t, 2e-5));
+    // Both come nearer by 11, and it by 0.25 aside: as it stands the ray would pass it by.
+    let (with, none) = (Query { motion: Motion::WithRay, ..query }, beside(0.0, 0.0));
+    assert!(of(-2.0, &none, &with, 90.0, 1e-3) && !of(-2.0, &none, &with, 90.0, 2e-5));
 }
 
 /// Rays about tangent to small, large, near and far spheres, a part of them with an end on a root: where plain f32 is wrong
