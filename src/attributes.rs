@@ -2,15 +2,19 @@
 //!
 //! All of it comes from the foot of the perpendicular, in f64: `origin + t · direction − center` loses the digits of a small
 //! sphere far away, and those of `t` (Haines, Günther and Akenine-Möller, Ray Tracing Gems, chapter 7). With p from the foot to
-//! the centre and h the half chord, the normal is −(p ± h d̂)/r, and the angle has sine |p|/r and cosine ±h/r.
+//! the centre and h the half chord, the normal is −(p ± h d̂)/r, and the angle has sine |p|/r and cosine ±h/r. Of what moves, all of
+//! this is as the sphere sees it; a ray with a radius meets a sphere that is larger by its own.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::batch::Rays;
+use crate::cpu::moving::{Moves, Target};
 use crate::error::{Error, Result};
-use crate::foot::Foot;
+use crate::extras::Extras;
+use crate::foot::{Foot, less};
 use crate::memory::room;
+use crate::query::{Motion, Query};
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::Scene;
 
@@ -21,38 +25,46 @@ use crate::scene::Scene;
 /// turned by 2⁻⁵⁰ E/h, at most by √(2⁻⁵⁰ E/r), which shows only where a ray grazes what is far away. They do not inherit the
 /// error of `t`, which only says which root was met. Where a ray starts on the way out of a ball within one rounding of `t` it
 /// is the start that is described.
+///
+/// A sphere that moves is where it is at the ray's time, or with [`Motion::WithRay`] at the root itself, and then path and angle
+/// are what the sphere sees: along w, the ray's direction less the sphere's velocity v. In the bounds E is measured at the time for
+/// which t is 0, r has the ray's radius added, and with [`Motion::WithRay`] the point may be off by 2⁻⁵⁰ |v|/|w| (E + E r/h) besides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attributes {
-    /// Where the sphere was met: on its surface, or where the ray starts when that is inside (`inside = enter`).
+    /// Where the sphere was met: on its surface, or where the ray starts when that is inside (`inside = enter`). A ray with a radius
+    /// touches the sphere there; where it starts overlapping the sphere, it is its start drawn towards the centre, by as much as its
+    /// radius is of the sum of both.
     pub point: Vec3,
-    /// The outward unit normal there: away from the centre. Zero for a radius of 0 and at the centre.
+    /// The outward unit normal there: away from the centre, where the sphere then is. Zero for a radius of 0 and at the centre.
     pub normal: Vec3,
-    /// Between the way back along the ray and the normal, in radians: 0 straight on, π/2 grazing, above on the way out. 0 where
-    /// there is no normal.
+    /// Between the way back along the ray, as the sphere sees it, and the normal, in radians: 0 straight on, π/2 grazing, above on the
+    /// way out. 0 where there is no normal, and where ray and sphere keep their distance.
     pub angle: f32,
-    /// `t · |direction|`: how far from the origin, negative behind it; infinite beyond the largest f32. As exact as `t`.
+    /// `t · |direction|`: how far from the origin the ray has come, whatever moves; negative behind it; infinite beyond the largest
+    /// f32. As exact as `t`.
     pub distance: f32,
 }
 
 impl Attributes {
     /// What a miss has: NaN, as far away as can be.
     pub const MISS: Self = Self { point: Vec3::NAN, normal: Vec3::NAN, angle: f32::NAN, distance: f32::INFINITY };
+
+    /// Of a hit, on a sphere that may move, of a ray that may have a radius.
+    fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
+        let Met { center, offset, inward, sine, cosine, way } = Met::of(hit, ray, target);
+        Self {
+            point: (center + inward * offset).as_vec3(),
+            normal: offset.normalize_or_zero().as_vec3(),
+            angle: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
+            distance: (f64::from(hit.t) * way) as f32,
+        }
+    }
 }
 
 impl Hit {
-    /// The point, normal, angle and distance of a hit of this ray on this sphere; [`Attributes::MISS`] of a miss.
+    /// The point, normal, angle and distance of a hit of this ray on this sphere, at rest; [`Attributes::MISS`] of a miss.
     pub fn attributes(&self, ray: &Ray, sphere: &Sphere) -> Attributes {
-        if !self.is_hit() {
-            return Attributes::MISS;
-        }
-        let Met { offset, sine, cosine } = Met::of(self, ray, sphere);
-        let distance = f64::from(self.t) * ray.direction.as_dvec3().length();
-        Attributes {
-            point: (sphere.center.as_dvec3() + offset).as_vec3(),
-            normal: offset.normalize_or_zero().as_vec3(),
-            angle: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
-            distance: distance as f32,
-        }
+        if self.is_hit() { Attributes::of(self, ray, &Target::at_rest(sphere)) } else { Attributes::MISS }
     }
 
     /// The point that was met, on the sphere's surface: from the foot of the perpendicular, in f64, not from
@@ -69,20 +81,22 @@ impl Hit {
 }
 
 impl Scene {
-    /// What each hit of [`closest`](Self::closest) was like, from these rays and the scene's spheres, on every core: one
-    /// record a hit, [`Attributes::MISS`] for a miss. Asks no device, and needs no more memory than the answer.
+    /// What each hit of [`closest`](Self::closest) was like, from these rays, with all that they bring along, and the scene's spheres, on
+    /// every core: one record a hit, [`Attributes::MISS`] for a miss. `query` is the one that was asked: how spheres move is all that
+    /// matters of it. Asks no device, and needs no more memory than the answer.
     ///
     /// # Errors
     /// [`Error::LengthsDiffer`] unless there is one hit a ray, [`Error::BadRecord`] for a hit on a sphere that the scene does
     /// not have, [`Error::Usage`] for ellipsoids, [`Error::OutOfMemory`].
-    pub fn attributes<'a>(&self, rays: impl Into<Rays<'a>>, hits: &[Hit]) -> Result<Vec<Attributes>> {
+    pub fn attributes<'a>(&self, rays: impl Into<Rays<'a>>, hits: &[Hit], query: &Query) -> Result<Vec<Attributes>> {
         let rays = rays.into();
         let (left, right) = (rays.len() as u64, hits.len() as u64);
         if left != right {
             return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "hits", right });
         }
         self.check_round("attributes of hits")?;
-        let spheres = &self.host.spheres;
+        rays.extras.check(rays.len())?;
+        let (spheres, velocities) = (&self.host.spheres, &self.host.columns.velocities);
         if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= spheres.len()) {
             let (index, value) = (index as u64, hits[index].id.to_string());
             return Err(Error::BadRecord {
@@ -93,10 +107,14 @@ impl Scene {
                 why: "the scene has no such sphere",
             });
         }
+        let relative = velocities.is_some() && query.motion == Motion::WithRay;
+        let extras = Extras { relative, ..rays.extras };
         let mut list = room(hits.len())?;
-        let one = |(i, hit): (usize, &Hit)| match (rays.ray(i), spheres.get(hit.id as usize)) {
-            (Some(ray), Some(sphere)) => hit.attributes(&ray, sphere),
-            _ => Attributes::MISS,
+        let one = |(i, hit): (usize, &Hit)| {
+            let id = hit.id as usize;
+            let (Some(ray), Some(sphere)) = (rays.ray(i), spheres.get(id)) else { return Attributes::MISS };
+            let velocity = velocities.as_ref().map(|velocities| velocities[id]);
+            Attributes::of(hit, &ray, &Target::new(sphere, velocity, None, &extras.of(i)))
         };
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)
@@ -105,24 +123,43 @@ impl Scene {
 
 /// Where a sphere was met.
 struct Met {
-    /// From the centre.
+    /// The sphere's centre, then.
+    center: DVec3,
+    /// From there to the ray's own point.
     offset: DVec3,
+    /// How much of that lies in the sphere: its part of the sum of its radius and the ray's.
+    inward: f64,
     /// Of the angle of incidence, times a common factor.
     sine: f64,
     cosine: f64,
+    /// The length of the ray's direction.
+    way: f64,
 }
 
 impl Met {
-    fn of(hit: &Hit, ray: &Ray, sphere: &Sphere) -> Self {
-        let (d, e) = (ray.direction.as_dvec3(), sphere.center.as_dvec3() - ray.origin.as_dvec3());
-        let (r, t, length) = (f64::from(sphere.radius), f64::from(hit.t), d.length());
-        let Foot { t: foot, p, half } = Foot::of(e, d, r);
+    fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
+        let sphere = target.sphere;
+        let Moves { velocity, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
+        let v = if relative { velocity.as_dvec3() } else { DVec3::ZERO };
+        let (c, along) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
+        // Without a rounding: both have 24 bits.
+        let moved = velocity.as_dvec3() * f64::from(time);
+        let e = less(c, moved, ray.origin.as_dvec3());
+        let d = less(along, low.as_dvec3(), v);
+        let (own, r) = (f64::from(sphere.radius), f64::from(sphere.radius) + f64::from(radius));
+        let inward = if r > 0.0 { own / r } else { 1.0 };
+        let way = (along + low.as_dvec3()).length();
+        let (t, length) = (f64::from(hit.t), d.length());
         let start = f64::from(ray.t_min);
-        // A solid ball is met where a ray starts within it, however little: where that is, f64 knows.
+        let center = |t: f64| c + moved + if relative { t * v } else { DVec3::ZERO };
+        let Foot { t: foot, p, half } = Foot::of(e, d, r);
+        // A solid ball is met where a ray starts within it, however little: where that is, f64 knows. So is one that keeps its
+        // distance from the ray, for which there is no foot.
         let within = (start - foot) * length + half;
-        if t == start && within > (e.length() + r) * (-48.0_f64).exp2() {
+        if length == 0.0 || (t == start && within > (e.length() + r) * (-48.0_f64).exp2()) {
             let offset = t * d - e;
-            return Self { offset, sine: offset.cross(d).length(), cosine: -offset.dot(d) };
+            let cosine = if length == 0.0 { 1.0 } else { -offset.dot(d) };
+            return Self { center: center(t), offset, inward, sine: offset.cross(d).length(), cosine, way };
         }
         // On which side of the foot: as t says, unless f32 can hardly tell the roots apart. Then it is the first one, which a
         // ray from before it meets under every policy.
@@ -132,6 +169,6 @@ impl Met {
         let offset = side * (d / length) - p;
         let reach = offset.length();
         let offset = if reach > 0.0 { offset * (r / reach) } else { offset };
-        Self { offset, sine: p.length(), cosine: -side }
+        Self { center: center(foot + side / length), offset, inward, sine: p.length(), cosine: -side, way }
     }
 }

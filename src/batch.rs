@@ -183,6 +183,12 @@ impl<'a> Points<'a> {
         Self { extras: Extras { masks: Some(masks), ..self.extras }, ..self }
     }
 
+    /// Gives each point a time, at which it looks at spheres that move. Without, 0.
+    #[must_use]
+    pub fn times(self, times: &'a [f32]) -> Self {
+        Self { extras: Extras { times: Some(times), ..self.extras }, ..self }
+    }
+
     /// Names for each point one sphere that it does not look at; [`NO_SPHERE`](crate::NO_SPHERE) for none.
     #[must_use]
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {

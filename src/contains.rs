@@ -8,13 +8,13 @@ use crate::batch::{Points, Rays};
 use crate::emit::here;
 use crate::error::Result;
 use crate::memory::room;
-use crate::query::{Ends, Inside, Query, Touch};
+use crate::query::{Ends, Inside, Motion, Query, Touch};
 use crate::records::{Hit, Holders};
 use crate::scene::{Caller, Scene};
 
 impl Scene {
-    /// For each point how many spheres hold it, their surfaces included, and the lowest of their ids. Of the query only the precision
-    /// and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) every answer is that of
+    /// For each point how many spheres hold it, their surfaces included, and the lowest of their ids. Spheres that move are where they
+    /// are at the point's [time](Points::times). Of the query only the precision and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) every answer is that of
     /// [`Sphere::contains`](crate::Sphere::contains). In the report a point that is in any sphere is a hit.
     ///
     /// # Errors
@@ -26,7 +26,8 @@ impl Scene {
     /// Holders of points. Who the first is, is asked for those alone that there are any of.
     pub(crate) async fn holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
         let start = Instant::now();
-        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, ..*query };
+        let query =
+            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, ..*query };
         let first = Some(points.first).filter(|first| *first > 0);
         let rays = Rays { first, extras: points.extras, ..here(points.records).into() };
         let counts = self.counted(rays, &query, caller).await?;

@@ -54,6 +54,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) lows: Option<&'a [[f32; 3]]>,
     /// Whether spheres move while rays travel.
     pub(crate) relative: bool,
+    /// Whether t then counts from each ray's own time, and not from 0: who asks so keeps to the time range.
+    pub(crate) launched: bool,
 }
 
 /// Does something to each column.
@@ -108,6 +110,9 @@ impl Extras<'_> {
         }
         let Some([from, to]) = span else { return Ok(()) };
         let outside = "outside the time range of the scene, in which its spheres are known to move";
+        if self.launched {
+            return Ok(());
+        }
         if !self.relative {
             return if (from..=to).contains(&time) { Ok(()) } else { bad("time", time, outside) };
         }
@@ -124,7 +129,7 @@ impl Extras<'_> {
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         let (masks, skip_ids, times, radii, lows) =
             each_column!(self, |column| { &column[range.start.min(column.len())..range.end.min(column.len())] });
-        Self { masks, skip_ids, times, radii, lows, relative: self.relative }
+        Self { masks, skip_ids, times, radii, lows, relative: self.relative, launched: self.launched }
     }
 
     /// Ray `i`'s.
@@ -136,7 +141,7 @@ impl Extras<'_> {
             mask: mask.unwrap_or(none.mask),
             skip_id: skip_id.unwrap_or(none.skip_id),
             // With spheres that move while it travels, t is time.
-            time: if self.relative { 0.0 } else { time.unwrap_or(none.time) },
+            time: if self.relative && !self.launched { 0.0 } else { time.unwrap_or(none.time) },
             radius: radius.unwrap_or(none.radius),
             low: low.unwrap_or(none.low),
             relative: u32::from(self.relative),
@@ -147,7 +152,7 @@ impl Extras<'_> {
     pub(crate) fn some(&self, numbers: impl Iterator<Item = usize> + Clone) -> OwnExtras {
         let (masks, skip_ids, times, radii, lows) =
             each_column!(self, |column| numbers.clone().map(|i| column[i]).collect());
-        OwnExtras { masks, skip_ids, times, radii, lows, relative: self.relative }
+        OwnExtras { masks, skip_ids, times, radii, lows, relative: self.relative, launched: self.launched }
     }
 }
 
@@ -160,6 +165,7 @@ pub(crate) struct OwnExtras {
     radii: Option<Vec<f32>>,
     lows: Option<Vec<[f32; 3]>>,
     relative: bool,
+    launched: bool,
 }
 
 impl OwnExtras {
@@ -171,6 +177,7 @@ impl OwnExtras {
             radii: self.radii.as_deref(),
             lows: self.lows.as_deref(),
             relative: self.relative,
+            launched: self.launched,
         }
     }
 }

@@ -22,3 +22,16 @@ impl Foot {
         Self { t, p, half }
     }
 }
+
+/// a + b − c, as exact as f64 holds it however much of them cancels: what two sums lose is added last (Knuth's TwoSum).
+pub(crate) fn less(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
+    let (sum, lost) = two_sum(a, b);
+    let (rest, more) = two_sum(sum, -c);
+    rest + (lost + more)
+}
+
+fn two_sum(a: DVec3, b: DVec3) -> (DVec3, DVec3) {
+    let sum = a + b;
+    let other = sum - a;
+    (sum, (a - (sum - other)) + (b - other))
+}

@@ -4,6 +4,8 @@
 mod common;
 #[cfg(feature = "cli")]
 mod folder;
+#[path = "attributes/moving.rs"]
+mod moving;
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -87,7 +89,7 @@ fn ten_thousand_exact_rows() {
         ] {
             let query = Query { inside, precision, ..Query::default() };
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let were = pairs.attributes(&rays, &hits).unwrap();
+            let were = pairs.attributes(&rays, &hits, &query).unwrap();
             let mut worst = Worst::default();
             for (i, ((row, hit), was)) in rows.iter().zip(hits.iter()).zip(&were).enumerate() {
                 // Wrong flags of f32 are another test's; tangent rows have no chord.
@@ -128,8 +130,9 @@ fn exact_ricochets() {
         truths.push((DVec3::from_slice(&f64s[4..7]), f64s[10]));
     }
     let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
-    let hits = blocking::closest(&pairs, &rays, &Query::at(Precision::Exact)).unwrap();
-    let were = pairs.attributes(&rays, &hits).unwrap();
+    let query = Query::at(Precision::Exact);
+    let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+    let were = pairs.attributes(&rays, &hits, &query).unwrap();
     let mut worst = Worst::default();
     for (i, (normal, angle)) in truths.iter().enumerate() {
         let (ray, sphere) = (&rays[i], &spheres[i]);
@@ -188,16 +191,17 @@ fn what_does_not_go_together_is_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0; 3])];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let hits = blocking::closest(&scene, &rays, &Query { on_bad: OnBad::Skip, ..Query::default() }).unwrap();
-    let were = scene.attributes(&rays, &hits).unwrap();
+    let query = Query { on_bad: OnBad::Skip, ..Query::default() };
+    let hits = blocking::closest(&scene, &rays, &query).unwrap();
+    let were = scene.attributes(&rays, &hits, &query).unwrap();
     assert_eq!(were[0].point, Vec3::new(3.0, 0.0, 0.0));
     assert!(were[1].point.is_nan() && were[1].normal.is_nan() && were[1].angle.is_nan(), "a bad ray misses");
     assert_eq!(were[1].distance, f32::INFINITY);
     assert_eq!(
-        scene.attributes(&rays[..1], &hits).unwrap_err(),
+        scene.attributes(&rays[..1], &hits, &query).unwrap_err(),
         Error::LengthsDiffer { left_name: "rays", left: 1, right_name: "hits", right: 2 }
     );
-    let error = scene.attributes(&rays, &[hits[0], Hit { t: 1.0, id: 1 }]).unwrap_err();
+    let error = scene.attributes(&rays, &[hits[0], Hit { t: 1.0, id: 1 }], &query).unwrap_err();
     assert_eq!(error.to_string(), "hit 1: id is 1: the scene has no such sphere");
 }
 

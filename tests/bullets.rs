@@ -7,6 +7,8 @@ mod common;
 mod files;
 #[cfg(feature = "cli")]
 mod folder;
+#[path = "bullets/moving.rs"]
+mod moving;
 #[path = "bullets/rooms.rs"]
 mod rooms;
 #[cfg(feature = "cli")]
@@ -354,9 +356,9 @@ fn what_cannot_be_shot_is_refused() {
     assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
     let drift = vec![umbracast::glam::Vec3::X; spheres.len()];
     let given = umbracast::Spheres::from(&spheres).velocities(&drift);
-    let moving = blocking::scene(&cpu(), given, &SceneOptions::default()).unwrap();
-    let error = blocking::bullets(&moving, &[good], 1, &EXACT).unwrap_err();
-    assert!(matches!(&error, Error::Usage(said) if said.contains("velocities")), "{error}");
+    let late = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.5, 1.0])).unwrap();
+    let error = blocking::bullets(&late, &[good], 1, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::Usage(said) if said.contains("0.5 to 1, does not hold it")), "{error}");
     let flat = [spheres[0], Sphere::new([0.0; 3], 0.0)];
     let scene = blocking::scene(&cpu(), &flat, &SceneOptions::default()).unwrap();
     let error = blocking::bullets(&scene, &[good], 1, &EXACT).unwrap_err();

@@ -399,7 +399,7 @@ fn what_is_known_of_spheres_alone_is_refused() {
         let wide = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
         assert_eq!(wide, "rays with a radius are for spheres: this scene holds ellipsoids");
         let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
-        let like = usage(scene.attributes(&rays, &hits).unwrap_err());
+        let like = usage(scene.attributes(&rays, &hits, &Query::default()).unwrap_err());
         assert_eq!(like, "attributes of hits are for spheres: this scene holds ellipsoids");
         let shots = [umbracast::Bullet::new([-9.0, 0.0, 0.0], [0.0; 3], 1.0)];
         let shot = usage(blocking::bullets(&scene, &shots, 1, &Query::default()).unwrap_err());

@@ -49,6 +49,75 @@ fn pictures_at_an_instant_and_projectiles() {
     assert_eq!(folder.text("out.csv"), "count\n1\n1\n0\n");
 }
 
+/// Thousands of rays against moving spheres, some of them balls: whoever answers, no promise is broken.
+#[test]
+fn the_cpu_engine_agrees() {
+    let folder = Folder::new();
+    let mut state = 3_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let mut row = |sizes: &[f32]| sizes.iter().map(|size| (size * random()).to_string()).collect::<Vec<_>>().join(",");
+    let spheres: String = (0..200).map(|_| row(&[9.0, 9.0, 9.0]) + ",0.5," + &row(&[3.0, 3.0, 3.0]) + "\n").collect();
+    folder.write("s.csv", format!("x,y,z,r,vx,vy,vz\n{spheres}"));
+    let rays: String = (0..2000)
+        .map(|i| {
+            format!("{},{},0,1,{},{}\n", row(&[9.0, 9.0, 9.0]), row(&[9.0, 9.0, 9.0]), i % 2, 0.25 * (i % 3) as f32)
+        })
+        .collect();
+    folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time,radius\n{rays}"));
+    for (precision, query) in [
+        ("fast", "closest"),
+        ("standard", "interval"),
+        ("standard", "occluded"),
+        ("standard", "all"),
+        ("exact", "approach"),
+    ] {
+        for motion in ["at-time", "with-ray"] {
+            let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
+            let done = folder.right(&format!("cast s.csv r.csv -o out.npz {arguments} --json"));
+            let told: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+            assert_eq!(told["rays"], 2000, "{arguments}: {told}");
+        }
+    }
+}
+
+#[test]
+fn who_holds_a_point_when() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES);
+    folder.write("p.csv", "x,y,z\n0,5,0\n0,8,0\n5,0,0\n").write("t.csv", "x,y,z,time\n0,5,0,0\n0,5,0,2\n0,9,0,2\n");
+    for device in ["cpu", "gpu"] {
+        let ask = |arguments: &str| {
+            folder.right(&format!("contains s.csv {arguments} -o out.csv --compare --device {device}"));
+            folder.text("out.csv").lines().skip(1).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(ask("p.csv"), "1,1 0, 1,0");
+        assert_eq!(ask("p.csv --time 1"), "0, 1,1 1,0");
+        assert_eq!(ask("p.csv --time=-1"), "0, 0, 1,0");
+        assert_eq!(ask("p.csv --time 0.5"), "1,1 0, 1,0");
+        assert_eq!(ask("t.csv --time-range 0,2"), "1,1 0, 1,1");
+    }
+}
+
+#[test]
+fn what_hits_were_like() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES);
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
+    folder.right("cast s.csv r.csv -o out.csv --time-range 0,3 -q --with point,normal,angle,distance");
+    let head = "t,id,px,py,pz,nx,ny,nz,angle_rad,distance\n";
+    let plain = |folder: &Folder| folder.text("out.csv").replace("-0.0", "0.0");
+    assert_eq!(
+        plain(&folder),
+        head.to_owned() + "10.0,1,0.0,10.0,0.0,0.0,-1.0,0.0,0.0,10.0\n9.5,1,0.0,10.0,0.0,0.0,-1.0,0.0,0.0,9.5\n"
+    );
+    folder.write("p.csv", "ox,oy,oz,dx,dy,dz,t_max\n0,0,0,0,3,0,10\n");
+    folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --with point,distance");
+    assert_eq!(plain(&folder), "t,id,px,py,pz,distance\n4.0,1,0.0,12.0,0.0,12.0\n");
+}
+
 #[test]
 fn ellipsoids_are_rows_of_the_table_of_spheres() {
     let folder = Folder::new();
@@ -131,17 +200,31 @@ fn what_cannot_be_told_is_refused() {
         ("cast s.csv r.csv -o out.csv --time-range 0,inf", &["finite and in order"]),
         ("cast s.csv r.csv -o out.csv --time-range a,b", &["'a'"]),
         ("cast s.csv r.csv -o out.csv --motion fast", &["at-time", "with-ray"]),
-        ("cast s.csv r.csv -o out.csv --compare", &["--compare knows spheres at rest"]),
-        ("cast s.csv r.csv -o out.csv --plot p.png", &["--plot knows spheres at rest"]),
-        ("cast still.csv wide.csv -o out.csv --with point", &["--with knows spheres at rest and rays without a width"]),
+        ("cast s.csv r.csv -o out.csv --plot p.png", &["--plot draws spheres at rest"]),
         ("cast still.csv r.csv -o out.csv --segments", &["'ox'", "x1,y1,z1,x2,y2,z2"]),
         ("cast still.csv r.csv -o out.csv --segments --toward 0,0,0", &["--segments", "--toward"]),
         ("contains s.csv r.csv -o out.csv", &["column 'ox'"]),
     ] {
         before(&folder, arguments, words);
     }
-    folder.write("p.csv", "x,y,z\n5,0,0\n");
-    before(&folder, "contains s.csv p.csv -o out.csv", &["contains looks at spheres at rest"]);
+    folder.write("p.csv", "x,y,z\n5,0,0\n").write("t.csv", "x,y,z,time\n5,0,0,0\n5,0,0,2\n");
+    for (arguments, words) in [
+        ("s.csv p.csv --time late", &["--time", "'late'"][..]),
+        ("s.csv p.csv --time inf", &["time is inf: a time must be finite"]),
+        ("s.csv p.csv --time 1e39", &["time is 1e39", "largest f32"]),
+        ("s.csv p.csv --time 1,2", &["there are 2 numbers"]),
+        ("s.csv p.csv --time 1 --time-range 0,1", &["cannot be used with"]),
+        ("s.csv p.csv --time-range 2,1", &["2 to 1", "in order"]),
+        ("s.csv t.csv --time 1", &["--time says when to look", "column time of t.csv"]),
+        ("s.csv t.csv", &["t.csv: row 2 (index 1): time is 2", "outside the time range"]),
+        ("s.csv t.csv --time-range 0.5,3", &["t.csv: row 1 (index 0): time is 0", "outside the time range"]),
+        ("s.csv p.csv --time-range 0.5,3", &["p.csv: row 1 (index 0): time is 0", "outside the time range"]),
+        ("still.csv p.csv --time 1", &["--time is for spheres that move", "still.csv has no columns vx"]),
+        ("still.csv p.csv --time-range 0,1", &["--time-range is for spheres that move"]),
+        ("s.csv p.csv --time 1e38", &["sphere 1: vy is 2", "beyond f32"]),
+    ] {
+        before(&folder, &format!("contains {arguments} -o out.csv"), words);
+    }
     // A ray that cannot be used for its time misses, where that is allowed.
     let done = folder.run("cast s.csv late.csv -o out.csv --on-bad skip");
     assert!(done.code == 0 && done.errors.contains("1 bad ray"), "{}", done.errors);

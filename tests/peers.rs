@@ -475,7 +475,7 @@ fn in_batches_on_every_device() {
             let hits = blocking::closest(&pairs, &rays, query).unwrap();
             let both = blocking::interval(&pairs, &rays, query).unwrap();
             let dark = blocking::occluded(&pairs, &rays, query).unwrap();
-            let were = (*asked == "spheres").then(|| pairs.attributes(&rays, &hits).unwrap());
+            let were = (*asked == "spheres").then(|| pairs.attributes(&rays, &hits, query).unwrap());
             for (i, case) in group.iter().enumerate() {
                 if let Some(were) = &were {
                     // NaN of a miss is itself here.

@@ -4,24 +4,33 @@ use std::time::Instant;
 
 use glam::Vec3;
 
-use super::round::{Answers, Flying};
-use super::{Bullet, check_bullet};
+use super::flying::{Field, Flying};
+use super::round::Answers;
+use super::{Bullet, check_bullet, check_radius};
 use crate::answer::Report;
 use crate::cpu::on_cores;
 use crate::error::{Error, Result};
 use crate::memory::{check_memory, room};
-use crate::query::{Ends, Inside, OnBad, Query, Touch};
+use crate::query::{Ends, Inside, Motion, OnBad, Query, Touch};
 use crate::records::NO_SPHERE;
-use crate::scene::{Caller, Scene};
+use crate::scene::{Caller, Scene, same_length};
 
-/// Bullets to shoot: a borrowed slice.
+/// Bullets to shoot: a borrowed slice, and a column beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bullets<'a> {
     records: &'a [Bullet],
+    radii: Option<&'a [f32]>,
     first: u64,
 }
 
-impl Bullets<'_> {
+impl<'a> Bullets<'a> {
+    /// Makes each bullet a ball of a radius, at least 0: it meets a sphere where their surfaces touch, as if the sphere's radius were
+    /// larger by its own. Its start, its way and where it is met are those of its centre. Without, 0.
+    #[must_use]
+    pub fn radii(self, radii: &'a [f32]) -> Self {
+        Self { radii: Some(radii), ..self }
+    }
+
     /// Says that these are a part of a longer list, in which the first one has number `first`. Errors then name bullets by their
     /// numbers there.
     #[must_use]
@@ -32,7 +41,7 @@ impl Bullets<'_> {
 
 impl<'a> From<&'a [Bullet]> for Bullets<'a> {
     fn from(records: &'a [Bullet]) -> Self {
-        Self { records, first: 0 }
+        Self { records, radii: None, first: 0 }
     }
 }
 
@@ -54,10 +63,10 @@ impl<'a, const N: usize> From<&'a [Bullet; N]> for Bullets<'a> {
 pub enum LegStatus {
     /// On a sphere.
     Hit = 0,
-    /// Nowhere: nothing is ahead.
+    /// Nowhere: nothing is ahead; or, among spheres that move, nothing before their time range ends.
     #[default]
     Miss = 1,
-    /// Where it begins: the bullet starts inside a sphere, and is not asked about.
+    /// Where it begins: the bullet starts inside a sphere, or overlapping it, and is not asked about.
     StartedInside = 2,
 }
 
@@ -85,13 +94,15 @@ pub struct Leg {
     pub id: u32,
     /// How far the bullet has flown when it meets it, all its legs together; infinite unless it does.
     pub distance: f32,
-    /// The distance over the speed: how many frames have passed since the start; infinite unless it meets anything.
+    /// How many frames have passed since the start: among spheres at rest the distance over the speed; infinite unless it meets
+    /// anything.
     pub frames: f32,
-    /// Where; NaN unless anything is met, as all that follows.
+    /// Where the bullet then is, the centre of one with a radius; NaN unless anything is met, as all that follows.
     pub point: Vec3,
-    /// Between the path and the tangent plane, in radians: 0 grazing, π/2 head on.
+    /// Between the path, as the sphere sees it, and the tangent plane, in radians: 0 grazing, π/2 head on.
     pub angle: f32,
-    /// Of the bullet afterwards, a frame: mirrored in the tangent plane.
+    /// Of the bullet afterwards, a frame: mirrored in the tangent plane, in the frame of the sphere. Its speed past the sphere stays;
+    /// off one that moves, its own speed does not.
     pub velocity: Vec3,
 }
 
@@ -157,18 +168,23 @@ impl Flights {
 }
 
 impl Scene {
-    /// What becomes of bullets among the spheres of the scene, followed through up to `most` ricochets each. A bullet is a point;
-    /// give the spheres its radius too where it has one. It is met by surfaces from outside alone, a touch is a hit, and one that
+    /// What becomes of bullets among the spheres of the scene, followed through up to `most` ricochets each. A bullet is a point
+    /// unless it has a [radius](Bullets::radii). It is met by surfaces from outside alone, a touch is a hit, and one that
     /// starts strictly inside a sphere is not followed. Every leg is flown in f64, from where and how the last one ended; which sphere
     /// it meets is asked of the device, for the nearest ray of f32. A sphere just left is not met again, and one that rounding
     /// puts a bullet into turns it back: it never gets deeper.
+    ///
+    /// Spheres may move: their velocities are a frame, bullets start at time 0, and frames pass from ricochet to ricochet. Each is
+    /// mirrored in the frame of the sphere, as if that were too heavy to be moved: the speed past it is kept, and the bullet is faster
+    /// or slower afterwards. Nothing is met after the end of the scene's [time range](crate::SceneOptions::time_range).
     ///
     /// Of the query only the precision and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) the answer is the same
     /// on every device.
     ///
     /// # Errors
-    /// As [`closest`](Self::closest), for bullets; [`Error::BadRecord`] for a sphere without a radius, [`Error::Usage`] when `most`
-    /// is 0 and in pairwise scenes, [`Error::TooLarge`] when the legs exceed what the machine has to spare (shoot fewer at a time).
+    /// As [`closest`](Self::closest), for bullets; [`Error::BadRecord`] for a sphere without a radius, [`Error::LengthsDiffer`] unless
+    /// there are as many radii as bullets, [`Error::Usage`] when `most` is 0, in pairwise scenes and where spheres move and time 0 is
+    /// outside the time range, [`Error::TooLarge`] when the legs exceed what the machine has to spare (shoot fewer at a time).
     pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
         self.fly(bullets.into(), most, query, Caller::Polls).await
     }
@@ -179,8 +195,12 @@ impl Scene {
         if most == 0 {
             return Err(Error::Usage("bullets are followed through 1 ricochet at least, not 0".into()));
         }
-        if self.host.columns.velocities.is_some() {
-            return Err(Error::Usage("bullets fly among spheres at rest: those of this scene have velocities".into()));
+        let [from, to] = self.options.time_range;
+        let end = self.host.columns.velocities.is_some().then_some(to);
+        if end.is_some() && !(from..=to).contains(&0.0) {
+            let said =
+                format!("bullets start at time 0: the time range of the scene, {from} to {to}, does not hold it");
+            return Err(Error::Usage(said));
         }
         if self.host.pairwise {
             return Err(Error::Usage(
@@ -190,26 +210,31 @@ impl Scene {
         self.check_round("bullets")?;
         self.check_spheres()?;
         let count = bullets.records.len();
-        let memory = size_of::<Flying>() + size_of::<crate::Ray>() + 3 * size_of::<Leg>();
+        let radii = bullets.radii;
+        same_length("bullets", count, "radii", radii.map_or(count, <[f32]>::len))?;
+        let memory = size_of::<Flying>() + size_of::<crate::Ray>() + 8 + 3 * size_of::<Leg>();
         check_memory("bullets", count as u64 * memory as u64)?;
         let mut report = Report { rays: count as u64, ..Report::default() };
         let mut flying = room(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
-            match (check_bullet(bullets.first.saturating_add(i as u64), bullet), query.on_bad) {
-                (Ok(()), _) => flying.push(Flying::launched(i, bullet)),
+            let (number, radius) = (bullets.first.saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
+            let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
+            match (checked, query.on_bad) {
+                (Ok(()), _) => flying.push(Flying::launched(i, bullet, radius, end)),
                 (Err(_), OnBad::Skip) => report.skipped += 1,
                 (Err(error), OnBad::Refuse) => return Err(error),
             }
         }
 
-        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, ..*query };
+        let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
+        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, ..*query };
         let mut rounds: Vec<Legs> = Vec::new();
         while !flying.is_empty() && rounds.len() < most as usize {
             check_memory("the legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
             let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, caller, &mut report).await?;
             let (host, flew) = (self.host.clone(), flying);
             let legs;
-            (legs, flying) = on_cores(move || answers.end(&host.spheres, flew)).await??;
+            (legs, flying) = on_cores(move || answers.end(Field { host: &host, end }, flew)).await??;
             if rounds.is_empty() {
                 report.hits = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
             }

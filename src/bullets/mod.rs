@@ -1,6 +1,7 @@
-//! Bullets: points that fly straight at a speed until they meet a sphere, and glance off it.
+//! Bullets: points or balls that fly straight at a speed until they meet a sphere, and glance off it.
 
 mod flight;
+mod flying;
 mod ricochet;
 mod round;
 
@@ -37,6 +38,15 @@ impl Bullet {
     pub fn check(&self) -> Result<()> {
         check_bullet(0, self)
     }
+}
+
+/// Checks the radius of one.
+pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
+    if radius.is_finite() && radius >= 0.0 {
+        return Ok(());
+    }
+    let (value, why) = (radius.to_string(), "a radius must be finite and not negative");
+    Err(Error::BadRecord { what: "bullet", index, field: "radius", value, why })
 }
 
 /// Checks a bullet: two finite points that differ, and a finite speed above 0.

@@ -75,6 +75,10 @@ impl Target {
     pub(crate) fn met(&self, origin: DVec3, velocity: DVec3) -> Ricochet {
         let (e, w, r) = (self.center - origin, velocity - self.velocity, self.radius);
         let (length, ahead) = (w.length(), e.dot(w));
+        if length == 0.0 {
+            // Both keep their distance: a touch that lasts.
+            return self.mirrored(0.0, (-e).normalize_or_zero(), 0.0, velocity);
+        }
         let Foot { t: foot, p, half } = Foot::of(e, w, r);
         // The constant term over the larger root: the difference of foot and half chord would cancel near the surface.
         // It is not behind the foot, whatever is divided by nothing where a path only touches at its start.

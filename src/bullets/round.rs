@@ -1,86 +1,26 @@
 //! One round of flights: the ray that a device is asked for each, what is asked again where rounding has put a bullet on the wrong
 //! side of a surface, and how each leg ends.
 
-use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use super::Leg;
 use super::flight::Legs;
-use super::ricochet::{Ricochet, Target};
-use super::{Bullet, Leg, LegStatus};
+use super::flying::{Field, Flying};
+use super::ricochet::Ricochet;
 use crate::answer::{Lists, Report};
 use crate::batch::Rays;
+use crate::cpu::moving::Target;
 use crate::cpu::on_cores;
 use crate::error::Result;
 use crate::exact::ExactRoots;
+use crate::extras::{Extra, Extras};
 use crate::memory::room;
-use crate::query::{Inside, Precision, Query};
-use crate::records::{Hit, NO_SPHERE, Ray, Sphere};
+use crate::query::{Inside, Motion, Precision, Query};
+use crate::records::{Hit, Ray};
 use crate::scene::{Caller, Scene};
-
-/// A bullet on its way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flying {
-    /// Its number among those that were shot.
-    bullet: usize,
-    /// The sphere that it glanced off last: a line that leaves a ball does not come back to it.
-    left: u32,
-    /// What a device is asked: the nearest ray of f32 whose start is not inside that sphere.
-    ray: Ray,
-    at: DVec3,
-    /// A unit vector.
-    along: DVec3,
-    flown: f64,
-    speed: f64,
-}
 
 /// Where a leg ends: the sphere, and how the bullet glances off.
 type End = Option<(u32, Ricochet)>;
-
-impl Flying {
-    pub(crate) fn launched(bullet: usize, shot: &Bullet) -> Self {
-        // As long as 1 or 2 by a power of two, which rounds nothing: the nearest and the farthest target have a direction of f32.
-        let away = shot.to.as_dvec3() - shot.from.as_dvec3();
-        let direction = (away * (-away.abs().max_element().log2().floor()).exp2()).as_vec3();
-        Self {
-            bullet,
-            left: NO_SPHERE,
-            ray: Ray::new(shot.from, direction),
-            at: shot.from.as_dvec3(),
-            along: away.normalize(),
-            flown: 0.0,
-            speed: f64::from(shot.speed),
-        }
-    }
-
-    /// After a ricochet; none where the sphere was met beyond the coordinates of f32.
-    fn after(self, id: u32, sphere: &Sphere, turned: &Ricochet) -> Option<Self> {
-        let (center, r) = (sphere.center.as_dvec3(), f64::from(sphere.radius));
-        let outside = |at: &Vec3| (at.as_dvec3() - center).length_squared() > r * r * (1.0 + (-50.0_f64).exp2());
-        // As far out as rounding to f32 may take it in, and a rounding of f64 of what lies between.
-        let grid = turned.point.abs().max_element().max(f64::from(f32::MIN_POSITIVE)) * (-23.0_f64).exp2();
-        let step = grid + (center.abs().max_element() + r) * (-49.0_f64).exp2();
-        let start = turned.point.as_vec3();
-        let start = if outside(&start) { start } else { (turned.point + step * turned.normal).as_vec3() };
-        let along = turned.velocity.normalize();
-        let ray = Ray::new(start, along.as_vec3());
-        let flown = self.flown + turned.time;
-        start.is_finite().then_some(Self { left: id, ray, at: turned.point, along, flown, ..self })
-    }
-
-    fn leg(&self, end: &End) -> Leg {
-        let Some((id, turned)) = end else { return Leg::MISS };
-        let distance = self.flown + turned.time;
-        Leg {
-            status: LegStatus::Hit,
-            id: *id,
-            distance: distance as f32,
-            frames: (distance / self.speed) as f32,
-            point: turned.point.as_vec3(),
-            angle: turned.angle as f32,
-            velocity: (turned.velocity.normalize() * self.speed).as_vec3(),
-        }
-    }
-}
 
 /// What a device says of a round.
 pub(crate) struct Answers {
@@ -112,21 +52,30 @@ impl Answers {
         caller: Caller,
         report: &mut Report,
     ) -> Result<Self> {
-        let mut rays = room(flying.len())?;
+        let (mut rays, mut times, mut radii) = (room(flying.len())?, room(flying.len())?, room(flying.len())?);
         rays.extend(flying.iter().map(|bullet| bullet.ray));
+        times.extend(flying.iter().map(|bullet| bullet.time));
+        radii.extend(flying.iter().map(|bullet| bullet.radius));
+        let wide = radii.iter().any(|radius| *radius > 0.0);
+        let extras = Extras {
+            times: (query.motion == Motion::WithRay).then_some(&times[..]),
+            radii: wide.then_some(&radii[..]),
+            launched: true,
+            ..Extras::default()
+        };
         let ignoring = Query { inside: Inside::Ignore, ..*query };
         let mut hits = room(rays.len())?;
         hits.resize(rays.len(), Hit::MISS);
-        let cast = scene.cast(Rays::from(&rays), if first { query } else { &ignoring }, &mut hits, caller).await?;
+        let cast = scene.cast(brought(&rays, extras), if first { query } else { &ignoring }, &mut hits, caller).await?;
         report.judged += cast.judged;
         report.beyond += cast.beyond;
         let mut held: Vec<Hit> = Vec::new();
         if !first {
-            let starts: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 0.0)).collect();
+            let starts: Vec<Ray> = rays.iter().map(at_start).collect();
             let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
             held = room(rays.len())?;
             held.resize(rays.len(), Hit::MISS);
-            scene.cast(Rays::from(&starts), &quick, &mut held, caller).await?;
+            scene.cast(brought(&starts, extras), &quick, &mut held, caller).await?;
         }
 
         let doubtful = |at: &usize| match held.get(*at) {
@@ -138,24 +87,34 @@ impl Answers {
             return Ok(Self { hits, again: Vec::new() });
         }
         let rays: Vec<Ray> = places.iter().map(|at| rays[*at]).collect();
-        let starts: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 0.0)).collect();
-        let held = scene.list(Rays::from(&starts), crate::lists::ALL, query, caller).await?;
-        let met = scene.list(Rays::from(&rays), 2, &ignoring, caller).await?;
+        let starts: Vec<Ray> = rays.iter().map(at_start).collect();
+        let extras = extras.some(places.iter().copied());
+        let held = scene.list(brought(&starts, extras.lend()), crate::lists::ALL, query, caller).await?;
+        let met = scene.list(brought(&rays, extras.lend()), 2, &ignoring, caller).await?;
         let host = scene.host.clone();
-        let again = on_cores(move || second(&host.spheres, &places, &rays, first, &held, &met)).await?;
+        let relative = u32::from(query.motion == Motion::WithRay);
+        let again = on_cores(move || {
+            let strictly = |i: usize, id: u32| {
+                let (sphere, moves) = (&host.spheres[id as usize], host.columns.velocities.as_ref());
+                let extra = Extra { relative, ..extras.lend().of(i) };
+                let target = Target::new(sphere, moves.map(|all| all[id as usize]), None, &extra);
+                ExactRoots::of(&rays[i], target).origin_side().is_lt()
+            };
+            second(&places, first, &held, &met, strictly)
+        })
+        .await?;
         Ok(Self { hits, again })
     }
 
     /// How every leg ends, and who flies on.
-    pub(crate) fn end(self, spheres: &[Sphere], flying: Vec<Flying>) -> Result<(Legs, Vec<Flying>)> {
+    pub(crate) fn end(self, field: Field<'_>, flying: Vec<Flying>) -> Result<(Legs, Vec<Flying>)> {
         let mut ends: Vec<Option<(Leg, Option<Flying>)>> = room(flying.len())?;
         let of = |bullet: &Flying, end: End| {
-            let next = end.as_ref().and_then(|(id, turned)| bullet.after(*id, &spheres[*id as usize], turned));
-            (bullet.leg(&end), next)
+            let next = end.as_ref().and_then(|(id, turned)| bullet.after(*id, turned, field));
+            (bullet.leg(end.as_ref(), field), next)
         };
         let first = |(bullet, hit): (&Flying, &Hit)| {
-            let target = |hit: &Hit| Target::from(&spheres[hit.id as usize]);
-            let met = |hit: &Hit| (hit.id, target(hit).met(bullet.at, bullet.along));
+            let met = |hit: &Hit| (hit.id, field.target(hit.id, bullet).met(bullet.at, bullet.along));
             Some(of(bullet, hit.is_hit().then(|| met(hit))))
         };
         flying.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
@@ -163,7 +122,7 @@ impl Answers {
             let bullet = &flying[at];
             ends[at] = Some(match second {
                 Second::Inside(id) => (Leg::inside(id), None),
-                Second::Among(held, met) => of(bullet, nearest(spheres, bullet, &held, &met)),
+                Second::Among(held, met) => of(bullet, nearest(field, bullet, &held, &met)),
             });
         }
         let mut legs = room(flying.len())?;
@@ -176,20 +135,28 @@ impl Answers {
     }
 }
 
-/// What the second answers come to.
+/// Rays with what they bring along.
+fn brought<'a>(rays: &'a [Ray], extras: Extras<'a>) -> Rays<'a> {
+    Rays { extras, ..Rays::from(rays) }
+}
+
+/// Where a ray starts, as a ray that goes nowhere.
+fn at_start(ray: &Ray) -> Ray {
+    ray.between(ray.t_min, ray.t_min)
+}
+
+/// What the second answers come to; `strictly` says whether a bullet starts within a sphere, by their numbers.
 fn second(
-    spheres: &[Sphere],
     places: &[usize],
-    rays: &[Ray],
     first: bool,
     held: &Lists,
     met: &Lists,
+    strictly: impl Fn(usize, u32) -> bool + Sync,
 ) -> Vec<(usize, Second)> {
     let one = |(i, at): (usize, &usize)| {
         let held: Vec<u32> = held.get(i).unwrap_or_default().iter().map(|ball| ball.id).collect();
-        let strictly = |id: &&u32| ExactRoots::new(&rays[i], &spheres[**id as usize]).origin_side().is_lt();
         // What is on a surface or inside at first was meant to be, and the exact roots tell; later it is rounding.
-        let inside = held.iter().filter(|_| first).filter(strictly).min().copied();
+        let inside = held.iter().copied().filter(|id| first && strictly(i, *id)).min();
         let held = if first { Vec::new() } else { held };
         let mut two = [Hit::MISS; 2];
         let found = met.get(i).unwrap_or_default();
@@ -200,11 +167,10 @@ fn second(
 }
 
 /// The first of the spheres that hold the start or are met from outside, but for the one just left.
-fn nearest(spheres: &[Sphere], bullet: &Flying, held: &[u32], met: &[Hit; 2]) -> End {
-    let sphere = |id: u32| Target::from(&spheres[id as usize]);
+fn nearest(field: Field<'_>, bullet: &Flying, held: &[u32], met: &[Hit; 2]) -> End {
     let held = held.iter().filter(|id| **id != bullet.left);
-    let held = held.filter_map(|id| Some((*id, sphere(*id).touch(bullet.at, bullet.along)?)));
+    let held = held.filter_map(|id| Some((*id, field.target(*id, bullet).touch(bullet.at, bullet.along)?)));
     let met = met.iter().find(|hit| hit.is_hit() && hit.id != bullet.left);
-    let met = met.map(|hit| (hit.id, sphere(hit.id).met(bullet.at, bullet.along)));
+    let met = met.map(|hit| (hit.id, field.target(hit.id, bullet).met(bullet.at, bullet.along)));
     held.chain(met).min_by(|(a, one), (b, other)| one.time.total_cmp(&other.time).then(a.cmp(b)))
 }

@@ -154,7 +154,7 @@ impl EachAsked for Hit {
 impl EachAsked for Described {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let hits = blocking::closest(scene, rays, query)?;
-        let were = scene.attributes(rays, &hits)?;
+        let were = scene.attributes(rays, &hits, query)?;
         let records = hits.iter().zip(were).map(|(hit, was)| Self { hit: *hit, was }).collect();
         Ok(Answer { records, report: hits.report })
     }

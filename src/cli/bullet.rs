@@ -4,7 +4,10 @@ use std::io::{BufRead, Write};
 
 use serde_json::json;
 use umbracast::glam::Vec3;
-use umbracast::{Bullet, DeviceOptions, Error, LegStatus, Precision, Query, Result, SceneOptions, Sphere, blocking};
+use umbracast::{
+    Bullet, Bullets, DeviceOptions, Error, Leg, LegStatus, Precision, Query, Result, SceneOptions, Sphere,
+};
+use umbracast::{Target, blocking};
 
 use super::args::{Given, numbers};
 use super::single::{GivenSphere, changed, number, said, short, sphere, spoken, vector};
@@ -14,9 +17,9 @@ use super::{print, print_json, say};
 #[derive(Clone, Debug)]
 pub(crate) struct GivenPoint(Vec3, u64);
 
-/// A speed, likewise.
+/// A speed or a radius, likewise.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenSpeed(f32, u64);
+pub(crate) struct GivenNumber(f32, u64);
 
 /// The parser of `--from` and `--to`.
 pub(crate) fn point(text: &str) -> Result<GivenPoint, String> {
@@ -30,10 +33,30 @@ pub(crate) fn point(text: &str) -> Result<GivenPoint, String> {
 }
 
 /// The parser of `--speed`.
-pub(crate) fn speed(text: &str) -> Result<GivenSpeed, String> {
+pub(crate) fn speed(text: &str) -> Result<GivenNumber, String> {
     let given = numbers(text, "speed", &[1])?;
     Bullet::new(Vec3::ZERO, Vec3::X, given[0].narrow).check().map_err(|e| said(&e))?;
-    Ok(GivenSpeed(given[0].narrow, changed(&given)))
+    Ok(GivenNumber(given[0].narrow, changed(&given)))
+}
+
+/// The parser of `--radius`.
+pub(crate) fn radius(text: &str) -> Result<GivenNumber, String> {
+    let given = numbers(text, "radius", &[1])?;
+    let radius = given[0].narrow;
+    if radius.is_finite() && radius >= 0.0 {
+        return Ok(GivenNumber(radius, changed(&given)));
+    }
+    Err(format!("radius is {radius}: a radius must be finite and not negative"))
+}
+
+/// The parser of `--velocity`.
+pub(crate) fn velocity(text: &str) -> Result<GivenPoint, String> {
+    let given = numbers(text, "vx,vy,vz", &[3])?;
+    let velocity = [0, 1, 2].map(|i| given[i].narrow);
+    match ["vx", "vy", "vz"].into_iter().zip(velocity).find(|(_, value)| !value.is_finite()) {
+        Some((field, value)) => Err(format!("{field} is {value}: a velocity must be finite")),
+        None => Ok(GivenPoint(velocity.into(), changed(&given))),
+    }
 }
 
 /// The parser of `--sphere`: it has a radius above 0.
@@ -54,28 +77,70 @@ fn without_number(said: &str) -> String {
 pub(crate) struct One {
     bullet: Bullet,
     sphere: Sphere,
+    /// Of the bullet, where it has any.
+    radius: Option<f32>,
+    /// Of the sphere, where it moves.
+    velocity: Option<Vec3>,
     /// Numbers that changed when they became f32.
     rounded: u64,
 }
 
 impl One {
-    pub(crate) fn new(from: &GivenPoint, to: &GivenPoint, speed: &GivenSpeed, sphere: &GivenSphere) -> Result<Self> {
+    pub(crate) fn new(
+        from: &GivenPoint,
+        to: &GivenPoint,
+        speed: &GivenNumber,
+        sphere: &GivenSphere,
+        (radius, velocity): (Option<&GivenNumber>, Option<&GivenPoint>),
+    ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
         bullet.check().map_err(|e| Error::Usage(said(&e)))?;
-        Ok(Self { bullet, sphere: sphere.0, rounded: from.1 + to.1 + speed.1 + sphere.1 })
+        let rounded = from.1 + to.1 + speed.1 + sphere.1 + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
+        let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
+        Ok(Self { bullet, sphere: sphere.0, radius, velocity, rounded })
+    }
+
+    /// What becomes of the bullet: of a sphere at rest as of any, of one that moves in f64 alone, for however long it takes.
+    fn leg(&self) -> Result<Leg> {
+        let Self { bullet, sphere, .. } = self;
+        let radius = self.radius.unwrap_or(0.0);
+        let Some(velocity) = self.velocity else {
+            let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+            let scene = blocking::scene(&cpu, &[*sphere], &SceneOptions::default())?;
+            let shot = [*bullet];
+            let shot = Bullets::from(&shot).radii(std::slice::from_ref(&radius));
+            return Ok(blocking::bullets(&scene, shot, 1, &Query::at(Precision::Exact))?.records[0]);
+        };
+        let (from, speed) = (bullet.from.as_dvec3(), f64::from(bullet.speed));
+        let way = (bullet.to.as_dvec3() - from).normalize() * speed;
+        let reach = f64::from(sphere.radius) + f64::from(radius);
+        let target = Target { radius: reach, velocity: velocity.as_dvec3(), ..Target::from(sphere) };
+        Ok(match target.ricochet(from, way) {
+            Some(turned) => Leg {
+                status: LegStatus::Hit,
+                id: 0,
+                distance: (turned.time * speed) as f32,
+                frames: turned.time as f32,
+                point: turned.point.as_vec3(),
+                angle: turned.angle as f32,
+                velocity: turned.velocity.as_vec3(),
+            },
+            None if (target.center - from).length() < reach => Leg { status: LegStatus::StartedInside, ..Leg::MISS },
+            None => Leg::MISS,
+        })
     }
 
     /// Prints what becomes of the bullet.
     pub(crate) fn tell(&self, as_json: bool, quiet: bool) -> Result<()> {
-        let Self { bullet, sphere, rounded } = self;
-        let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
-        let scene = blocking::scene(&cpu, &[*sphere], &SceneOptions::default())?;
-        let leg = blocking::bullets(&scene, &[*bullet], 1, &Query::at(Precision::Exact))?.records[0];
+        let Self { bullet, sphere, radius, velocity, rounded } = self;
+        let leg = self.leg()?;
         if as_json {
             let told = |value| if leg.is_hit() { value } else { json!(null) };
             return print_json(&json!({
-                "bullet": {"from": vector(bullet.from), "to": vector(bullet.to), "speed": number(bullet.speed)},
-                "sphere": {"center": vector(sphere.center), "radius": number(sphere.radius)},
+                "bullet": {"from": vector(bullet.from), "to": vector(bullet.to), "speed": number(bullet.speed),
+                    "radius": number(radius.unwrap_or(0.0))},
+                "sphere": {"center": vector(sphere.center), "radius": number(sphere.radius),
+                    "velocity": vector(velocity.unwrap_or_default())},
                 "status": leg.status.word(),
                 "distance": told(number(leg.distance)),
                 "frames": told(number(leg.frames)),
@@ -86,12 +151,14 @@ impl One {
             }));
         }
         let mut text = format!(
-            "bullet    from {} towards {}, speed {}\nsphere    center {}, radius {}\n",
+            "bullet    from {} towards {}, speed {}{}\nsphere    center {}, radius {}{}\n",
             spoken(bullet.from),
             spoken(bullet.to),
             short(bullet.speed),
+            radius.map(|radius| format!(", radius {}", short(radius))).unwrap_or_default(),
             spoken(sphere.center),
-            short(sphere.radius)
+            short(sphere.radius),
+            velocity.map(|velocity| format!(", velocity {}", spoken(velocity))).unwrap_or_default()
         );
         text += &match leg.status {
             LegStatus::Hit => format!(
@@ -153,7 +220,7 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
     })?;
     let sphere = GivenSphere(Sphere::new(center.0, radius.0), center.1 + radius.1);
     // Nothing is left to be refused.
-    One::new(&from, &to, &speed, &sphere).ok()
+    One::new(&from, &to, &speed, &sphere, (None, None)).ok()
 }
 
 /// Asks until the answer can be used; none when there is no more input. Numbers may be apart by commas or by spaces.

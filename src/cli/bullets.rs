@@ -11,7 +11,7 @@ use umbracast::files::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBat
 use umbracast::{Bullet, Bullets, Device, DeviceOptions, Error, Flights, Leg, LegStatus, OnBad, Precision, Query};
 use umbracast::{Report, Result, SceneOptions, Sphere, Watch, blocking};
 
-use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
+use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::feed::placed;
 use super::progress::{Casting, Working};
@@ -23,19 +23,22 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2 speed
-  .csv  columns by name. Spheres: x,y,z,r. Bullets: x1,y1,z1,x2,y2,z2,speed. Also .parquet, in builds with --features
-        parquet
+  .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: a velocity, a frame. Bullets: x1,y1,z1,x2,y2,z2,speed,
+        optional radius. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named .spheres and .bullets
-A bullet is a point that flies from x1,y1,z1 towards x2,y2,z2 and beyond, `speed` a frame; where it has a size, give the
-spheres its radius too. OUT is .npz, .csv or .parquet and has a row a bullet:
+A bullet flies from x1,y1,z1 towards x2,y2,z2 and beyond, `speed` a frame: a point, or a ball of `radius`, which meets
+spheres with its surface. OUT is .npz, .csv or .parquet and has a row a bullet:
   status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). On a surface is not inside: on the way in it is a hit at
               once. A touch is a hit that turns nothing
   id          the number in the file, from 0, of the sphere met, or of the first that a bullet starts inside of (u4)
   distance    how far it flew until then (f4, as all that follows)
-  frames      how many frames that took: distance / speed
-  px,py,pz    where
-  angle_rad   between its path and the tangent plane: 0 grazing, pi/2 head on
+  frames      how many frames that took
+  px,py,pz    where it then is; of a ball its centre
+  angle_rad   between its path, as the sphere sees it, and the tangent plane: 0 grazing, pi/2 head on
   vx,vy,vz    its velocity after the ricochet, a frame
+Spheres with velocities are at x + t vx and so on when t frames have passed. They are too heavy to be moved: a bullet's
+speed past the sphere stays, and off one that comes it is faster afterwards. --frames says how long bullets fly: one that
+has met nothing by then has missed.
 Where there is nothing to tell, cells are empty in .csv and null in .parquet, and in .npz inf (distance, frames), nan and
 4294967295 (id).
 With --bounces N each bullet is followed through up to N ricochets, and has a row for each leg of its way:
@@ -48,7 +51,9 @@ Examples:
   umbracast bullets spheres.csv bullets.csv -o hits.csv
   umbracast bullets spheres.npy bullets.npy -o hits.npz --device gpu --compare
   umbracast bullets box.csv bullets.csv -o ways.csv --bounces 1000
+  umbracast bullets moving.csv bullets.csv -o ways.csv --bounces 20 --frames 600
   umbracast bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4
+  umbracast bullets --from 0,0,0 --to 1,0,0 --speed 2 --radius 0.5 --sphere 10,0,0,1 --velocity=-1,0,0
   umbracast bullets            (on a terminal: asks for one of each)
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -77,6 +82,9 @@ pub(crate) struct BulletsArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spheres",
           value_parser = clap::value_parser!(u32).range(1..))]
     bounces: Option<u32>,
+    /// How many frames bullets fly, among spheres that move (columns vx,vy,vz), which need it: the fewer, the quicker
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spheres", value_parser = frames)]
+    frames: Option<f32>,
     /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
     /// the centre of the spheres; points are then told from there
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
@@ -107,10 +115,16 @@ pub(crate) struct BulletsArgs {
     to: Option<bullet::GivenPoint>,
     /// How far it flies in a frame
     #[arg(long, value_name = "V", allow_hyphen_values = true, value_parser = bullet::speed, requires = "from")]
-    speed: Option<bullet::GivenSpeed>,
+    speed: Option<bullet::GivenNumber>,
     /// The one sphere that it may meet
     #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, value_parser = bullet::ball, requires = "from")]
     sphere: Option<GivenSphere>,
+    /// The bullet is a ball of this radius
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = bullet::radius, requires = "from")]
+    radius: Option<bullet::GivenNumber>,
+    /// What a frame adds to the sphere's centre
+    #[arg(long, value_name = "VX,VY,VZ", allow_hyphen_values = true, value_parser = bullet::velocity, requires = "from")]
+    velocity: Option<bullet::GivenPoint>,
 
     /// Print one JSON object on stdout instead of the summary
     #[arg(long)]
@@ -121,14 +135,32 @@ pub(crate) struct BulletsArgs {
 }
 
 /// What makes no sense without files.
-const FILES_ONLY: [&str; 10] =
-    ["spheres", "bullets", "output", "bounces", "origin", "on_bad", "precision", "device", "builder", "compare"];
+const FILES_ONLY: [&str; 11] = [
+    "spheres",
+    "bullets",
+    "output",
+    "bounces",
+    "frames",
+    "origin",
+    "on_bad",
+    "precision",
+    "device",
+    "builder",
+    "compare",
+];
+
+/// The parser of `--frames`.
+fn frames(text: &str) -> Result<f32, String> {
+    let frames = numbers(text, "frames", &[1])?[0].narrow;
+    if frames.is_finite() && frames > 0.0 { Ok(frames) } else { Err(format!("{frames} must be finite and above 0")) }
+}
 
 pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
     match (&args.spheres, &args.bullets, &args.output, &args.from, &args.to, &args.speed, &args.sphere) {
         (Some(spheres), Some(bullets), Some(output), ..) => Files { args, spheres, bullets, output }.run(),
         (.., Some(from), Some(to), Some(speed), Some(sphere)) => {
-            One::new(from, to, speed, sphere)?.tell(args.json, args.quiet)
+            let more = (args.radius.as_ref(), args.velocity.as_ref());
+            One::new(from, to, speed, sphere, more)?.tell(args.json, args.quiet)
         }
         _ if std::io::stdin().is_terminal() => {
             let tell = |one: &One| one.tell(args.json, args.quiet);
@@ -205,6 +237,7 @@ impl Files<'_> {
         let bullets = RayFile::<Bullet>::open(self.bullets)?;
         let (spheres, origin) = read_spheres_from(self.spheres, args.origin, args.quiet)?;
         check_radii(self.spheres, &spheres.records)?;
+        let range = self.time_range(spheres.beside.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
         let device = blocking::open(&args.device.options(args.precision))?;
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
@@ -212,8 +245,9 @@ impl Files<'_> {
         let watch = Watch::new();
         let placing =
             Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
-        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options())?.watched(&watch);
-        let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &SceneOptions::default())).transpose()?;
+        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
+        let options = SceneOptions::default().over(range);
+        let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?;
         drop(placing);
         signals::cancel(&watch);
         let whose: &[Column<Row>] = if args.bounces.is_some() { &WHOSE } else { &[] };
@@ -230,9 +264,14 @@ impl Files<'_> {
             let mut batch = RayBatch::default();
             let mut rows = Vec::new();
             while bullets.next(&mut batch, &watch)? {
-                for part in batch.records.chunks((TOGETHER / most as usize).clamp(1, RayBatches::BATCH)) {
+                let size = (TOGETHER / most as usize).clamp(1, RayBatches::BATCH);
+                let mut radii = batch.beside.radii.as_deref().map(|radii| radii.chunks(size));
+                for part in batch.records.chunks(size) {
                     let first = sum.report.rays;
-                    let part = Bullets::from(part).numbered_from(first);
+                    let mut part = Bullets::from(part).numbered_from(first);
+                    if let Some(radii) = radii.as_mut().and_then(Iterator::next) {
+                        part = part.radii(radii);
+                    }
                     let flights =
                         blocking::bullets(&scene, part, most, &query).map_err(|error| placed(self.bullets, error))?;
                     if let Some(judge) = &judge {
@@ -263,6 +302,21 @@ impl Files<'_> {
             say(&summary.line());
         }
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+    }
+
+    /// When spheres are asked about, as far as they move.
+    fn time_range(&self, moves: bool) -> Result<[f32; 2]> {
+        let spheres = self.spheres.display();
+        match self.args.frames {
+            Some(frames) if moves => Ok([0.0, frames]),
+            None if !moves => Ok(SceneOptions::default().time_range),
+            None => Err(Error::Usage(format!(
+                "the spheres of {spheres} move (columns vx,vy,vz): --frames must say how many frames bullets fly"
+            ))),
+            Some(_) => {
+                Err(Error::Usage(format!("--frames is for spheres that move: {spheres} has no columns vx,vy,vz")))
+            }
+        }
     }
 }
 

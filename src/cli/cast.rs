@@ -42,7 +42,7 @@ Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
         or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
   .csv  columns by name. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and
-        inf), mask, skip_id; points: x,y,z, optional mask, skip_id. A ray meets only spheres whose mask shares a bit with its
+        inf), mask, skip_id; points: x,y,z, optional mask, skip_id, time. A ray meets only spheres whose mask shares a bit with its
         own (without the column: every bit), and never sphere number skip_id (an empty cell: skips none)
   .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, mask and skip_id
         UInt32, Int32 or Int64; read by row groups
@@ -83,6 +83,7 @@ Examples:
   umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
   umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
+  umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60 --with point,angle
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -141,9 +142,10 @@ pub(crate) struct CastArgs {
     k: Option<u32>,
     /// What else of each hit of `closest` to write, in this order
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
-        ("point", "where the sphere was met: px, py, pz", With::Point),
+        ("point", "where the sphere was met, wherever it then was: px, py, pz", With::Point),
         ("normal", "the outward unit normal there: nx, ny, nz", With::Normal),
-        ("angle", "between the way back along the ray and the normal, in radians: angle_rad", With::Angle),
+        ("angle", "between the way back along the ray, as the sphere sees it, and the normal, in radians: angle_rad",
+         With::Angle),
         ("distance", "t times the length of the direction: distance", With::Distance),
     ]))]
     pub(crate) with: Vec<With>,
@@ -205,7 +207,7 @@ pub(crate) struct CastArgs {
 }
 
 /// The parser of `--time-range`.
-fn time_range(text: &str) -> Result<[f32; 2], String> {
+pub(crate) fn time_range(text: &str) -> Result<[f32; 2], String> {
     let given = numbers(text, "from,to", &[2])?;
     let [from, to] = [given[0].narrow, given[1].narrow];
     if !from.is_finite() || !to.is_finite() || from > to {

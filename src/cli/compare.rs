@@ -6,8 +6,9 @@ mod lists;
 use std::fmt;
 
 use serde::Serialize;
-use umbracast::glam::DVec3;
-use umbracast::{Approach, Hit, Inside, Interval, Precision, Query, Ray, Sphere};
+use umbracast::files::Beside;
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::{Approach, Hit, Inside, Interval, Motion, Precision, Query, Ray, Sphere};
 
 /// What two devices answered differently.
 #[derive(Debug, Default, Serialize)]
@@ -96,7 +97,7 @@ pub(crate) trait Comparable: Copy {
     fn id(self) -> u32;
     /// What is compared to the step.
     fn values(self) -> [f32; 2];
-    fn bounds(self, input: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds;
+    fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds;
     /// Whether a sphere counts or not depends on where the ray ends.
     const ENDS: bool = true;
 }
@@ -112,6 +113,7 @@ pub(crate) struct Bounds {
 }
 
 /// What was asked.
+#[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) rays: &'a [Ray],
@@ -119,9 +121,42 @@ pub(crate) struct Input<'a> {
     pub(crate) first: u64,
     pub(crate) query: &'a Query,
     pub(crate) pairwise: bool,
+    /// How spheres move, if they do.
+    pub(crate) velocities: Option<&'a [Vec3]>,
+    /// What is beside the rays, from number `begin` on.
+    pub(crate) beside: Option<(&'a Beside, usize)>,
 }
 
-impl Input<'_> {
+/// A ray and a sphere, and what makes them other than they are at rest.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<'a> {
+    ray: &'a Ray,
+    sphere: &'a Sphere,
+    velocity: DVec3,
+    time: f64,
+    /// Whether the sphere moves while the ray travels.
+    relative: bool,
+    /// The ray's.
+    radius: f64,
+}
+
+impl<'a> Input<'a> {
+    /// The pair of a ray, by its number in the whole input, and a sphere.
+    fn pair(&self, number: u64, ray: &'a Ray, id: u32) -> Option<Pair<'a>> {
+        let sphere = self.spheres.get(id as usize)?;
+        let column = |column: fn(&Beside) -> Option<&Vec<f32>>| {
+            let (beside, begin) = self.beside?;
+            column(beside)?.get(begin + (number - self.first) as usize).copied().map(f64::from)
+        };
+        let relative = self.velocities.is_some() && self.query.motion == Motion::WithRay;
+        let velocity = self.velocities.and_then(|all| all.get(id as usize)).map_or(DVec3::ZERO, |v| v.as_dvec3());
+        let time = column(|beside| beside.times.as_ref()).filter(|_| !relative).unwrap_or(0.0);
+        let radius = column(|beside| beside.radii.as_ref()).unwrap_or(0.0);
+        Some(Pair { ray, sphere, velocity, time, relative, radius })
+    }
+}
+
+impl<'a> Input<'a> {
     pub(crate) fn compare<T: Comparable>(&self, found: &[T], expected: &[T]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for (number, ((&a, &b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
@@ -131,29 +166,29 @@ impl Input<'_> {
     }
 
     /// Compares two answers of ray `number`.
-    fn compare_one<T: Comparable>(&self, c: &mut Comparison, number: u64, ray: &Ray, a: T, b: T) {
+    fn compare_one<T: Comparable>(&self, c: &mut Comparison, number: u64, ray: &'a Ray, a: T, b: T) {
         if a.id() == b.id() && a.values() == b.values() {
             return;
         }
         c.not_identical += 1;
-        match (self.spheres.get(a.id() as usize), self.spheres.get(b.id() as usize)) {
-            (Some(sphere), None) | (None, Some(sphere)) => {
+        match (self.pair(number, ray, a.id()), self.pair(number, ray, b.id())) {
+            (Some(pair), None) | (None, Some(pair)) => {
                 if T::ENDS {
-                    self.count_flag(c, ray, &[*sphere]);
+                    self.count_flag(c, || std::iter::once(pair));
                 } else {
                     // Every ray passes something.
                     c.beyond_bounds += 1;
                 }
             }
             (Some(p), Some(q)) => {
-                let (m, n) = (a.bounds(self, ray, p), b.bounds(self, ray, q));
+                let (m, n) = (a.bounds(self, &p), b.bounds(self, &q));
                 if a.id() != b.id() {
                     // The nearer sphere was missed on the other device: there its flag differs.
                     let nearer = if m.key < n.key { p } else { q };
                     if (m.key - n.key).abs() <= m.key_may + n.key_may {
                         c.ids_tied += 1;
-                    } else if T::ENDS && (self.at_end(ray, nearer) || self.grazes(ray, nearer)) {
-                        self.count_flag(c, ray, &[*nearer]);
+                    } else if T::ENDS && (self.at_end(&nearer) || self.grazes(&nearer)) {
+                        self.count_flag(c, || std::iter::once(nearer));
                     } else {
                         c.ids_differ += 1;
                     }
@@ -171,7 +206,7 @@ impl Input<'_> {
                     let within = (f64::from(x) - f64::from(y)).abs() <= m.values[i] + n.values[i];
                     beyond |= apart > 1 && !within;
                 }
-                c.beyond_bounds += u64::from(beyond && !(T::ENDS && self.at_end(ray, p)));
+                c.beyond_bounds += u64::from(beyond && !(T::ENDS && self.at_end(&p)));
             }
             (None, None) => c.beyond_bounds += 1,
         }
@@ -183,36 +218,35 @@ impl Input<'_> {
         for (number, ((a, b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
             if a != b {
                 c.not_identical += 1;
-                let own = number as usize;
-                let candidates =
-                    if self.pairwise { self.spheres.get(own..=own).unwrap_or_default() } else { self.spheres };
-                self.count_flag(&mut c, ray, candidates);
+                let own = number as u32;
+                let ids = if self.pairwise { own..own + 1 } else { 0..self.spheres.len() as u32 };
+                self.count_flag(&mut c, || ids.clone().filter_map(|id| self.pair(number, ray, id)));
             }
         }
         c
     }
 
     /// Counts a differing flag, with what may explain it; of bits it is not known which of the spheres made it.
-    fn count_flag(&self, c: &mut Comparison, ray: &Ray, candidates: &[Sphere]) {
+    fn count_flag<I: Iterator<Item = Pair<'a>>>(&self, c: &mut Comparison, candidates: impl Fn() -> I) {
         c.flags_differ += 1;
-        if candidates.iter().any(|sphere| self.at_end(ray, sphere)) {
+        if candidates().any(|pair| self.at_end(&pair)) {
             c.flags_at_ends += 1;
-        } else if candidates.iter().any(|sphere| self.grazes(ray, sphere)) {
+        } else if candidates().any(|pair| self.grazes(&pair)) {
             c.flags_grazing += 1;
         }
     }
 
     /// Whether the line is tangent as far as the precision can tell: |b − r| within 32 u (E + r), or 2⁻⁴⁰ (E + r).
-    fn grazes(&self, ray: &Ray, sphere: &Sphere) -> bool {
-        let line = Line::new(ray, sphere);
+    fn grazes(&self, pair: &Pair<'_>) -> bool {
+        let line = Line::new(pair);
         let band = if self.query.precision == Precision::Fast { 32.0 * U } else { (-40.0_f64).exp2() };
         let distance = (line.radius * line.radius - line.half_chord_squared()).max(0.0).sqrt();
-        (distance - line.radius).abs() <= band * (line.offset.length() + line.radius)
+        (distance - line.radius).abs() <= band * (line.offset.length() + line.radius) + line.noise
     }
 
     /// Whether a root lies so close to an end of the ray that the sphere may count on one device and not on another.
-    fn at_end(&self, ray: &Ray, sphere: &Sphere) -> bool {
-        let line = Line::new(ray, sphere);
+    fn at_end(&self, pair: &Pair<'_>) -> bool {
+        let (line, ray) = (Line::new(pair), pair.ray);
         let Some(roots) = line.roots() else { return false };
         roots.iter().any(|&root| {
             [ray.t_min, ray.t_max].into_iter().filter(|end| end.is_finite()).any(|end| {
@@ -239,15 +273,26 @@ struct Line {
     offset: DVec3,
     direction: DVec3,
     radius: f64,
+    /// How far pairs of f32 may put the centre of what moves elsewhere.
+    noise: f64,
 }
 
 /// Half a step of f32, relative.
 const U: f64 = 1.0 / (1 << 24) as f64;
 
 impl Line {
-    fn new(ray: &Ray, sphere: &Sphere) -> Self {
-        let offset = ray.origin.as_dvec3() - sphere.center.as_dvec3();
-        Self { offset, direction: ray.direction.as_dvec3(), radius: f64::from(sphere.radius) }
+    /// As the sphere sees the ray; a ray with a radius meets a larger one.
+    fn new(pair: &Pair<'_>) -> Self {
+        let Pair { ray, sphere, velocity, time, relative, radius } = *pair;
+        let (origin, center, way) = (ray.origin.as_dvec3(), sphere.center.as_dvec3(), velocity * time);
+        let moved = way != DVec3::ZERO;
+        let size = origin.abs().element_sum() + center.abs().element_sum() + way.abs().element_sum();
+        Self {
+            offset: origin - (center + way),
+            direction: ray.direction.as_dvec3() - if relative { velocity } else { DVec3::ZERO },
+            radius: f64::from(sphere.radius) + radius,
+            noise: if moved { (-45.0_f64).exp2() * size } else { 0.0 },
+        }
     }
 
     /// Half the chord, squared; negative when the line passes by.
@@ -272,9 +317,10 @@ impl Line {
         if h == 0.0 {
             return f64::INFINITY;
         }
+        let noise = self.noise * (1.0 + r / h);
         match precision {
-            Precision::Fast => 32.0 * U * (e + r + e * r / h) / length,
-            _ => 8.0 * U * (t.abs() * length + r * r / h) / length,
+            Precision::Fast => (32.0 * U * (e + r + e * r / h) + noise) / length,
+            _ => (8.0 * U * (t.abs() * length + r * r / h) + noise) / length,
         }
     }
 }
@@ -286,9 +332,9 @@ impl Comparable for Hit {
     fn values(self) -> [f32; 2] {
         [self.t, 0.0]
     }
-    fn bounds(self, input: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds {
+    fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds {
         let t = f64::from(self.t);
-        let may = Line::new(ray, sphere).bound(input.query.precision, t);
+        let may = Line::new(pair).bound(input.query.precision, t);
         Bounds { key: t, key_may: may, values: [may, 0.0] }
     }
 }
@@ -300,10 +346,10 @@ impl Comparable for Interval {
     fn values(self) -> [f32; 2] {
         [self.t_enter, self.t_exit]
     }
-    fn bounds(self, input: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds {
-        let line = Line::new(ray, sphere);
+    fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds {
+        let line = Line::new(pair);
         let may = |t| line.bound(input.query.precision, t);
-        let key = input.policy_t(ray, self.t_enter, self.t_exit);
+        let key = input.policy_t(pair.ray, self.t_enter, self.t_exit);
         Bounds { key, key_may: may(key), values: self.values().map(|t| may(f64::from(t))) }
     }
 }
@@ -316,10 +362,11 @@ impl Comparable for Approach {
         [self.t, self.clearance]
     }
     /// |δt|·|d| ≤ 8u (E + |t·d|), |δclearance| ≤ 8u (E + r).
-    fn bounds(self, _: &Input<'_>, ray: &Ray, sphere: &Sphere) -> Bounds {
-        let line = Line::new(ray, sphere);
+    fn bounds(self, _: &Input<'_>, pair: &Pair<'_>) -> Bounds {
+        let line = Line::new(pair);
         let (e, length, t) = (line.offset.length(), line.direction.length(), f64::from(self.t));
-        let (may_t, may_clearance) = (8.0 * U * (e / length + t.abs()), 8.0 * U * (e + line.radius));
+        let (may_t, may_clearance) =
+            (8.0 * U * (e / length + t.abs()) + line.noise / length, 8.0 * U * (e + line.radius) + line.noise);
         Bounds { key: f64::from(self.clearance), key_may: may_clearance, values: [may_t, may_clearance] }
     }
     const ENDS: bool = false;

@@ -8,7 +8,8 @@ use umbracast::files::{AnswerWriter, RayBatch, RayFile, check_output};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 use umbracast::{Watch, blocking};
 
-use super::args::{DeviceArgs, Origin, TreeArgs, precisions, words};
+use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
+use super::cast::time_range;
 use super::feed::placed;
 use super::progress::{Casting, Working};
 use super::stream::read_spheres_from;
@@ -18,8 +19,9 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
-  .csv  columns by name. Spheres: x,y,z,r. Points: x,y,z. Both: optional mask (a point looks only at spheres whose mask
-        shares a bit with its own), points also skip_id. Also .parquet, in builds with --features parquet
+  .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: at time t they are at x + t vx and so on. Points: x,y,z,
+        optional time. Both: optional mask (a point looks only at spheres whose mask shares a bit with its own), points
+        also skip_id. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
 OUT is .npz, .csv or .parquet and has a row a point:
   count  how many spheres hold it, their surfaces included (u4)
@@ -29,6 +31,8 @@ OUT is .npz, .csv or .parquet and has a row a point:
 Examples:
   umbracast contains spheres.csv points.csv -o inside.csv
   umbracast contains spheres.npy points.npy -o inside.npz --device gpu --compare
+  umbracast contains moving.csv points.csv -o inside.csv --time 2.5
+  umbracast contains moving.csv tracks.csv -o inside.csv --time-range 0,60     (each point at its own time)
   umbracast contains map.csv points.csv -o inside.npz --origin auto --on-bad skip --json
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
@@ -49,6 +53,12 @@ pub(crate) struct ContainsArgs {
     /// the centre of the spheres
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     origin: Option<Origin>,
+    /// When to look at spheres that move (columns vx,vy,vz); for points without a column time
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = time, conflicts_with = "time_range")]
+    time: Option<f32>,
+    /// The first and last time of points with a column time, for spheres that move [default: 0,1]
+    #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
+    time_range: Option<[f32; 2]>,
     /// What to do with points that are not finite
     #[arg(long, value_parser = words([
         ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
@@ -73,23 +83,43 @@ pub(crate) struct ContainsArgs {
     quiet: bool,
 }
 
+/// The parser of `--time`.
+fn time(text: &str) -> Result<f32, String> {
+    let time = numbers(text, "time", &[1])?[0].narrow;
+    if time.is_finite() { Ok(time) } else { Err(format!("time is {time}: a time must be finite")) }
+}
+
+impl ContainsArgs {
+    /// When spheres are looked at, as far as they move.
+    fn range(&self, moves: bool) -> Result<[f32; 2]> {
+        match (self.time, self.time_range) {
+            (None, None) => Ok(SceneOptions::default().time_range),
+            (time, range) if moves => Ok(time.map(|time| [time; 2]).or(range).unwrap_or_default()),
+            (time, _) => {
+                let (option, spheres) =
+                    (if time.is_some() { "--time" } else { "--time-range" }, self.spheres.display());
+                Err(Error::Usage(format!("{option} is for spheres that move: {spheres} has no columns vx,vy,vz")))
+            }
+        }
+    }
+}
+
 pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let query = Query { on_bad: args.on_bad, ..Query::at(args.precision) };
     // What can be refused at once is refused before a device is opened, the cheapest first.
     check_output(&args.output, &[&args.spheres, &args.points])?;
     let points = RayFile::<[f32; 3]>::open(&args.points)?;
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
-    if spheres.beside.velocities.is_some() {
-        return Err(Error::Usage("contains looks at spheres at rest: columns vx,vy,vz are for cast".into()));
-    }
+    let range = args.range(spheres.beside.velocities.is_some())?;
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = blocking::open(&args.device.options(args.precision))?;
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = Watch::new();
     let placing = Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
-    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options())?.watched(&watch);
-    let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &SceneOptions::default())).transpose()?;
+    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
+    let options = SceneOptions::default().over(range);
+    let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?;
     drop(placing);
     signals::cancel(&watch);
     let mut writer = AnswerWriter::create(&args.output)?;
@@ -101,8 +131,19 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let casting = Casting { what, things: "points", done, expected: points.expected() };
         let _working = Working::casting(casting, args.quiet);
         let mut batch = RayBatch::default();
+        let mut moments = Vec::new();
         while points.next(&mut batch, &watch)? {
-            let part = batch.beside.points(Points::from(&batch.records)).numbered_from(sum.report.rays);
+            if let Some(time) = args.time {
+                if batch.beside.times.is_some() {
+                    let points = args.points.display();
+                    return Err(Error::Usage(format!("--time says when to look, and so does column time of {points}")));
+                }
+                moments.resize(batch.records.len(), time);
+            }
+            let mut part = batch.beside.points(Points::from(&batch.records)).numbered_from(sum.report.rays);
+            if args.time.is_some() {
+                part = part.times(&moments);
+            }
             let found = blocking::contains(&scene, part, &query).map_err(|error| placed(&args.points, error))?;
             if let Some(judge) = &judge {
                 let expected = blocking::contains(judge, part, &query)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use umbracast::emit::{Parallel, Sensor, Toward};
-use umbracast::files::{RayBatch, RayBatches, RayFile, Rounding, SensorFile};
+use umbracast::files::{Beside, RayBatch, RayBatches, RayFile, Rounding, SensorFile};
 use umbracast::glam::DVec3;
 use umbracast::{Error, OnBad, Rays, Result, Segments, Watch};
 
@@ -199,14 +199,19 @@ impl Feed {
         rays.numbered_from(first)
     }
 
+    /// What is beside the present batch.
+    pub(crate) fn beside(&self) -> Option<&Beside> {
+        match self {
+            Self::Rays(_, batch) => Some(&batch.beside),
+            Self::Segments { batch, .. } => Some(&batch.beside),
+            Self::Points { batch, .. } => Some(&batch.beside),
+            Self::Sensor { .. } => None,
+        }
+    }
+
     /// Whether rays bring along what moves things or gives them a width.
     pub(crate) fn moves(&self) -> bool {
-        match self {
-            Self::Rays(_, batch) => batch.beside.moves(),
-            Self::Segments { batch, .. } => batch.beside.moves(),
-            Self::Points { batch, .. } => batch.beside.moves(),
-            Self::Sensor { .. } => false,
-        }
+        self.beside().is_some_and(Beside::moves)
     }
 
     /// More rays than there can be; none of a pipe.

@@ -93,7 +93,7 @@ impl Files<'_> {
         signals::cancel(&watch);
         let mut writer = asked.create(self.output)?;
         let mut sum = Sum { plot, ..Sum::default() };
-        let judge = judge.as_ref().map(|scene| (scene, &spheres.records[..]));
+        let judge = judge.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
@@ -144,14 +144,11 @@ impl Files<'_> {
 
     /// Refuses what is told of spheres at rest and of rays without a width alone.
     fn check_rest(&self, moves: bool, what: &str) -> Result<()> {
-        let args = self.args;
-        let asked = [("--compare", args.compare), ("--plot", args.plot.is_some()), ("--with", !args.with.is_empty())];
-        match asked.into_iter().find(|(_, asked)| moves && *asked) {
-            Some((option, _)) => Err(Error::Usage(format!(
-                "{option} knows spheres at rest and rays without a width alone, not what {what} say"
-            ))),
-            None => Ok(()),
+        if moves && self.args.plot.is_some() {
+            let said = format!("--plot draws spheres at rest and rays without a width alone, not what {what} say");
+            return Err(Error::Usage(said));
         }
+        Ok(())
     }
 
     /// Refuses what is not done with ellipsoids.
@@ -199,7 +196,7 @@ impl Files<'_> {
         asked: &T,
         mut rays: Feed,
         scene: &Scene,
-        judge: Option<(&Scene, &[Sphere])>,
+        judge: Option<(&Scene, &Table<Sphere>)>,
         watch: &Watch,
         writer: &mut T::Writer,
         sum: &mut Sum<'_>,
@@ -225,12 +222,15 @@ impl Files<'_> {
                     }
                     found => found.map_err(|error| self.rays.placed(error))?,
                 };
+                let beside = rays.beside().map(|beside| (beside, begin));
                 begin += part.len();
-                if let Some((judge, spheres)) = judge {
+                if let Some((judge, table)) = judge {
                     let expected = asked.ask(judge, part, &self.query)?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);
                     let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
-                    let input = compare::Input { spheres, rays: &written, first, query, pairwise };
+                    let (spheres, velocities) = (&table.records[..], table.beside.velocities.as_deref());
+                    let rays = &written;
+                    let input = compare::Input { spheres, rays, first, query, pairwise, velocities, beside };
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
                 writer.write(&found)?;

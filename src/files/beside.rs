@@ -135,6 +135,9 @@ impl Beside {
         if let Some(ids) = &self.skip_ids {
             points = points.skip_ids(ids);
         }
+        if let Some(times) = &self.times {
+            points = points.times(times);
+        }
         points
     }
 

@@ -74,7 +74,7 @@ pub(super) static POINTS: Kind = Kind {
     positions: 1,
     default: |_| None,
     shape: "(N, 3), x y z,",
-    beside: &[MASK, SKIP_ID],
+    beside: &[MASK, SKIP_ID, TIME],
 };
 
 pub(super) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", beside: &[], ..POINTS };
@@ -96,7 +96,7 @@ pub(super) static BULLETS: Kind = Kind {
     positions: 2,
     default: |_| None,
     shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
-    beside: &[],
+    beside: &[RADIUS],
 };
 
 impl Kind {

@@ -191,6 +191,56 @@ fn one_bullet_needs_no_files() {
     assert_eq!((&json["status"], &json["frames"]), (&"miss".into(), &serde_json::Value::Null));
 }
 
+#[test]
+fn spheres_move_and_bullets_have_a_radius() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r,vx,vy,vz\n10,0,0,1,-1,0,0\n-20,0,0,1,0,0,0\n");
+    folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,0,0,2,0\n0,0,0,1,0,0,2,1.5\n9,0,0,1,0,0,2,0.5\n");
+    for device in ["cpu", "gpu"] {
+        let done = folder.right(&format!("bullets s.csv b.csv -o out.csv --frames 100 --compare --device {device}"));
+        let head = "status,id,distance,frames,px,py,pz,angle_rad,vx,vy,vz\n";
+        let rows = "hit,0,6.0,3.0,6.0,0.0,0.0,1.5707964,-4.0,0.0,0.0\nhit,0,5.0,2.5,5.0,0.0,0.0,1.5707964,-4.0,0.0,0.0\n\
+                    started_inside,0,,,,,,,,,\n";
+        assert_eq!(folder.text("out.csv").replace("-0.0", "0.0"), head.to_owned() + rows);
+        assert!(done.errors.contains("; 0 flights differ"), "{}", done.errors);
+        // The second leg ends on the ball that rests, the third one finds nobody.
+        folder
+            .right(&format!("bullets s.csv b.csv -o out.npz -q --frames 100 --bounces 3 --compare --device {device}"));
+        let path = folder.path("out.npz");
+        assert_eq!(numbers::<u64>(&path, "bullet"), [0, 0, 0, 1, 1, 1, 2]);
+        assert_eq!(numbers::<u32>(&path, "id"), [0, 1, 0, 0, 1, 0, 0]);
+        assert_eq!(numbers::<f32>(&path, "frames")[..2], [3.0, 3.0 + 25.0 / 4.0]);
+        // What comes at 1 is run into by what comes at 4.
+        assert_eq!(numbers::<f32>(&path, "vx")[..3], [-4.0, 4.0, -6.0]);
+    }
+    folder.right("bullets s.csv b.csv -o out.csv -q --frames 2.75");
+    let statuses: Vec<String> = folder.text("out.csv").lines().skip(1).map(|line| line[..4].into()).collect();
+    assert_eq!(statuses, ["miss", "hit,", "star"]);
+    folder.write("still.csv", "x,y,z,r\n10,0,0,1\n");
+    folder.right("bullets still.csv b.csv -o out.csv -q");
+    assert!(folder.text("out.csv").lines().nth(2).unwrap().starts_with("hit,0,7.5,3.75,7.5,0.0,0.0,"));
+    // In parts of a few.
+    folder.right("bullets still.csv b.csv -o out.csv -q --bounces 1048576");
+    assert!(folder.text("out.csv").contains("1,0,hit,0,7.5,3.75,7.5,0.0,0.0,"), "{}", folder.text("out.csv"));
+    let one = |arguments: &str| folder.right(&format!("bullets --from 0,0,0 --to 1,0,0 --speed 2 {arguments}")).output;
+    let told = one("--radius 1.5 --sphere 10,0,0,1 --velocity=-1,0,0");
+    for line in [
+        "bullet    from 0 0 0 towards 1 0 0, speed 2, radius 1.5",
+        "sphere    center 10 0 0, radius 1, velocity -1 0 0",
+        "hit       after a distance of 5, 2.5 frames, at 5 0 0",
+        "ricochet  90.0000° to the tangent plane (1.5707964 rad), velocity -4 0 0",
+    ] {
+        assert!(told.lines().any(|l| l == line), "'{line}' is not in:\n{told}");
+    }
+    assert!(
+        one("--radius 1.5 --sphere 10,0,0,1").contains("hit       after a distance of 7.5, 3.75 frames, at 7.5 0 0")
+    );
+    for inside in ["--radius 9.5 --sphere 10,0,0,1", "--radius 9.5 --sphere 10,0,0,1 --velocity 1,0,0"] {
+        assert!(one(inside).contains("it starts inside the sphere"), "{inside}");
+    }
+    assert!(one("--sphere 10,0,0,1 --velocity 2,0,0").contains("it flies past, or away"));
+}
+
 #[cfg(unix)]
 mod terminal {
     use super::super::folder;

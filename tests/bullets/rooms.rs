@@ -6,7 +6,7 @@ use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere, blocking};
 
 /// Rooms with walls of spheres, from which there is no way out.
-fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {
+pub(crate) fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {
     let walls = |middle: Vec3, size: f32, radius: f32| {
         let ball = |axis: Vec3| Sphere::new(middle + axis * (size + radius), radius);
         [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|axis| [ball(axis), ball(-axis)]).collect::<Vec<_>>()
@@ -30,7 +30,7 @@ fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {
     ]
 }
 
-fn middle_of(spheres: &[Sphere]) -> DVec3 {
+pub(crate) fn middle_of(spheres: &[Sphere]) -> DVec3 {
     spheres.iter().map(|ball| ball.center.as_dvec3()).sum::<DVec3>() / spheres.len() as f64
 }
 
@@ -164,7 +164,7 @@ fn on_both(a: &Sphere, b: &Sphere, up: Vec3) -> DVec3 {
 }
 
 /// How deep a straight way goes into a ball.
-fn depth(ball: &Sphere, from: DVec3, to: DVec3) -> f64 {
+pub(crate) fn depth(ball: &Sphere, from: DVec3, to: DVec3) -> f64 {
     let (way, away) = (to - from, ball.center.as_dvec3() - from);
     let share = (away.dot(way) / way.length_squared().max(1e-300)).clamp(0.0, 1.0);
     f64::from(ball.radius) - (away - share * way).length()

@@ -12,6 +12,9 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
     let good = "0,0,0,1,1,1,1\n";
     let table = |row: &str| Some(format!("{head}{good}{row}\n").into_bytes());
     let array = |shape: &str, count: usize| Some(npy("'<f4'", false, shape, &le4(&vec![1.0; count])));
+    let wide = |radius: &str| Some(format!("x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,1,1,1,{radius}\n").into_bytes());
+    let other = Some(b"x1,y1,z1,x2,y2,z2,speed,time\n0,0,0,1,1,1,1,1\n".to_vec());
+    let moving = |vx: &str| Some(format!("x,y,z,r,vx,vy,vz\n5,5,5,1,{vx},0,0\n").into_bytes());
     let files = "bullets s.csv b.csv -o out.csv";
     let npys = "bullets s.csv b.npy -o out.csv";
     let one = "bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4";
@@ -194,6 +197,56 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
             2,
             &["speed is 0: a speed must be above 0"],
         ),
+        ("radius in words", "b.csv", wide("wide"), files.into(), 2, &["b.csv: line 2: radius is 'wide'", "a number"]),
+        ("radius below 0", "b.csv", wide("-0.5"), files.into(), 2, &["line 2: radius is -0.5", "not be negative"]),
+        ("NaN radius", "b.csv", wide("nan"), files.into(), 2, &["line 2: radius is nan", "finite"]),
+        ("radius beyond f32", "b.csv", wide("1e39"), files.into(), 2, &["line 2: radius is 1e39", "largest f32"]),
+        ("no radius said", "b.csv", wide(""), files.into(), 2, &["line 2: radius is empty", "finite"]),
+        ("column of rays", "b.csv", other, files.into(), 2, &["b.csv", "column 'time'"]),
+        ("no frames", "s.csv", moving("1"), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "--frames must say"]),
+        (
+            "frames at rest",
+            "x",
+            None,
+            format!("{files} --frames 3"),
+            2,
+            &["--frames is for", "s.csv has no columns vx"],
+        ),
+        ("frames of none", "s.csv", moving("1"), format!("{files} --frames 0"), 2, &["--frames", "0 must be finite"]),
+        (
+            "frames backwards",
+            "s.csv",
+            moving("1"),
+            format!("{files} --frames -4"),
+            2,
+            &["-4 must be finite and above 0"],
+        ),
+        ("frames for ever", "s.csv", moving("1"), format!("{files} --frames inf"), 2, &["inf must be finite"]),
+        ("frames in words", "s.csv", moving("1"), format!("{files} --frames few"), 2, &["frames is 'few'"]),
+        (
+            "NaN velocity",
+            "s.csv",
+            moving("nan"),
+            format!("{files} --frames 3"),
+            2,
+            &["s.csv: line 2: vx is nan", "finite"],
+        ),
+        ("out of f32", "s.csv", moving("1e38"), format!("{files} --frames 9"), 2, &["sphere 0: vx is", "beyond f32"]),
+        ("half a velocity", "s.csv", Some(b"x,y,z,r,vx\n1,1,1,1,1\n".to_vec()), files.into(), 2, &["three columns"]),
+        ("one with a radius below 0", "x", None, format!("{one} --radius -1"), 2, &["radius is -1", "not negative"]),
+        ("one with a radius in words", "x", None, format!("{one} --radius wide"), 2, &["radius is 'wide'"]),
+        (
+            "one at a velocity of two",
+            "x",
+            None,
+            format!("{one} --velocity 1,2"),
+            2,
+            &["2 numbers: expected 3, vx,vy,vz"],
+        ),
+        ("one at no velocity", "x", None, format!("{one} --velocity 1,2,nan"), 2, &["vz is NaN", "must be finite"]),
+        ("one and frames", "x", None, format!("{one} --frames 2"), 2, &["cannot be used with", "--frames"]),
+        ("a radius alone", "x", None, format!("{files} --radius 2"), 2, &["--from"]),
+        ("a velocity alone", "x", None, format!("{files} --velocity 2,0,0"), 2, &["--from"]),
         ("one backwards", "x", None, one.replace("--speed 3", "--speed -1"), 2, &["speed is -1"]),
         ("one to itself", "x", None, one.replace("4,4,4", "0,0,0"), 2, &["x2,y2,z2 is 0,0,0", "another point"]),
         (

@@ -4,7 +4,7 @@ use umbracast::{Interval, Lists, Ray};
 
 use super::{Comparable, Comparison, Input};
 
-impl Input<'_> {
+impl<'a> Input<'a> {
     /// Lists of at most `most` spheres.
     pub(crate) fn compare_lists(&self, found: &Lists, expected: &Lists, most: Option<u32>) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
@@ -23,7 +23,7 @@ impl Input<'_> {
         &self,
         c: &mut Comparison,
         number: u64,
-        ray: &Ray,
+        ray: &'a Ray,
         a: &[Interval],
         b: &[Interval],
         most: Option<u32>,
@@ -38,12 +38,12 @@ impl Input<'_> {
         for &met in &a_by_id {
             match find(&b_by_id, met.id) {
                 Some(other) => self.compare_one(c, number, ray, met, other),
-                None if self.is_next(ray, &met, b, most) => c.ids_tied += 1,
+                None if self.is_next((number, ray), &met, b, most) => c.ids_tied += 1,
                 None => self.compare_one(c, number, ray, met, Interval::MISS),
             }
         }
         for met in b_by_id.iter().filter(|met| find(&a_by_id, met.id).is_none()) {
-            if self.is_next(ray, met, a, most) {
+            if self.is_next((number, ray), met, a, most) {
                 c.ids_tied += 1;
             } else {
                 self.compare_one(c, number, ray, Interval::MISS, *met);
@@ -53,22 +53,22 @@ impl Input<'_> {
         let a = a.iter().filter(|met| find(&b_by_id, met.id).is_some());
         let b = b.iter().filter(|met| find(&a_by_id, met.id).is_some());
         for (p, q) in a.zip(b).filter(|(p, q)| p.id != q.id) {
-            if self.tied(ray, p, q) { c.ids_tied += 1 } else { c.ids_differ += 1 }
+            if self.tied((number, ray), p, q) { c.ids_tied += 1 } else { c.ids_differ += 1 }
         }
     }
 
     /// Whether a sphere may be missing from a list because that is full, and its last one is as near as the bounds can tell.
-    fn is_next(&self, ray: &Ray, met: &Interval, list: &[Interval], most: Option<u32>) -> bool {
+    fn is_next(&self, ray: (u64, &'a Ray), met: &Interval, list: &[Interval], most: Option<u32>) -> bool {
         let full = most.is_some_and(|most| list.len() >= most as usize);
         full && list.last().is_some_and(|last| self.tied(ray, met, last))
     }
 
     /// Whether two spheres are met at the same `t` as far as the bounds can tell.
-    fn tied(&self, ray: &Ray, p: &Interval, q: &Interval) -> bool {
-        let (Some(a), Some(b)) = (self.spheres.get(p.id as usize), self.spheres.get(q.id as usize)) else {
+    fn tied(&self, (number, ray): (u64, &'a Ray), p: &Interval, q: &Interval) -> bool {
+        let (Some(a), Some(b)) = (self.pair(number, ray, p.id), self.pair(number, ray, q.id)) else {
             return false;
         };
-        let (m, n) = (p.bounds(self, ray, a), q.bounds(self, ray, b));
+        let (m, n) = (p.bounds(self, &a), q.bounds(self, &b));
         (m.key - n.key).abs() <= m.key_may + n.key_may
     }
 }

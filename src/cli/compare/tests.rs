@@ -14,7 +14,15 @@ fn spheres() -> Vec<Sphere> {
 fn compare<T: Comparable>(precision: Precision, y: f32, t_max: f32, found: &[T], expected: &[T]) -> Option<String> {
     let rays = vec![Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, t_max); found.len()];
     let query = Query::at(precision);
-    let input = Input { spheres: &spheres(), rays: &rays, first: 0, query: &query, pairwise: false };
+    let input = Input {
+        spheres: &spheres(),
+        rays: &rays,
+        first: 0,
+        query: &query,
+        pairwise: false,
+        velocities: None,
+        beside: None,
+    };
     broken(&input.compare(found, expected), precision)
 }
 
@@ -84,7 +92,15 @@ fn another_sphere_must_be_as_near() {
 fn bits_are_compared_one_by_one() {
     let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
     let query = Query::at(Precision::Standard);
-    let input = Input { spheres: &spheres(), rays: &rays, first: 0, query: &query, pairwise: false };
+    let input = Input {
+        spheres: &spheres(),
+        rays: &rays,
+        first: 0,
+        query: &query,
+        pairwise: false,
+        velocities: None,
+        beside: None,
+    };
     let bits = |low: u8| -> Vec<bool> { (0..40).map(|i| i < 32 || low >> (i - 32) & 1 == 1).collect() };
     let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
     assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
@@ -99,8 +115,16 @@ fn parts_add_up_and_keep_their_numbers() {
     let query = Query::at(Precision::Standard);
     let part = |first: usize, end: usize| {
         let rays = &rays[first..end];
-        Input { spheres: &spheres, rays, first: first as u64, query: &query, pairwise: false }
-            .compare(&found[first..end], &expected[first..end])
+        Input {
+            spheres: &spheres,
+            rays,
+            first: first as u64,
+            query: &query,
+            pairwise: false,
+            velocities: None,
+            beside: None,
+        }
+        .compare(&found[first..end], &expected[first..end])
     };
     let whole = part(0, 4);
     assert_eq!((whole.not_identical, whole.flags_differ, whole.worst_ray), (3, 1, Some(1)));
@@ -110,10 +134,66 @@ fn parts_add_up_and_keep_their_numbers() {
         assert_eq!(serde_json::to_string(&sum).unwrap(), serde_json::to_string(&whole).unwrap(), "{cut}");
     }
     // Pairs: each bit has its own sphere, found by the number of its ray.
-    let input = Input { spheres: &spheres, rays: &rays[..1], first: 1, query: &query, pairwise: true };
+    let input = Input {
+        spheres: &spheres,
+        rays: &rays[..1],
+        first: 1,
+        query: &query,
+        pairwise: true,
+        velocities: None,
+        beside: None,
+    };
     let at_end = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 7.0);
     let c = Input { rays: &[at_end], ..input }.compare_bits(&[true], &[false]);
     assert_eq!((c.flags_differ, c.flags_at_ends), (1, 1), "the end lies on the second sphere");
+}
+
+/// Bounds are those of the pair as it is: of a sphere that has come near, of a ball that is as large as both.
+#[test]
+fn what_moves_is_held_to_its_own_bounds() {
+    let (spheres, velocities) = ([Sphere::new([1000.0, -24.75, 0.0], 1.0)], [Vec3::new(-10.0, 0.25, 0.0)]);
+    let along = |y: f32| [Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
+    let query = Query::at(Precision::Standard);
+    let beside = |time: f32, radius: f32| {
+        let mut beside = Beside::default();
+        (beside.times, beside.radii) = (Some(vec![9.0, time]), Some(vec![9.0, radius]));
+        beside
+    };
+    let of = |y: f32, beside: &Beside, query: &Query, t: f32, off: f32| {
+        let input = Input {
+            spheres: &spheres,
+            rays: &along(y),
+            first: 7,
+            query,
+            pairwise: false,
+            velocities: Some(&velocities),
+            beside: Some((beside, 1)),
+        };
+        broken(&input.compare(&[hit(t + off, 0)], &[hit(t, 0)]), query.precision).is_some()
+    };
+    // At time 99 it is at 10, 0; at time 0 the ray passes it by, and anything goes.
+    assert!(of(0.0, &beside(99.0, 0.0), &query, 9.0, 1e-4) && !of(0.0, &beside(99.0, 0.0), &query, 9.0, 2e-6));
+    assert!(!of(0.0, &beside(0.0, 0.0), &query, 9.0, 1e-4));
+    // A graze of both is none of the sphere alone.
+    let aside = along(1.5_f32.next_up());
+    let fast = Query::at(Precision::Fast);
+    let flags = |radius: f32| {
+        let beside = beside(99.0, radius);
+        let input = Input {
+            spheres: &spheres,
+            rays: &aside,
+            first: 7,
+            query: &fast,
+            pairwise: false,
+            velocities: Some(&velocities),
+            beside: Some((&beside, 1)),
+        };
+        input.compare(&[hit(10.0, 0)], &[Hit::MISS]).flags_grazing
+    };
+    assert_eq!([flags(0.0), flags(0.5), flags(0.75)], [0, 1, 0]);
+    // Both come nearer by 11, and it by 0.25 aside: as it stands the ray would pass it by.
+    let (with, none) = (Query { motion: Motion::WithRay, ..query }, beside(0.0, 0.0));
+    assert!(of(-2.0, &none, &with, 90.0, 1e-3) && !of(-2.0, &none, &with, 90.0, 2e-5));
 }
 
 /// Rays about tangent to small, large, near and far spheres, a part of them with an end on a root: where plain f32 is wrong
@@ -152,7 +232,15 @@ fn no_precision_is_blamed_for_what_it_never_promised() {
     let exact = Query::at(Precision::Exact);
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
-        let input = Input { spheres: &spheres, rays: &rays, first: 0, query: &query, pairwise: false };
+        let input = Input {
+            spheres: &spheres,
+            rays: &rays,
+            first: 0,
+            query: &query,
+            pairwise: false,
+            velocities: None,
+            beside: None,
+        };
         let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
         let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
         let approach = |query| blocking::approach(&scene, &rays, query).unwrap();
