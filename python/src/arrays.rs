@@ -129,7 +129,7 @@ impl<const K: usize> Columns<'_, K> {
                     what: self.kind.name,
                     index: (first + i) as u64,
                     field: self.kind.fields[field],
-                    value: given.to_string(),
+                    value: format!("{given:?}"),
                     why: "it exceeds the largest f32, 3.4e38",
                 });
             }

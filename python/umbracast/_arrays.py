@@ -88,7 +88,9 @@ def numbers(name: str, given: Any) -> NDArray[Any]:
     raise TypeError(f"{name} must be float32 or float64 (or whole numbers), and have dtype {kind}")
 
 
-def split(name: str, given: Any, widths: dict[int, tuple[str, ...]], fields: tuple[str, ...]) -> tuple[tuple[int, ...], Columns]:
+def split(
+    name: str, given: Any, widths: dict[int, tuple[str, ...]], fields: tuple[str, ...]
+) -> tuple[tuple[int, ...], Columns]:
     """The leading shape and the columns of an array whose last axis has one of some widths, or of a table."""
     table = _tables.columns(given)
     if table is not None:
@@ -136,9 +138,16 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         found = dict(zip(("ox", "oy", "oz", "dx", "dy", "dz", *ends), columns, strict=True))
         return Given(shape, None, [found.get(field) for field in RAY])
     array = None if _tables.columns(given) is not None else numbers("rays", given)
-    if array is not None and array.dtype == np.float32 and array.ndim > 0 and array.shape[-1] == 8 and t_min is None and t_max is None:
-        if array.flags.c_contiguous:
-            return Given(array.shape[:-1], array.reshape(-1, 8), [])
+    if (
+        array is not None
+        and array.dtype == np.float32
+        and array.ndim > 0
+        and array.shape[-1] == 8
+        and t_min is None
+        and t_max is None
+        and array.flags.c_contiguous
+    ):
+        return Given(array.shape[:-1], array.reshape(-1, 8), [])
     widths = {6: ("ox", "oy", "oz", "dx", "dy", "dz"), 8: RAY}
     shape, columns = split("rays", given if array is None else array, widths, RAY)
     for place, name, end in ((3, "t_min", t_min), (7, "t_max", t_max)):
@@ -146,11 +155,12 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
             continue
         if columns[place] is not None:
             raise TypeError(f"{name} is given twice: the rays have one of their own")
-        ends = numbers(name, end)
+        own = numbers(name, end)
         try:
-            columns[place] = np.broadcast_to(ends, shape).reshape(-1)
+            columns[place] = np.broadcast_to(own, shape).reshape(-1)
         except ValueError:
-            raise ValueError(f"{name} has shape {ends.shape}, which does not fit the shape {shape} of the rays") from None
+            message = f"{name} has shape {own.shape}, which does not fit the shape {shape} of the rays"
+            raise ValueError(message) from None
     return Given(shape, None, columns)
 
 
@@ -160,13 +170,19 @@ def rounded(kind: str, columns: Columns, origin: tuple[float, float, float]) -> 
     return made.reshape(-1, len(columns)), changed, largest
 
 
-def records(name: str, kind: str, given: Any, fields: tuple[str, ...], origin: tuple[float, float, float]) -> tuple[
-    tuple[int, ...], NDArray[np.float32], int, float
-]:
+def records(
+    name: str, kind: str, given: Any, fields: tuple[str, ...], origin: tuple[float, float, float]
+) -> tuple[tuple[int, ...], NDArray[np.float32], int, float]:
     """The leading shape, and records: borrowed where they are contiguous float32, else rounded."""
     if _tables.columns(given) is None:
         array = numbers(name, given)
-        if array.dtype == np.float32 and array.flags.c_contiguous and array.ndim and array.shape[-1] == len(fields) and not any(origin):
+        if (
+            array.dtype == np.float32
+            and array.flags.c_contiguous
+            and array.ndim
+            and array.shape[-1] == len(fields)
+            and not any(origin)
+        ):
             return array.shape[:-1], array.reshape(-1, len(fields)), 0, 0.0
         given = array
     shape, columns = split(name, given, {len(fields): fields}, fields)

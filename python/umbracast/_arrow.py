@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMATS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8", "e": "f2", "f": "f4", "g": "f8"}
+FORMATS = {
+    "c": "i1",
+    "C": "u1",
+    "s": "i2",
+    "S": "u2",
+    "i": "i4",
+    "I": "u4",
+    "l": "i8",
+    "L": "u8",
+    "e": "f2",
+    "f": "f4",
+    "g": "f8",
+}
 
 
 class Schema(ctypes.Structure):
@@ -103,14 +115,16 @@ def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDAr
     """A column where it lies; it keeps its owner."""
     first, length = owner.offset + column.offset, owner.length
     if column.null_count != 0 and column.buffers[0]:
-        valid = np.ctypeslib.as_array(ctypes.cast(column.buffers[0], ctypes.POINTER(ctypes.c_uint8)), ((first + length + 7) // 8,))
+        valid = np.ctypeslib.as_array(
+            ctypes.cast(column.buffers[0], ctypes.POINTER(ctypes.c_uint8)), ((first + length + 7) // 8,)
+        )
         bits = np.unpackbits(valid, bitorder="little")[first : first + length]
         if not bits.all():
             raise ValueError(f"column {name!r} is null in row {int(np.argmin(bits))}: every row needs a number")
     if length == 0:
         return np.empty(0, kind)
     buffer = (ctypes.c_char * (kind.itemsize * length)).from_address(column.buffers[1] + kind.itemsize * first)
-    buffer.owner = owner  # type: ignore[attr-defined]
+    buffer.owner = owner
     return np.frombuffer(buffer, kind)
 
 

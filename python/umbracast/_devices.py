@@ -10,7 +10,7 @@ from . import _umbracast
 class DeviceInfo(NamedTuple):
     """One line of `devices`."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # tuples have an index, too
     """What ``device=`` takes."""
     name: str
     kind: str

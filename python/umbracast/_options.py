@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _progress
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 Progress = bool | Callable[[int, int], object]
 """True for a line on stderr, or a callable that hears how many rays are done and how many there are."""
@@ -78,7 +75,9 @@ def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: fro
     """Takes options apart, for so many records; refuses what is none."""
     for name in given:
         if name not in allowed:
-            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}")
+            raise TypeError(
+                f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
+            )
     words = {name: given[name] for name in Policies._fields if name in given}
     for name, word in words.items():
         if not isinstance(word, str):
@@ -102,13 +101,17 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name} must be whole numbers, and have dtype {array.dtype}")
         if array.dtype != np.uint32 and array.size and not (0 <= array.min() and array.max() <= 0xFFFF_FFFF):
-            raise ValueError(f"{name} must lie in 0 … 4294967295 (umbracast.NO_SPHERE), and go from {array.min()} to {array.max()}")
+            raise ValueError(
+                f"{name} must lie in 0 … 4294967295 (umbracast.NO_SPHERE), and go from {array.min()} to {array.max()}"
+            )
     elif array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be numbers, and have dtype {array.dtype}")
     try:
         wide = np.broadcast_to(array, shape)
     except ValueError:
-        raise ValueError(f"{name} have shape {array.shape}, which does not fit the shape {shape} of what they go with") from None
+        raise ValueError(
+            f"{name} have shape {array.shape}, which does not fit the shape {shape} of what they go with"
+        ) from None
     return np.ascontiguousarray(wide, kind).reshape(-1)
 
 

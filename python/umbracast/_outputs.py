@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def arrays(out: Any, shape: tuple[int, ...], kind: Any, types: tuple[str, ...], inputs: Iterable[Any]) -> tuple[NDArray[Any], ...]:
+def arrays(
+    out: Any, shape: tuple[int, ...], kind: Any, types: tuple[str, ...], inputs: Iterable[Any]
+) -> tuple[NDArray[Any], ...]:
     """An array for each column of an answer. What is given must be C-contiguous, writeable, and apart from all that is read."""
     if out is None:
         return tuple(np.empty(shape, one) for one in types)

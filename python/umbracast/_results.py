@@ -119,7 +119,7 @@ class Approach(_Approach):
 
 
 class _Holders(NamedTuple):
-    count: Ids
+    count: Ids  # type: ignore[assignment]  # tuples can count, too
     id: Ids
 
 
@@ -155,7 +155,7 @@ class Lists(_Lists):
 
     def rays(self) -> NDArray[np.int64]:
         """(n) int64: the ray that each record belongs to."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets.astype(np.int64)))
+        return np.repeat(np.arange(len(self.offsets) - 1), (self.offsets[1:] - self.offsets[:-1]).astype(np.int64))
 
 
 class Attributes(NamedTuple):

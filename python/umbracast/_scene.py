@@ -76,11 +76,15 @@ class Scene:
             if velocities is None and "vx" in table:
                 velocities = np.stack([_arrays.numbers(name, table[name]) for name in ("vx", "vy", "vz")], -1)
             masks = table.get("mask") if masks is None else masks
-        shape, records, self.rounded, self.largest_rounding = _arrays.records("spheres", "sphere", spheres, _arrays.SPHERE, self.origin)
+        shape, records, self.rounded, self.largest_rounding = _arrays.records(
+            "spheres", "sphere", spheres, _arrays.SPHERE, self.origin
+        )
         if len(shape) != 1:
             raise ValueError(f"spheres must have shape (N, 4), and have {(*shape, 4)}")
         if velocities is not None:
-            there, velocities, _, _ = _arrays.records("velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0))
+            there, velocities, _, _ = _arrays.records(
+                "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
+            )
             if there != shape:
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, and have {(*there, 3)}")
         return _arrays.Spheres(records, column("masks", masks, shape, np.uint32), velocities)
@@ -106,7 +110,9 @@ class Scene:
         velocities = None if velocities is None else velocities.reshape(-1, 3)
         return (_remade, (spheres.reshape(-1, 4), masks, velocities, self.origin, self._device, *self._options))
 
-    def update(self, spheres: ArrayLike | Any, *, masks: ArrayLike | None = None, velocities: ArrayLike | None = None) -> Update:
+    def update(
+        self, spheres: ArrayLike | Any, *, masks: ArrayLike | None = None, velocities: ArrayLike | None = None
+    ) -> Update:
         """Puts other spheres in the place of these, as many as there are; masks and velocities stay unless new ones are given.
 
         Queries under way in other threads end with the spheres that they began with. On a GPU the tree keeps its nodes: `rebuild`
@@ -143,9 +149,9 @@ class Scene:
         MemoryError, and KeyboardInterrupt soon after Ctrl-C.
         """
         given, asked, batch = self._ask("closest", rays, directions, t_min, t_max, options)
-        hits = _hits(*_outputs.arrays(out, given.shape, Hits, ("f4", "u4"), batch), None, given)
-        hits.report = Report(*self._native.closest(batch, asked.policies, *_outputs.flat(hits), asked.progress))
-        return hits
+        t, id = _outputs.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
+        told = self._native.closest(batch, asked.policies, t.reshape(-1), id.reshape(-1), asked.progress)
+        return _hits(t, id, Report(*told), given)
 
     def interval(
         self,
@@ -160,7 +166,8 @@ class Scene:
         """For each ray both roots of its closest sphere, never clipped to the ray's ends. Arguments and errors as for `closest`."""
         given, asked, batch = self._ask("interval", rays, directions, t_min, t_max, options)
         found = Interval(*_outputs.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
-        found.report = Report(*self._native.interval(batch, asked.policies, *_outputs.flat(found), asked.progress))
+        enter, exit, id = _outputs.flat(found)
+        found.report = Report(*self._native.interval(batch, asked.policies, enter, exit, id, asked.progress))
         return found
 
     def approach(
@@ -179,7 +186,8 @@ class Scene:
         """
         given, asked, batch = self._ask("approach", rays, directions, t_min, t_max, options)
         found = Approach(*_outputs.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
-        found.report = Report(*self._native.approach(batch, asked.policies, *_outputs.flat(found), asked.progress))
+        t, clearance, id = _outputs.flat(found)
+        found.report = Report(*self._native.approach(batch, asked.policies, t, clearance, id, asked.progress))
         return found
 
     def occluded(
@@ -195,7 +203,7 @@ class Scene:
         """For each ray whether it meets any sphere: (…) bool. Arguments and errors as for `closest`."""
         given, asked, batch = self._ask("occluded", rays, directions, t_min, t_max, options)
         (found,) = _outputs.arrays(out, given.shape, None, ("?",), batch)
-        self._native.occluded(batch, asked.policies, *_outputs.flat((found,)), asked.progress)
+        self._native.occluded(batch, asked.policies, found.reshape(-1), asked.progress)
         return found
 
     def count(
@@ -211,7 +219,7 @@ class Scene:
         """For each ray how many spheres it meets: (…) uint32. Arguments and errors as for `closest`."""
         given, asked, batch = self._ask("count", rays, directions, t_min, t_max, options)
         (found,) = _outputs.arrays(out, given.shape, None, ("u4",), batch)
-        self._native.count(batch, asked.policies, *_outputs.flat((found,)), asked.progress)
+        self._native.count(batch, asked.policies, found.reshape(-1), asked.progress)
         return found
 
     def all(
@@ -242,13 +250,18 @@ class Scene:
         return self._lists("nearest", k, rays, directions, t_min, t_max, options)
 
     def contains(
-        self, points: ArrayLike | Any, *, out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None, **options: Unpack[PointOptions]
+        self,
+        points: ArrayLike | Any,
+        *,
+        out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[PointOptions],
     ) -> Holders:
         """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id."""
         shape, records, rounded, largest = _arrays.records("points", "point", points, _arrays.POINT, self.origin)
         asked = taken("contains", shape, dict(options), POINT_OPTIONS)
         found = Holders(*_outputs.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
-        told = self._native.contains(records, asked.masks, asked.skip_ids, asked.policies, *_outputs.flat(found), asked.progress)
+        count, id = _outputs.flat(found)
+        told = self._native.contains(records, asked.masks, asked.skip_ids, asked.policies, count, id, asked.progress)
         found.report = Report(*told[:6], rounded, largest)
         return found
 
@@ -267,7 +280,9 @@ class Scene:
         columns x1, y1, z1, x2, y2, z2, speed. Raises as `closest`, and ValueError in scenes that move or are pairwise.
         """
         shape, records, rounded, largest = _arrays.records("bullets", "bullet", bullets, _arrays.BULLET, self.origin)
-        asked = taken("bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS)
+        asked = taken(
+            "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
+        )
         if not 1 <= bounces <= 0xFFFF_FFFF:
             raise ValueError(f"bounces is {bounces}: bullets are followed through 1 ricochet at least")
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
@@ -297,9 +312,13 @@ class Scene:
         t, id = np.ascontiguousarray(t, np.float32).reshape(-1), np.ascontiguousarray(id, np.uint32).reshape(-1)
         point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
         vectors = (*given.shape, 3)
-        return Attributes(point.reshape(vectors), normal.reshape(vectors), angle.reshape(given.shape), distance.reshape(given.shape))
+        return Attributes(
+            point.reshape(vectors), normal.reshape(vectors), angle.reshape(given.shape), distance.reshape(given.shape)
+        )
 
-    def _ask(self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any) -> tuple[_arrays.Given, Asked, _arrays.Batch]:
+    def _ask(
+        self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
+    ) -> tuple[_arrays.Given, Asked, _arrays.Batch]:
         given = _arrays.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
             # The origin is subtracted from what goes through the buffer.
@@ -307,10 +326,12 @@ class Scene:
         asked = taken(verb, given.shape, dict(options), OPTIONS)
         return given, asked, _arrays.batch(given, self.origin, asked)
 
-    def _lists(self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any) -> Lists:
+    def _lists(
+        self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
+    ) -> Lists:
         _, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        *arrays, told = _umbracast.lists(self._native, batch, asked.policies, k, asked.progress)
-        found = Lists(*arrays)
+        offsets, enter, exit, id, told = _umbracast.lists(self._native, batch, asked.policies, k, asked.progress)
+        found = Lists(offsets, enter, exit, id)
         found.report = Report(*told)
         return found
 
@@ -329,16 +350,31 @@ def _origin(origin: Any, spheres: Any) -> Origin:
         # Halved before they are added: the sum of two large corners could overflow.
         middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
         return (middle[0], middle[1], middle[2])
-    x, y, z = (float(part) for part in origin)
-    if not np.isfinite([x, y, z]).all():
+    parts = [float(part) for part in origin]
+    if len(parts) != 3 or not np.isfinite(parts).all():
         raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
-    return (x, y, z)
+    return (parts[0], parts[1], parts[2])
 
 
 def _remade(
-    spheres: NDArray[np.float32], masks: Any, velocities: Any, origin: Origin, device: Device, time_range: Any, pairwise: bool, builder: Any
+    spheres: NDArray[np.float32],
+    masks: Any,
+    velocities: Any,
+    origin: Origin,
+    device: Device,
+    time_range: Any,
+    pairwise: bool,
+    builder: Any,
 ) -> Scene:
     """A scene from what was pickled: the origin has been subtracted."""
-    scene = Scene(spheres, device=device, masks=masks, velocities=velocities, time_range=time_range, pairwise=pairwise, builder=builder)
+    scene = Scene(
+        spheres,
+        device=device,
+        masks=masks,
+        velocities=velocities,
+        time_range=time_range,
+        pairwise=pairwise,
+        builder=builder,
+    )
     scene.origin = origin
     return scene
