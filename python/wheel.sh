@@ -9,6 +9,7 @@ out=${1:-$target/wheels}
 tools=$target/wheel-tools
 [ -x "$tools/bin/maturin" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install -q "maturin[zig]==1.16.0" "auditwheel==6.8.2"
-PATH="$PWD/${tools#"$PWD/"}/bin:$PATH" "$tools/bin/maturin" build --release --locked --zig --compatibility manylinux_2_28 \
+# maturin looks for Zig in the Python that it finds first.
+PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility manylinux_2_28 \
   -m python/Cargo.toml -o "$out"
 for wheel in "$out"/umbracast-*manylinux_2_28*.whl; do "$tools/bin/auditwheel" show "$wheel"; done

@@ -78,6 +78,7 @@ if [ -n "$core" ]; then exit 0; fi
 
 say "the Python package"
 python3 -c 'import ensurepip, venv' 2>/dev/null || get "no Python with venv" python3 python3-venv
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "the Python tests need Python 3.11 or newer (the package 3.10)"
 rm -rf target/python target/wheels
 python3 -m venv target/python
 target/python/bin/pip wheel -q --no-deps -w target/wheels ./python

@@ -248,3 +248,10 @@ def test_progress_is_told(scene):
 
     with pytest.raises(LookupError, match="enough"):
         scene.approach(beams(200_000), progress=stop)
+
+
+def test_arrow_columns_that_are_no_numbers_are_not_taken_for_them():
+    words = pyarrow.array(["a", "b"]).dictionary_encode()
+    table = pyarrow.table({"ox": words} | {name: [1.0, 2.0] for name in ("oy", "oz", "dx", "dy", "dz")})
+    with pytest.raises(ValueError, match="column 'ox' is missing"):
+        umbracast.Scene(np.zeros((1, 4)), device="cpu").closest(table)

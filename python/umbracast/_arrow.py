@@ -90,7 +90,10 @@ def read(capsule: Any) -> dict[str, NDArray[Any]]:
         if schema.format != b"+s":
             raise TypeError("an Arrow stream of tables is expected, not of single columns")
         fields = [schema.children[i].contents for i in range(schema.n_children)]
-        kinds = {i: (field.name.decode(), FORMATS.get(field.format.decode())) for i, field in enumerate(fields)}
+        kinds = {
+            i: (field.name.decode(), None if field.dictionary else FORMATS.get(field.format.decode()))
+            for i, field in enumerate(fields)
+        }
     finally:
         schema.release(ctypes.byref(schema))
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name, kind in kinds.values() if kind}
