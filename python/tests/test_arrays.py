@@ -44,6 +44,12 @@ FORMS = {
     "PyArrow with words": lambda rays: pyarrow.table(
         {"name": ["a"] * len(rays)} | {name: column.copy() for name, column in zip(NAMES, rays.T, strict=True)}
     ),
+    "PyArrow in structs": lambda rays: pyarrow.chunked_array(
+        [
+            pyarrow.StructArray.from_arrays([pyarrow.array(column) for column in part.T], NAMES).slice(2)
+            for part in (np.r_[rays[:2], rays[:7]], rays[5:])
+        ]
+    ),
     "Polars": lambda rays: polars.DataFrame({name: column.copy() for name, column in zip(NAMES, rays.T, strict=True)}),
 }
 
