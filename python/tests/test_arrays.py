@@ -230,6 +230,10 @@ def test_pairs(spheres, rays):
     np.testing.assert_array_equal(hits.id[hits.hit], np.flatnonzero(hits.hit))
     with pytest.raises(ValueError, match="as many"):
         scene.closest(rays[:299])
+    # More than one piece.
+    many = umbracast.Scene(np.ones(((1 << 20) + 5, 4), np.float32), device="cpu", pairwise=True)
+    with pytest.raises(ValueError, match="1048578 rays and 1048581 spheres"):
+        many.closest(np.ones(((1 << 20) + 2, 8), np.float32))
 
 
 def test_update_and_rebuild(spheres, rays):
