@@ -83,7 +83,7 @@ mod encode;
 mod error;
 pub mod exact;
 mod extras;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub mod files;
 mod foot;
 mod gpu;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use glam::Vec3;
+
 use crate::answer::{Answer, Bits, Hits, Report};
 use crate::batch::{Rays, Spheres};
 use crate::builder::Builder;
@@ -16,7 +18,7 @@ use crate::gpu::{GpuDevice, GpuQuery, GpuScene};
 use crate::held::{Columns, Given};
 use crate::memory::{check_memory, room};
 use crate::query::{Motion, Precision, Query};
-use crate::records::{Approach, Hit, Interval};
+use crate::records::{Approach, Hit, Interval, Sphere};
 use crate::watch::Watch;
 
 /// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
@@ -121,6 +123,21 @@ impl Scene {
     /// Whether it holds none: every ray misses.
     pub fn is_empty(&self) -> bool {
         self.host.spheres.is_empty()
+    }
+
+    /// The spheres it holds, each at its id.
+    pub fn spheres(&self) -> &[Sphere] {
+        &self.host.spheres
+    }
+
+    /// Their [masks](Spheres::masks), if they were given any.
+    pub fn masks(&self) -> Option<&[u32]> {
+        self.host.columns.masks.as_deref()
+    }
+
+    /// Their [velocities](Spheres::velocities), if they were given any.
+    pub fn velocities(&self) -> Option<&[Vec3]> {
+        self.host.columns.velocities.as_deref()
     }
 
     /// The same scene, whose queries tell `watch` how far they are and end when it is cancelled.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes everything pass from a bare Debian or Ubuntu machine with Rust on it.
-#   tests/run.sh                everything: installs a software Vulkan driver where there is no adapter
-#   tests/run.sh core           stops after Rust: no lints, no documentation, no commands of the README
+#   tests/run.sh                everything: installs a software Vulkan driver where there is no adapter, and venv for Python
+#   tests/run.sh core           stops after Rust: no Python, no lints, no documentation, no commands of the README
 #   tests/run.sh --full         adds the long checks: a hundred times as many random cases, 10⁸ rays, archives above 4 GiB
 #   tests/run.sh --no-install   installs nothing, and says what it would
 set -euo pipefail
@@ -21,6 +21,22 @@ done
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 
+get() { # WHY PACKAGE...: installs Debian's packages, or says what it would
+  why=$1
+  shift
+  if [ -z "$install" ]; then
+    fail "$why; without --no-install this would run: apt-get install -y --no-install-recommends $*"
+  fi
+  command -v apt-get >/dev/null || fail "$why, and no apt-get to install $* with"
+  sudo=
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "$why; as root run: apt-get install -y --no-install-recommends $*"
+    sudo=sudo
+  fi
+  $sudo apt-get update -q
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+
 command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newer from https://rustup.rs"
 command -v cc >/dev/null || fail "a C linker is missing: apt-get install gcc libc6-dev"
 
@@ -36,19 +52,8 @@ cargo build --release --locked
 say "looking for an adapter"
 has_adapter() { ./target/release/umbracast devices --json | grep -q '"backend":"\(Vulkan\|Metal\|Dx12\)"'; }
 if ! has_adapter; then
-  packages="mesa-vulkan-drivers libvulkan1"
-  if [ -z "$install" ]; then
-    fail "no GPU adapter; without --no-install this would run: apt-get install -y --no-install-recommends $packages"
-  fi
-  command -v apt-get >/dev/null || fail "no GPU adapter, and no apt-get to install $packages with"
-  sudo=
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || fail "no GPU adapter; as root run: apt-get install -y --no-install-recommends $packages"
-    sudo=sudo
-  fi
-  $sudo apt-get update -q
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages
-  has_adapter || fail "no GPU adapter even with $packages: see umbracast devices --report"
+  get "no GPU adapter" mesa-vulkan-drivers libvulkan1
+  has_adapter || fail "no GPU adapter even with mesa-vulkan-drivers: see umbracast devices --report"
 fi
 ./target/release/umbracast devices
 
@@ -71,6 +76,16 @@ cargo test --release --locked --test parquet
 
 if [ -n "$core" ]; then exit 0; fi
 
+say "the Python package"
+python3 -c 'import ensurepip, venv' 2>/dev/null || get "no Python with venv" python3 python3-venv
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "the Python tests need Python 3.11 or newer (the package 3.10)"
+rm -rf target/python target/wheels
+python3 -m venv target/python
+target/python/bin/pip wheel -q --no-deps -w target/wheels ./python
+target/python/bin/pip install -q -r python/tests/requirements.txt target/wheels/umbracast-*.whl
+# The package that was installed is tested, not the folder.
+target/python/bin/pytest -c python/pyproject.toml python/tests
+
 component() { # NAME COMMAND: a toolchain part that a minimal Rust lacks
   cargo "$2" --version >/dev/null 2>&1 && return
   [ -n "$install" ] && command -v rustup >/dev/null && rustup component add "$1" && return
@@ -85,6 +100,8 @@ cargo clippy --release --locked --all-targets --features parquet -- -D warnings
 cargo clippy --release --locked --all-targets -- -D warnings
 say "the library without the command line"
 cargo clippy --release --locked --no-default-features --lib --tests -- -D warnings
+say "the Python package's Rust"
+cargo clippy --release --locked -p umbracast-python -- -D warnings
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps --features parquet
 

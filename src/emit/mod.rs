@@ -46,7 +46,7 @@ use crate::records::Ray;
 
 pub(crate) use grid::GridPart;
 pub use image::Image;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) use points::check_point;
 pub(crate) use points::{Aim, Points, here};
 pub use points::{Parallel, Toward};

@@ -139,6 +139,6 @@ pub(crate) fn groups(balls: &[Ball], most: usize) -> Vec<Group> {
     done
 }
 
-#[cfg(all(test, feature = "cli"))]
+#[cfg(all(test, feature = "files"))]
 #[path = "cull_tests.rs"]
 mod tests;

@@ -8,13 +8,13 @@ mod cull;
 mod frame;
 mod lighting;
 mod picture;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod png;
 mod sight;
 mod spheroid;
 mod stage;
 mod system;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 mod system_file;
 
 pub(crate) use camera::View;
@@ -22,11 +22,11 @@ pub use camera::{Camera, Lens};
 pub use color::Color;
 pub(crate) use cull::square;
 pub use frame::Ball;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub(crate) use lighting::check_observer;
 pub use lighting::{Lighting, Shadow, ShadowKind};
 pub use picture::Picture;
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub use png::Bits;
 pub(crate) use sight::Prepared;
 pub use sight::{Sight, visible_fraction};

@@ -1,0 +1,330 @@
+//! Arrays as records: borrowed where they lie as the library wants them, else rounded piece by piece.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+use numpy::ndarray::ArrayView1;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
+
+use crate::work::brief;
+
+/// Records cast at once: what is made for them, 40 MiB at the most, is all the memory that a query takes beside its answer.
+pub(crate) const PIECE: usize = 1 << 20;
+
+/// Numbers of any stride.
+#[derive(FromPyObject)]
+pub(crate) enum Column<'py> {
+    F32(PyReadonlyArray1<'py, f32>),
+    F64(PyReadonlyArray1<'py, f64>),
+}
+
+/// The same without the interpreter.
+#[derive(Clone, Copy)]
+enum View<'a> {
+    F32(ArrayView1<'a, f32>),
+    F64(ArrayView1<'a, f64>),
+    /// A column that was left out.
+    All(f32),
+}
+
+impl View<'_> {
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::F32(view) => Some(view.len()),
+            Self::F64(view) => Some(view.len()),
+            Self::All(_) => None,
+        }
+    }
+}
+
+/// What rounding to f32 did: how many numbers changed, and by how much at most.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Rounding {
+    pub(crate) changed: u64,
+    pub(crate) largest: f64,
+}
+
+/// A kind of record: its name in errors, its fields in order, how many of them are coordinates that an origin is subtracted from,
+/// from the first one on, and what a field holds that is left out.
+struct Kind<const K: usize> {
+    name: &'static str,
+    fields: [&'static str; K],
+    positions: usize,
+    default: fn(usize) -> f32,
+}
+
+const RAYS: Kind<8> = Kind {
+    name: "ray",
+    fields: ["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
+    positions: 3,
+    default: |field| if field == 7 { f32::INFINITY } else { 0.0 },
+};
+const SEGMENTS: Kind<6> =
+    Kind { name: "segment", fields: ["x1", "y1", "z1", "x2", "y2", "z2"], positions: 6, default: |_| 0.0 };
+const SPHERES: Kind<4> = Kind { name: "sphere", fields: ["x", "y", "z", "r"], positions: 3, default: |_| 0.0 };
+const POINTS: Kind<3> = Kind { name: "point", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
+const VELOCITIES: Kind<3> = Kind { name: "sphere", fields: ["vx", "vy", "vz"], positions: 0, default: |_| 0.0 };
+const BULLETS: Kind<7> =
+    Kind { name: "bullet", fields: ["x1", "y1", "z1", "x2", "y2", "z2", "speed"], positions: 6, default: |_| 0.0 };
+
+/// Columns that make records of one kind.
+struct Columns<'a, const K: usize> {
+    kind: &'static Kind<K>,
+    views: [View<'a>; K],
+    origin: [f64; 3],
+    on_bad: OnBad,
+}
+
+impl<const K: usize> Columns<'_, K> {
+    /// Writes records `first..first + out.len()`.
+    fn gather(&self, first: usize, out: &mut [[f32; K]], rounding: &mut Rounding) -> Result<()> {
+        for (field, view) in self.views.iter().enumerate() {
+            let origin = if field < self.kind.positions { self.origin[field % 3] } else { 0.0 };
+            let part = numpy::ndarray::s![first..first + out.len()];
+            match view {
+                View::All(value) => out.iter_mut().for_each(|record| record[field] = *value),
+                View::F32(view) if origin == 0.0 => {
+                    out.iter_mut().zip(view.slice(part)).for_each(|(record, value)| record[field] = *value);
+                }
+                View::F32(view) => {
+                    let wide = view.slice(part);
+                    self.round(first, field, origin, wide.iter().map(|value| f64::from(*value)), out, rounding)?;
+                }
+                View::F64(view) => {
+                    let wide = view.slice(part);
+                    self.round(first, field, origin, wide.iter().copied(), out, rounding)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn round(
+        &self,
+        first: usize,
+        field: usize,
+        origin: f64,
+        numbers: impl Iterator<Item = f64>,
+        out: &mut [[f32; K]],
+        rounding: &mut Rounding,
+    ) -> Result<()> {
+        for (i, (record, given)) in out.iter_mut().zip(numbers).enumerate() {
+            let wide = given - origin;
+            let narrow = wide as f32;
+            record[field] = narrow;
+            if f64::from(narrow) == wide || wide.is_nan() {
+                continue;
+            }
+            if narrow.is_finite() {
+                rounding.changed += 1;
+                rounding.largest = rounding.largest.max((f64::from(narrow) - wide).abs());
+            } else if self.on_bad == OnBad::Skip {
+                // As an infinity it would be a valid end of a ray, and quietly another one than was given.
+                record[field] = f32::NAN;
+            } else {
+                return Err(Error::BadRecord {
+                    what: self.kind.name,
+                    index: (first + i) as u64,
+                    field: self.kind.fields[field],
+                    value: format!("{given:?}"),
+                    why: "it exceeds the largest f32, 3.4e38",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Views of columns, as many as a kind of record has fields, all of one length.
+fn views<'a, const K: usize>(kind: &Kind<K>, columns: &'a [Option<Column<'_>>]) -> PyResult<(usize, [View<'a>; K])> {
+    if columns.len() != K {
+        return Err(PyValueError::new_err(format!("{} columns where {K} make a {}", columns.len(), kind.name)));
+    }
+    let views: [View<'a>; K] = std::array::from_fn(|field| match &columns[field] {
+        Some(Column::F32(array)) => View::F32(array.as_array()),
+        Some(Column::F64(array)) => View::F64(array.as_array()),
+        None => View::All((kind.default)(field)),
+    });
+    let mut lengths = views.iter().filter_map(View::len);
+    let len = lengths.next().unwrap_or(0);
+    if lengths.any(|other| other != len) {
+        return Err(PyValueError::new_err(format!("the columns of a {} differ in length", kind.name)));
+    }
+    Ok((len, views))
+}
+
+/// Records in new memory, of a kind by its name: (numbers, how many changed, by how much at most).
+#[pyfunction]
+#[pyo3(signature = (kind, columns, origin))]
+pub(crate) fn rounded<'py>(
+    py: Python<'py>,
+    kind: &str,
+    columns: Vec<Option<Column<'py>>>,
+    origin: [f64; 3],
+) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)> {
+    match kind {
+        "sphere" => whole(py, &SPHERES, &columns, origin),
+        "point" => whole(py, &POINTS, &columns, origin),
+        "velocity" => whole(py, &VELOCITIES, &columns, origin),
+        "bullet" => whole(py, &BULLETS, &columns, origin),
+        _ => Err(PyValueError::new_err(format!("no kind of record is called '{kind}'"))),
+    }
+}
+
+fn whole<'py, const K: usize>(
+    py: Python<'py>,
+    kind: &'static Kind<K>,
+    columns: &[Option<Column<'py>>],
+    origin: [f64; 3],
+) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)>
+where
+    [f32; K]: Pod,
+{
+    let (len, views) = views(kind, columns)?;
+    let columns = Columns { kind, views, origin, on_bad: OnBad::Refuse };
+    let mut rounding = Rounding::default();
+    let mut numbers = room::<f32>(len * K).map_err(|error| crate::failure::exception(py, &error))?;
+    numbers.resize(len * K, 0.0);
+    brief(py, || columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding))?;
+    Ok((PyArray1::from_vec(py, numbers), rounding.changed, rounding.largest))
+}
+
+/// An empty list with room for so many.
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count)
+        .map_err(|e| Error::OutOfMemory { device: "this machine".into(), message: e.to_string() })?;
+    Ok(list)
+}
+
+/// `umbracast._arrays.Batch`: rays, or segments, and what they bring along.
+#[derive(FromPyObject)]
+pub(crate) struct Given<'py> {
+    /// C-contiguous, 8 numbers a ray.
+    records: Option<PyReadonlyArray2<'py, f32>>,
+    /// Otherwise: 8 columns of rays, or 6 of segments.
+    columns: Vec<Option<Column<'py>>>,
+    origin: [f64; 3],
+    masks: Option<PyReadonlyArray1<'py, u32>>,
+    skip_ids: Option<PyReadonlyArray1<'py, u32>>,
+    times: Option<PyReadonlyArray1<'py, f32>>,
+    radii: Option<PyReadonlyArray1<'py, f32>>,
+}
+
+enum Source<'a> {
+    Records(&'a [Ray]),
+    Rays(Columns<'a, 8>),
+    Segments(Columns<'a, 6>),
+}
+
+/// The same without the interpreter.
+pub(crate) struct Batch<'a> {
+    pub(crate) len: usize,
+    source: Source<'a>,
+    masks: Option<&'a [u32]>,
+    skip_ids: Option<&'a [u32]>,
+    times: Option<&'a [f32]>,
+    radii: Option<&'a [f32]>,
+}
+
+impl Given<'_> {
+    pub(crate) fn batch(&self, query: &Query) -> PyResult<Batch<'_>> {
+        let (origin, on_bad) = (self.origin, query.on_bad);
+        let (len, source) = match &self.records {
+            Some(records) => {
+                let rays: &[Ray] = bytemuck::try_cast_slice(records.as_slice()?)
+                    .map_err(|_| PyValueError::new_err("rays as they are have 8 columns"))?;
+                (rays.len(), Source::Records(rays))
+            }
+            None if self.columns.len() == SEGMENTS.fields.len() => {
+                let (len, views) = views(&SEGMENTS, &self.columns)?;
+                (len, Source::Segments(Columns { kind: &SEGMENTS, views, origin, on_bad }))
+            }
+            None => {
+                let (len, views) = views(&RAYS, &self.columns)?;
+                (len, Source::Rays(Columns { kind: &RAYS, views, origin, on_bad }))
+            }
+        };
+        Ok(Batch {
+            len,
+            source,
+            masks: slice(&self.masks, "masks", len)?,
+            skip_ids: slice(&self.skip_ids, "skip_ids", len)?,
+            times: slice(&self.times, "times", len)?,
+            radii: slice(&self.radii, "radii", len)?,
+        })
+    }
+}
+
+/// A column as it lies in memory, one element a record.
+pub(crate) fn slice<'a, T: numpy::Element>(
+    column: &'a Option<PyReadonlyArray1<'_, T>>,
+    name: &str,
+    len: usize,
+) -> PyResult<Option<&'a [T]>> {
+    let Some(column) = column else { return Ok(None) };
+    let slice = column.as_slice()?;
+    if slice.len() != len {
+        return Err(PyValueError::new_err(format!("{} {name} for {len} rays", slice.len())));
+    }
+    Ok(Some(slice))
+}
+
+/// Pieces of so many records.
+pub(crate) fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len).step_by(PIECE).map(move |start| start..len.min(start + PIECE))
+}
+
+impl Batch<'_> {
+    /// Hands on all rays, piece by piece, each with its place among them.
+    pub(crate) fn each_piece(&self, mut take: impl FnMut(Rays<'_>, Range<usize>) -> Result<()>) -> Result<Rounding> {
+        let mut rounding = Rounding::default();
+        match &self.source {
+            Source::Records(rays) => {
+                for range in pieces(self.len) {
+                    take(self.beside(Rays::from(&rays[range.clone()]), &range), range)?;
+                }
+            }
+            Source::Rays(columns) => {
+                let mut numbers = room(self.len.min(PIECE))?;
+                for range in pieces(self.len) {
+                    numbers.resize(range.len(), [0.0; 8]);
+                    columns.gather(range.start, &mut numbers, &mut rounding)?;
+                    let rays: &[Ray] = bytemuck::cast_slice(&numbers);
+                    take(self.beside(Rays::from(rays), &range), range)?;
+                }
+            }
+            Source::Segments(columns) => {
+                let mut numbers = room(self.len.min(PIECE))?;
+                for range in pieces(self.len) {
+                    numbers.resize(range.len(), [0.0; 6]);
+                    columns.gather(range.start, &mut numbers, &mut rounding)?;
+                    let segments = Segments::new(numbers.iter().map(|&[a, b, c, x, y, z]| [[a, b, c], [x, y, z]]));
+                    take(self.beside(Rays::from(&segments), &range), range)?;
+                }
+            }
+        }
+        Ok(rounding)
+    }
+
+    /// A piece of the rays with its part of what they bring along.
+    fn beside<'a>(&'a self, rays: Rays<'a>, range: &Range<usize>) -> Rays<'a> {
+        let mut rays = if range.len() < self.len { rays.numbered_from(range.start as u64) } else { rays };
+        if let Some(masks) = self.masks {
+            rays = rays.masks(&masks[range.clone()]);
+        }
+        if let Some(skip_ids) = self.skip_ids {
+            rays = rays.skip_ids(&skip_ids[range.clone()]);
+        }
+        if let Some(times) = self.times {
+            rays = rays.times(&times[range.clone()]);
+        }
+        if let Some(radii) = self.radii {
+            rays = rays.radii(&radii[range.clone()]);
+        }
+        rays
+    }
+}

@@ -1,0 +1,100 @@
+//! Devices: opened when asked for, shared by scenes.
+
+use std::mem::ManuallyDrop;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use umbracast::{DeviceOptions, Limits, blocking};
+
+use crate::policies::precision;
+use crate::work::{brief, is_forked};
+
+/// An opened device.
+#[pyclass(frozen, module = "umbracast._umbracast")]
+pub(crate) struct Device(ManuallyDrop<umbracast::Device>);
+
+impl Device {
+    pub(crate) fn inner(&self) -> &umbracast::Device {
+        &self.0
+    }
+}
+
+impl Drop for Device {
+    /// A fork must not wait for threads that it lacks: there, nothing is given back.
+    fn drop(&mut self) {
+        if !is_forked() {
+            // SAFETY: it is dropped once, here, and nothing uses it afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.0) }
+        }
+    }
+}
+
+#[pymethods]
+impl Device {
+    /// Opens one: by choice, able to promise a precision, within limits.
+    #[new]
+    #[pyo3(signature = (choice, precision_word, memory, patience_s))]
+    fn new(
+        py: Python<'_>,
+        choice: Option<String>,
+        precision_word: &str,
+        memory: Option<u64>,
+        patience_s: Option<f64>,
+    ) -> PyResult<Self> {
+        let mut limits = Limits::default();
+        if let Some(bytes) = memory {
+            limits.memory = bytes;
+        }
+        if let Some(seconds) = patience_s {
+            limits.patience = Duration::try_from_secs_f64(seconds)
+                .map_err(|error| PyValueError::new_err(format!("patience_s is {seconds}: {error}")))?;
+        }
+        let mut options = DeviceOptions::default().at(precision(precision_word)?).within(limits);
+        if let Some(choice) = choice {
+            options.choice = choice;
+        }
+        brief(py, || blocking::open(&options)).map(|device| Self(ManuallyDrop::new(device)))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    #[getter]
+    fn kind(&self) -> &str {
+        self.0.kind()
+    }
+
+    #[getter]
+    fn is_cpu(&self) -> bool {
+        self.0.is_cpu()
+    }
+
+    /// Bytes that a scene of so many spheres and a query of so many rays take beyond the caller's own.
+    fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
+        self.0.estimate_bytes(spheres, rays)
+    }
+}
+
+/// What there is, as keyword arguments of `umbracast.DeviceInfo`.
+#[pyfunction]
+pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let list = brief(py, || Ok(blocking::list()))?;
+    let one = |info: umbracast::DeviceInfo| {
+        let about = PyDict::new(py);
+        about.set_item("index", info.index)?;
+        about.set_item("name", info.name)?;
+        about.set_item("kind", info.kind)?;
+        about.set_item("backend", info.backend)?;
+        about.set_item("driver", info.driver)?;
+        about.set_item("largest_binding", info.largest_binding)?;
+        about.set_item("failure", info.failure.map(|error| error.to_string()))?;
+        let precisions: Vec<&str> = info.precisions.iter().map(|precision| precision.word()).collect();
+        about.set_item("precisions", pyo3::types::PyTuple::new(py, precisions)?)?;
+        Ok(about)
+    };
+    list.into_iter().map(one).collect()
+}

@@ -1,0 +1,157 @@
+//! The questions whose answers are lists, and what follows from hits.
+
+use bytemuck::try_cast_slice;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umbracast::{Bullet, Error, Hit, Report, Result, blocking};
+
+use crate::arrays::{Given, PIECE, Rounding, room, slice};
+use crate::policies::Policies;
+use crate::scene::{Scene, Told, told};
+use crate::work::watched;
+
+/// Adds to a list, if there is room.
+fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
+    let failed = |e: std::collections::TryReserveError| Error::OutOfMemory {
+        device: "this machine".into(),
+        message: e.to_string(),
+    };
+    list.try_reserve(more.len()).map_err(failed)?;
+    list.extend(more);
+    Ok(())
+}
+
+type Array<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// A sphere and its ray's roots, column by column.
+type Listed<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, Told);
+/// The legs of bullets, column by column: offsets, status, id, distance, frames, points, angle, velocities.
+type Flown<'py> = (
+    Array<'py, u64>,
+    Array<'py, u8>,
+    Array<'py, u32>,
+    Array<'py, f32>,
+    Array<'py, f32>,
+    Array<'py, f32>,
+    Array<'py, f32>,
+    Array<'py, f32>,
+    Told,
+);
+/// Points, normals, angles, distances.
+type Described<'py> = (Array<'py, f32>, Array<'py, f32>, Array<'py, f32>, Array<'py, f32>);
+
+/// All spheres that each ray meets, or the first `k`.
+#[pyfunction]
+pub(crate) fn lists<'py>(
+    scene: &Scene,
+    py: Python<'py>,
+    rays: Given<'_>,
+    policies: Policies,
+    k: Option<u32>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Listed<'py>> {
+    let query = policies.query()?;
+    let batch = rays.batch(&query)?;
+    let scene = scene.for_rays(batch.len)?;
+    let (offsets, enter, exit, id, told) = watched(py, batch.len, progress.as_ref(), |watch| {
+        let scene = scene.watched(watch);
+        let mut report = Report::default();
+        let mut offsets = room(batch.len + 1)?;
+        offsets.push(0);
+        let (mut enter, mut exit, mut id) = (Vec::new(), Vec::new(), Vec::new());
+        let rounding = batch.each_piece(|rays, _| {
+            let lists = match k {
+                Some(k) => blocking::nearest(&scene, rays, k, &query)?,
+                None => blocking::all(&scene, rays, &query)?,
+            };
+            report = report + lists.report;
+            let before = id.len() as u64;
+            extend(&mut offsets, lists.offsets[1..].iter().map(|offset| before + offset))?;
+            extend(&mut enter, lists.records.iter().map(|record| record.t_enter))?;
+            extend(&mut exit, lists.records.iter().map(|record| record.t_exit))?;
+            extend(&mut id, lists.records.iter().map(|record| record.id))
+        })?;
+        if k == Some(0) {
+            // Without rays nothing else has said so.
+            return Err(Error::Usage("k is 0: it must be 1 at least".into()));
+        }
+        Ok((offsets, enter, exit, id, told(report, rounding)))
+    })?;
+    let (enter, exit) = (PyArray1::from_vec(py, enter), PyArray1::from_vec(py, exit));
+    Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), told))
+}
+
+/// The flights of bullets, 7 numbers each.
+#[pyfunction]
+pub(crate) fn bullets<'py>(
+    scene: &Scene,
+    py: Python<'py>,
+    bullets: PyReadonlyArray2<'_, f32>,
+    bounces: u32,
+    policies: Policies,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Flown<'py>> {
+    let query = policies.query()?;
+    let bullets: &[Bullet] =
+        try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets have 7 columns"))?;
+    let scene = scene.now();
+    let flights = watched(py, bullets.len(), progress.as_ref(), |watch| {
+        blocking::bullets(&scene.watched(watch), bullets, bounces, &query)
+    })?;
+    let legs = &flights.records;
+    let numbers = |number: fn(&umbracast::Leg) -> f32| PyArray1::from_iter(py, legs.iter().map(number));
+    let vectors = |vector: fn(&umbracast::Leg) -> [f32; 3]| PyArray1::from_iter(py, legs.iter().flat_map(vector));
+    Ok((
+        PyArray1::from_vec(py, flights.offsets.clone()),
+        PyArray1::from_iter(py, legs.iter().map(|leg| leg.status as u8)),
+        PyArray1::from_iter(py, legs.iter().map(|leg| leg.id)),
+        numbers(|leg| leg.distance),
+        numbers(|leg| leg.frames),
+        vectors(|leg| leg.point.to_array()),
+        numbers(|leg| leg.angle),
+        vectors(|leg| leg.velocity.to_array()),
+        told(flights.report, Rounding::default()),
+    ))
+}
+
+/// What hits were like.
+#[pyfunction]
+pub(crate) fn attributes<'py>(
+    scene: &Scene,
+    py: Python<'py>,
+    rays: Given<'_>,
+    policies: Policies,
+    t: PyReadonlyArray1<'_, f32>,
+    id: PyReadonlyArray1<'_, u32>,
+) -> PyResult<Described<'py>> {
+    let query = policies.query()?;
+    let batch = rays.batch(&query)?;
+    let scene = scene.now();
+    let (t, id) = (Some(t), Some(id));
+    let (Some(t), Some(id)) = (slice(&t, "t", batch.len)?, slice(&id, "id", batch.len)?) else {
+        return Err(PyValueError::new_err("hits have t and id"));
+    };
+    let (point, normal, angle, distance) = watched(py, batch.len, None, |watch| {
+        let (mut point, mut normal) = (room(3 * batch.len)?, room(3 * batch.len)?);
+        let (mut angle, mut distance) = (room(batch.len)?, room(batch.len)?);
+        let mut hits = room(batch.len.min(PIECE))?;
+        batch.each_piece(|rays, range| {
+            if watch.is_cancelled() {
+                return Err(Error::Cancelled { done: range.start as u64 });
+            }
+            hits.clear();
+            hits.extend(t[range.clone()].iter().zip(&id[range]).map(|(&t, &id)| Hit { t, id }));
+            for was in scene.attributes(rays, &hits, &query)? {
+                point.extend(was.point.to_array());
+                normal.extend(was.normal.to_array());
+                angle.push(was.angle);
+                distance.push(was.distance);
+            }
+            Ok(())
+        })?;
+        Ok((point, normal, angle, distance))
+    })?;
+    let (point, normal) = (PyArray1::from_vec(py, point), PyArray1::from_vec(py, normal));
+    Ok((point, normal, PyArray1::from_vec(py, angle), PyArray1::from_vec(py, distance)))
+}

@@ -1,0 +1,97 @@
+//! Pictures of systems, and what is left of a light.
+
+use std::path::{Path, PathBuf};
+
+use bytemuck::try_cast_slice;
+use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Lighting, Shadow, System};
+use umbracast::{Error, blocking};
+
+use crate::arrays::pieces;
+use crate::device::Device;
+use crate::scene::room_for;
+use crate::work::{brief, watched};
+
+/// Where clouds are looked for, and what errors name, when a system is text.
+const TEXT: &str = "system";
+
+type Array<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// A system by its path, or as TOML text: (width and height, colours, t, id, fraction). Drawing is not stopped half way.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "the columns of a picture")]
+#[pyo3(signature = (device, path, text, size, samples))]
+pub(crate) fn render<'py>(
+    py: Python<'py>,
+    device: &Device,
+    path: Option<PathBuf>,
+    text: Option<&str>,
+    size: Option<[u32; 2]>,
+    samples: Option<u32>,
+) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
+    let device = device.inner();
+    let (picture, colours) = brief(py, || {
+        let system = match (path, text) {
+            (Some(path), _) => System::read(&path)?,
+            (None, text) => System::parse(text.unwrap_or_default(), Path::new(TEXT))?,
+        };
+        let mut options = system.picture().clone();
+        options.size = size.unwrap_or(options.size);
+        options.samples = samples.unwrap_or(options.samples);
+        let picture = blocking::render(device, &system.with_picture(options)?, None)?;
+        let colours = picture.srgb8();
+        Ok((picture, colours))
+    })?;
+    py.check_signals()?;
+    let [t, fraction] = [picture.t, picture.fraction].map(|list| PyArray1::from_vec(py, list));
+    Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction))
+}
+
+/// Fractions and kinds for observers, 3 numbers each.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
+pub(crate) fn shadow(
+    py: Python<'_>,
+    device: &Device,
+    observers: PyReadonlyArray2<'_, f64>,
+    path: Option<PathBuf>,
+    text: Option<&str>,
+    mut fraction: PyReadwriteArray1<'_, f64>,
+    mut kind: PyReadwriteArray1<'_, u8>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let observers: &[DVec3] =
+        try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers have 3 columns"))?;
+    let (fraction, kind) =
+        (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
+    let device = device.inner();
+    watched(py, observers.len(), progress.as_ref(), |watch| {
+        let lighting = match (path, text) {
+            (Some(path), _) => Lighting::read(&path)?,
+            (None, text) => Lighting::parse(text.unwrap_or_default(), Path::new(TEXT))?,
+        };
+        let mut shadows = Vec::new();
+        for range in pieces(observers.len()) {
+            if watch.is_cancelled() {
+                return Err(Error::Cancelled { done: range.start as u64 });
+            }
+            shadows.resize(range.len(), Shadow::default());
+            let first = range.start as u64;
+            blocking::shadows_into(device, &lighting, &observers[range.clone()], &mut shadows).map_err(|error| {
+                match error {
+                    Error::BadRecord { what, index, field, value, why } => {
+                        Error::BadRecord { what, index: first + index, field, value, why }
+                    }
+                    other => other,
+                }
+            })?;
+            for (i, shadow) in range.zip(&shadows) {
+                (fraction[i], kind[i]) = (shadow.fraction, shadow.kind as u8);
+            }
+        }
+        Ok(())
+    })
+}

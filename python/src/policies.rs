@@ -1,0 +1,53 @@
+//! The policies of a query, in the words of the command line.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umbracast::{Builder, Ends, Inside, Motion, OnBad, Precision, Query, Touch};
+
+/// `umbracast._options.Policies`.
+#[derive(FromPyObject)]
+pub(crate) struct Policies {
+    inside: String,
+    touch: String,
+    ends: String,
+    precision: String,
+    on_bad: String,
+    motion: String,
+}
+
+impl Policies {
+    /// The query they make.
+    pub(crate) fn query(&self) -> PyResult<Query> {
+        Ok(Query {
+            inside: word(
+                "inside",
+                &self.inside,
+                &[("enter", Inside::Enter), ("exit", Inside::Exit), ("ignore", Inside::Ignore)],
+            )?,
+            touch: word("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?,
+            ends: word("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?,
+            precision: precision(&self.precision)?,
+            on_bad: word("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?,
+            motion: word("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?,
+        })
+    }
+}
+
+/// A precision by its word.
+pub(crate) fn precision(given: &str) -> PyResult<Precision> {
+    word("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
+}
+
+/// A builder by its word.
+pub(crate) fn builder(given: &str) -> PyResult<Builder> {
+    word("builder", given, &[("auto", Builder::Auto), ("cpu", Builder::Cpu), ("gpu", Builder::Gpu)])
+}
+
+/// What a word means, of the few that are allowed.
+fn word<T: Copy>(name: &str, given: &str, table: &[(&str, T)]) -> PyResult<T> {
+    let found = table.iter().find(|(word, _)| *word == given);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let allowed = table.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(", ");
+        PyValueError::new_err(format!("{name} is '{given}': allowed are {allowed}"))
+    })
+}

@@ -1,0 +1,373 @@
+//! Scenes, and the questions with one answer a ray.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use bytemuck::try_cast_slice;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umbracast::glam::Vec3;
+use umbracast::{
+    Answer, Approach, Hit, Interval, Query, Rays, Report, Result, SceneOptions, Sphere, Spheres, Watch, blocking,
+};
+
+use crate::arrays::{Given, Rounding, pieces, slice};
+use crate::device::Device;
+use crate::policies::{Policies, builder};
+use crate::work::{brief, is_forked, watched};
+
+/// How it went, for `umbracast.Report`: rays, hits, skipped, beyond, judged, seconds, rounded, largest rounding.
+pub(crate) type Told = (u64, u64, u64, u64, u64, f64, u64, f64);
+
+pub(crate) fn told(report: Report, rounding: Rounding) -> Told {
+    let Report { rays, hits, skipped, beyond, judged, seconds, .. } = report;
+    (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
+}
+
+/// Spheres on a device. Queries under way keep those that they began with.
+#[pyclass(frozen, module = "umbracast._umbracast")]
+pub(crate) struct Scene {
+    scene: ManuallyDrop<RwLock<umbracast::Scene>>,
+    /// Held by whoever makes the next spheres.
+    updating: Mutex<()>,
+    pairwise: bool,
+}
+
+impl Drop for Scene {
+    /// As for [`Device`].
+    fn drop(&mut self) {
+        if !is_forked() {
+            // SAFETY: it is dropped once, here, and nothing uses it afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.scene) }
+        }
+    }
+}
+
+impl Scene {
+    /// The scene as it is now; clones share its spheres.
+    pub(crate) fn now(&self) -> umbracast::Scene {
+        self.scene.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn put(&self, scene: umbracast::Scene) {
+        *self.scene.write().unwrap_or_else(PoisonError::into_inner) = scene;
+    }
+
+    /// The present scene, once it is known to fit: a piece of the rays would not notice.
+    pub(crate) fn for_rays(&self, rays: usize) -> PyResult<umbracast::Scene> {
+        let scene = self.now();
+        if self.pairwise && rays != scene.len() {
+            let spheres = scene.len();
+            return Err(PyValueError::new_err(format!(
+                "{rays} rays and {spheres} spheres: there must be as many of one as of the other in a pairwise scene"
+            )));
+        }
+        Ok(scene)
+    }
+
+    /// One record a ray: `ask` answers a piece, `put` takes its records and where they begin.
+    fn each<T: Send>(
+        &self,
+        py: Python<'_>,
+        given: &Given<'_>,
+        policies: &Policies,
+        progress: Option<&Bound<'_, PyAny>>,
+        ask: impl Fn(&umbracast::Scene, Rays<'_>, &Query) -> Result<Answer<T>> + Sync,
+        mut put: impl FnMut(usize, &[T]) + Send,
+    ) -> PyResult<Told> {
+        let query = policies.query()?;
+        let batch = given.batch(&query)?;
+        let scene = self.for_rays(batch.len)?;
+        watched(py, batch.len, progress, |watch| {
+            let scene = scene.watched(watch);
+            let mut report = Report::default();
+            let rounding = batch.each_piece(|rays, range| {
+                let answer = ask(&scene, rays, &query)?;
+                report = report + answer.report;
+                put(range.start, &answer.records);
+                Ok(())
+            })?;
+            Ok(told(report, rounding))
+        })
+    }
+}
+
+/// Where an answer goes: an array as long as there are rays.
+pub(crate) fn room_for<'a, T: numpy::Element>(
+    out: &'a mut PyReadwriteArray1<'_, T>,
+    name: &str,
+    rays: usize,
+) -> PyResult<&'a mut [T]> {
+    let out = out.as_slice_mut()?;
+    if out.len() != rays {
+        return Err(PyValueError::new_err(format!("{name} has room for {}, and there are {rays}", out.len())));
+    }
+    Ok(out)
+}
+
+/// Spheres and their columns as the library takes them.
+#[derive(FromPyObject)]
+pub(crate) struct GivenSpheres<'py> {
+    records: PyReadonlyArray2<'py, f32>,
+    masks: Option<PyReadonlyArray1<'py, u32>>,
+    velocities: Option<PyReadonlyArray2<'py, f32>>,
+}
+
+impl GivenSpheres<'_> {
+    fn spheres(&self) -> PyResult<Spheres<'_>> {
+        let records: &[Sphere] =
+            try_cast_slice(self.records.as_slice()?).map_err(|_| PyValueError::new_err("spheres have 4 columns"))?;
+        let mut spheres = Spheres::from(records);
+        if let Some(masks) = slice(&self.masks, "masks", records.len())? {
+            spheres = spheres.masks(masks);
+        }
+        if let Some(velocities) = &self.velocities {
+            let velocities: &[Vec3] = try_cast_slice(velocities.as_slice()?)
+                .map_err(|_| PyValueError::new_err("velocities have 3 columns"))?;
+            spheres = spheres.velocities(velocities);
+        }
+        Ok(spheres)
+    }
+}
+
+#[pymethods]
+impl Scene {
+    #[new]
+    #[pyo3(signature = (device, spheres, builder_word, time_range, pairwise))]
+    fn new(
+        py: Python<'_>,
+        device: &Device,
+        spheres: GivenSpheres<'_>,
+        builder_word: &str,
+        time_range: [f32; 2],
+        pairwise: bool,
+    ) -> PyResult<Self> {
+        let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
+        let (device, spheres) = (device.inner(), spheres.spheres()?);
+        let scene = brief(py, || match pairwise {
+            true => blocking::pairwise_with(device, spheres, &options),
+            false => blocking::scene(device, spheres, &options),
+        })?;
+        Ok(Self { scene: ManuallyDrop::new(RwLock::new(scene)), updating: Mutex::new(()), pairwise })
+    }
+
+    fn __len__(&self) -> usize {
+        self.now().len()
+    }
+
+    /// The numbers of the spheres, 4 each; their masks; their velocities, 3 numbers each.
+    #[expect(clippy::type_complexity, reason = "three arrays that go together")]
+    fn parts<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u32>>>, Option<Bound<'py, PyArray1<f32>>>) {
+        let scene = self.now();
+        (
+            PyArray1::from_slice(py, bytemuck::cast_slice(scene.spheres())),
+            scene.masks().map(|masks| PyArray1::from_slice(py, masks)),
+            scene.velocities().map(|velocities| PyArray1::from_slice(py, bytemuck::cast_slice(velocities))),
+        )
+    }
+
+    /// Puts other spheres in the place of these: (quality loss, whether to rebuild).
+    fn update(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<(f32, bool)> {
+        let spheres = spheres.spheres()?;
+        let update = brief(py, || {
+            let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut scene = self.now();
+            let update = blocking::update(&mut scene, spheres)?;
+            self.put(scene);
+            Ok(update)
+        })?;
+        Ok((update.quality_loss, update.rebuild_suggested))
+    }
+
+    /// Builds the tree anew.
+    fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
+        brief(py, || {
+            let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut scene = self.now();
+            blocking::rebuild(&mut scene)?;
+            self.put(scene);
+            Ok(())
+        })
+    }
+
+    fn closest(
+        &self,
+        py: Python<'_>,
+        rays: Given<'_>,
+        policies: Policies,
+        mut t: PyReadwriteArray1<'_, f32>,
+        mut id: PyReadwriteArray1<'_, u32>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Told> {
+        let query = policies.query()?;
+        let batch = rays.batch(&query)?;
+        let scene = self.for_rays(batch.len)?;
+        let (t, id) = (room_for(&mut t, "t", batch.len)?, room_for(&mut id, "id", batch.len)?);
+        watched(py, batch.len, progress.as_ref(), |watch| {
+            let scene = scene.watched(watch);
+            let mut report = Report::default();
+            // The same memory for every piece.
+            let mut hits = crate::arrays::room(batch.len.min(crate::arrays::PIECE))?;
+            let rounding = batch.each_piece(|rays, range| {
+                hits.resize(range.len(), Hit::MISS);
+                report = report + blocking::closest_into(&scene, rays, &mut hits, &query)?;
+                let places = t[range.clone()].iter_mut().zip(&mut id[range]);
+                places.zip(&hits).for_each(|((t, id), hit)| (*t, *id) = (hit.t, hit.id));
+                Ok(())
+            })?;
+            Ok(told(report, rounding))
+        })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
+    fn interval(
+        &self,
+        py: Python<'_>,
+        rays: Given<'_>,
+        policies: Policies,
+        mut t_enter: PyReadwriteArray1<'_, f32>,
+        mut t_exit: PyReadwriteArray1<'_, f32>,
+        mut id: PyReadwriteArray1<'_, u32>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Told> {
+        let len = rays.batch(&policies.query()?)?.len;
+        let (enter, exit) = (room_for(&mut t_enter, "t_enter", len)?, room_for(&mut t_exit, "t_exit", len)?);
+        let id = room_for(&mut id, "id", len)?;
+        self.each(
+            py,
+            &rays,
+            &policies,
+            progress.as_ref(),
+            |s, r, q| blocking::interval(s, r, q),
+            |first, records: &[Interval]| {
+                for (i, record) in (first..).zip(records) {
+                    (enter[i], exit[i], id[i]) = (record.t_enter, record.t_exit, record.id);
+                }
+            },
+        )
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
+    fn approach(
+        &self,
+        py: Python<'_>,
+        rays: Given<'_>,
+        policies: Policies,
+        mut t: PyReadwriteArray1<'_, f32>,
+        mut clearance: PyReadwriteArray1<'_, f32>,
+        mut id: PyReadwriteArray1<'_, u32>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Told> {
+        let len = rays.batch(&policies.query()?)?.len;
+        let (t, clearance) = (room_for(&mut t, "t", len)?, room_for(&mut clearance, "clearance", len)?);
+        let id = room_for(&mut id, "id", len)?;
+        self.each(
+            py,
+            &rays,
+            &policies,
+            progress.as_ref(),
+            |s, r, q| blocking::approach(s, r, q),
+            |first, records: &[Approach]| {
+                for (i, record) in (first..).zip(records) {
+                    (t[i], clearance[i], id[i]) = (record.t, record.clearance, record.id);
+                }
+            },
+        )
+    }
+
+    fn count(
+        &self,
+        py: Python<'_>,
+        rays: Given<'_>,
+        policies: Policies,
+        mut count: PyReadwriteArray1<'_, u32>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Told> {
+        let len = rays.batch(&policies.query()?)?.len;
+        let count = room_for(&mut count, "out", len)?;
+        self.each(
+            py,
+            &rays,
+            &policies,
+            progress.as_ref(),
+            |s, r, q| blocking::count(s, r, q),
+            |first, records: &[u32]| {
+                count[first..first + records.len()].copy_from_slice(records);
+            },
+        )
+    }
+
+    fn occluded(
+        &self,
+        py: Python<'_>,
+        rays: Given<'_>,
+        policies: Policies,
+        mut occluded: PyReadwriteArray1<'_, bool>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Told> {
+        let query = policies.query()?;
+        let batch = rays.batch(&query)?;
+        let scene = self.for_rays(batch.len)?;
+        let occluded = room_for(&mut occluded, "out", batch.len)?;
+        watched(py, batch.len, progress.as_ref(), |watch| {
+            let scene = scene.watched(watch);
+            let mut report = Report::default();
+            let rounding = batch.each_piece(|rays, range| {
+                let bits = blocking::occluded(&scene, rays, &query)?;
+                report = report + bits.report;
+                for (out, word) in occluded[range].chunks_mut(32).zip(&bits.words) {
+                    (0..).zip(out).for_each(|(bit, out)| *out = word >> bit & 1 == 1);
+                }
+                Ok(())
+            })?;
+            Ok(told(report, rounding))
+        })
+    }
+
+    /// For points, 3 numbers each: how many spheres hold them, and the lowest id.
+    #[expect(clippy::too_many_arguments, reason = "an array for each column of the question and of the answer")]
+    fn contains(
+        &self,
+        py: Python<'_>,
+        points: PyReadonlyArray2<'_, f32>,
+        masks: Option<PyReadonlyArray1<'_, u32>>,
+        skip_ids: Option<PyReadonlyArray1<'_, u32>>,
+        policies: Policies,
+        mut count: PyReadwriteArray1<'_, u32>,
+        mut id: PyReadwriteArray1<'_, u32>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Told> {
+        let query = policies.query()?;
+        let points: &[[f32; 3]] =
+            try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points have 3 columns"))?;
+        let scene = self.for_rays(points.len())?;
+        let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
+        let (count, id) = (room_for(&mut count, "count", points.len())?, room_for(&mut id, "id", points.len())?);
+        watched(py, points.len(), progress.as_ref(), |watch: &Watch| {
+            let scene = scene.watched(watch);
+            let mut report = Report::default();
+            for range in pieces(points.len()) {
+                let mut part = umbracast::Points::from(&points[range.clone()]);
+                if range.len() < points.len() {
+                    part = part.numbered_from(range.start as u64);
+                }
+                if let Some(masks) = masks {
+                    part = part.masks(&masks[range.clone()]);
+                }
+                if let Some(skip_ids) = skip_ids {
+                    part = part.skip_ids(&skip_ids[range.clone()]);
+                }
+                let found = blocking::contains(&scene, part, &query)?;
+                report = report + found.report;
+                for (i, record) in range.zip(&found.records) {
+                    (count[i], id[i]) = (record.count, record.id);
+                }
+            }
+            Ok(told(report, Rounding::default()))
+        })
+    }
+}

@@ -1,0 +1,37 @@
+"""Scenes and rays that many tests share."""
+
+import numpy as np
+import pytest
+import umbracast
+
+
+def cloud(count, seed=0):
+    """Spheres in a box of side 20."""
+    random = np.random.default_rng(seed)
+    return np.c_[random.uniform(-10, 10, (count, 3)), random.uniform(0.1, 1, count)].astype(np.float32)
+
+
+def beams(count, seed=1):
+    """Rays through that box: (count, 8)."""
+    random = np.random.default_rng(seed)
+    rays = np.empty((count, 8), np.float32)
+    rays[:, :3] = random.uniform(-20, 20, (count, 3))
+    rays[:, 3] = 0
+    rays[:, 4:7] = random.uniform(-10, 10, (count, 3)) - rays[:, :3]
+    rays[:, 7] = np.inf
+    return rays
+
+
+@pytest.fixture(scope="session")
+def spheres():
+    return cloud(300)
+
+
+@pytest.fixture(scope="session")
+def rays():
+    return beams(5000)
+
+
+@pytest.fixture(scope="session")
+def scene(spheres):
+    return umbracast.Scene(spheres, device="cpu")

@@ -1,0 +1,130 @@
+"""Every query against plain NumPy in float64."""
+
+import numpy as np
+import pytest
+import umbracast
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from oracle import met, roots
+
+CLOSE = 1e-5
+numbers = st.floats(-100, 100, width=32)
+spheres_of = (
+    st.integers(0, 12)
+    .flatmap(
+        lambda n: st.tuples(
+            arrays(np.float32, (n, 3), elements=numbers), arrays(np.float32, n, elements=st.floats(0.125, 50, width=32))
+        )
+    )
+    .map(lambda parts: np.c_[parts])
+)
+directions_of = arrays(np.float32, (8, 3), elements=numbers).filter(lambda d: (np.abs(d).max(1) > 1).all())
+
+
+@st.composite
+def rays_of(draw):
+    rays = np.empty((8, 8), np.float32)
+    rays[:, :3] = draw(arrays(np.float32, (8, 3), elements=numbers))
+    rays[:, 4:7] = draw(directions_of)
+    ends = np.sort(draw(arrays(np.float32, (8, 2), elements=st.floats(-20, 20, width=32))), 1)
+    whole = draw(arrays(np.bool_, (8, 2)))
+    rays[:, 3] = np.where(whole[:, 0], -np.inf, ends[:, 0])
+    rays[:, 7] = np.where(whole[:, 1], np.inf, ends[:, 1])
+    return rays
+
+
+@settings(deadline=None, max_examples=150)
+@given(spheres_of, rays_of(), st.sampled_from(["enter", "exit", "ignore"]))
+def test_queries_say_what_numpy_says(spheres, rays, inside):
+    scene = umbracast.Scene(spheres, device="cpu")
+    t, clear = met(spheres, rays, inside)
+    count = np.isfinite(t).sum(1)
+    hits = scene.closest(rays, inside=inside)
+    np.testing.assert_array_equal(hits.hit[clear], count[clear] > 0)
+    np.testing.assert_array_equal(scene.occluded(rays, inside=inside)[clear], count[clear] > 0)
+    np.testing.assert_array_equal(scene.count(rays, inside=inside)[clear], count[clear])
+    first = t.min(1, initial=np.inf)
+    sure = clear & np.isfinite(first)
+    np.testing.assert_allclose(hits.t[sure], first[sure], CLOSE, CLOSE)
+    assert (hits.id[clear & ~sure] == umbracast.NO_SPHERE).all() and np.isinf(hits.t[clear & ~sure]).all()
+    # The sphere named is one that is met there.
+    own = np.take_along_axis(t, np.where(hits.hit, hits.id, 0)[:, None].astype(int), 1)[:, 0] if len(spheres) else first
+    np.testing.assert_allclose(own[sure], first[sure], CLOSE, CLOSE)
+
+    lists = scene.all(rays, inside=inside)
+    assert lists.offsets[0] == 0 and lists.offsets[-1] == len(lists.id)
+    enter, leave, _ = roots(spheres, rays) if len(spheres) else (t, t, t)
+    for ray in np.flatnonzero(clear):
+        t_enter, t_exit, ids = lists.of(ray)
+        assert sorted(ids) == list(np.flatnonzero(np.isfinite(t[ray])))
+        np.testing.assert_allclose(t_enter, enter[ray][ids], 1e-4, 1e-4)
+        np.testing.assert_allclose(t_exit, leave[ray][ids], 1e-4, 1e-4)
+        assert (np.diff(t[ray][ids]) >= -1e-3).all()
+        few = scene.nearest(rays[ray], k=2, inside=inside)
+        np.testing.assert_array_equal(few.id, ids[:2])
+    interval = scene.interval(rays, inside=inside)
+    np.testing.assert_array_equal(interval.id, hits.id)
+    some = interval.hit & clear
+    np.testing.assert_allclose(interval.t_enter[some], enter[some, interval.id[some]], 1e-4, 1e-4)
+
+
+@settings(deadline=None, max_examples=100)
+@given(spheres_of, arrays(np.float32, (8, 3), elements=numbers))
+def test_points_are_where_numpy_finds_them(spheres, points):
+    holders = umbracast.Scene(spheres, device="cpu").contains(points)
+    apart = np.sqrt(((points[:, None] - spheres[:, :3]).astype(float) ** 2).sum(-1)) - spheres[:, 3]
+    clear = (np.abs(apart) > 1e-4).all(1)
+    held = apart <= 0
+    np.testing.assert_array_equal(holders.count[clear], held.sum(1)[clear])
+    lowest = np.where(held.any(1), held.argmax(1) if len(spheres) else 0, umbracast.NO_SPHERE)
+    np.testing.assert_array_equal(holders.id[clear], lowest[clear])
+
+
+def test_the_nearest_pass_is_the_nearest(scene, spheres, rays):
+    rays = rays[:500]
+    found = scene.approach(rays)
+    origin, direction = rays[:, None, :3].astype(float), rays[:, None, 4:7].astype(float)
+    to = spheres[:, :3] - origin
+    t = np.maximum((to * direction).sum(-1) / (direction**2).sum(-1), 0)
+    clearance = np.sqrt(((to - t[..., None] * direction) ** 2).sum(-1)) - spheres[:, 3]
+    np.testing.assert_allclose(found.clearance, clearance.min(1), 1e-5, 1e-5)
+    own = np.take_along_axis(t, found.id[:, None].astype(int), 1)[:, 0]
+    np.testing.assert_allclose(found.t, own, 1e-5, 1e-5)
+
+
+def test_attributes_and_points_agree(scene, spheres, rays):
+    hits = scene.closest(rays)
+    were = scene.attributes(rays, hits=hits)
+    there = hits.hit
+    assert 0.2 < there.mean() < 1
+    np.testing.assert_allclose(hits.points()[there], were.point[there], 1e-4, 1e-4)
+    assert np.isnan(hits.points()[~there]).all() and np.isnan(were.point[~there]).all()
+    ball = spheres[hits.id[there]]
+    outside = np.abs(were.normal[there] * ball[:, 3:] + ball[:, :3] - were.point[there]).max(1) < 1e-4
+    assert outside.mean() > 0.99  # all but rays that start inside
+    length = np.linalg.norm(rays[:, 4:7].astype(float), axis=1)
+    np.testing.assert_allclose(were.distance[there], (hits.t * length)[there], 1e-6)
+
+
+def test_bullets_glance_off():
+    scene = umbracast.Scene([[4, 4, 0, 4]], device="cpu")
+    flights = scene.bullets([[0, 0, 0, 4, 4, 4, 3], [0, 0, 9, 0, 0, 10, 1]])
+    np.testing.assert_array_equal(flights.status, [0, 1])
+    np.testing.assert_allclose(flights.distance[0], 2.309401, 1e-6)
+    np.testing.assert_allclose(flights.point[0], [4 / 3] * 3, 1e-6)
+    np.testing.assert_allclose(flights.velocity[0], [-0.57735026, -0.57735026, 2.8867514], 1e-6)
+    np.testing.assert_allclose(flights.angle[0], 0.6154797, 1e-6)
+    between = umbracast.Scene([[0, 0, 0, 1], [4, 0, 0, 1]], device="cpu").bullets([[2, 0, 0, 3, 0, 0, 1]], bounces=5)
+    np.testing.assert_array_equal(between.id, [1, 0, 1, 0, 1])
+    np.testing.assert_array_equal(between.distance, [1, 3, 5, 7, 9])
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_every_kind_of_device_says_the_same(device, spheres, rays):
+    if device == "gpu" and len(umbracast.devices()) == 1:
+        pytest.fail("no adapter: apt-get install mesa-vulkan-drivers")
+    hits = umbracast.Scene(spheres, device=device).closest(rays, precision="exact")
+    expected = umbracast.Scene(spheres, device="cpu").closest(rays, precision="exact")
+    np.testing.assert_array_equal(hits.t, expected.t)
+    np.testing.assert_array_equal(hits.id, expected.id)

@@ -1,0 +1,81 @@
+"""Pictures of systems, and what is left of a light."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import umbracast
+
+# A white ball before a distant light at the camera's back, and a small one between that shades it.
+SYSTEM = """
+unit = "km"
+[light]
+center = [0, 0, 1000]
+radius = 1
+[[body]]
+name = "ball"
+center = [0, 0, 0]
+radius = 2
+[[body]]
+name = "moon"
+center = [1, 0, 4]
+radius = 0.5
+[camera]
+kind = "orthographic"
+position = [0, 0, 10]
+target = [0, 0, 0]
+up = [0, 1, 0]
+width = 8
+[picture]
+size = [80, 60]
+samples = 2
+"""
+
+
+def test_a_picture_knows_what_it_shows():
+    picture = umbracast.render(SYSTEM, device="cpu")
+    assert picture.image.shape == (60, 80, 3) and picture.image.dtype == np.uint8
+    assert picture.t.shape == picture.id.shape == picture.fraction.shape == (60, 80)
+    assert picture.id[30, 20 + 15] == 0 and picture.id[29, 50] == 1 and picture.id[0, 0] == umbracast.NO_SPHERE
+    np.testing.assert_allclose(picture.t[29, 50], 5.5, atol=0.02)
+    assert np.isinf(picture.t[0, 0]) and picture.image[0, 0].max() == 0 and picture.image[30, 35].min() > 50
+    larger = umbracast.render(SYSTEM, device="cpu", size=(160, 120), samples=1)
+    assert larger.image.shape == (120, 160, 3)
+
+
+def test_files_and_errors(tmp_path):
+    path = tmp_path / "system.toml"
+    path.write_text(SYSTEM)
+    np.testing.assert_array_equal(
+        umbracast.render(path, device="cpu").image, umbracast.render(SYSTEM, device="cpu").image
+    )
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        umbracast.render(tmp_path / "nowhere.toml", device="cpu")
+    with pytest.raises(ValueError, match="radius is missing"):
+        umbracast.render(SYSTEM.replace("radius = 2\n", ""), device="cpu")
+    with pytest.raises(ValueError, match="unit"):
+        umbracast.shadow([[0, 0, 0]], "unit = 'mile'\n", device="cpu")
+
+
+def test_a_real_picture_is_the_command_lines():
+    root = Path(__file__).parents[2]
+    image = umbracast.render(root / "systems/planet.toml", device="cpu").image
+    from matplotlib.image import imread
+
+    expected = (imread(root / "output/planet.png")[..., :3] * 255).round().astype(int)
+    assert np.abs(image - expected).max() <= 1
+
+
+def test_shadows():
+    sun = "unit = 'km'\n[light]\ncenter = [0, 0, 149_597_870.7]\nradius = 695_700\n[[body]]\nname = 'Moon'\ncenter = [0, 0, 370_000]\nradius = 1_737.4\n"
+    observers = np.array([[0, 0, 6_371.0], [1_000, 0, 6_291], [0, 6_371, 0]])
+    seen = umbracast.shadow(observers, sun, device="cpu")
+    assert [umbracast.SHADOW_KINDS[kind] for kind in seen.kind] == ["total", "partial", "none"]
+    assert seen.fraction[0] == 0 and seen.fraction[2] == 1 and 0 < seen.fraction[1] < 1
+    table = {name: observers[:, k] for k, name in enumerate("xyz")}
+    np.testing.assert_array_equal(umbracast.shadow(table, sun, device="cpu").fraction, seen.fraction)
+    assert umbracast.shadow(observers[0], sun, device="cpu").fraction.shape == ()
+    with pytest.raises(umbracast.RecordError, match="observer 1: y is NaN"):
+        umbracast.shadow([[0, 0, 0], [0, np.nan, 0]], sun, device="cpu")
+    with pytest.raises(ValueError, match="observers must have shape"):
+        umbracast.shadow([[0, 0]], sun, device="cpu")

@@ -1,0 +1,243 @@
+"""Processes, threads, signals and memory."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import umbracast
+from conftest import beams, cloud
+
+HERE = Path(__file__).parent
+START = "import os, sys, time, resource, json\nimport numpy as np, umbracast\nfrom conftest import beams, cloud\n"
+
+
+def run(script, **options):
+    """Runs a script beside the tests; what it prints last, as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", START + script], cwd=HERE, capture_output=True, text=True, timeout=300, **options
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_scenes_are_pickled(spheres, rays):
+    velocities = np.broadcast_to(np.float32([0, 1, 0]), (300, 3))
+    masks = np.arange(300, dtype=np.uint32) % 3 + 1
+    device = umbracast.Device("cpu", memory=1 << 32)
+    scene = umbracast.Scene(
+        spheres.astype(float) + [1e6, 0, 0, 0],
+        device=device,
+        masks=masks,
+        velocities=velocities,
+        time_range=(1, 2),
+        origin=(1e6, 0, 0),
+    )
+    there = pickle.loads(pickle.dumps(scene))
+    assert there.origin == scene.origin and there.device.estimate_bytes(1, 1) == device.estimate_bytes(1, 1)
+    moved = rays.astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
+    for a, b in zip(there.closest(moved, times=1.5, masks=2), scene.closest(moved, times=1.5, masks=2), strict=True):
+        np.testing.assert_array_equal(a, b)
+    hits = scene.closest(moved, times=1)
+    back = pickle.loads(pickle.dumps(hits))
+    np.testing.assert_array_equal(back.t, hits.t)
+    assert back.report == hits.report and isinstance(back, umbracast.Hits)
+    with pytest.raises(umbracast.RecordError, match="outside the time range"):
+        there.closest(moved, times=3)
+    error = pickle.loads(pickle.dumps(umbracast.RecordError("ray 1: x", "ray", 1, "x", "0")))
+    assert (str(error), error.index) == ("ray 1: x", 1)
+
+
+def cast(job):
+    scene, rays = job
+    return scene.closest(rays)
+
+
+def test_scenes_go_to_spawned_processes(scene, rays):
+    expected = scene.closest(rays)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        parts = pool.map(cast, [(scene, part) for part in np.array_split(rays, 4)])
+    np.testing.assert_array_equal(np.concatenate([part.t for part in parts]), expected.t)
+    np.testing.assert_array_equal(np.concatenate([part.id for part in parts]), expected.id)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_is_noticed():
+    script = """
+scene = umbracast.Scene(cloud(300), device="cpu")
+rays = beams(100000)
+scene.closest(rays)
+said = []
+for ask in (lambda: scene.closest(rays), lambda: scene.closest(rays[0]), lambda: umbracast.Scene(cloud(3), device="cpu"), umbracast.devices):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        try:
+            ask()
+            os.write(write, b"nothing")
+        except umbracast.ForkError as error:
+            os.write(write, str(error).encode())
+        del scene
+        os._exit(0)
+    os.close(write)
+    said.append(os.read(read, 1000).decode())
+    os.wait()
+print(json.dumps(said))
+"""
+    said = run(script)
+    assert len(said) == 4 and all("spawn" in words for words in said), said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_before_any_work_may_work():
+    script = """
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, str(umbracast.Scene([[5, 0, 0, 1]], device="cpu").closest(np.tile([0, 0, 0, 1, 0, 0], (9999, 1))).t[-1]).encode())
+    os._exit(0)
+print(os.read(read, 100).decode())
+"""
+    assert run(script) == 4
+
+
+def test_importing_opens_nothing():
+    script = """
+before = len(os.listdir("/proc/self/task"))
+maps = open("/proc/self/maps").read()
+print(json.dumps([before, "libvulkan" in maps]))
+"""
+    if not Path("/proc/self/task").exists():
+        pytest.skip("no /proc to look at")
+    threads, driver = run(script, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
+    assert threads == 1 and not driver
+
+
+def test_threads_share_a_scene(scene):
+    rays = beams(200_000)
+    expected = scene.closest(rays)
+    with ThreadPoolExecutor(4) as pool:
+        for hits in pool.map(lambda _: scene.closest(rays), range(8)):
+            np.testing.assert_array_equal(hits.t, expected.t)
+            np.testing.assert_array_equal(hits.id, expected.id)
+
+
+def test_others_run_meanwhile():
+    scene, rays = umbracast.Scene(cloud(20_000), device="cpu"), beams(300_000)
+    done = threading.Event()
+    worker = threading.Thread(target=lambda: (scene.approach(rays), done.set()))
+    start = time.monotonic()
+    worker.start()
+    turns = 0
+    while not done.is_set():
+        time.sleep(0.001)
+        turns += 1
+    worker.join()
+    seconds = time.monotonic() - start
+    assert seconds > 0.1 and turns > 50 * seconds, (seconds, turns)
+
+
+def test_queries_end_with_the_spheres_they_began_with():
+    small, large = cloud(300), cloud(300) * np.float32([1, 1, 1, 2])
+    scene, rays = umbracast.Scene(small, device="cpu"), beams(50_000)
+    answers = [umbracast.Scene(spheres, device="cpu").closest(rays).t for spheres in (small, large)]
+    done = threading.Event()
+
+    def update():
+        while not done.is_set():
+            scene.update(large)
+            scene.update(small)
+
+    worker = threading.Thread(target=update)
+    worker.start()
+    try:
+        for _ in range(20):
+            t = scene.closest(rays).t
+            assert any(np.array_equal(t, answer) for answer in answers)
+    finally:
+        done.set()
+        worker.join()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
+@pytest.mark.parametrize("verb", ["approach", "closest", "all"])
+def test_ctrl_c_ends_the_work(verb):
+    script = f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+scene = umbracast.Scene(cloud(20000), device="cpu")
+rays = np.tile(beams(1 << 18), (40, 1))
+print("ready", flush=True)
+start = time.monotonic()
+try:
+    scene.{verb}(rays, precision="exact")
+    print(json.dumps("finished"))
+except KeyboardInterrupt:
+    scene.{verb}(rays[:10])
+    print(json.dumps(time.monotonic()))
+"""
+    process = subprocess.Popen([sys.executable, "-c", START + script], cwd=HERE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    said = json.loads(process.communicate(timeout=120)[0].splitlines()[-1])
+    assert said != "finished", "the work was done before the signal came"
+    assert said - sent < 2.0, f"it took {said - sent} s"
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc to read memory from")
+def test_memory_stays_flat_over_a_thousand_calls():
+    script = """
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+scene, rays = umbracast.Scene(cloud(300), device="cpu"), beams(10000)
+wide = rays.astype(float)
+def calls(n):
+    for i in range(n):
+        scene.closest(rays), scene.occluded(wide), scene.all(rays[:500]), scene.contains(rays[:500, :3])
+        try:
+            scene.closest(rays[:, :5])
+        except ValueError:
+            pass
+        if i % 100 == 0:
+            scene.update(cloud(300))
+            umbracast.Scene(cloud(300), device="cpu").closest(rays)
+calls(100)
+before = resident()
+calls(1000)
+print(json.dumps([before, resident()]))
+"""
+    before, after = run(script)
+    print(f"resident {before / 2**20:.1f} MiB before, {after / 2**20:.1f} MiB after 1,000 rounds")
+    assert after - before < 2 * 2**20
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are told in KiB on Linux")
+@pytest.mark.parametrize(
+    ("form", "most"), [("rays", 24), ("rays.astype(float)", 80), ("rays[:, [0, 1, 2, 4, 5, 6]]", 80)]
+)
+def test_nothing_is_copied_in_secret(form, most):
+    script = f"""
+scene, rays = umbracast.Scene(cloud(300), device="cpu"), beams(4_000_000)
+rays = {form}
+out = np.ones(4_000_000, np.float32), np.ones(4_000_000, np.uint32)
+scene.closest(rays[:100_000], out=tuple(array[:100_000] for array in out))
+# As if nothing had been needed before.
+open("/proc/self/clear_refs", "w").write("5")
+def peak():
+    return [int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")][0]
+before = peak()
+scene.closest(rays, out=out)
+print(json.dumps([(peak() - before) / 1024, rays.nbytes / 2**20]))
+"""
+    more, size = run(script)
+    print(f"{form}: {size:.0f} MiB of rays, {more:.1f} MiB more at the peak")
+    assert more < most

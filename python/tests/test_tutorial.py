@@ -1,0 +1,26 @@
+"""The tutorial runs: every block of Python in README.md, one after the other."""
+
+import os
+import re
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+SYSTEMS = Path(__file__).parents[2] / "systems"
+
+
+def test_every_block_of_the_tutorial_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    assert len(blocks) >= 7
+    names = {"SYSTEMS": SYSTEMS}
+    for block in blocks:
+        if "UMBRACAST_FULL" not in os.environ:
+            # Quick, for all that it shows.
+            block = block.replace("M = 10_000_000", "M = 1_000_000")
+        line = text[: text.index(block)].count("\n") if block in text else 0
+        exec(compile("\n" * line + block, str(README), "exec"), names)
+    picture = tmp_path / "occlusion.png"
+    assert picture.stat().st_size > 10_000
+    if "UMBRACAST_KEEP" in os.environ:
+        picture.rename(os.environ["UMBRACAST_KEEP"])

@@ -1,0 +1,47 @@
+"""The types that are promised are the types that there are."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import umbracast
+
+PACKAGE = Path(umbracast.__file__).parent
+CONFIGURATION = Path(__file__).parent.parent / "pyproject.toml"
+
+
+def mypy(folder, module, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments], cwd=folder, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stub_is_the_module(tmp_path):
+    mypy(tmp_path, "mypy.stubtest", "umbracast._umbracast")
+
+
+def test_the_package_keeps_its_types(tmp_path):
+    assert (PACKAGE / "py.typed").exists()
+    mypy(tmp_path, "mypy", "--strict", "-p", "umbracast")
+
+
+def test_users_see_types(tmp_path):
+    (tmp_path / "use.py").write_text(
+        "import numpy as np\n"
+        "import umbracast\n"
+        "scene = umbracast.Scene(np.zeros((1, 4)), device='cpu')\n"
+        "hits: umbracast.Hits = scene.closest([0, 0, 0, 1, 0, 0], inside='exit', t_max=3, masks=[1])\n"
+        "t: np.typing.NDArray[np.float32] = hits.t\n"
+        "scene.closest([0, 0, 0, 1, 0, 0], inside='out')  # type: ignore[arg-type]\n"
+        "scene.closest([0, 0, 0, 1, 0, 0], insides='exit')  # type: ignore[call-arg]\n"
+    )
+    mypy(tmp_path, "mypy", "--strict", "--warn-unused-ignores", "use.py")
+
+
+def test_everything_public_is_described():
+    for name in umbracast.__all__:
+        thing = getattr(umbracast, name)
+        assert not callable(thing) or thing.__doc__, name
+    for name, method in vars(umbracast.Scene).items():
+        assert name.startswith("_") or method.__doc__, name

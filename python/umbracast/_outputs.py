@@ -1,0 +1,43 @@
+"""Arrays for answers: new ones, or the caller's, if answers can be written there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def arrays(
+    out: Any, shape: tuple[int, ...], kind: Any, types: tuple[str, ...], inputs: Iterable[Any]
+) -> tuple[NDArray[Any], ...]:
+    """An array for each column of an answer. What is given must be C-contiguous, writeable, and apart from all that is read."""
+    if out is None:
+        return tuple(np.empty(shape, one) for one in types)
+    names = ("",) if kind is None else kind._fields
+    given = (out,) if kind is None else out
+    if not isinstance(given, tuple) or len(given) != len(types):
+        raise TypeError(f"out must be a tuple of {len(types)} arrays ({', '.join(names)}), and is {type(out).__name__}")
+    read = [array for array in inputs if isinstance(array, np.ndarray)]
+    read += [array for some in inputs if isinstance(some, list) for array in some if array is not None]
+    for place, (name, array, one) in enumerate(zip(names, given, types, strict=True)):
+        where = f"out.{name}" if name else "out"
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} must be an array, and is {type(array).__name__}")
+        if array.dtype != np.dtype(one):
+            raise TypeError(f"{where} must have dtype {np.dtype(one)}, and has {array.dtype}")
+        if array.shape != shape:
+            raise ValueError(f"{where} must have shape {shape}, and has {array.shape}")
+        if not array.flags.writeable:
+            raise ValueError(f"{where} is read-only")
+        if not array.flags.c_contiguous or not array.flags.aligned:
+            raise ValueError(f"{where} must be C-contiguous and aligned")
+        if any(np.may_share_memory(array, other) for other in (*read, *given[:place])):
+            raise ValueError(f"{where} shares memory with what is read, or with another array of out")
+    return given
+
+
+def flat(found: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
+    """The same memory in one dimension."""
+    return [array.reshape(-1) for array in found]

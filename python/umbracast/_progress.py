@@ -1,0 +1,36 @@
+"""Telling how far long work is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+
+def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
+    """Who is told; nobody unless asked."""
+    if callable(asked):
+        return asked
+    return Line(verb) if asked else None
+
+
+class Line:
+    """A line on stderr that is written anew, once the work takes longer than a second."""
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+        self.start = time.monotonic()
+        self.shown = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        seconds = now - self.start
+        last = done >= total and self.shown > 0.0
+        if seconds < 1.0 or (now - self.shown < 0.25 and not last):
+            return
+        self.shown = now
+        share = 100 * done // max(total, 1)
+        rate = done / seconds / 1e6
+        end = "\n" if last else ""
+        sys.stderr.write(f"\r{self.verb}: {share:3d} % of {total:,}, {rate:.2f} million a second{end}")
+        sys.stderr.flush()

@@ -1,0 +1,380 @@
+"""Scenes: spheres on a device, and the questions they answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _arrays, _outputs, _tables, _umbracast
+from ._devices import Device, opened
+from ._options import BULLET_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
+from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import Options, PointOptions
+
+Origin = tuple[float, float, float]
+
+
+class Scene:
+    """Spheres, resident on a device, that rays are cast against.
+
+    Parameters
+    ----------
+    spheres : (N, 4) array, or a table with columns x, y, z, r
+        Centres and radii, in any unit; the row is the sphere's id. float32 is used as it is, float64 rounded once.
+        A table may also have columns vx, vy, vz and mask.
+    device : str, int or `Device`, optional
+        Where: see `Device`. None: what the environment variable UMBRACAST_DEVICE says, else "auto".
+    masks : (N,) integers, optional
+        A ray meets a sphere only when their masks share a bit. Default: all bits.
+    velocities : (N, 3) array, optional
+        At time t a centre is at ``center + t · velocity``; ``time_range`` says when that will be asked about.
+    origin : three numbers or "auto", optional
+        Is subtracted in float64 from all coordinates, of spheres, rays and points, before they are rounded: for coordinates in
+        the millions. "auto" is the centre of the box around all spheres.
+    pairwise : bool
+        Ray i is cast against sphere i only.
+    builder : "auto", "cpu" or "gpu"
+        Who builds the tree that a GPU walks.
+    precision : "fast", "standard" or "exact"
+        What the device will be asked for: "auto" passes over GPUs that cannot promise it.
+
+    A scene may be used by several threads at once, and pickles: spheres and options travel, the device is opened and the tree built anew.
+    A process that was forked from one that had used umbracast cannot use it, and says so (`ForkError`).
+
+    Raises `RecordError` for a sphere that cannot be used, TypeError and ValueError for arrays that are none, `DeviceError`, MemoryError.
+    """
+
+    def __init__(
+        self,
+        spheres: ArrayLike | Any,
+        *,
+        device: Device | str | int | None = None,
+        masks: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
+        time_range: tuple[float, float] = (0.0, 1.0),
+        origin: Origin | Literal["auto"] | None = None,
+        pairwise: bool = False,
+        builder: Literal["auto", "cpu", "gpu"] = "auto",
+        precision: Literal["fast", "standard", "exact"] = "standard",
+    ) -> None:
+        self.origin: Origin = _origin(origin, spheres)
+        """What is subtracted from all coordinates."""
+        given = self._given(spheres, masks, velocities)
+        self._options = (tuple(map(float, time_range)), bool(pairwise), builder)
+        self._device = opened(device, precision)
+        self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
+
+    def _given(self, spheres: Any, masks: Any, velocities: Any) -> _arrays.Spheres:
+        table = _tables.columns(spheres)
+        if table is not None:
+            if velocities is None and "vx" in table:
+                velocities = np.stack([_arrays.numbers(name, table[name]) for name in ("vx", "vy", "vz")], -1)
+            masks = table.get("mask") if masks is None else masks
+        shape, records, self.rounded, self.largest_rounding = _arrays.records(
+            "spheres", "sphere", spheres, _arrays.SPHERE, self.origin
+        )
+        if len(shape) != 1:
+            raise ValueError(f"spheres must have shape (N, 4), and have {(*shape, 4)}")
+        if velocities is not None:
+            there, velocities, _, _ = _arrays.records(
+                "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
+            )
+            if there != shape:
+                raise ValueError(f"velocities must have shape {(*shape, 3)}, and have {(*there, 3)}")
+        return _arrays.Spheres(records, column("masks", masks, shape, np.uint32), velocities)
+
+    @property
+    def device(self) -> Device:
+        """Where it lives."""
+        return self._device
+
+    @property
+    def spheres(self) -> NDArray[np.float32]:
+        """(N, 4) float32: a copy of centres and radii as they are used, less ``origin``."""
+        return self._native.parts()[0].reshape(-1, 4)
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<umbracast.Scene of {len(self)} spheres on {self._device.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        spheres, masks, velocities = self._native.parts()
+        velocities = None if velocities is None else velocities.reshape(-1, 3)
+        return (_remade, (spheres.reshape(-1, 4), masks, velocities, self.origin, self._device, *self._options))
+
+    def update(
+        self, spheres: ArrayLike | Any, *, masks: ArrayLike | None = None, velocities: ArrayLike | None = None
+    ) -> Update:
+        """Puts other spheres in the place of these, as many as there are; masks and velocities stay unless new ones are given.
+
+        Queries under way in other threads end with the spheres that they began with. On a GPU the tree keeps its nodes: `rebuild`
+        when the answer suggests it. After an error the scene is what it was.
+        """
+        return Update(*self._native.update(self._given(spheres, masks, velocities)))
+
+    def rebuild(self) -> None:
+        """Builds the tree anew, for the spheres as they are. Answers do not change; rays may be quicker."""
+        self._native.rebuild()
+
+    def closest(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: Hits | tuple[NDArray[np.float32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[Options],
+    ) -> Hits:
+        """For each ray the smallest valid ``t`` over all spheres, and the sphere's id.
+
+        ``rays`` is (…, 6): origin and direction; or (…, 8): origin, t_min, direction, t_max; or origins (…, 3), beside ``directions``
+        (…, 3), which are broadcast; or a table with columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max; or `Segments`. ``t_min`` and
+        ``t_max`` (…) default to 0 and inf; ``-inf`` is allowed. Directions have any length but zero and are not normalised: ``t``
+        counts in units of them. C-contiguous float32 of 8 columns is read where it lies; anything else goes through a small
+        buffer, float64 rounded once. A single ray gives arrays of shape ().
+
+        ``out`` takes arrays to write into: C-contiguous float32 and uint32 of the leading shape; undefined after an error. For the
+        rest see `Options`.
+
+        Raises `RecordError` (a ValueError) that names row and field, ValueError, TypeError, `PrecisionError`, `DeviceError`,
+        MemoryError, and KeyboardInterrupt soon after Ctrl-C.
+        """
+        given, asked, batch = self._ask("closest", rays, directions, t_min, t_max, options)
+        t, id = _outputs.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
+        told = self._native.closest(batch, asked.policies, t.reshape(-1), id.reshape(-1), asked.progress)
+        return _hits(t, id, Report(*told), given)
+
+    def interval(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: Interval | tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[Options],
+    ) -> Interval:
+        """For each ray both roots of its closest sphere, never clipped to the ray's ends. Arguments and errors as for `closest`."""
+        given, asked, batch = self._ask("interval", rays, directions, t_min, t_max, options)
+        found = Interval(*_outputs.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
+        enter, exit, id = _outputs.flat(found)
+        found.report = Report(*self._native.interval(batch, asked.policies, enter, exit, id, asked.progress))
+        return found
+
+    def approach(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: Approach | tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[Options],
+    ) -> Approach:
+        """For each ray where it passes nearest to a surface, within its ends: the least clearance, then the least t, then the lowest id.
+
+        Of the policies only ``precision`` and ``on_bad`` matter. Arguments and errors as for `closest`.
+        """
+        given, asked, batch = self._ask("approach", rays, directions, t_min, t_max, options)
+        found = Approach(*_outputs.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
+        t, clearance, id = _outputs.flat(found)
+        found.report = Report(*self._native.approach(batch, asked.policies, t, clearance, id, asked.progress))
+        return found
+
+    def occluded(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: NDArray[np.bool_] | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[np.bool_]:
+        """For each ray whether it meets any sphere: (…) bool. Arguments and errors as for `closest`."""
+        given, asked, batch = self._ask("occluded", rays, directions, t_min, t_max, options)
+        (found,) = _outputs.arrays(out, given.shape, None, ("?",), batch)
+        self._native.occluded(batch, asked.policies, found.reshape(-1), asked.progress)
+        return found
+
+    def count(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: NDArray[np.uint32] | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[np.uint32]:
+        """For each ray how many spheres it meets: (…) uint32. Arguments and errors as for `closest`."""
+        given, asked, batch = self._ask("count", rays, directions, t_min, t_max, options)
+        (found,) = _outputs.arrays(out, given.shape, None, ("u4",), batch)
+        self._native.count(batch, asked.policies, found.reshape(-1), asked.progress)
+        return found
+
+    def all(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        **options: Unpack[Options],
+    ) -> Lists:
+        """For each ray every sphere it meets, with both raw roots, in order of (t, id). Arguments and errors as for `closest`."""
+        return self._lists("all", None, rays, directions, t_min, t_max, options)
+
+    def nearest(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        k: int,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        **options: Unpack[Options],
+    ) -> Lists:
+        """For each ray the first ``k`` of `all`, or all when there are fewer. Arguments and errors as for `closest`."""
+        if not 1 <= k <= 0xFFFF_FFFF:
+            raise ValueError(f"k is {k}: it must be 1 at least")
+        return self._lists("nearest", k, rays, directions, t_min, t_max, options)
+
+    def contains(
+        self,
+        points: ArrayLike | Any,
+        *,
+        out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[PointOptions],
+    ) -> Holders:
+        """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id."""
+        shape, records, rounded, largest = _arrays.records("points", "point", points, _arrays.POINT, self.origin)
+        asked = taken("contains", shape, dict(options), POINT_OPTIONS)
+        found = Holders(*_outputs.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
+        count, id = _outputs.flat(found)
+        told = self._native.contains(records, asked.masks, asked.skip_ids, asked.policies, count, id, asked.progress)
+        found.report = Report(*told[:6], rounded, largest)
+        return found
+
+    def bullets(
+        self,
+        bullets: ArrayLike | Any,
+        *,
+        bounces: int = 1,
+        precision: Literal["fast", "standard", "exact"] = "standard",
+        on_bad: Literal["refuse", "skip"] = "refuse",
+        progress: Any = False,
+    ) -> Flights:
+        """What becomes of points that fly straight until they meet a sphere, and glance off it, through up to ``bounces`` ricochets.
+
+        ``bullets`` is (M, 7): where each starts, any other point of its way, and how far it flies in a frame, above 0; or a table with
+        columns x1, y1, z1, x2, y2, z2, speed. Raises as `closest`, and ValueError in scenes that move or are pairwise.
+        """
+        shape, records, rounded, largest = _arrays.records("bullets", "bullet", bullets, _arrays.BULLET, self.origin)
+        asked = taken(
+            "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
+        )
+        if not 1 <= bounces <= 0xFFFF_FFFF:
+            raise ValueError(f"bounces is {bounces}: bullets are followed through 1 ricochet at least")
+        offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
+            self._native, records, bounces, asked.policies, asked.progress
+        )
+        found = Flights(offsets, status, id, distance, frames, point.reshape(-1, 3), angle, velocity.reshape(-1, 3))
+        found.report = Report(*told[:6], rounded, largest)
+        return found
+
+    def attributes(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        hits: Hits | tuple[NDArray[np.float32], NDArray[np.uint32]],
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+    ) -> Attributes:
+        """What each hit of `closest` was like, for the same rays: point, normal, angle and distance. NaN on a miss.
+
+        Computed in float64 from the foot of the perpendicular: points do not inherit the error of ``t``. Not for moving spheres.
+        """
+        given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, {})
+        t, id = hits
+        if t.shape != given.shape or id.shape != given.shape:
+            raise ValueError(f"hits have shape {t.shape}, and the rays {given.shape}")
+        t, id = np.ascontiguousarray(t, np.float32).reshape(-1), np.ascontiguousarray(id, np.uint32).reshape(-1)
+        point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
+        vectors = (*given.shape, 3)
+        return Attributes(
+            point.reshape(vectors), normal.reshape(vectors), angle.reshape(given.shape), distance.reshape(given.shape)
+        )
+
+    def _ask(
+        self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
+    ) -> tuple[_arrays.Given, Asked, _arrays.Batch]:
+        given = _arrays.rays(rays, directions, t_min, t_max)
+        if any(self.origin) and given.records is not None:
+            # The origin is subtracted from what goes through the buffer.
+            given = given._replace(records=None, columns=list(given.records.T))
+        asked = taken(verb, given.shape, dict(options), OPTIONS)
+        return given, asked, _arrays.batch(given, self.origin, asked)
+
+    def _lists(
+        self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
+    ) -> Lists:
+        _, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
+        offsets, enter, exit, id, told = _umbracast.lists(self._native, batch, asked.policies, k, asked.progress)
+        found = Lists(offsets, enter, exit, id)
+        found.report = Report(*told)
+        return found
+
+
+def _origin(origin: Any, spheres: Any) -> Origin:
+    if origin is None:
+        return (0.0, 0.0, 0.0)
+    if isinstance(origin, str):
+        if origin != "auto":
+            raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
+        _, columns = _arrays.split("spheres", spheres, {4: _arrays.SPHERE}, _arrays.SPHERE)
+        x, y, z, r = (np.asarray(column, np.float64) for column in columns)
+        usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
+        if not usable.any():
+            return (0.0, 0.0, 0.0)
+        # Halved before they are added: the sum of two large corners could overflow.
+        middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
+        return (middle[0], middle[1], middle[2])
+    parts = [float(part) for part in origin]
+    if len(parts) != 3 or not np.isfinite(parts).all():
+        raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
+    return (parts[0], parts[1], parts[2])
+
+
+def _remade(
+    spheres: NDArray[np.float32],
+    masks: Any,
+    velocities: Any,
+    origin: Origin,
+    device: Device,
+    time_range: Any,
+    pairwise: bool,
+    builder: Any,
+) -> Scene:
+    """A scene from what was pickled: the origin has been subtracted."""
+    scene = Scene(
+        spheres,
+        device=device,
+        masks=masks,
+        velocities=velocities,
+        time_range=time_range,
+        pairwise=pairwise,
+        builder=builder,
+    )
+    scene.origin = origin
+    return scene

@@ -1,0 +1,45 @@
+"""Tables: named columns from Arrow (PyArrow, Polars, DuckDB, pandas), dictionaries and structured arrays, without needing any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _arrow
+
+Table = Mapping[str, Any]
+OPTIONAL = ("t_min", "t_max")
+
+
+def columns(given: Any) -> Table | None:
+    """The columns of a table by their names; none where it is no table."""
+    if isinstance(given, np.ndarray):
+        names = given.dtype.names
+        return None if names is None else {name: given[name] for name in names}
+    if isinstance(given, Mapping):
+        return given
+    if isinstance(given, (list, tuple)):
+        return None
+    # A frame of pandas hands out its own columns without PyArrow, which its stream would need.
+    if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
+        return {str(name): given[name].to_numpy() for name in given.columns}
+    if hasattr(given, "__arrow_c_stream__"):
+        return _arrow.read(given.__arrow_c_stream__())
+    return None
+
+
+def picked(
+    name: str, table: Table, fields: tuple[str, ...], numbers: Callable[[str, Any], NDArray[Any]]
+) -> tuple[tuple[int, ...], list[NDArray[Any] | None]]:
+    """The columns that are asked for, and their common shape. Others are left alone."""
+    missing = [field for field in fields if field not in table and field not in OPTIONAL]
+    if missing:
+        raise ValueError(f"{name}: column {missing[0]!r} is missing; there are {', '.join(map(str, table)) or 'none'}")
+    found = [numbers(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
+    shapes = {array.shape for array in found if array is not None}
+    if len(shapes) != 1:
+        raise ValueError(f"{name}: columns differ in shape: {', '.join(map(str, sorted(shapes)))}")
+    return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]

@@ -1,0 +1,85 @@
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import Batch, Spheres
+from ._options import Policies
+
+__all__ = ["Device", "Scene", "attributes", "bullets", "devices", "lists", "render", "rounded", "shadow"]
+
+_Floats: TypeAlias = NDArray[np.float32]
+_Ids: TypeAlias = NDArray[np.uint32]
+_Offsets: TypeAlias = NDArray[np.uint64]
+_Told: TypeAlias = tuple[int, int, int, int, int, float, int, float]
+_Progress: TypeAlias = Callable[[int, int], object] | None
+
+@final
+class Device:
+    def __new__(
+        cls, choice: str | None, precision_word: str, memory: int | None, patience_s: float | None
+    ) -> Device: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def is_cpu(self) -> bool: ...
+    def estimate_bytes(self, spheres: int, rays: int) -> int: ...
+
+@final
+class Scene:
+    def __new__(
+        cls, device: Device, spheres: Spheres, builder_word: str, time_range: Sequence[float], pairwise: bool
+    ) -> Scene: ...
+    def __len__(self) -> int: ...
+    def parts(self) -> tuple[_Floats, _Ids | None, _Floats | None]: ...
+    def update(self, spheres: Spheres) -> tuple[float, bool]: ...
+    def rebuild(self) -> None: ...
+    def closest(self, rays: Batch, policies: Policies, t: _Floats, id: _Ids, progress: _Progress) -> _Told: ...
+    def interval(
+        self, rays: Batch, policies: Policies, t_enter: _Floats, t_exit: _Floats, id: _Ids, progress: _Progress
+    ) -> _Told: ...
+    def approach(
+        self, rays: Batch, policies: Policies, t: _Floats, clearance: _Floats, id: _Ids, progress: _Progress
+    ) -> _Told: ...
+    def count(self, rays: Batch, policies: Policies, count: _Ids, progress: _Progress) -> _Told: ...
+    def occluded(self, rays: Batch, policies: Policies, occluded: NDArray[np.bool_], progress: _Progress) -> _Told: ...
+    def contains(
+        self,
+        points: _Floats,
+        masks: _Ids | None,
+        skip_ids: _Ids | None,
+        policies: Policies,
+        count: _Ids,
+        id: _Ids,
+        progress: _Progress,
+    ) -> _Told: ...
+
+def rounded(
+    kind: str, columns: Sequence[NDArray[Any] | None], origin: Sequence[float]
+) -> tuple[_Floats, int, float]: ...
+def lists(
+    scene: Scene, rays: Batch, policies: Policies, k: int | None, progress: _Progress
+) -> tuple[_Offsets, _Floats, _Floats, _Ids, _Told]: ...
+def bullets(
+    scene: Scene, bullets: _Floats, bounces: int, policies: Policies, progress: _Progress
+) -> tuple[_Offsets, NDArray[np.uint8], _Ids, _Floats, _Floats, _Floats, _Floats, _Floats, _Told]: ...
+def attributes(
+    scene: Scene, rays: Batch, policies: Policies, t: _Floats, id: _Ids
+) -> tuple[_Floats, _Floats, _Floats, _Floats]: ...
+def devices() -> list[dict[str, Any]]: ...
+def render(
+    device: Device, path: Path | None, text: str | None, size: Sequence[int] | None, samples: int | None
+) -> tuple[list[int], NDArray[np.uint8], _Floats, _Ids, _Floats]: ...
+def shadow(
+    device: Device,
+    observers: NDArray[np.float64],
+    path: Path | None,
+    text: str | None,
+    fraction: NDArray[np.float64],
+    kind: NDArray[np.uint8],
+    progress: _Progress,
+) -> None: ...
