@@ -64,7 +64,8 @@ Files:
   in .csv, null in .parquet.
   --query all and nearest list what a ray meets by (t, id), t as the policies have it. In .npz offsets (one more than
   there are rays, u8), t_enter, t_exit, id: the spheres of ray i are numbers offsets[i] to offsets[i + 1]. In .csv a line
-  ray,t_enter,t_exit,id for each, ray counted from 0; a ray that meets nothing has none. (Not in .parquet.)
+  ray,t_enter,t_exit,id for each, ray counted from 0; a ray that meets nothing has none. In .parquet a row a ray,
+  whose columns are lists.
   A sphere's id is its number in the file, from 0. t counts in units of the direction as given.
   Spheres are held in memory; rays and answers go by in batches, so their files may be larger than it. Pipes are read
   too (.npy and .csv by any name, raw .f32 by its extension). OUT appears when it is complete: what is stopped

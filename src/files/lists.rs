@@ -1,5 +1,6 @@
 //! Lists as a stream: what each ray meets, in batches, into a file that appears when it is complete. In `.npz` they are rows in
-//! compressed form (CSR): the spheres of ray i are numbers `offsets[i]` to `offsets[i + 1]` of `t_enter`, `t_exit` and `id`.
+//! compressed form (CSR): the spheres of ray i are numbers `offsets[i]` to `offsets[i + 1]` of `t_enter`, `t_exit` and `id`; in
+//! `.parquet` these three are columns of lists, a row a ray.
 
 use std::io::{Error as IoError, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,8 @@ use zip::ZipWriter;
 use super::answers::{AnswerRow, Column, Number, cannot_write};
 use super::npz::Spools;
 use super::output::check_output;
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::whole::Whole;
 use super::{extension, text};
 use crate::answer::Lists;
@@ -28,7 +31,7 @@ impl AnswerRow for Offset {
     }
 }
 
-/// Writes lists to `.npz` or `.csv`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the one that
+/// Writes lists to `.npz`, `.csv` or `.parquet`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the one that
 /// was there before; dropped earlier, nothing is left behind.
 pub struct ListWriter {
     path: PathBuf,
@@ -41,6 +44,8 @@ pub struct ListWriter {
 enum Format {
     Text,
     Arrays(Spools<Offset>, Spools<Interval>),
+    #[cfg(feature = "parquet")]
+    Groups(Box<parquet::ListGroups>),
 }
 
 impl ListWriter {
@@ -49,11 +54,13 @@ impl ListWriter {
     /// # Errors
     /// As [`check_output`]; [`Error::Io`](crate::Error::Io) when nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
-        if extension(path) == "parquet" {
-            return Err(super::bad_file(path, "lists are not written to .parquet yet: supported are .npz and .csv"));
-        }
         let mut file = Whole::create(check_output(path, &[])?).map_err(|e| cannot_write(path, &e))?;
         let mut begin = || -> IoResult<Format> {
+            #[cfg(feature = "parquet")]
+            if extension(path) == "parquet" {
+                // Through a handle of its own, at one position with the file's.
+                return Ok(Format::Groups(Box::new(parquet::ListGroups::new(file.out.get_ref().try_clone()?)?)));
+            }
             if extension(path) != "npz" {
                 text::list_header(&mut file.out)?;
                 return Ok(Format::Text);
@@ -78,6 +85,8 @@ impl ListWriter {
                 let ends: Vec<Offset> = lists.offsets[1..].iter().map(|end| Offset(self.records + end)).collect();
                 offsets.write(&ends).and_then(|()| records.write(&lists.records))
             }
+            #[cfg(feature = "parquet")]
+            Format::Groups(groups) => groups.write(lists),
         };
         self.rays += lists.len() as u64;
         self.records += lists.records.len() as u64;
@@ -92,11 +101,16 @@ impl ListWriter {
     pub fn finish(self, watch: &Watch) -> Result<()> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
-        if let Format::Arrays(offsets, records) = format {
-            let mut npz = ZipWriter::new(&mut file.out);
-            let added = offsets.add_to(&mut npz, watch).and_then(|()| records.add_to(&mut npz, watch));
-            watch.check()?;
-            added.and_then(|()| npz.finish().map_err(IoError::other)?.flush()).map_err(failed)?;
+        match format {
+            Format::Text => {}
+            Format::Arrays(offsets, records) => {
+                let mut npz = ZipWriter::new(&mut file.out);
+                let added = offsets.add_to(&mut npz, watch).and_then(|()| records.add_to(&mut npz, watch));
+                watch.check()?;
+                added.and_then(|()| npz.finish().map_err(IoError::other)?.flush()).map_err(failed)?;
+            }
+            #[cfg(feature = "parquet")]
+            Format::Groups(groups) => groups.finish().map_err(failed)?,
         }
         file.flush().map_err(failed)?;
         watch.check()?;

@@ -96,6 +96,62 @@ fn every_query_answers_as_in_text() {
     assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n,\n,\n,\n,\n");
 }
 
+/// Lists of a table of answers, as CSV says them.
+fn spoken_lists(bytes: Vec<u8>) -> String {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    let mut text = "ray,t_enter,t_exit,id\n".to_owned();
+    for (ray, row) in reader.get_row_iter(None).unwrap().enumerate() {
+        let row = row.unwrap();
+        let lists = row.get_column_iter().map(|(name, field)| match field {
+            Field::ListInternal(list) => (name.as_str(), list.elements()),
+            other => panic!("{other:?} in a list"),
+        });
+        let lists: Vec<_> = lists.collect();
+        assert_eq!(lists.iter().map(|list| list.0).collect::<Vec<_>>(), ["t_enter", "t_exit", "id"]);
+        for i in 0..lists[0].1.len() {
+            let [Field::Float(enter), Field::Float(exit), Field::UInt(id)] = [0, 1, 2].map(|k| lists[k].1[i].clone())
+            else {
+                panic!("{lists:?}")
+            };
+            text += &format!("{ray},{enter:?},{exit:?},{id}\n");
+        }
+        assert!(lists.iter().all(|list| list.1.len() == lists[0].1.len()));
+    }
+    text
+}
+
+#[test]
+fn lists_are_columns_of_lists() {
+    let (spheres, rays) = many(5000);
+    let folder = Folder::new();
+    folder.write("s.csv", spheres + "5,0,0,3\n6,0,0,1\n").write("r.csv", rays).write("none.csv", "ox,oy,oz,dx,dy,dz\n");
+    for query in ["all", "nearest --k 2"] {
+        folder.right(&format!("cast s.csv r.csv -o out.csv -q --query {query}"));
+        folder.right(&format!("cast s.csv r.csv -o out.parquet -q --query {query}"));
+        let (lists, text) = (spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"));
+        assert!(lists == text && text.lines().count() > 5000, "{query}: {}", text.lines().count());
+        folder.right(&format!("cast s.csv none.csv -o out.parquet -q --query {query}"));
+        assert_eq!(spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), "ray,t_enter,t_exit,id\n");
+    }
+    // Several groups: as many rays as there are at most in one, or as many spheres.
+    for (spheres, rays, groups) in [(1, 300_000, vec![1 << 18, 300_000 - (1 << 18)]), (700, 2000, vec![1498, 502])] {
+        let balls: String = (0..spheres).map(|_| "4,0,0,1\n").collect();
+        folder.write("s.csv", format!("x,y,z,r\n{balls}"));
+        let columns =
+            ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, vec![f64::from(u8::from(name == "dx")); rays]));
+        folder.write("r.parquet", table(PLAIN, &columns));
+        folder.right("cast s.csv r.parquet -o out.parquet -q --query all");
+        let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+        let found = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
+        assert_eq!(found, groups);
+        let text = spoken_lists(bytes);
+        let expected = |(i, line): (usize, &str)| line == format!("{},3.0,5.0,{}", i / spheres, i % spheres);
+        assert!(text.lines().skip(1).enumerate().all(expected));
+        assert_eq!(text.lines().count(), 1 + spheres * rays);
+    }
+}
+
 #[test]
 fn many_rays_go_by_in_groups() {
     let count = 600_000;

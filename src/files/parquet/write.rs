@@ -15,7 +15,7 @@ use crate::files::answers::{AnswerRow, Column, Number};
 use crate::records::NO_SPHERE;
 
 /// Rows of a group: as many as there are rays in a batch, for readers that take a group at a time.
-const GROUP: usize = 1 << 18;
+pub(super) const GROUP: usize = 1 << 18;
 
 /// A file of answers, being written.
 pub(in crate::files) struct Groups<T> {
@@ -187,7 +187,7 @@ impl Values {
     }
 }
 
-fn failed(error: ParquetError) -> Error {
+pub(super) fn failed(error: ParquetError) -> Error {
     match error {
         ParquetError::External(error) => match error.downcast::<Error>() {
             Ok(error) => *error,
