@@ -85,7 +85,8 @@ impl ListGroups {
         column::<FloatType>(&mut group, exits, present, goes_on)?;
         column::<Int32Type>(&mut group, ids, present, goes_on)?;
         group.close()?;
-        (present.clear(), goes_on.clear());
+        present.clear();
+        goes_on.clear();
         *rows = 0;
         Ok(())
     }
