@@ -35,14 +35,15 @@ def made(centers, radii=None, rotations=None, **options):
     return umbracast.Scene(centers, radii=radii, rotations=rotations, device="cpu", **options)
 
 
-def same(a, b, rays):
-    for verb in ("closest", "interval", "all"):
+def same(a, b, rays, verbs=("closest", "interval", "all")):
+    for verb in verbs:
         for left, right in zip(getattr(a, verb)(rays), getattr(b, verb)(rays), strict=True):
             np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("device", ["cpu", "gpu"])
-@pytest.mark.parametrize("inside", ["enter", "exit", "ignore"])
+@pytest.mark.parametrize(
+    ("device", "inside"), [("cpu", "enter"), ("cpu", "exit"), ("cpu", "ignore"), ("gpu", "enter")]
+)
 def test_queries_say_what_float64_says(device, inside):
     rays = beams(1000)
     rays[::3, 3], rays[1::3, 7] = -np.inf, 0.75
@@ -144,12 +145,16 @@ def test_they_are_pickled(scene, rays):
 def test_updates(device, rays):
     centers, radii, rotations = parts()
     others = parts(9)
+    # Whatever is pickled opens its device anew, which takes a GPU's programs seconds.
+    verbs = ("closest", "interval", "all") if device == "cpu" else ("closest",)
+    device = umbracast.Device(device)
     scene = umbracast.Scene(centers, radii=radii, rotations=rotations, device=device)
 
     def fresh(*given):
         again = umbracast.Scene(given[0], radii=given[1], rotations=given[2], device=device)
-        same(scene, again, rays)
-        same(pickle.loads(pickle.dumps(scene)), again, rays)
+        same(scene, again, rays, verbs)
+        if device.is_cpu:
+            same(pickle.loads(pickle.dumps(scene)), again, rays)
 
     scene.update(others[0])
     fresh(others[0], radii, rotations)
@@ -175,7 +180,7 @@ def test_updates(device, rays):
     with pytest.raises(ValueError, match=r"\(…, 4\)"):
         balls.update(centers)
     balls.update(centers, radii=radii, rotations=rotations)
-    same(balls, scene, rays)
+    same(balls, scene, rays, verbs)
 
 
 def changed(place, row, column, value):

@@ -33,7 +33,7 @@ class HitOptions(TypedDict, total=False):
     """What matters to a hit on top of its ray: `Scene.attributes` takes it as the query did that found the hit."""
 
     times: ArrayLike | None
-    """(…) when each ray sees spheres that move, in the unit of time of their velocities; default 0."""
+    """(…) when each ray sees spheres that move, in the unit of time of their velocities; default 0. Without effect when ``motion`` is "with-ray"."""
     radii: ArrayLike | None
     """(…) each ray is a ball of this radius on its way; default 0."""
     motion: Literal["at-time", "with-ray"]
