@@ -65,6 +65,10 @@ const RAYS: Kind<8> = Kind {
 const SEGMENTS: Kind<6> =
     Kind { name: "segment", fields: ["x1", "y1", "z1", "x2", "y2", "z2"], positions: 6, default: |_| 0.0 };
 const SPHERES: Kind<4> = Kind { name: "sphere", fields: ["x", "y", "z", "r"], positions: 3, default: |_| 0.0 };
+const ELLIPSOIDS: Kind<6> =
+    Kind { name: "ellipsoid", fields: ["x", "y", "z", "rx", "ry", "rz"], positions: 3, default: |_| 0.0 };
+const ROTATIONS: Kind<4> = Kind { name: "ellipsoid", fields: ["qw", "qx", "qy", "qz"], positions: 0, default: |_| 0.0 };
+const CENTERS: Kind<3> = Kind { name: "ellipsoid", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
 const POINTS: Kind<3> = Kind { name: "point", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
 const VELOCITIES: Kind<3> = Kind { name: "sphere", fields: ["vx", "vy", "vz"], positions: 0, default: |_| 0.0 };
 const BULLETS: Kind<7> =
@@ -167,6 +171,9 @@ pub(crate) fn rounded<'py>(
 ) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)> {
     match kind {
         "sphere" => whole(py, &SPHERES, &columns, origin),
+        "ellipsoid" => whole(py, &ELLIPSOIDS, &columns, origin),
+        "rotation" => whole(py, &ROTATIONS, &columns, origin),
+        "center" => whole(py, &CENTERS, &columns, origin),
         "point" => whole(py, &POINTS, &columns, origin),
         "velocity" => whole(py, &VELOCITIES, &columns, origin),
         "bullet" => whole(py, &BULLETS, &columns, origin),

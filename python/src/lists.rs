@@ -4,7 +4,7 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Bullet, Error, Hit, Report, Result, blocking};
+use umbracast::{Bullet, Bullets, Error, Hit, Report, Result, blocking};
 
 use crate::arrays::{Given, PIECE, Rounding, room, slice};
 use crate::policies::Policies;
@@ -82,12 +82,13 @@ pub(crate) fn lists<'py>(
     Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), told))
 }
 
-/// The flights of bullets, 7 numbers each.
+/// The flights of bullets, 7 numbers each, which may have radii.
 #[pyfunction]
 pub(crate) fn bullets<'py>(
     scene: &Scene,
     py: Python<'py>,
     bullets: PyReadonlyArray2<'_, f32>,
+    radii: Option<PyReadonlyArray1<'_, f32>>,
     bounces: u32,
     policies: Policies,
     progress: Option<Bound<'_, PyAny>>,
@@ -95,9 +96,13 @@ pub(crate) fn bullets<'py>(
     let query = policies.query()?;
     let bullets: &[Bullet] =
         try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets have 7 columns"))?;
+    let mut given = Bullets::from(bullets);
+    if let Some(radii) = slice(&radii, "radii", bullets.len())? {
+        given = given.radii(radii);
+    }
     let scene = scene.now();
     let flights = watched(py, bullets.len(), progress.as_ref(), |watch| {
-        blocking::bullets(&scene.watched(watch), bullets, bounces, &query)
+        blocking::bullets(&scene.watched(watch), given, bounces, &query)
     })?;
     let legs = &flights.records;
     let numbers = |number: fn(&umbracast::Leg) -> f32| PyArray1::from_iter(py, legs.iter().map(number));

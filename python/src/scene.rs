@@ -1,18 +1,19 @@
 //! Scenes, and the questions with one answer a ray.
 
 use std::mem::ManuallyDrop;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytemuck::try_cast_slice;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::glam::Vec3;
+use umbracast::glam::{Quat, Vec3};
 use umbracast::{
-    Answer, Approach, Hit, Interval, Query, Rays, Report, Result, SceneOptions, Sphere, Spheres, Watch, blocking,
+    Answer, Approach, Ellipsoid, Ellipsoids, Error, Hit, Interval, Query, Rays, Report, Result, SceneOptions, Sphere,
+    Spheres, Watch, blocking,
 };
 
-use crate::arrays::{Given, Rounding, pieces, slice};
+use crate::arrays::{Given, Rounding, pieces, room, slice};
 use crate::device::Device;
 use crate::policies::{Policies, builder};
 use crate::work::{brief, is_forked, watched};
@@ -25,10 +26,20 @@ pub(crate) fn told(report: Report, rounding: Rounding) -> Told {
     (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
 }
 
+/// The semi-axes of an ellipsoid and its rotation, w, x, y, z.
+type Shape = [f32; 7];
+
+/// A scene, and what it holds if not spheres: the library keeps what follows from shapes, and those are asked back for.
+#[derive(Clone)]
+struct Held {
+    scene: umbracast::Scene,
+    shapes: Option<Arc<Vec<Shape>>>,
+}
+
 /// Spheres on a device. Queries under way keep those that they began with.
 #[pyclass(frozen, module = "umbracast._umbracast")]
 pub(crate) struct Scene {
-    scene: ManuallyDrop<RwLock<umbracast::Scene>>,
+    held: ManuallyDrop<RwLock<Held>>,
     /// Held by whoever makes the next spheres.
     updating: Mutex<()>,
     pairwise: bool,
@@ -39,7 +50,7 @@ impl Drop for Scene {
     fn drop(&mut self) {
         if !is_forked() {
             // SAFETY: it is dropped once, here, and nothing uses it afterwards.
-            unsafe { ManuallyDrop::drop(&mut self.scene) }
+            unsafe { ManuallyDrop::drop(&mut self.held) }
         }
     }
 }
@@ -47,11 +58,15 @@ impl Drop for Scene {
 impl Scene {
     /// The scene as it is now; clones share its spheres.
     pub(crate) fn now(&self) -> umbracast::Scene {
-        self.scene.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.held().scene
     }
 
-    fn put(&self, scene: umbracast::Scene) {
-        *self.scene.write().unwrap_or_else(PoisonError::into_inner) = scene;
+    fn held(&self) -> Held {
+        self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn put(&self, held: Held) {
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) = held;
     }
 
     /// The present scene, once it is known to fit: a piece of the rays would not notice.
@@ -106,28 +121,105 @@ pub(crate) fn room_for<'a, T: numpy::Element>(
     Ok(out)
 }
 
-/// Spheres and their columns as the library takes them.
+/// Spheres or ellipsoids, and their columns.
 #[derive(FromPyObject)]
 pub(crate) struct GivenSpheres<'py> {
+    /// 4 numbers a sphere; 6 an ellipsoid, centre and semi-axes; or 3, the centre of one that keeps its shape.
     records: PyReadonlyArray2<'py, f32>,
+    rotations: Option<PyReadonlyArray2<'py, f32>>,
     masks: Option<PyReadonlyArray1<'py, u32>>,
     velocities: Option<PyReadonlyArray2<'py, f32>>,
 }
 
+/// The same without the interpreter.
+struct Parts<'a> {
+    records: Records<'a>,
+    masks: Option<&'a [u32]>,
+    velocities: Option<&'a [Vec3]>,
+}
+
+enum Records<'a> {
+    Spheres(&'a [Sphere]),
+    Ellipsoids(&'a [[f32; 6]], Option<&'a [[f32; 4]]>),
+    Centers(&'a [[f32; 3]]),
+}
+
 impl GivenSpheres<'_> {
-    fn spheres(&self) -> PyResult<Spheres<'_>> {
-        let records: &[Sphere] =
-            try_cast_slice(self.records.as_slice()?).map_err(|_| PyValueError::new_err("spheres have 4 columns"))?;
-        let mut spheres = Spheres::from(records);
-        if let Some(masks) = slice(&self.masks, "masks", records.len())? {
+    fn parts(&self) -> PyResult<Parts<'_>> {
+        let len = self.records.shape()[0];
+        let few = |name, count: usize| PyValueError::new_err(format!("{count} {name} for {len} spheres"));
+        let numbers = self.records.as_slice()?;
+        let rotations = match &self.rotations {
+            Some(turned) if turned.shape() != [len, 4] => return Err(few("rotations", turned.shape()[0])),
+            Some(turned) => Some(bytemuck::cast_slice(turned.as_slice()?)),
+            None => None,
+        };
+        let records = match self.records.shape()[1] {
+            3 => try_cast_slice(numbers).map(Records::Centers),
+            6 => try_cast_slice(numbers).map(|records| Records::Ellipsoids(records, rotations)),
+            _ => try_cast_slice(numbers).map(Records::Spheres),
+        };
+        let records = records.map_err(|_| PyValueError::new_err("spheres have 4 columns, ellipsoids 6"))?;
+        let velocities = match &self.velocities {
+            Some(velocities) => Some(
+                try_cast_slice(velocities.as_slice()?)
+                    .map_err(|_| PyValueError::new_err("velocities have 3 columns"))?,
+            ),
+            None => None,
+        };
+        Ok(Parts { records, masks: slice(&self.masks, "masks", len)?, velocities })
+    }
+}
+
+impl Parts<'_> {
+    /// Shapes as they will be, where there are any. `before` are those of the scene that is to be updated.
+    fn shapes(&self, before: Option<&Arc<Vec<Shape>>>) -> Result<Option<Arc<Vec<Shape>>>> {
+        match (&self.records, before) {
+            (Records::Ellipsoids(records, rotations), _) => {
+                let mut shapes = room(records.len())?;
+                for (i, &[_, _, _, x, y, z]) in records.iter().enumerate() {
+                    let [qw, qx, qy, qz] = rotations.map_or([1.0, 0.0, 0.0, 0.0], |all| all[i]);
+                    shapes.push([x, y, z, qw, qx, qy, qz]);
+                }
+                Ok(Some(Arc::new(shapes)))
+            }
+            (Records::Centers(centers), Some(shapes)) if centers.len() == shapes.len() => Ok(Some(shapes.clone())),
+            (Records::Centers(centers), Some(shapes)) => {
+                let (left, right) = (centers.len() as u64, shapes.len() as u64);
+                Err(Error::LengthsDiffer { left_name: "centres", left, right_name: "ellipsoids in the scene", right })
+            }
+            (Records::Centers(_), None) => Err(Error::Usage("spheres need a radius each: 4 columns".into())),
+            // The library would stretch them as those before were; of a ball, that is not what somebody means.
+            (Records::Spheres(_), Some(_)) => Err(Error::Usage(
+                "this scene holds ellipsoids: give centres (N, 3), which keep their shapes, or radii (N, 3) beside them"
+                    .into(),
+            )),
+            (Records::Spheres(_), None) => Ok(None),
+        }
+    }
+
+    /// Hands them on as the library takes them.
+    fn with<T>(&self, shapes: Option<&Arc<Vec<Shape>>>, take: impl FnOnce(Spheres<'_>) -> Result<T>) -> Result<T> {
+        let centers: Box<dyn Iterator<Item = [f32; 3]>> = match self.records {
+            Records::Spheres(spheres) => return take(self.beside(Spheres::from(spheres))),
+            Records::Ellipsoids(records, _) => Box::new(records.iter().map(|&[x, y, z, ..]| [x, y, z])),
+            Records::Centers(centers) => Box::new(centers.iter().copied()),
+        };
+        let shapes = shapes.map_or(&[][..], |shapes| shapes);
+        let one = |(center, &[x, y, z, qw, qx, qy, qz]): ([f32; 3], &Shape)| {
+            Ellipsoid::new(center, [x, y, z]).turned(Quat::from_xyzw(qx, qy, qz, qw))
+        };
+        take(self.beside(Spheres::from(&Ellipsoids::new(centers.zip(shapes).map(one)))))
+    }
+
+    fn beside<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
+        if let Some(masks) = self.masks {
             spheres = spheres.masks(masks);
         }
-        if let Some(velocities) = &self.velocities {
-            let velocities: &[Vec3] = try_cast_slice(velocities.as_slice()?)
-                .map_err(|_| PyValueError::new_err("velocities have 3 columns"))?;
+        if let Some(velocities) = self.velocities {
             spheres = spheres.velocities(velocities);
         }
-        Ok(spheres)
+        spheres
     }
 }
 
@@ -144,40 +236,56 @@ impl Scene {
         pairwise: bool,
     ) -> PyResult<Self> {
         let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
-        let (device, spheres) = (device.inner(), spheres.spheres()?);
-        let scene = brief(py, || match pairwise {
-            true => blocking::pairwise_with(device, spheres, &options),
-            false => blocking::scene(device, spheres, &options),
+        let (device, parts) = (device.inner(), spheres.parts()?);
+        let held = brief(py, || {
+            let shapes = parts.shapes(None)?;
+            let scene = parts.with(shapes.as_ref(), |spheres| match pairwise {
+                true => blocking::pairwise_with(device, spheres, &options),
+                false => blocking::scene(device, spheres, &options),
+            })?;
+            Ok(Held { scene, shapes })
         })?;
-        Ok(Self { scene: ManuallyDrop::new(RwLock::new(scene)), updating: Mutex::new(()), pairwise })
+        Ok(Self { held: ManuallyDrop::new(RwLock::new(held)), updating: Mutex::new(()), pairwise })
     }
 
     fn __len__(&self) -> usize {
         self.now().len()
     }
 
-    /// The numbers of the spheres, 4 each; their masks; their velocities, 3 numbers each.
-    #[expect(clippy::type_complexity, reason = "three arrays that go together")]
+    /// The numbers of the spheres, 4 each; their masks; their velocities, 3 numbers each; of ellipsoids, 7 numbers each.
+    #[expect(clippy::type_complexity, reason = "four arrays that go together")]
     fn parts<'py>(
         &self,
         py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyArray1<u32>>>, Option<Bound<'py, PyArray1<f32>>>) {
-        let scene = self.now();
+    ) -> (
+        Bound<'py, PyArray1<f32>>,
+        Option<Bound<'py, PyArray1<u32>>>,
+        Option<Bound<'py, PyArray1<f32>>>,
+        Option<Bound<'py, PyArray1<f32>>>,
+    ) {
+        let Held { scene, shapes } = self.held();
         (
             PyArray1::from_slice(py, bytemuck::cast_slice(scene.spheres())),
             scene.masks().map(|masks| PyArray1::from_slice(py, masks)),
             scene.velocities().map(|velocities| PyArray1::from_slice(py, bytemuck::cast_slice(velocities))),
+            shapes.map(|shapes| PyArray1::from_slice(py, bytemuck::cast_slice(&shapes))),
         )
+    }
+
+    /// Whether these are ellipsoids.
+    fn stretched(&self) -> bool {
+        self.held().shapes.is_some()
     }
 
     /// Puts other spheres in the place of these: (quality loss, whether to rebuild).
     fn update(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<(f32, bool)> {
-        let spheres = spheres.spheres()?;
+        let parts = spheres.parts()?;
         let update = brief(py, || {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut scene = self.now();
-            let update = blocking::update(&mut scene, spheres)?;
-            self.put(scene);
+            let Held { mut scene, shapes } = self.held();
+            let shapes = parts.shapes(shapes.as_ref())?;
+            let update = parts.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
+            self.put(Held { scene, shapes });
             Ok(update)
         })?;
         Ok((update.quality_loss, update.rebuild_suggested))
@@ -187,9 +295,9 @@ impl Scene {
     fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
         brief(py, || {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut scene = self.now();
-            blocking::rebuild(&mut scene)?;
-            self.put(scene);
+            let mut held = self.held();
+            blocking::rebuild(&mut held.scene)?;
+            self.put(held);
             Ok(())
         })
     }

@@ -23,6 +23,32 @@ def roots(spheres, rays):
 def met(spheres, rays, inside="enter"):
     """(M, N) the valid t of each pair, inf where there is none; and whether a ray is clear: no pair of it near to another case."""
     enter, leave, margin = roots(spheres, rays)
+    return valid(enter, leave, margin < APART * (1 + spheres[:, 3]), rays, inside)
+
+
+def ellipsoid_roots(centers, radii, rotations, rays):
+    """(M, N) t_enter and t_exit, NaN where a line passes; and (M, N) whether the line is near tangency. In the space where each is a unit ball."""
+    w, x, y, z = (rotations.astype(float) / np.linalg.norm(rotations.astype(float), axis=1)[:, None]).T
+    axes = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
+            [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
+            [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )  # [own axis, axis of the scene, N]
+    to_ball = axes / radii.astype(float).T[:, None]
+    origin = np.einsum("ijn,mnj->mni", to_ball, rays[:, None, :3].astype(float) - centers.astype(float))
+    direction = np.einsum("ijn,mj->mni", to_ball, rays[:, 4:7].astype(float))
+    length = np.sqrt((direction**2).sum(-1))
+    middle = -(origin * direction).sum(-1) / length**2
+    aside = np.sqrt(((origin + middle[..., None] * direction) ** 2).sum(-1))
+    with np.errstate(invalid="ignore"):
+        half = np.sqrt(1 - aside**2) / length
+    return middle - half, middle + half, np.abs(aside - 1) < APART
+
+
+def valid(enter, leave, near, rays, inside):
+    """Which t of each pair counts, as `met` says."""
     first, last = rays[:, None, 3].astype(float), rays[:, None, 7].astype(float)
     if inside == "enter":
         t = np.where(leave >= first, np.maximum(enter, first), np.inf)
@@ -32,9 +58,7 @@ def met(spheres, rays, inside="enter"):
         t = enter
     with np.errstate(invalid="ignore"):
         t = np.where((t >= first) & (t <= last), t, np.inf)
-        near = np.zeros(t.shape, bool)
         for root in (enter, leave):
             for end in (first, last):
-                near |= np.isfinite(root) & (np.abs(root - end) < APART * (1 + np.abs(root)))
-    near |= margin < APART * (1 + spheres[:, 3])
+                near = near | np.isfinite(root) & (np.abs(root - end) < APART * (1 + np.abs(root)))
     return np.where(np.isnan(t), np.inf, t), ~near.any(1)

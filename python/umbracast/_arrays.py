@@ -17,6 +17,8 @@ SEGMENT = ("x1", "y1", "z1", "x2", "y2", "z2")
 BULLET = (*SEGMENT, "speed")
 SPHERE = ("x", "y", "z", "r")
 POINT = ("x", "y", "z")
+RADII = ("rx", "ry", "rz")
+ROTATION = ("qw", "qx", "qy", "qz")
 
 LARGEST_WHOLE = 2**53
 """Whole numbers up to this are exact in float64."""
@@ -48,9 +50,11 @@ class Given(NamedTuple):
 
 
 class Spheres(NamedTuple):
-    """Spheres, as the compiled half reads them."""
+    """Spheres or ellipsoids, as the compiled half reads them."""
 
     records: NDArray[np.float32]
+    """(N, 4) spheres; (N, 6) ellipsoids; (N, 3) centres of those that keep their shapes."""
+    rotations: NDArray[np.float32] | None
     masks: NDArray[np.uint32] | None
     velocities: NDArray[np.float32] | None
 
@@ -187,3 +191,21 @@ def records(
         given = array
     shape, columns = split(name, given, {len(fields): fields}, fields)
     return shape, *rounded(kind, columns, origin)
+
+
+def ellipsoids(
+    centers: Any, radii: Any, rotations: Any, origin: tuple[float, float, float]
+) -> tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32] | None, int, float]:
+    """The leading shape, centres and semi-axes, rotations; and how many of the former were rounded, by how much at most."""
+    shape, columns = split("centres of ellipsoids", centers, {3: POINT}, POINT)
+    there, axes = split("radii", radii, {3: RADII}, RADII)
+    if there != shape:
+        raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
+    turned = None
+    if rotations is not None:
+        there, parts = split("rotations", rotations, {4: ROTATION}, ROTATION)
+        if there != shape:
+            raise ValueError(f"rotations must have shape {(*shape, 4)}, and have {(*there, 4)}")
+        turned, _, _ = rounded("rotation", parts, (0.0, 0.0, 0.0))
+    made, changed, largest = rounded("ellipsoid", [*columns, *axes], origin)
+    return shape, made, turned, changed, largest

@@ -29,21 +29,26 @@ class PointOptions(TypedDict, total=False):
     """Default False."""
 
 
-class Options(PointOptions, total=False):
-    """What every query takes beside rays. Columns have the rays' leading shape, or are broadcast to it."""
+class HitOptions(TypedDict, total=False):
+    """What matters to a hit on top of its ray: `Scene.attributes` takes it as the query did that found the hit."""
 
     times: ArrayLike | None
-    """(…) when each ray sees spheres that move, in the unit of time of their velocities; default 0."""
+    """(…) when each ray sees spheres that move, in the unit of time of their velocities; default 0. Without effect when ``motion`` is "with-ray"."""
     radii: ArrayLike | None
     """(…) each ray is a ball of this radius on its way; default 0."""
+    motion: Literal["at-time", "with-ray"]
+    """Each ray sees moving spheres at its own time (default), or they move while it travels, and t is time."""
+
+
+class Options(PointOptions, HitOptions, total=False):
+    """What every query takes beside rays. Columns have the rays' leading shape, or are broadcast to it."""
+
     inside: Literal["enter", "exit", "ignore"]
     """A ray that starts inside a sphere meets it at once (default), on the way out, or not at all."""
     touch: Literal["hit", "miss"]
     """Whether an exactly tangent ray meets the sphere; default "hit"."""
     ends: Literal["closed", "half-open"]
     """Whether ``t_max`` itself belongs to the ray; default "closed"."""
-    motion: Literal["at-time", "with-ray"]
-    """Each ray sees moving spheres at its own time (default), or they move while it travels, and t is time."""
 
 
 class Policies(NamedTuple):
@@ -116,5 +121,6 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
 
 
 POINT_OPTIONS = frozenset({"masks", "skip_ids", "precision", "on_bad", "progress"})
-OPTIONS = POINT_OPTIONS | {"times", "radii", "inside", "touch", "ends", "motion"}
+HIT_OPTIONS = frozenset({"times", "radii", "motion"})
+OPTIONS = POINT_OPTIONS | HIT_OPTIONS | {"inside", "touch", "ends"}
 BULLET_OPTIONS = frozenset({"precision", "on_bad", "progress"})

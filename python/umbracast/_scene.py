@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _outputs, _tables, _umbracast
 from ._devices import Device, opened
-from ._options import BULLET_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
+from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
 from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Options, PointOptions
+    from ._options import HitOptions, Options, PointOptions
 
 Origin = tuple[float, float, float]
 
@@ -27,7 +27,13 @@ class Scene:
     ----------
     spheres : (N, 4) array, or a table with columns x, y, z, r
         Centres and radii, in any unit; the row is the sphere's id. float32 is used as it is, float64 rounded once.
-        A table may also have columns vx, vy, vz and mask.
+        A table may also have columns vx, vy, vz and mask. With ``radii``, (N, 3): the centres of ellipsoids.
+    radii : (N, 3) array, optional
+        Makes ellipsoids: half their extent along each of their own axes, above 0, the longest at most 2²⁰ times the shortest. In a
+        table: columns rx, ry, rz instead of r.
+    rotations : (N, 4) array, optional
+        Quaternions w, x, y, z that turn the ellipsoids' own axes into those of the scene, of any length but zero; in a table
+        columns qw, qx, qy, qz. Default: not turned.
     device : str, int or `Device`, optional
         Where: see `Device`. None: what the environment variable UMBRACAST_DEVICE says, else "auto".
     masks : (N,) integers, optional
@@ -36,13 +42,16 @@ class Scene:
         At time t a centre is at ``center + t · velocity``; ``time_range`` says when that will be asked about.
     origin : three numbers or "auto", optional
         Is subtracted in float64 from all coordinates, of spheres, rays and points, before they are rounded: for coordinates in
-        the millions. "auto" is the centre of the box around all spheres.
+        the millions. "auto" is the centre of the box around all spheres, and around the balls around all ellipsoids.
     pairwise : bool
         Ray i is cast against sphere i only.
     builder : "auto", "cpu" or "gpu"
         Who builds the tree that a GPU walks.
     precision : "fast", "standard" or "exact"
         What the device will be asked for: "auto" passes over GPUs that cannot promise it.
+
+    Scenes of ellipsoids answer `closest`, `interval`, `occluded`, `count`, `all`, `nearest` and `contains`, and raise ValueError for
+    the rest, for rays with radii, and for ``precision="exact"`` `PrecisionError`.
 
     A scene may be used by several threads at once, and pickles: spheres and options travel, the device is opened and the tree built anew.
     A process that was forked from one that had used umbracast cannot use it, and says so (`ForkError`).
@@ -54,6 +63,8 @@ class Scene:
         self,
         spheres: ArrayLike | Any,
         *,
+        radii: ArrayLike | None = None,
+        rotations: ArrayLike | None = None,
         device: Device | str | int | None = None,
         masks: ArrayLike | None = None,
         velocities: ArrayLike | None = None,
@@ -63,31 +74,43 @@ class Scene:
         builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
-        self.origin: Origin = _origin(origin, spheres)
+        spheres, radii, rotations = _shapes(spheres, radii, rotations)
+        self.origin: Origin = _origin(origin, spheres, radii)
         """What is subtracted from all coordinates."""
-        given = self._given(spheres, masks, velocities)
+        given = self._given(spheres, radii, rotations, masks, velocities)
         self._options = (tuple(map(float, time_range)), bool(pairwise), builder)
         self._device = opened(device, precision)
         self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
-    def _given(self, spheres: Any, masks: Any, velocities: Any) -> _arrays.Spheres:
+    def _given(
+        self, spheres: Any, radii: Any, rotations: Any, masks: Any, velocities: Any, centers: bool = False
+    ) -> _arrays.Spheres:
         table = _tables.columns(spheres)
         if table is not None:
             if velocities is None and "vx" in table:
                 velocities = np.stack([_arrays.numbers(name, table[name]) for name in ("vx", "vy", "vz")], -1)
             masks = table.get("mask") if masks is None else masks
-        shape, records, self.rounded, self.largest_rounding = _arrays.records(
-            "spheres", "sphere", spheres, _arrays.SPHERE, self.origin
-        )
+        turned = None
+        if radii is not None:
+            width = 3
+            shape, records, turned, self.rounded, self.largest_rounding = _arrays.ellipsoids(
+                spheres, radii, rotations, self.origin
+            )
+        else:
+            kind, fields = ("center", _arrays.POINT) if centers else ("sphere", _arrays.SPHERE)
+            width = len(fields)
+            shape, records, self.rounded, self.largest_rounding = _arrays.records(
+                "spheres", kind, spheres, fields, self.origin
+            )
         if len(shape) != 1:
-            raise ValueError(f"spheres must have shape (N, 4), and have {(*shape, 4)}")
+            raise ValueError(f"spheres must have shape (N, {width}), and have {(*shape, width)}")
         if velocities is not None:
             there, velocities, _, _ = _arrays.records(
                 "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
             )
             if there != shape:
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, and have {(*there, 3)}")
-        return _arrays.Spheres(records, column("masks", masks, shape, np.uint32), velocities)
+        return _arrays.Spheres(records, turned, column("masks", masks, shape, np.uint32), velocities)
 
     @property
     def device(self) -> Device:
@@ -96,29 +119,49 @@ class Scene:
 
     @property
     def spheres(self) -> NDArray[np.float32]:
-        """(N, 4) float32: a copy of centres and radii as they are used, less ``origin``."""
+        """(N, 4) float32: a copy of centres and radii as they are used, less ``origin``; of ellipsoids the balls around them."""
         return self._native.parts()[0].reshape(-1, 4)
+
+    @property
+    def shapes(self) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+        """Of ellipsoids copies of their radii, (N, 3) float32, and rotations, (N, 4); None of spheres."""
+        return _parted(self._native.parts()[3])
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __repr__(self) -> str:
-        return f"<umbracast.Scene of {len(self)} spheres on {self._device.name}>"
+        kind = "ellipsoids" if self._native.stretched() else "spheres"
+        return f"<umbracast.Scene of {len(self)} {kind} on {self._device.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        spheres, masks, velocities = self._native.parts()
+        spheres, masks, velocities, stretched = self._native.parts()
+        spheres, shapes = spheres.reshape(-1, 4), _parted(stretched)
+        if shapes is not None:
+            spheres = spheres[:, :3]
         velocities = None if velocities is None else velocities.reshape(-1, 3)
-        return (_remade, (spheres.reshape(-1, 4), masks, velocities, self.origin, self._device, *self._options))
+        return (_remade, (spheres, shapes, masks, velocities, self.origin, self._device, *self._options))
 
     def update(
-        self, spheres: ArrayLike | Any, *, masks: ArrayLike | None = None, velocities: ArrayLike | None = None
+        self,
+        spheres: ArrayLike | Any,
+        *,
+        radii: ArrayLike | None = None,
+        rotations: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
     ) -> Update:
         """Puts other spheres in the place of these, as many as there are; masks and velocities stay unless new ones are given.
+
+        Ellipsoids that come as centres alone, (N, 3) or a table with columns x, y, z, keep radii and rotations; with new ``radii``
+        they are turned by ``rotations``, or not at all.
 
         Queries under way in other threads end with the spheres that they began with. On a GPU the tree keeps its nodes: `rebuild`
         when the answer suggests it. After an error the scene is what it was.
         """
-        return Update(*self._native.update(self._given(spheres, masks, velocities)))
+        spheres, radii, rotations = _shapes(spheres, radii, rotations)
+        centers = radii is None and self._native.stretched() and _are_centers(spheres)
+        return Update(*self._native.update(self._given(spheres, radii, rotations, masks, velocities, centers)))
 
     def rebuild(self) -> None:
         """Builds the tree anew, for the spheres as they are. Answers do not change; rays may be quicker."""
@@ -269,16 +312,23 @@ class Scene:
         self,
         bullets: ArrayLike | Any,
         *,
+        radii: ArrayLike | None = None,
         bounces: int = 1,
         precision: Literal["fast", "standard", "exact"] = "standard",
         on_bad: Literal["refuse", "skip"] = "refuse",
         progress: Any = False,
     ) -> Flights:
-        """What becomes of points that fly straight until they meet a sphere, and glance off it, through up to ``bounces`` ricochets.
+        """What becomes of points, or balls of ``radii`` (M), that fly straight until they meet a sphere, and glance off it, through up
+        to ``bounces`` ricochets.
 
         ``bullets`` is (M, 7): where each starts, any other point of its way, and how far it flies in a frame, above 0; or a table with
-        columns x1, y1, z1, x2, y2, z2, speed. Raises as `closest`, and ValueError in scenes that move or are pairwise.
+        columns x1, y1, z1, x2, y2, z2, speed and perhaps radius. Starts, ways and points are those of centres. Among spheres that move,
+        bullets start at time 0, a frame is a unit of time, and they are followed until ``time_range`` ends. Raises as `closest`,
+        and ValueError in scenes that are pairwise, hold ellipsoids, or whose time range does not hold 0.
         """
+        table = _tables.columns(bullets)
+        if table is not None:
+            bullets, radii = table, table.get("radius") if radii is None else radii
         shape, records, rounded, largest = _arrays.records("bullets", "bullet", bullets, _arrays.BULLET, self.origin)
         asked = taken(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
@@ -286,7 +336,7 @@ class Scene:
         if not 1 <= bounces <= 0xFFFF_FFFF:
             raise ValueError(f"bounces is {bounces}: bullets are followed through 1 ricochet at least")
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
-            self._native, records, bounces, asked.policies, asked.progress
+            self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
         )
         found = Flights(offsets, status, id, distance, frames, point.reshape(-1, 3), angle, velocity.reshape(-1, 3))
         found.report = Report(*told[:6], rounded, largest)
@@ -300,12 +350,15 @@ class Scene:
         hits: Hits | tuple[NDArray[np.float32], NDArray[np.uint32]],
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
+        **options: Unpack[HitOptions],
     ) -> Attributes:
         """What each hit of `closest` was like, for the same rays: point, normal, angle and distance. NaN on a miss.
 
-        Computed in float64 from the foot of the perpendicular: points do not inherit the error of ``t``. Not for moving spheres.
+        ``times``, ``radii`` and ``motion`` are those of the query that found the hits. Of spheres that move, point and normal are
+        where the sphere then is, and the angle is as the sphere sees the ray; a ray with a radius touches the sphere at the point.
+        Computed in float64 from the foot of the perpendicular: points do not inherit the error of ``t``. ValueError for ellipsoids.
         """
-        given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, {})
+        given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
         t, id = hits
         if t.shape != given.shape or id.shape != given.shape:
             raise ValueError(f"hits have shape {t.shape}, and the rays {given.shape}")
@@ -317,13 +370,20 @@ class Scene:
         )
 
     def _ask(
-        self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
+        self,
+        verb: str,
+        rays: Any,
+        directions: Any,
+        t_min: Any,
+        t_max: Any,
+        options: Any,
+        allowed: frozenset[str] = OPTIONS,
     ) -> tuple[_arrays.Given, Asked, _arrays.Batch]:
         given = _arrays.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
             # The origin is subtracted from what goes through the buffer.
             given = given._replace(records=None, columns=list(given.records.T))
-        asked = taken(verb, given.shape, dict(options), OPTIONS)
+        asked = taken(verb, given.shape, dict(options), allowed)
         return given, asked, _arrays.batch(given, self.origin, asked)
 
     def _lists(
@@ -336,14 +396,54 @@ class Scene:
         return found
 
 
-def _origin(origin: Any, spheres: Any) -> Origin:
+def _shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
+    """Centres, radii and rotations of ellipsoids, given side by side or in one table; of spheres these alone. Tables are read once."""
+    table = _tables.columns(spheres)
+    if table is not None:
+        spheres = table
+        stretched, turned = _tables.stretched(table, _arrays.RADII, _arrays.ROTATION)
+        if radii is not None and (stretched or "r" in table):
+            raise ValueError("radii are given twice: the table has some of its own")
+        if rotations is not None and turned:
+            raise ValueError("rotations are given twice: the table has some of its own")
+        radii = table if stretched else radii
+        rotations = table if turned else rotations
+    if rotations is not None and radii is None:
+        raise ValueError("rotations turn ellipsoids, whose radii are missing")
+    return spheres, radii, rotations
+
+
+def _are_centers(spheres: Any) -> bool:
+    table = _tables.columns(spheres)
+    return "r" not in table if table is not None else np.shape(spheres)[-1:] == (3,)
+
+
+def _parted(
+    stretched: NDArray[np.float32] | None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+    """Radii and rotations of ellipsoids."""
+    if stretched is None:
+        return None
+    shapes = stretched.reshape(-1, 7)
+    return shapes[:, :3].copy(), shapes[:, 3:].copy()
+
+
+def _origin(origin: Any, spheres: Any, radii: Any) -> Origin:
     if origin is None:
         return (0.0, 0.0, 0.0)
     if isinstance(origin, str):
         if origin != "auto":
             raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
-        _, columns = _arrays.split("spheres", spheres, {4: _arrays.SPHERE}, _arrays.SPHERE)
-        x, y, z, r = (np.asarray(column, np.float64) for column in columns)
+        if radii is None:
+            _, columns = _arrays.split("spheres", spheres, {4: _arrays.SPHERE}, _arrays.SPHERE)
+            x, y, z, r = (np.asarray(column, np.float64) for column in columns)
+        else:
+            shape, columns = _arrays.split("centres of ellipsoids", spheres, {3: _arrays.POINT}, _arrays.POINT)
+            there, axes = _arrays.split("radii", radii, {3: _arrays.RADII}, _arrays.RADII)
+            if there != shape:
+                raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
+            x, y, z = (np.asarray(column, np.float64) for column in columns)
+            r = np.max([np.asarray(column, np.float64) for column in axes], 0)
         usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
         if not usable.any():
             return (0.0, 0.0, 0.0)
@@ -358,6 +458,7 @@ def _origin(origin: Any, spheres: Any) -> Origin:
 
 def _remade(
     spheres: NDArray[np.float32],
+    shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None,
     masks: Any,
     velocities: Any,
     origin: Origin,
@@ -367,8 +468,11 @@ def _remade(
     builder: Any,
 ) -> Scene:
     """A scene from what was pickled: the origin has been subtracted."""
+    radii, rotations = (None, None) if shapes is None else shapes
     scene = Scene(
         spheres,
+        radii=radii,
+        rotations=rotations,
         device=device,
         masks=masks,
         velocities=velocities,

@@ -43,3 +43,13 @@ def picked(
     if len(shapes) != 1:
         raise ValueError(f"{name}: columns differ in shape: {', '.join(map(str, sorted(shapes)))}")
     return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]
+
+
+def stretched(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether a table of spheres holds ellipsoids, and whether they are turned: as the command line tells it, by names of columns."""
+    stretched, turned = any(name in table for name in radii), any(name in table for name in rotation)
+    if turned and not stretched:
+        raise ValueError(f"spheres: {', '.join(rotation)} turn ellipsoids, whose semi-axes {', '.join(radii)} are missing")
+    if stretched and "r" in table:
+        raise ValueError(f"spheres: column 'r' is of spheres, {', '.join(radii)} of ellipsoids: one of the two")
+    return stretched, turned

@@ -1,0 +1,142 @@
+"""Hits and bullets among spheres that move, of rays and bullets with a width, against float64."""
+
+import pickle
+
+import numpy as np
+import pytest
+import umbracast
+from conftest import beams, cloud
+
+N, M = 100, 1000
+
+
+def drift():
+    return np.random.default_rng(6).uniform(-1, 1, (N, 3)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def moving():
+    return umbracast.Scene(cloud(N), velocities=drift(), time_range=(0, 4), device="cpu")
+
+
+def lengths(vectors):
+    return np.linalg.norm(vectors, axis=-1)
+
+
+@pytest.mark.parametrize("motion", ["at-time", "with-ray"])
+def test_attributes_are_those_of_the_moment(moving, motion):
+    random, rays = np.random.default_rng(7), beams(M)
+    rays[:, 7] = 2
+    options = {"times": random.uniform(0, 2, M).astype(np.float32), "radii": random.uniform(0, 0.5, M)}
+    options["radii"][::4] = 0
+    hits = moving.closest(rays, motion=motion, **options)
+    # Those that start apart from the sphere that they meet.
+    there = np.flatnonzero(hits.hit & (hits.t > 0))
+    assert len(there) > M // 4
+    center, own, velocity = cloud(N)[hits.id[there], :3], cloud(N)[hits.id[there], 3], drift()[hits.id[there]]
+    origin, direction = rays[there, :3].astype(float), rays[there, 4:7].astype(float)
+    radius = own + options["radii"][there]
+    # With the ray t itself is time.
+    own_motion = velocity.astype(float) if motion == "with-ray" else np.zeros((len(there), 3))
+    if motion == "at-time":
+        center = center + velocity * options["times"][there, None].astype(float)
+    way, to = direction - own_motion, origin - center
+    a, b, c = (way**2).sum(-1), (way * to).sum(-1), (to**2).sum(-1) - radius**2
+    t = (-b - np.sqrt(np.maximum(b * b - a * c, 0))) / a
+    clear = b * b - a * c > 1e-3 * a
+    np.testing.assert_allclose(hits.t[there][clear], t[clear], 1e-4)
+    center = center + t[:, None] * own_motion
+    normal = (origin + t[:, None] * direction - center) / radius[:, None]
+    were = moving.attributes(rays, hits=hits, motion=motion, **options)
+    np.testing.assert_allclose(were.normal[there][clear], normal[clear], 1e-4, 1e-4)
+    np.testing.assert_allclose(were.point[there][clear], (center + normal * own[:, None])[clear], 1e-4, 1e-4)
+    angle = np.arccos(np.clip(-(way * normal).sum(-1) / lengths(way), -1, 1))
+    np.testing.assert_allclose(were.angle[there][clear], angle[clear], 1e-3, 1e-3)
+    np.testing.assert_allclose(were.distance[there], hits.t[there] * lengths(direction), 1e-6)
+    assert np.isnan(were.point[~hits.hit]).all()
+    # One for all is broadcast, and what is not known of hits is no option.
+    one = moving.closest(rays, times=1, radii=0.25)
+    for a, b in zip(
+        moving.attributes(rays, hits=one, times=1, radii=0.25),
+        moving.attributes(rays, hits=one, times=np.ones(M), radii=np.full(M, 0.25)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inside': allowed are motion, radii, times"):
+        moving.attributes(rays, hits=one, inside="exit")
+
+
+def shots():
+    random = np.random.default_rng(8)
+    bullets = np.empty((M, 7), np.float32)
+    bullets[:, :3] = random.uniform(-20, 20, (M, 3))
+    bullets[:, 3:6] = random.uniform(-8, 8, (M, 3))
+    bullets[:, 6] = random.uniform(2, 9, M)
+    return bullets, random.uniform(0, 0.5, M).astype(np.float32)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_balls_glance_off_what_moves(moving, moves):
+    scene = moving if moves else umbracast.Scene(cloud(N), device="cpu")
+    spheres, velocities = cloud(N).astype(float), drift().astype(float) if moves else np.zeros((N, 3))
+    bullets, radii = shots()
+    flights = scene.bullets(bullets, radii=radii)
+    start, aim, speed = (part.astype(float) for part in (bullets[:, :3], bullets[:, 3:6], bullets[:, 6]))
+    flown = (aim - start) / lengths(aim - start)[:, None] * speed[:, None]
+    way, to = flown[:, None] - velocities, start[:, None] - spheres[:, :3]
+    reach = spheres[:, 3] + radii[:, None]
+    a, b, c = (way**2).sum(-1), (way * to).sum(-1), (to**2).sum(-1) - reach**2
+    with np.errstate(invalid="ignore"):
+        frames = (-b - np.sqrt(b * b - a * c)) / a
+        frames = np.where((frames >= 0) & (frames <= (4 if moves else np.inf)), frames, np.inf)
+    within = (c < 0).any(1)
+    first, id = frames.min(1), frames.argmin(1)
+    clear = (np.abs(b * b - a * c) > 1e-3 * a * reach**2).all(1) & (np.abs(c) > 1e-4).all(1)
+    clear &= ~(np.abs(first - 4) < 1e-3)
+    np.testing.assert_array_equal(flights.offsets, np.arange(M + 1))
+    np.testing.assert_array_equal(
+        flights.status[clear], np.where(within, 2, np.where(np.isfinite(first), 0, 1))[clear]
+    )
+    met = clear & (flights.status == 0)
+    assert met.sum() > M // 5 and within.any() and np.isinf(first).any()
+    i, j = np.flatnonzero(met), id[met]
+    np.testing.assert_array_equal(flights.id[met], j)
+    np.testing.assert_allclose(flights.frames[met], first[met], 1e-5)
+    np.testing.assert_allclose(flights.distance[met], (first * speed)[met], 1e-5)
+    np.testing.assert_allclose(flights.point[met], (start + first[:, None] * flown)[met], 1e-4, 1e-4)
+    normal = (to[i, j] + first[met, None] * way[i, j]) / reach[i, j][:, None]
+    into = (way[i, j] * normal).sum(-1, keepdims=True)
+    np.testing.assert_allclose(flights.velocity[met], flown[met] - 2 * into * normal, 1e-3, 1e-3)
+    np.testing.assert_allclose(flights.angle[met], np.arcsin(-into[:, 0] / lengths(way[i, j])), 1e-3, 1e-3)
+
+
+def test_bullets_of_tables_have_radii(moving):
+    bullets, radii = shots()
+    names = ("x1", "y1", "z1", "x2", "y2", "z2", "speed")
+    table = dict(zip(names, bullets.T, strict=True))
+    expected, points = moving.bullets(bullets, radii=radii, bounces=4), moving.bullets(bullets, bounces=4)
+    assert len(expected.id) != len(points.id)
+    for given, own, same in (
+        (table | {"radius": radii}, None, expected),
+        (table, radii, expected),
+        (table, None, points),
+        (table | {"radius": radii}, 0, points),
+    ):
+        for a, b in zip(moving.bullets(given, radii=own, bounces=4), same, strict=True):
+            np.testing.assert_array_equal(a, b)
+    for a, b in zip(moving.bullets(bullets, radii=0), moving.bullets(bullets), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_bullets_are_refused(moving):
+    bullets, radii = shots()
+    radii[17] = -1
+    with pytest.raises(umbracast.RecordError, match="bullet 17: radius is -1") as caught:
+        moving.bullets(bullets, radii=radii)
+    assert (caught.value.index, caught.value.field) == (17, "radius")
+    assert moving.bullets(bullets, radii=radii, on_bad="skip").report.skipped == 1
+    with pytest.raises(ValueError, match=r"radii have shape \(3,\)"):
+        moving.bullets(bullets, radii=[1, 2, 3])
+    late = umbracast.Scene(cloud(N), velocities=drift(), time_range=(1, 2), device="cpu")
+    with pytest.raises(ValueError, match="bullets start at time 0"):
+        pickle.loads(pickle.dumps(late)).bullets(bullets)
