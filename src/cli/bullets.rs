@@ -6,18 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use serde::Serialize;
 use umbracast::files::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
-use umbracast::{Bullet, Bullets, Device, DeviceOptions, Error, Flights, Leg, LegStatus, OnBad, Precision, Query};
-use umbracast::{Report, Result, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
+use umbracast::{Result, SceneOptions, Sphere, Watch, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::feed::placed;
+use super::flown::Sum;
 use super::progress::{Casting, Working};
 use super::single::GivenSphere;
 use super::stream::read_spheres_from;
-use super::summary::counts;
 use super::{print_json, say, signals};
 
 const EXAMPLES: &str = "\
@@ -295,7 +294,13 @@ impl Files<'_> {
             writer.finish(&watch)?;
         }
         let rounded = spheres.rounding.changed + bullets.rounding().changed;
-        let summary = sum.summary(&device, scene.len(), args, rounded, broken.is_none().then_some(*output));
+        let summary = sum.summary(
+            &device,
+            scene.len(),
+            (args.precision, args.compare),
+            rounded,
+            broken.is_none().then_some(*output),
+        );
         if args.json {
             print_json(&summary)?;
         } else if !args.quiet {
@@ -335,105 +340,4 @@ fn differ(found: &Flights, expected: &Flights) -> u64 {
     let same = |a: &Leg, b: &Leg| a == b || (!a.is_hit() && (a.status, a.id) == (b.status, b.id));
     let legs = |(a, b): &(&[Leg], &[Leg])| a.len() != b.len() || !a.iter().zip(*b).all(|(a, b)| same(a, b));
     found.iter().zip(expected.iter()).filter(legs).count() as u64
-}
-
-/// What has been found so far.
-#[derive(Default)]
-struct Sum {
-    report: Report,
-    inside: u64,
-    ricochets: u64,
-    differ: u64,
-}
-
-impl Sum {
-    fn add(&mut self, flights: &Flights) {
-        self.report = self.report + flights.report;
-        self.ricochets += flights.records.iter().filter(|leg| leg.is_hit()).count() as u64;
-        let inside = flights.records.iter().filter(|leg| leg.status == LegStatus::StartedInside);
-        self.inside += inside.count() as u64;
-    }
-
-    fn summary<'a>(
-        &self,
-        device: &'a Device,
-        spheres: usize,
-        args: &BulletsArgs,
-        rounded: u64,
-        output: Option<&'a Path>,
-    ) -> Summary<'a> {
-        let Report { rays: bullets, hits, skipped, beyond, judged, seconds, .. } = self.report;
-        Summary {
-            device: device.name(),
-            cpu: device.is_cpu(),
-            precision: args.precision.word(),
-            spheres,
-            bullets,
-            hit: hits,
-            missed: bullets - hits - self.inside,
-            started_inside: self.inside,
-            ricochets: self.ricochets,
-            skipped,
-            beyond,
-            judged,
-            seconds,
-            mbullets_per_second: (seconds > 0.0 && bullets > 0).then(|| bullets as f64 / seconds * 1e-6),
-            rounded,
-            output,
-            differ: args.compare.then_some(self.differ),
-        }
-    }
-}
-
-/// How it went: a line for people, an object for programs.
-#[derive(Serialize)]
-struct Summary<'a> {
-    device: &'a str,
-    cpu: bool,
-    precision: &'static str,
-    spheres: usize,
-    bullets: u64,
-    hit: u64,
-    missed: u64,
-    started_inside: u64,
-    /// Of all bullets together.
-    ricochets: u64,
-    skipped: u64,
-    /// Legs that miss only because they are longer than f32 can say.
-    beyond: u64,
-    /// Legs.
-    judged: u64,
-    /// Without reading and writing.
-    seconds: f64,
-    /// None when there is nothing to divide.
-    mbullets_per_second: Option<f64>,
-    /// Numbers that changed when they became f32.
-    rounded: u64,
-    /// None when a broken promise kept it from being written.
-    output: Option<&'a Path>,
-    /// From the CPU engine's answers.
-    differ: Option<u64>,
-}
-
-impl Summary<'_> {
-    fn line(&self) -> String {
-        let mut line = format!(
-            "{}: {} spheres, {} bullets: {} hit, {} missed, {} started inside; ",
-            self.device, self.spheres, self.bullets, self.hit, self.missed, self.started_inside
-        );
-        line += &format!("{} ricochets, {:.3} ms", self.ricochets, 1e3 * self.seconds);
-        if let Some(rate) = self.mbullets_per_second {
-            line += &format!(", {rate:.3} Mbullets/s");
-        }
-        line += &counts([
-            (self.skipped, "bad bullets skipped"),
-            (self.beyond, "legs miss only because they exceed f32"),
-            (self.judged, "legs decided by exact arithmetic"),
-            (self.rounded, "numbers rounded to f32"),
-        ]);
-        if let Some(differ) = self.differ {
-            line += &format!("; {differ} flights differ from the CPU engine's");
-        }
-        line
-    }
 }

@@ -11,6 +11,7 @@ mod contains;
 mod describe;
 mod devices;
 mod feed;
+mod flown;
 mod pictures;
 mod plot;
 mod progress;

@@ -1,0 +1,109 @@
+//! How shooting bullets went: a line for people, an object for programs.
+
+use std::path::Path;
+
+use serde::Serialize;
+use umbracast::{Device, Flights, LegStatus, Precision, Report};
+
+use super::summary::counts;
+
+/// What has been found so far.
+#[derive(Default)]
+pub(super) struct Sum {
+    pub(super) report: Report,
+    inside: u64,
+    ricochets: u64,
+    pub(super) differ: u64,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, flights: &Flights) {
+        self.report = self.report + flights.report;
+        self.ricochets += flights.records.iter().filter(|leg| leg.is_hit()).count() as u64;
+        let inside = flights.records.iter().filter(|leg| leg.status == LegStatus::StartedInside);
+        self.inside += inside.count() as u64;
+    }
+
+    pub(super) fn summary<'a>(
+        &self,
+        device: &'a Device,
+        spheres: usize,
+        (precision, compared): (Precision, bool),
+        rounded: u64,
+        output: Option<&'a Path>,
+    ) -> Summary<'a> {
+        let Report { rays: bullets, hits, skipped, beyond, judged, seconds, .. } = self.report;
+        Summary {
+            device: device.name(),
+            cpu: device.is_cpu(),
+            precision: precision.word(),
+            spheres,
+            bullets,
+            hit: hits,
+            missed: bullets - hits - self.inside,
+            started_inside: self.inside,
+            ricochets: self.ricochets,
+            skipped,
+            beyond,
+            judged,
+            seconds,
+            mbullets_per_second: (seconds > 0.0 && bullets > 0).then(|| bullets as f64 / seconds * 1e-6),
+            rounded,
+            output,
+            differ: compared.then_some(self.differ),
+        }
+    }
+}
+
+/// How it went: a line for people, an object for programs.
+#[derive(Serialize)]
+pub(super) struct Summary<'a> {
+    device: &'a str,
+    cpu: bool,
+    precision: &'static str,
+    spheres: usize,
+    bullets: u64,
+    hit: u64,
+    missed: u64,
+    started_inside: u64,
+    /// Of all bullets together.
+    ricochets: u64,
+    skipped: u64,
+    /// Legs that miss only because they are longer than f32 can say.
+    beyond: u64,
+    /// Legs.
+    judged: u64,
+    /// Without reading and writing.
+    seconds: f64,
+    /// None when there is nothing to divide.
+    mbullets_per_second: Option<f64>,
+    /// Numbers that changed when they became f32.
+    rounded: u64,
+    /// None when a broken promise kept it from being written.
+    output: Option<&'a Path>,
+    /// From the CPU engine's answers.
+    differ: Option<u64>,
+}
+
+impl Summary<'_> {
+    pub(super) fn line(&self) -> String {
+        let mut line = format!(
+            "{}: {} spheres, {} bullets: {} hit, {} missed, {} started inside; ",
+            self.device, self.spheres, self.bullets, self.hit, self.missed, self.started_inside
+        );
+        line += &format!("{} ricochets, {:.3} ms", self.ricochets, 1e3 * self.seconds);
+        if let Some(rate) = self.mbullets_per_second {
+            line += &format!(", {rate:.3} Mbullets/s");
+        }
+        line += &counts([
+            (self.skipped, "bad bullets skipped"),
+            (self.beyond, "legs miss only because they exceed f32"),
+            (self.judged, "legs decided by exact arithmetic"),
+            (self.rounded, "numbers rounded to f32"),
+        ]);
+        if let Some(differ) = self.differ {
+            line += &format!("; {differ} flights differ from the CPU engine's");
+        }
+        line
+    }
+}
