@@ -7,6 +7,7 @@ mod lists;
 mod pictures;
 mod policies;
 mod scene;
+mod spheres;
 mod work;
 
 /// Used by the package alone; its names may change.

@@ -97,6 +97,8 @@ def test_tables_are_recognised_by_their_columns(scene, rays):
     assert (made(*parts()[:2]).closest(rays).id != scene.closest(rays).id).any()
     beside = {name: columns[name] for name in "xyz"}
     same(made(beside, parts()[1], parts()[2]), scene, rays)
+    turned = {name: column for name, column in columns.items() if name[0] != "r"}
+    same(made(turned, parts()[1]), scene, rays)
 
 
 def test_round_ones_are_spheres(spheres, rays):
@@ -213,12 +215,12 @@ BAD = {
     "few rotations": (lambda: made(*parts()[:2], parts()[2][1:]), ValueError, r"rotations must have shape \(200, 4\)"),
     "angles": (lambda: made(*parts()[:2], parts()[0]), ValueError, r"rotations must have shape \(…, 4\)"),
     "words": (lambda: made(parts()[0], [["a"] * 3] * N), TypeError, "radii must be float32"),
-    "rotations alone": (lambda: made(parts()[0], None, parts()[2]), ValueError, "radii are missing"),
+    "rotations alone": (lambda: made(parts()[0], None, parts()[2]), ValueError, r"radii \(rx, ry, rz\) are missing"),
     "two dimensions": (lambda: made(parts()[0][None], parts()[1][None]), ValueError, r"shape \(N, 3\)"),
     "r and rx": (lambda: made(table(*parts()) | {"r": np.ones(N)}), ValueError, "one of the two"),
     "two of three": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "rx", "ry")}), ValueError, "'rz' is missing"),
     "three of four": (lambda: made({n: np.ones(N) for n in TABLE[:-1]}), ValueError, "'qz' is missing"),
-    "turned balls": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "r", "qw")}), ValueError, "are missing"),
+    "turned balls": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "r", "qw")}), ValueError, r"radii \(rx, ry, rz\) are missing"),
     "radii twice": (lambda: made(table(*parts()), parts()[1]), ValueError, "radii are given twice"),
     "rotations twice": (lambda: made(table(*parts()), None, parts()[2]), ValueError, "rotations are given twice"),
     "exact": (lambda: made(*parts()).closest(beams(1), precision="exact"), umbracast.PrecisionError, "ellipsoids"),

@@ -409,7 +409,7 @@ def _shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
         radii = table if stretched else radii
         rotations = table if turned else rotations
     if rotations is not None and radii is None:
-        raise ValueError("rotations turn ellipsoids, whose radii are missing")
+        raise ValueError("rotations (qw, qx, qy, qz) turn ellipsoids, whose radii (rx, ry, rz) are missing")
     return spheres, radii, rotations
 
 

@@ -48,8 +48,6 @@ def picked(
 def stretched(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
     """Whether a table of spheres holds ellipsoids, and whether they are turned: as the command line tells it, by names of columns."""
     stretched, turned = any(name in table for name in radii), any(name in table for name in rotation)
-    if turned and not stretched:
-        raise ValueError(f"spheres: {', '.join(rotation)} turn ellipsoids, whose semi-axes {', '.join(radii)} are missing")
     if stretched and "r" in table:
         raise ValueError(f"spheres: column 'r' is of spheres, {', '.join(radii)} of ellipsoids: one of the two")
     return stretched, turned

@@ -1,0 +1,121 @@
+//! Spheres and ellipsoids, from arrays to what the library takes.
+
+use std::sync::Arc;
+
+use bytemuck::try_cast_slice;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umbracast::glam::{Quat, Vec3};
+use umbracast::{Ellipsoid, Ellipsoids, Error, Result, Sphere, Spheres};
+
+use crate::arrays::{room, slice};
+
+/// The semi-axes of an ellipsoid and its rotation, w, x, y, z.
+pub(crate) type Shape = [f32; 7];
+
+/// Spheres or ellipsoids, and their columns.
+#[derive(FromPyObject)]
+pub(crate) struct GivenSpheres<'py> {
+    /// 4 numbers a sphere; 6 an ellipsoid, centre and semi-axes; or 3, the centre of one that keeps its shape.
+    records: PyReadonlyArray2<'py, f32>,
+    rotations: Option<PyReadonlyArray2<'py, f32>>,
+    masks: Option<PyReadonlyArray1<'py, u32>>,
+    velocities: Option<PyReadonlyArray2<'py, f32>>,
+}
+
+/// The same without the interpreter.
+pub(crate) struct Parts<'a> {
+    records: Records<'a>,
+    masks: Option<&'a [u32]>,
+    velocities: Option<&'a [Vec3]>,
+}
+
+enum Records<'a> {
+    Spheres(&'a [Sphere]),
+    Ellipsoids(&'a [[f32; 6]], Option<&'a [[f32; 4]]>),
+    Centers(&'a [[f32; 3]]),
+}
+
+impl GivenSpheres<'_> {
+    pub(crate) fn parts(&self) -> PyResult<Parts<'_>> {
+        let len = self.records.shape()[0];
+        let few = |name, count: usize| PyValueError::new_err(format!("{count} {name} for {len} spheres"));
+        let numbers = self.records.as_slice()?;
+        let rotations = match &self.rotations {
+            Some(turned) if turned.shape() != [len, 4] => return Err(few("rotations", turned.shape()[0])),
+            Some(turned) => Some(bytemuck::cast_slice(turned.as_slice()?)),
+            None => None,
+        };
+        let records = match self.records.shape()[1] {
+            3 => try_cast_slice(numbers).map(Records::Centers),
+            6 => try_cast_slice(numbers).map(|records| Records::Ellipsoids(records, rotations)),
+            _ => try_cast_slice(numbers).map(Records::Spheres),
+        };
+        let records = records.map_err(|_| PyValueError::new_err("spheres have 4 columns, ellipsoids 6"))?;
+        let velocities = match &self.velocities {
+            Some(velocities) => Some(
+                try_cast_slice(velocities.as_slice()?)
+                    .map_err(|_| PyValueError::new_err("velocities have 3 columns"))?,
+            ),
+            None => None,
+        };
+        Ok(Parts { records, masks: slice(&self.masks, "masks", len)?, velocities })
+    }
+}
+
+impl Parts<'_> {
+    /// Shapes as they will be, where there are any. `before` are those of the scene that is to be updated.
+    pub(crate) fn shapes(&self, before: Option<&Arc<Vec<Shape>>>) -> Result<Option<Arc<Vec<Shape>>>> {
+        match (&self.records, before) {
+            (Records::Ellipsoids(records, rotations), _) => {
+                let mut shapes = room(records.len())?;
+                for (i, &[_, _, _, x, y, z]) in records.iter().enumerate() {
+                    let [qw, qx, qy, qz] = rotations.map_or([1.0, 0.0, 0.0, 0.0], |all| all[i]);
+                    shapes.push([x, y, z, qw, qx, qy, qz]);
+                }
+                Ok(Some(Arc::new(shapes)))
+            }
+            (Records::Centers(centers), Some(shapes)) if centers.len() == shapes.len() => Ok(Some(shapes.clone())),
+            (Records::Centers(centers), Some(shapes)) => {
+                let (left, right) = (centers.len() as u64, shapes.len() as u64);
+                Err(Error::LengthsDiffer { left_name: "centres", left, right_name: "ellipsoids in the scene", right })
+            }
+            (Records::Centers(_), None) => Err(Error::Usage("spheres need a radius each: 4 columns".into())),
+            // The library would stretch them as those before were; of a ball, that is not what somebody means.
+            (Records::Spheres(_), Some(_)) => Err(Error::Usage(
+                "this scene holds ellipsoids: give centres (N, 3), which keep their shapes, or radii (N, 3) beside them"
+                    .into(),
+            )),
+            (Records::Spheres(_), None) => Ok(None),
+        }
+    }
+
+    /// Hands them on as the library takes them.
+    pub(crate) fn with<T>(
+        &self,
+        shapes: Option<&Arc<Vec<Shape>>>,
+        take: impl FnOnce(Spheres<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let centers: Box<dyn Iterator<Item = [f32; 3]>> = match self.records {
+            Records::Spheres(spheres) => return take(self.beside(Spheres::from(spheres))),
+            Records::Ellipsoids(records, _) => Box::new(records.iter().map(|&[x, y, z, ..]| [x, y, z])),
+            Records::Centers(centers) => Box::new(centers.iter().copied()),
+        };
+        let shapes = shapes.map_or(&[][..], |shapes| shapes);
+        let one = |(center, &[x, y, z, qw, qx, qy, qz]): ([f32; 3], &Shape)| {
+            Ellipsoid::new(center, [x, y, z]).turned(Quat::from_xyzw(qx, qy, qz, qw))
+        };
+        take(self.beside(Spheres::from(&Ellipsoids::new(centers.zip(shapes).map(one)))))
+    }
+
+    fn beside<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
+        if let Some(masks) = self.masks {
+            spheres = spheres.masks(masks);
+        }
+        if let Some(velocities) = self.velocities {
+            spheres = spheres.velocities(velocities);
+        }
+        spheres
+    }
+}
