@@ -43,6 +43,8 @@ impl Columns {
 pub(crate) struct Given<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) columns: Columns,
+    /// The time for which they move, if they do.
+    pub(crate) span: [f32; 2],
     /// None where spheres stay.
     swept: Option<Vec<Sphere>>,
 }
@@ -58,7 +60,7 @@ impl<'a> Given<'a> {
         let masks = own("masks", spheres.len(), given.masks)?.or(before.masks);
         let velocities = own("velocities", spheres.len(), given.velocities)?.or(before.velocities);
         let swept = velocities.as_ref().map(|velocities| sweep(spheres, velocities, span)).transpose()?;
-        Ok(Self { spheres, columns: Columns { masks, velocities, maps }, swept })
+        Ok(Self { spheres, columns: Columns { masks, velocities, maps }, span, swept })
     }
 
     /// Where they are, at all times.

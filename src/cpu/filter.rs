@@ -143,6 +143,11 @@ impl Frame {
         (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
     }
 
+    /// A point in scaled units.
+    pub(super) fn place(&self, point: DVec3) -> DVec3 {
+        (point - self.middle) * self.scale
+    }
+
     pub(crate) fn middle(&self) -> DVec3 {
         self.middle
     }

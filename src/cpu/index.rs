@@ -2,10 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytemuck::Zeroable;
+use glam::Vec3;
 use rayon::prelude::*;
 
 use super::filter::{Columns, Frame, columns_bytes};
 use super::level::Level;
+use super::stream::{U, Ways};
 use crate::error::Result;
 use crate::held::Given;
 use crate::memory::room;
@@ -33,6 +36,10 @@ pub(crate) struct Planted {
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
     /// The radii, scaled, of balls around the same middles that spheres which move never leave and ellipsoids hold, beside each leaf.
     pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
+    /// Beside each leaf its spheres as they move; of ellipsoids there is none.
+    pub(crate) ways: Option<Vec<Ways>>,
+    /// The middle of the time for which they are known to move.
+    pub(crate) middle: f64,
 }
 
 /// The memory that the index of so many spheres takes, at the most while it is made.
@@ -79,7 +86,7 @@ impl Planted {
         };
         let mut items = room(spheres.len())?;
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
-        Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None, inner: None })
+        Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None, inner: None, ways: None, middle: 0.0 })
     }
 
     /// Lays beside its leaves what is sure to be a part of spheres that move and of ellipsoids, in balls around them and their ways.
@@ -97,6 +104,36 @@ impl Planted {
         };
         self.tree.ids.par_iter().map(|ids| ids.map(inner)).collect_into_vec(&mut laid);
         self.inner = Some(laid);
+        Ok(())
+    }
+
+    /// Lays spheres that move beside its leaves: at a ray's own time they are no larger than at rest.
+    pub(super) fn lay_ways(&mut self, given: &Given<'_>, velocities: &[Vec3], [from, to]: [f32; 2]) -> Result<()> {
+        let mut laid = room(self.tree.ids.len())?;
+        let middle = 0.5 * (f64::from(from) + f64::from(to));
+        let one = |ids: &[u32; WIDTH]| {
+            let mut ways = Ways::zeroed();
+            for (k, &id) in ids.iter().enumerate() {
+                let id = id as usize;
+                let (Some(sphere), Some(ball)) = (given.spheres.get(id), given.bounds().get(id)) else {
+                    ways.center[0][k] = f32::NAN;
+                    continue;
+                };
+                let velocity = velocities[id].as_dvec3();
+                let center = self.frame.place(sphere.center.as_dvec3() + velocity * middle);
+                let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
+                // As of a sphere at rest, and the rounding of the moment, the way and the sum besides.
+                let slack = 136.0 * f64::from(U) * (center.length() + far);
+                for axis in 0..3 {
+                    ways.center[axis][k] = center[axis] as f32;
+                    ways.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
+                }
+                (ways.reach[k], ways.inner[k]) = ((r + slack) as f32, (r - slack) as f32);
+            }
+            ways
+        };
+        self.tree.ids.par_iter().map(one).collect_into_vec(&mut laid);
+        (self.ways, self.middle) = (Some(laid), middle);
         Ok(())
     }
 

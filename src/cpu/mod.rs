@@ -116,6 +116,10 @@ impl CpuScene {
         if let (Index::Tree(planted), true) = (&mut index, columns.change()) {
             planted.lay_inner(given)?;
         }
+        if let (Index::Tree(planted), Columns { velocities: Some(velocities), maps: None, .. }) = (&mut index, &columns)
+        {
+            planted.lay_ways(given, velocities, given.span)?;
+        }
         Ok(Self { columns, pairwise, ..Self::with(given.spheres, index)? })
     }
 

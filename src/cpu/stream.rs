@@ -18,7 +18,7 @@ use super::lanes::Lanes;
 use super::level::Level;
 use crate::tree::{Leaf, Node, WIDTH};
 
-const U: f32 = 1.0 / 16_777_216.0;
+pub(super) const U: f32 = 1.0 / 16_777_216.0;
 
 /// A ray as boxes and leaves want it: what boxes want in one cache line.
 #[repr(C, align(64))]
@@ -38,8 +38,21 @@ pub(crate) struct StreamRay {
     pub(crate) end: f32,
     /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line).
     pub(crate) line: [f32; 12],
+    /// When it sees moving spheres, from the middle of the time for which they are known to move.
+    pub(crate) moment: f32,
     /// To the end of the cache line.
-    rest: [f32; 6],
+    rest: [f32; 5],
+}
+
+/// Eight spheres that move, as columns in scaled units: where they are in the middle of the time for which they are known to move, how
+/// they move, the radius and what arithmetic can add to it, and the radius of a ball that they are sure to hold.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Zeroable)]
+pub(crate) struct Ways {
+    pub(crate) center: [[f32; WIDTH]; 3],
+    pub(crate) velocity: [[f32; WIDTH]; 3],
+    pub(crate) reach: [f32; WIDTH],
+    pub(crate) inner: [f32; WIDTH],
 }
 
 /// Spheres of a leaf that a ray may meet.
@@ -145,6 +158,11 @@ dispatch! {
     ) -> usize
 }
 
+dispatch! {
+    /// The same of spheres that move, each where it is at a ray's own time.
+    meet_moved_leaf, (ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
+}
+
 #[inline(always)]
 fn enter_boxes<L: Lanes>(
     node: &Node,
@@ -188,7 +206,7 @@ fn enter_boxes<L: Lanes>(
 
 #[inline(always)]
 fn meet_leaf<L: Lanes>(leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
-    meet_spheres::<L>(leaf, &leaf.reach, rays, fars, list, met)
+    meet_resting::<L>(leaf, &leaf.reach, rays, fars, list, met)
 }
 
 #[inline(always)]
@@ -200,12 +218,22 @@ fn meet_swept_leaf<L: Lanes>(
     list: &[u32],
     met: &mut [Met],
 ) -> usize {
-    meet_spheres::<L>(leaf, inner, rays, fars, list, met)
+    meet_resting::<L>(leaf, inner, rays, fars, list, met)
 }
 
-/// What is in `inner` is met for certain, less what rounding may take.
 #[inline(always)]
-fn meet_spheres<L: Lanes>(
+fn meet_moved_leaf<L: Lanes>(ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
+    let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
+    let spheres = |ray: &StreamRay, i: usize| {
+        let moment = L::Narrow::splat(ray.moment);
+        let at = |k: usize| load(&ways.velocity[k], i).mul_add(moment, load(&ways.center[k], i));
+        [at(0), at(1), at(2), load(&ways.reach, i), load(&ways.inner, i)]
+    };
+    meet_spheres::<L>(spheres, rays, fars, list, met)
+}
+
+#[inline(always)]
+fn meet_resting<L: Lanes>(
     leaf: &Leaf,
     inner: &[f32; WIDTH],
     rays: &[StreamRay],
@@ -213,8 +241,21 @@ fn meet_spheres<L: Lanes>(
     list: &[u32],
     met: &mut [Met],
 ) -> usize {
+    let columns = [&leaf.x, &leaf.y, &leaf.z, &leaf.reach, inner];
+    let spheres = |_: &StreamRay, i: usize| columns.map(|column| L::Narrow::load(&column[i..]));
+    meet_spheres::<L>(spheres, rays, fars, list, met)
+}
+
+/// `spheres` are centres, reaches, and radii of balls that are met for certain, less what rounding may take.
+#[inline(always)]
+fn meet_spheres<L: Lanes>(
+    spheres: impl Fn(&StreamRay, usize) -> [L::Narrow; 5],
+    rays: &[StreamRay],
+    fars: &[f32],
+    list: &[u32],
+    met: &mut [Met],
+) -> usize {
     let splat = L::Narrow::splat;
-    let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
     let zero = splat(0.0);
     let mut count = 0;
     for &number in list {
@@ -223,12 +264,12 @@ fn meet_spheres<L: Lanes>(
         (*name, *maybe, *certain) = (number, 0, 0);
         let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, dx, dy, dz] = ray.line;
         for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-            let (x, y, z, reach) = (load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.reach, i));
+            let [x, y, z, reach, inner] = spheres(ray, i);
             let size = x.max(zero.sub(x)).add(y.max(zero.sub(y))).add(z.max(zero.sub(z))).add(reach);
             let slack = size.mul(splat(32.0 * U));
             let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
             // The radius less what it has been given, and once more.
-            let least = load(inner, i).sub(size.mul(splat(320.0 * U))).max(zero);
+            let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
             let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
             let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
             let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));

@@ -13,7 +13,7 @@ use super::fetch::fetch;
 use super::index::Planted;
 use super::lot::{LOT, Lot};
 use super::moving::Target;
-use super::stream::{Entered, Met, StreamRay};
+use super::stream::{Entered, Met, StreamRay, Ways};
 use super::sweep::{Known, Spheres, Visitor};
 use crate::extras::Extra;
 use crate::query::Precision;
@@ -79,6 +79,8 @@ struct Walk<'a, V> {
     extras: &'a [Extra],
     /// Whether nothing moves.
     still: bool,
+    /// Spheres as they move, where rays see them at a time of their own.
+    ways: Option<&'a [Ways]>,
     visitors: &'a mut [V],
     precision: Precision,
     rays: &'a [StreamRay],
@@ -129,12 +131,15 @@ fn stream<V: Visitor>(
         planted.level.aim_rays(&planted.frame, four, precision, aimed);
     }
     for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
+        aimed.moment = (f64::from(extra.time) - planted.middle) as f32;
         let by = planted.frame.growth(ray, extra) as f32;
         if by > 0.0 {
             aimed.grow(by);
         }
     }
     let still = !scene.columns.change() && !extras.iter().any(Extra::moves);
+    let at_time = extras.first().is_some_and(|extra| extra.relative == 0);
+    let ways = planted.ways.as_deref().filter(|_| at_time);
     let rays = &rays[..input.len()];
     fars.clear();
     fars.extend(rays.iter().map(|ray| ray.far));
@@ -150,8 +155,22 @@ fn stream<V: Visitor>(
     if floors.len() < planted.tree.depth {
         floors.resize_with(planted.tree.depth, Floor::default);
     }
-    let mut walk =
-        Walk { planted, scene, input, extras, still, visitors, precision, rays, fars, met, certain, doubtful, solving };
+    let mut walk = Walk {
+        planted,
+        scene,
+        input,
+        extras,
+        still,
+        ways,
+        visitors,
+        precision,
+        rays,
+        fars,
+        met,
+        certain,
+        doubtful,
+        solving,
+    };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
         walk.node(0, octant, list, floors);
     }
@@ -174,7 +193,14 @@ impl<V: Visitor> Walk<'_, V> {
             match child.kind() {
                 Kind::Node(number) => nodes[number].faces.as_flattened().iter().step_by(2).for_each(fetch),
                 Kind::Leaf(number) => {
-                    [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch);
+                    match self.ways {
+                        // Four cache lines.
+                        Some(ways) => {
+                            let Ways { center, velocity, reach, .. } = &ways[number];
+                            [&center[0], &center[2], &velocity[1], reach].into_iter().for_each(fetch);
+                        }
+                        None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch),
+                    }
                     self.fetch_picks(number);
                 }
                 Kind::Nothing => {}
@@ -213,9 +239,10 @@ impl<V: Visitor> Walk<'_, V> {
     fn leaf(&mut self, number: usize, list: &[u32]) {
         let leaf = &self.planted.tree.leaves[number];
         let Planted { level, inner, .. } = self.planted;
-        let count = match inner {
-            Some(inner) => level.meet_swept_leaf(leaf, &inner[number], self.rays, self.fars, list, self.met),
-            None => level.meet_leaf(leaf, self.rays, self.fars, list, self.met),
+        let count = match (self.ways, inner) {
+            (Some(ways), _) => level.meet_moved_leaf(&ways[number], self.rays, self.fars, list, self.met),
+            (_, Some(inner)) => level.meet_swept_leaf(leaf, &inner[number], self.rays, self.fars, list, self.met),
+            _ => level.meet_leaf(leaf, self.rays, self.fars, list, self.met),
         };
         for i in 0..count {
             let Met { ray, maybe, certain, low, high } = &self.met[i];
