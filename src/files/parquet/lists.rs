@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{BufWriter, Result};
 use std::sync::Arc;
 
-use ::parquet::basic::{Compression, LogicalType, Repetition, Type};
-use ::parquet::data_type::{DataType, FloatType, Int32Type};
+use ::parquet::basic::{LogicalType, Repetition, Type};
+use ::parquet::data_type::{FloatType, Int32Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Node;
 
-use super::write::{GROUP, failed};
+use super::write::{GROUP, begin, failed, write_column};
 use crate::answer::Lists;
 
 /// A file of lists, being written.
@@ -48,14 +48,12 @@ impl ListGroups {
             ])
         };
         let fields = fields().map_err(failed)?;
-        let schema = Node::group_type_builder("answers").with_fields(fields).build().map_err(failed)?;
-        let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let mut properties = WriterProperties::builder();
         for time in ["t_enter", "t_exit"] {
             let path = [time, "list", "element"].map(String::from).to_vec();
             properties = properties.set_column_dictionary_enabled(path.into(), false);
         }
-        let out = BufWriter::with_capacity(1 << 20, file);
-        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build())).map_err(failed)?;
+        let writer = begin(file, fields, properties).map_err(failed)?;
         let (enters, exits, ids) = Default::default();
         Ok(Self { writer, rows: 0, enters, exits, ids, present: Vec::new(), goes_on: Vec::new() })
     }
@@ -81,9 +79,9 @@ impl ListGroups {
     fn write_group(&mut self) -> std::result::Result<(), ParquetError> {
         let Self { writer, enters, exits, ids, present, goes_on, rows } = self;
         let mut group = writer.next_row_group()?;
-        column::<FloatType>(&mut group, enters, present, goes_on)?;
-        column::<FloatType>(&mut group, exits, present, goes_on)?;
-        column::<Int32Type>(&mut group, ids, present, goes_on)?;
+        write_column::<FloatType>(&mut group, enters, Some(present), Some(goes_on))?;
+        write_column::<FloatType>(&mut group, exits, Some(present), Some(goes_on))?;
+        write_column::<Int32Type>(&mut group, ids, Some(present), Some(goes_on))?;
         group.close()?;
         present.clear();
         goes_on.clear();
@@ -98,19 +96,4 @@ impl ListGroups {
         }
         self.writer.finish().map(|_| ()).map_err(failed)
     }
-}
-
-/// Writes a column, and makes it ready for the next group.
-fn column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
-    values: &mut Vec<T::T>,
-    present: &[i16],
-    goes_on: &[i16],
-) -> std::result::Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("a column is missing".into()));
-    };
-    column.typed::<T>().write_batch(values, Some(present), Some(goes_on))?;
-    values.clear();
-    column.close()
 }

@@ -5,9 +5,9 @@ use std::io::{BufWriter, Error, Result};
 use std::sync::Arc;
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type};
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
-use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type as Node;
 
@@ -59,15 +59,13 @@ impl<T: AnswerRow> Groups<T> {
         let columns = columns.iter().map(filling).collect::<Vec<_>>();
         let fields = columns.iter().map(|filling| filling.values.field(filling.column.0));
         let fields = fields.collect::<std::result::Result<_, _>>().map_err(failed)?;
-        let schema = Node::group_type_builder("answers").with_fields(fields).build().map_err(failed)?;
         // Floats hardly repeat, so a dictionary of them is time lost; ids do, and flags have none.
-        let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let mut properties = WriterProperties::builder();
         for Filling { column: (name, _), values, .. } in &columns {
             let repeats = matches!(values, Values::Ids(_) | Values::Counts(_) | Values::Offsets(_) | Values::Words(_));
             properties = properties.set_column_dictionary_enabled((*name).into(), repeats);
         }
-        let out = BufWriter::with_capacity(1 << 20, file);
-        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build())).map_err(failed)?;
+        let writer = begin(file, fields, properties).map_err(failed)?;
         Ok(Self { writer, columns, rows: 0 })
     }
 
@@ -150,41 +148,44 @@ impl Values {
         group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
         present: &[i16],
     ) -> std::result::Result<(), ParquetError> {
-        let Some(mut column) = group.next_column()? else {
-            return Err(ParquetError::General("a column is missing".into()));
-        };
         match self {
-            Self::Floats(list) => {
-                column.typed::<FloatType>().write_batch(list, Some(present), None)?;
-                list.clear();
-            }
-            Self::Doubles(list) => {
-                column.typed::<DoubleType>().write_batch(list, None, None)?;
-                list.clear();
-            }
-            Self::Ids(list) => {
-                column.typed::<Int32Type>().write_batch(list, Some(present), None)?;
-                list.clear();
-            }
-            Self::Counts(list) => {
-                column.typed::<Int32Type>().write_batch(list, None, None)?;
-                list.clear();
-            }
-            Self::Offsets(list) => {
-                column.typed::<Int64Type>().write_batch(list, None, None)?;
-                list.clear();
-            }
-            Self::Words(list) => {
-                column.typed::<ByteArrayType>().write_batch(list, None, None)?;
-                list.clear();
-            }
-            Self::Flags(list) => {
-                column.typed::<BoolType>().write_batch(list, None, None)?;
-                list.clear();
-            }
+            Self::Floats(list) => write_column::<FloatType>(group, list, Some(present), None),
+            Self::Doubles(list) => write_column::<DoubleType>(group, list, None, None),
+            Self::Ids(list) => write_column::<Int32Type>(group, list, Some(present), None),
+            Self::Counts(list) => write_column::<Int32Type>(group, list, None, None),
+            Self::Offsets(list) => write_column::<Int64Type>(group, list, None, None),
+            Self::Words(list) => write_column::<ByteArrayType>(group, list, None, None),
+            Self::Flags(list) => write_column::<BoolType>(group, list, None, None),
         }
-        column.close()
     }
+}
+
+/// A file of rows with these fields.
+pub(super) fn begin(
+    file: File,
+    fields: Vec<Arc<Node>>,
+    properties: WriterPropertiesBuilder,
+) -> std::result::Result<SerializedFileWriter<BufWriter<File>>, ParquetError> {
+    let schema = Node::group_type_builder("answers").with_fields(fields).build()?;
+    let properties = properties.set_compression(Compression::SNAPPY).build();
+    let out = BufWriter::with_capacity(1 << 20, file);
+    SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
+}
+
+/// Writes the next column of a group, and makes it ready for the group to come. `present` is 1 where there is a value, `goes_on` 1 where
+/// a list goes on.
+pub(super) fn write_column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+    values: &mut Vec<T::T>,
+    present: Option<&[i16]>,
+    goes_on: Option<&[i16]>,
+) -> std::result::Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("a column is missing".into()));
+    };
+    column.typed::<T>().write_batch(values, present, goes_on)?;
+    values.clear();
+    column.close()
 }
 
 pub(super) fn failed(error: ParquetError) -> Error {
