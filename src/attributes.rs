@@ -11,10 +11,9 @@ use rayon::prelude::*;
 use crate::batch::Rays;
 use crate::cpu::moving::{Moves, Target};
 use crate::error::{Error, Result};
-use crate::extras::Extras;
 use crate::foot::{Foot, less};
 use crate::memory::room;
-use crate::query::{Motion, Query};
+use crate::query::Query;
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::Scene;
 
@@ -96,8 +95,7 @@ impl Scene {
         }
         self.check_round("attributes of hits")?;
         rays.extras.check(rays.len())?;
-        let (spheres, velocities) = (&self.host.spheres, &self.host.columns.velocities);
-        if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= spheres.len()) {
+        if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= self.len()) {
             let (index, value) = (index as u64, hits[index].id.to_string());
             return Err(Error::BadRecord {
                 what: "hit",
@@ -107,14 +105,11 @@ impl Scene {
                 why: "the scene has no such sphere",
             });
         }
-        let relative = velocities.is_some() && query.motion == Motion::WithRay;
-        let extras = Extras { relative, ..rays.extras };
+        let extras = self.moving(rays.extras, query);
         let mut list = room(hits.len())?;
-        let one = |(i, hit): (usize, &Hit)| {
-            let id = hit.id as usize;
-            let (Some(ray), Some(sphere)) = (rays.ray(i), spheres.get(id)) else { return Attributes::MISS };
-            let velocity = velocities.as_ref().map(|velocities| velocities[id]);
-            Attributes::of(hit, &ray, &Target::new(sphere, velocity, None, &extras.of(i)))
+        let one = |(i, hit): (usize, &Hit)| match (rays.ray(i), self.host.target(hit.id, &extras.of(i))) {
+            (Some(ray), Some(target)) => Attributes::of(hit, &ray, &target),
+            _ => Attributes::MISS,
         };
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)

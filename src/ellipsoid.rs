@@ -117,13 +117,14 @@ impl Shape {
                 return bad(field, radius, "a semi-axis must be finite and larger than 0");
             }
         }
-        let turned = self.rotation;
-        for (field, part) in ["qw", "qx", "qy", "qz"].into_iter().zip([turned.w, turned.x, turned.y, turned.z]) {
+        let [x, y, z, w] = self.rotation.to_array();
+        let rotation = [w, x, y, z];
+        for (field, part) in ["qw", "qx", "qy", "qz"].into_iter().zip(rotation) {
             if !part.is_finite() {
                 return bad(field, part, "a rotation must be finite");
             }
         }
-        if [turned.w, turned.x, turned.y, turned.z] == [0.0; 4] {
+        if rotation == [0.0; 4] {
             return bad("qw", 0.0, "a rotation must not be zero");
         }
         let slim = ["rx", "ry", "rz"].into_iter().zip(radii).find(|(_, r)| self.longest() / SLIMMEST > *r);

@@ -359,8 +359,14 @@ impl Scene {
         rays.extras.check(rays.len())?;
         self.device.admit("scene and query", self.len() as u64, rays.len() as u64)?;
         let span = self.host.columns.velocities.as_ref().map(|_| self.options.time_range);
-        let extras = Extras { relative: span.is_some() && query.motion == Motion::WithRay, ..rays.extras };
+        let extras = self.moving(rays.extras, query);
         Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
+    }
+
+    /// What rays bring along, once it says whether spheres move while they travel.
+    pub(crate) fn moving<'a>(&self, extras: Extras<'a>, query: &Query) -> Extras<'a> {
+        let relative = self.host.columns.velocities.is_some() && query.motion == Motion::WithRay;
+        Extras { relative, ..extras }
     }
 }
 

@@ -9,11 +9,10 @@ use super::flying::{Field, Flying};
 use super::ricochet::Ricochet;
 use crate::answer::{Lists, Report};
 use crate::batch::Rays;
-use crate::cpu::moving::Target;
 use crate::cpu::on_cores;
 use crate::error::Result;
 use crate::exact::ExactRoots;
-use crate::extras::{Extra, Extras};
+use crate::extras::Extras;
 use crate::memory::room;
 use crate::query::{Inside, Motion, Precision, Query};
 use crate::records::{Hit, Ray};
@@ -63,6 +62,7 @@ impl Answers {
             launched: true,
             ..Extras::default()
         };
+        let extras = scene.moving(extras, query);
         let ignoring = Query { inside: Inside::Ignore, ..*query };
         let mut hits = room(rays.len())?;
         hits.resize(rays.len(), Hit::MISS);
@@ -92,13 +92,10 @@ impl Answers {
         let held = scene.list(brought(&starts, extras.lend()), crate::lists::ALL, query, caller).await?;
         let met = scene.list(brought(&rays, extras.lend()), 2, &ignoring, caller).await?;
         let host = scene.host.clone();
-        let relative = u32::from(query.motion == Motion::WithRay);
         let again = on_cores(move || {
             let strictly = |i: usize, id: u32| {
-                let (sphere, moves) = (&host.spheres[id as usize], host.columns.velocities.as_ref());
-                let extra = Extra { relative, ..extras.lend().of(i) };
-                let target = Target::new(sphere, moves.map(|all| all[id as usize]), None, &extra);
-                ExactRoots::of(&rays[i], target).origin_side().is_lt()
+                let target = host.target(id, &extras.lend().of(i));
+                target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
             };
             second(&places, first, &held, &met, strictly)
         })

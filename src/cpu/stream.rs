@@ -14,6 +14,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::fetch::fetch;
 use super::lanes::Lanes;
 use super::level::Level;
 use crate::tree::{Leaf, Node, WIDTH};
@@ -53,6 +54,13 @@ pub(crate) struct Ways {
     pub(crate) velocity: [[f32; WIDTH]; 3],
     pub(crate) reach: [f32; WIDTH],
     pub(crate) inner: [f32; WIDTH],
+}
+
+impl Ways {
+    /// Brings its four lines into the cache.
+    pub(crate) fn fetch(&self) {
+        [&self.center[0], &self.center[2], &self.velocity[1], &self.reach].into_iter().for_each(fetch);
+    }
 }
 
 /// Spheres of a leaf that a ray may meet.

@@ -194,11 +194,7 @@ impl<V: Visitor> Walk<'_, V> {
                 Kind::Node(number) => nodes[number].faces.as_flattened().iter().step_by(2).for_each(fetch),
                 Kind::Leaf(number) => {
                     match self.ways {
-                        // Four cache lines.
-                        Some(ways) => {
-                            let Ways { center, velocity, reach, .. } = &ways[number];
-                            [&center[0], &center[2], &velocity[1], reach].into_iter().for_each(fetch);
-                        }
+                        Some(ways) => ways[number].fetch(),
                         None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch),
                     }
                     self.fetch_picks(number);

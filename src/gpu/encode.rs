@@ -123,7 +123,7 @@ impl CastPlan {
             );
         }
         gpu.check_precision(query.precision)?;
-        if scene.changed {
+        if scene.facts.changed {
             return Err(Error::Usage(
                 "an encoded query knows spheres at rest alone: moving ones and ellipsoids cannot be asked by one"
                     .into(),
@@ -143,7 +143,7 @@ impl CastPlan {
         }
         let programs = Programs::for_question(question);
         let fast = query.precision == Precision::Fast;
-        let own = Overrides { fast, picky: scene.masked, ..Overrides::default() };
+        let own = Overrides { fast, picky: scene.facts.masked, ..Overrides::default() };
         let walk = programs.walk.filter(|_| scene.is_planted());
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if programs.finish.is_some() { (programs.results)(most) } else { 0 };

@@ -2,7 +2,7 @@
 
 use super::GpuDevice;
 use super::planted::Planted;
-use super::spheres::{Frame, GpuScene, Part};
+use super::spheres::{Facts, Frame, GpuScene, Part};
 use crate::builder::Builder;
 use crate::error::Result;
 use crate::held::Given;
@@ -41,9 +41,7 @@ impl GpuScene {
             parts.push(part);
         }
         let loss = if before > 0.0 { now / before - 1.0 } else { 0.0 };
-        let (masked, changed) = (given.columns.masks.is_some(), given.columns.change());
-        let (largest, slimness) = (crate::cpu::largest_of(spheres), given.columns.slimness());
-        Ok((Self { parts, largest, masked, changed, slimness, ..self.like(frame) }, loss))
+        Ok((Self { parts, facts: Facts::of(given), ..self.like(frame) }, loss))
     }
 
     /// The same with new trees.
@@ -63,14 +61,6 @@ impl GpuScene {
 
     /// Its paces, and no spheres.
     fn like(&self, frame: Frame) -> Self {
-        Self {
-            parts: Vec::new(),
-            paces: self.paces.each_ref().map(super::pace::Pace::again),
-            frame,
-            largest: self.largest,
-            masked: self.masked,
-            changed: self.changed,
-            slimness: self.slimness,
-        }
+        Self { parts: Vec::new(), paces: self.paces.each_ref().map(super::pace::Pace::again), frame, facts: self.facts }
     }
 }

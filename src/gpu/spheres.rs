@@ -55,13 +55,32 @@ pub(crate) struct GpuScene {
     /// By the tree, and without.
     pub(super) paces: [Pace; 2],
     pub(super) frame: Frame,
-    pub(super) largest: f32,
-    /// Whether its spheres have masks.
+    pub(super) facts: Facts,
+}
+
+/// What holds of all spheres of a scene together.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    /// The largest coordinate or radius.
+    largest: f32,
+    /// How many times as long as wide the slimmest is; 0 where all are round.
+    slimness: f32,
+    /// Whether they have masks.
     pub(super) masked: bool,
     /// Whether they are not just where, and what, their records say.
     pub(super) changed: bool,
-    /// How many times as long as wide the slimmest is; 0 where all are round.
-    pub(super) slimness: f32,
+}
+
+impl Facts {
+    pub(super) fn of(given: &Given<'_>) -> Self {
+        let columns = &given.columns;
+        Self {
+            largest: crate::cpu::largest_of(given.bounds()),
+            slimness: columns.slimness(),
+            masked: columns.masks.is_some(),
+            changed: columns.change(),
+        }
+    }
 }
 
 /// Spheres in one buffer.
@@ -167,9 +186,7 @@ impl GpuScene {
             parts.push(Part { first, count, spheres, beside, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
-        let (masked, changed) = (given.columns.masks.is_some(), given.columns.change());
-        let (largest, slimness) = (crate::cpu::largest_of(spheres), given.columns.slimness());
-        Ok(Self { parts, paces, frame, largest, masked, changed, slimness })
+        Ok(Self { parts, paces, frame, facts: Facts::of(given) })
     }
 
     /// Whether rays can walk: every part has a tree, and there is one.
@@ -247,6 +264,7 @@ impl GpuScene {
     /// What the filter has to know.
     pub(crate) fn framed(&self, params: Params) -> Params {
         let Frame { scale, middle, far, .. } = self.frame;
-        Params { scale, middle, far, largest: self.largest, slimness: self.slimness, ..params }
+        let Facts { largest, slimness, .. } = self.facts;
+        Params { scale, middle, far, largest, slimness, ..params }
     }
 }

@@ -10,20 +10,16 @@ fn spheres() -> Vec<Sphere> {
     SPHERES.map(|x| Sphere::new([x, 0.0, 0.0], 1.0)).to_vec()
 }
 
+/// Rays at spheres at rest.
+fn at_rest<'a>(spheres: &'a [Sphere], rays: &'a [Ray], query: &'a Query) -> Input<'a> {
+    Input { spheres, rays, first: 0, query, pairwise: false, velocities: None, beside: None }
+}
+
 /// As many rays as answers: through the middle of both spheres unless `y` says otherwise.
 fn compare<T: Comparable>(precision: Precision, y: f32, t_max: f32, found: &[T], expected: &[T]) -> Option<String> {
     let rays = vec![Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, t_max); found.len()];
     let query = Query::at(precision);
-    let input = Input {
-        spheres: &spheres(),
-        rays: &rays,
-        first: 0,
-        query: &query,
-        pairwise: false,
-        velocities: None,
-        beside: None,
-    };
-    broken(&input.compare(found, expected), precision)
+    broken(&at_rest(&spheres(), &rays, &query).compare(found, expected), precision)
 }
 
 fn hit(t: f32, id: u32) -> Hit {
@@ -92,15 +88,8 @@ fn another_sphere_must_be_as_near() {
 fn bits_are_compared_one_by_one() {
     let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
     let query = Query::at(Precision::Standard);
-    let input = Input {
-        spheres: &spheres(),
-        rays: &rays,
-        first: 0,
-        query: &query,
-        pairwise: false,
-        velocities: None,
-        beside: None,
-    };
+    let spheres = spheres();
+    let input = at_rest(&spheres, &rays, &query);
     let bits = |low: u8| -> Vec<bool> { (0..40).map(|i| i < 32 || low >> (i - 32) & 1 == 1).collect() };
     let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
     assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
@@ -115,16 +104,8 @@ fn parts_add_up_and_keep_their_numbers() {
     let query = Query::at(Precision::Standard);
     let part = |first: usize, end: usize| {
         let rays = &rays[first..end];
-        Input {
-            spheres: &spheres,
-            rays,
-            first: first as u64,
-            query: &query,
-            pairwise: false,
-            velocities: None,
-            beside: None,
-        }
-        .compare(&found[first..end], &expected[first..end])
+        Input { first: first as u64, ..at_rest(&spheres, rays, &query) }
+            .compare(&found[first..end], &expected[first..end])
     };
     let whole = part(0, 4);
     assert_eq!((whole.not_identical, whole.flags_differ, whole.worst_ray), (3, 1, Some(1)));
@@ -134,15 +115,7 @@ fn parts_add_up_and_keep_their_numbers() {
         assert_eq!(serde_json::to_string(&sum).unwrap(), serde_json::to_string(&whole).unwrap(), "{cut}");
     }
     // Pairs: each bit has its own sphere, found by the number of its ray.
-    let input = Input {
-        spheres: &spheres,
-        rays: &rays[..1],
-        first: 1,
-        query: &query,
-        pairwise: true,
-        velocities: None,
-        beside: None,
-    };
+    let input = Input { first: 1, pairwise: true, ..at_rest(&spheres, &rays[..1], &query) };
     let at_end = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 7.0);
     let c = Input { rays: &[at_end], ..input }.compare_bits(&[true], &[false]);
     assert_eq!((c.flags_differ, c.flags_at_ends), (1, 1), "the end lies on the second sphere");
@@ -160,15 +133,9 @@ fn what_moves_is_held_to_its_own_bounds() {
         beside
     };
     let of = |y: f32, beside: &Beside, query: &Query, t: f32, off: f32| {
-        let input = Input {
-            spheres: &spheres,
-            rays: &along(y),
-            first: 7,
-            query,
-            pairwise: false,
-            velocities: Some(&velocities),
-            beside: Some((beside, 1)),
-        };
+        let rays = along(y);
+        let (velocities, beside) = (Some(&velocities[..]), Some((beside, 1)));
+        let input = Input { first: 7, velocities, beside, ..at_rest(&spheres, &rays, query) };
         broken(&input.compare(&[hit(t + off, 0)], &[hit(t, 0)]), query.precision).is_some()
     };
     // At time 99 it is at 10, 0; at time 0 the ray passes it by, and anything goes.
@@ -179,16 +146,10 @@ fn what_moves_is_held_to_its_own_bounds() {
     let fast = Query::at(Precision::Fast);
     let flags = |radius: f32| {
         let beside = beside(99.0, radius);
-        let input = Input {
-            spheres: &spheres,
-            rays: &aside,
-            first: 7,
-            query: &fast,
-            pairwise: false,
-            velocities: Some(&velocities),
-            beside: Some((&beside, 1)),
-        };
-        input.compare(&[hit(10.0, 0)], &[Hit::MISS]).flags_grazing
+        let (velocities, beside) = (Some(&velocities[..]), Some((&beside, 1)));
+        Input { first: 7, velocities, beside, ..at_rest(&spheres, &aside, &fast) }
+            .compare(&[hit(10.0, 0)], &[Hit::MISS])
+            .flags_grazing
     };
     assert_eq!([flags(0.0), flags(0.5), flags(0.75)], [0, 1, 0]);
     // Both come nearer by 11, and it by 0.25 aside: as it stands the ray would pass it by.
@@ -232,15 +193,7 @@ fn no_precision_is_blamed_for_what_it_never_promised() {
     let exact = Query::at(Precision::Exact);
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
-        let input = Input {
-            spheres: &spheres,
-            rays: &rays,
-            first: 0,
-            query: &query,
-            pairwise: false,
-            velocities: None,
-            beside: None,
-        };
+        let input = at_rest(&spheres, &rays, &query);
         let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
         let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
         let approach = |query| blocking::approach(&scene, &rays, query).unwrap();
