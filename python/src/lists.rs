@@ -4,9 +4,10 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Bullet, Bullets, Error, Hit, Report, Result, blocking};
+use umbracast::{Bullet, Bullets, Error, Hit, Result, blocking};
 
 use crate::arrays::{Given, PIECE, Rounding, room, slice};
+use crate::failure::exception;
 use crate::policies::Policies;
 use crate::scene::{Scene, Told, told};
 use crate::work::watched;
@@ -53,30 +54,25 @@ pub(crate) fn lists<'py>(
 ) -> PyResult<Listed<'py>> {
     let query = policies.query()?;
     let batch = rays.batch(&query)?;
-    let scene = scene.for_rays(batch.len)?;
-    let (offsets, enter, exit, id, told) = watched(py, batch.len, progress.as_ref(), |watch| {
-        let scene = scene.watched(watch);
-        let mut report = Report::default();
-        let mut offsets = room(batch.len + 1)?;
-        offsets.push(0);
-        let (mut enter, mut exit, mut id) = (Vec::new(), Vec::new(), Vec::new());
-        let rounding = batch.each_piece(|rays, _| {
-            let lists = match k {
-                Some(k) => blocking::nearest(&scene, rays, k, &query)?,
-                None => blocking::all(&scene, rays, &query)?,
-            };
-            report = report + lists.report;
-            let before = id.len() as u64;
-            extend(&mut offsets, lists.offsets[1..].iter().map(|offset| before + offset))?;
-            extend(&mut enter, lists.records.iter().map(|record| record.t_enter))?;
-            extend(&mut exit, lists.records.iter().map(|record| record.t_exit))?;
-            extend(&mut id, lists.records.iter().map(|record| record.id))
-        })?;
-        if k == Some(0) {
-            // Without rays nothing else has said so.
-            return Err(Error::Usage("k is 0: it must be 1 at least".into()));
-        }
-        Ok((offsets, enter, exit, id, told(report, rounding)))
+    let failed = |error| exception(py, &error);
+    if k == Some(0) {
+        // Without rays nothing else would say so.
+        return Err(failed(Error::Usage("k is 0: it must be 1 at least".into())));
+    }
+    let mut offsets = room(batch.len + 1).map_err(failed)?;
+    offsets.push(0);
+    let (mut enter, mut exit, mut id) = (Vec::new(), Vec::new(), Vec::new());
+    let told = scene.each(py, &batch, progress.as_ref(), |scene, rays, _| {
+        let lists = match k {
+            Some(k) => blocking::nearest(scene, rays, k, &query)?,
+            None => blocking::all(scene, rays, &query)?,
+        };
+        let before = id.len() as u64;
+        extend(&mut offsets, lists.offsets[1..].iter().map(|offset| before + offset))?;
+        extend(&mut enter, lists.records.iter().map(|record| record.t_enter))?;
+        extend(&mut exit, lists.records.iter().map(|record| record.t_exit))?;
+        extend(&mut id, lists.records.iter().map(|record| record.id))?;
+        Ok(lists.report)
     })?;
     let (enter, exit) = (PyArray1::from_vec(py, enter), PyArray1::from_vec(py, exit));
     Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), told))

@@ -1,16 +1,18 @@
 //! Scenes, and the questions with one answer a ray.
 
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Answer, Approach, Hit, Interval, Query, Rays, Report, Result, SceneOptions, Watch, blocking};
+use umbracast::{Hit, Rays, Report, Result, SceneOptions, Watch, blocking};
 
-use crate::arrays::{Given, Rounding, pieces, slice};
+use crate::arrays::{Batch, Given, PIECE, Rounding, pieces, room, slice};
 use crate::device::Device;
+use crate::failure::exception;
 use crate::policies::{Policies, builder};
 use crate::spheres::{GivenSpheres, Shape};
 use crate::work::{brief, is_forked, watched};
@@ -75,26 +77,20 @@ impl Scene {
         Ok(scene)
     }
 
-    /// One record a ray: `ask` answers a piece, `put` takes its records and where they begin.
-    fn each<T: Send>(
+    /// All rays, piece by piece: `ask` answers one, puts its records where the piece lies among the rays, and says how it went.
+    pub(crate) fn each(
         &self,
         py: Python<'_>,
-        given: &Given<'_>,
-        policies: &Policies,
+        batch: &Batch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-        ask: impl Fn(&umbracast::Scene, Rays<'_>, &Query) -> Result<Answer<T>> + Sync,
-        mut put: impl FnMut(usize, &[T]) + Send,
+        mut ask: impl FnMut(&umbracast::Scene, Rays<'_>, Range<usize>) -> Result<Report> + Send,
     ) -> PyResult<Told> {
-        let query = policies.query()?;
-        let batch = given.batch(&query)?;
         let scene = self.for_rays(batch.len)?;
         watched(py, batch.len, progress, |watch| {
             let scene = scene.watched(watch);
             let mut report = Report::default();
             let rounding = batch.each_piece(|rays, range| {
-                let answer = ask(&scene, rays, &query)?;
-                report = report + answer.report;
-                put(range.start, &answer.records);
+                report = report + ask(&scene, rays, range)?;
                 Ok(())
             })?;
             Ok(told(report, rounding))
@@ -205,21 +201,15 @@ impl Scene {
     ) -> PyResult<Told> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
-        let scene = self.for_rays(batch.len)?;
         let (t, id) = (room_for(&mut t, "t", batch.len)?, room_for(&mut id, "id", batch.len)?);
-        watched(py, batch.len, progress.as_ref(), |watch| {
-            let scene = scene.watched(watch);
-            let mut report = Report::default();
-            // The same memory for every piece.
-            let mut hits = crate::arrays::room(batch.len.min(crate::arrays::PIECE))?;
-            let rounding = batch.each_piece(|rays, range| {
-                hits.resize(range.len(), Hit::MISS);
-                report = report + blocking::closest_into(&scene, rays, &mut hits, &query)?;
-                let places = t[range.clone()].iter_mut().zip(&mut id[range]);
-                places.zip(&hits).for_each(|((t, id), hit)| (*t, *id) = (hit.t, hit.id));
-                Ok(())
-            })?;
-            Ok(told(report, rounding))
+        // The same memory for every piece.
+        let mut hits = room(batch.len.min(PIECE)).map_err(|error| exception(py, &error))?;
+        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+            hits.resize(range.len(), Hit::MISS);
+            let report = blocking::closest_into(scene, rays, &mut hits, &query)?;
+            let places = t[range.clone()].iter_mut().zip(&mut id[range]);
+            places.zip(&hits).for_each(|((t, id), hit)| (*t, *id) = (hit.t, hit.id));
+            Ok(report)
         })
     }
 
@@ -234,21 +224,18 @@ impl Scene {
         mut id: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Told> {
-        let len = rays.batch(&policies.query()?)?.len;
+        let query = policies.query()?;
+        let batch = rays.batch(&query)?;
+        let len = batch.len;
         let (enter, exit) = (room_for(&mut t_enter, "t_enter", len)?, room_for(&mut t_exit, "t_exit", len)?);
         let id = room_for(&mut id, "id", len)?;
-        self.each(
-            py,
-            &rays,
-            &policies,
-            progress.as_ref(),
-            |s, r, q| blocking::interval(s, r, q),
-            |first, records: &[Interval]| {
-                for (i, record) in (first..).zip(records) {
-                    (enter[i], exit[i], id[i]) = (record.t_enter, record.t_exit, record.id);
-                }
-            },
-        )
+        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+            let found = blocking::interval(scene, rays, &query)?;
+            for (i, record) in range.zip(found.iter()) {
+                (enter[i], exit[i], id[i]) = (record.t_enter, record.t_exit, record.id);
+            }
+            Ok(found.report)
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
@@ -262,21 +249,18 @@ impl Scene {
         mut id: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Told> {
-        let len = rays.batch(&policies.query()?)?.len;
+        let query = policies.query()?;
+        let batch = rays.batch(&query)?;
+        let len = batch.len;
         let (t, clearance) = (room_for(&mut t, "t", len)?, room_for(&mut clearance, "clearance", len)?);
         let id = room_for(&mut id, "id", len)?;
-        self.each(
-            py,
-            &rays,
-            &policies,
-            progress.as_ref(),
-            |s, r, q| blocking::approach(s, r, q),
-            |first, records: &[Approach]| {
-                for (i, record) in (first..).zip(records) {
-                    (t[i], clearance[i], id[i]) = (record.t, record.clearance, record.id);
-                }
-            },
-        )
+        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+            let found = blocking::approach(scene, rays, &query)?;
+            for (i, record) in range.zip(found.iter()) {
+                (t[i], clearance[i], id[i]) = (record.t, record.clearance, record.id);
+            }
+            Ok(found.report)
+        })
     }
 
     fn count(
@@ -287,18 +271,14 @@ impl Scene {
         mut count: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Told> {
-        let len = rays.batch(&policies.query()?)?.len;
-        let count = room_for(&mut count, "out", len)?;
-        self.each(
-            py,
-            &rays,
-            &policies,
-            progress.as_ref(),
-            |s, r, q| blocking::count(s, r, q),
-            |first, records: &[u32]| {
-                count[first..first + records.len()].copy_from_slice(records);
-            },
-        )
+        let query = policies.query()?;
+        let batch = rays.batch(&query)?;
+        let count = room_for(&mut count, "out", batch.len)?;
+        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+            let found = blocking::count(scene, rays, &query)?;
+            count[range].copy_from_slice(&found);
+            Ok(found.report)
+        })
     }
 
     fn occluded(
@@ -311,20 +291,13 @@ impl Scene {
     ) -> PyResult<Told> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
-        let scene = self.for_rays(batch.len)?;
         let occluded = room_for(&mut occluded, "out", batch.len)?;
-        watched(py, batch.len, progress.as_ref(), |watch| {
-            let scene = scene.watched(watch);
-            let mut report = Report::default();
-            let rounding = batch.each_piece(|rays, range| {
-                let bits = blocking::occluded(&scene, rays, &query)?;
-                report = report + bits.report;
-                for (out, word) in occluded[range].chunks_mut(32).zip(&bits.words) {
-                    (0..).zip(out).for_each(|(bit, out)| *out = word >> bit & 1 == 1);
-                }
-                Ok(())
-            })?;
-            Ok(told(report, rounding))
+        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+            let bits = blocking::occluded(scene, rays, &query)?;
+            for (out, word) in occluded[range].chunks_mut(32).zip(&bits.words) {
+                (0..).zip(out).for_each(|(bit, out)| *out = word >> bit & 1 == 1);
+            }
+            Ok(bits.report)
         })
     }
 

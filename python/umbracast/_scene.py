@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _outputs, _tables, _umbracast
+from . import _arrays, _outputs, _spheres, _tables, _umbracast
 from ._devices import Device, opened
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
 from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
+from ._spheres import Origin
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import HitOptions, Options, PointOptions
-
-Origin = tuple[float, float, float]
 
 
 class Scene:
@@ -74,8 +73,8 @@ class Scene:
         builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
-        spheres, radii, rotations = _shapes(spheres, radii, rotations)
-        self.origin: Origin = _origin(origin, spheres, radii)
+        spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
+        self.origin: Origin = _spheres.origin_of(origin, spheres, radii)
         """What is subtracted from all coordinates."""
         given = self._given(spheres, radii, rotations, masks, velocities)
         self._options = (tuple(map(float, time_range)), bool(pairwise), builder)
@@ -125,7 +124,7 @@ class Scene:
     @property
     def shapes(self) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
         """Of ellipsoids copies of their radii, (N, 3) float32, and rotations, (N, 4); None of spheres."""
-        return _parted(self._native.parts()[3])
+        return _spheres.parted(self._native.parts()[3])
 
     def __len__(self) -> int:
         return len(self._native)
@@ -136,7 +135,7 @@ class Scene:
 
     def __reduce__(self) -> tuple[Any, ...]:
         spheres, masks, velocities, stretched = self._native.parts()
-        spheres, shapes = spheres.reshape(-1, 4), _parted(stretched)
+        spheres, shapes = spheres.reshape(-1, 4), _spheres.parted(stretched)
         if shapes is not None:
             spheres = spheres[:, :3]
         velocities = None if velocities is None else velocities.reshape(-1, 3)
@@ -159,8 +158,8 @@ class Scene:
         Queries under way in other threads end with the spheres that they began with. On a GPU the tree keeps its nodes: `rebuild`
         when the answer suggests it. After an error the scene is what it was.
         """
-        spheres, radii, rotations = _shapes(spheres, radii, rotations)
-        centers = radii is None and self._native.stretched() and _are_centers(spheres)
+        spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
+        centers = radii is None and self._native.stretched() and _spheres.are_centers(spheres)
         return Update(*self._native.update(self._given(spheres, radii, rotations, masks, velocities, centers)))
 
     def rebuild(self) -> None:
@@ -394,66 +393,6 @@ class Scene:
         found = Lists(offsets, enter, exit, id)
         found.report = Report(*told)
         return found
-
-
-def _shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
-    """Centres, radii and rotations of ellipsoids, given side by side or in one table; of spheres these alone. Tables are read once."""
-    table = _tables.columns(spheres)
-    if table is not None:
-        spheres = table
-        stretched, turned = _tables.stretched(table, _arrays.RADII, _arrays.ROTATION)
-        if radii is not None and (stretched or "r" in table):
-            raise ValueError("radii are given twice: the table has some of its own")
-        if rotations is not None and turned:
-            raise ValueError("rotations are given twice: the table has some of its own")
-        radii = table if stretched else radii
-        rotations = table if turned else rotations
-    if rotations is not None and radii is None:
-        raise ValueError("rotations (qw, qx, qy, qz) turn ellipsoids, whose radii (rx, ry, rz) are missing")
-    return spheres, radii, rotations
-
-
-def _are_centers(spheres: Any) -> bool:
-    table = _tables.columns(spheres)
-    return "r" not in table if table is not None else np.shape(spheres)[-1:] == (3,)
-
-
-def _parted(
-    stretched: NDArray[np.float32] | None,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-    """Radii and rotations of ellipsoids."""
-    if stretched is None:
-        return None
-    shapes = stretched.reshape(-1, 7)
-    return shapes[:, :3].copy(), shapes[:, 3:].copy()
-
-
-def _origin(origin: Any, spheres: Any, radii: Any) -> Origin:
-    if origin is None:
-        return (0.0, 0.0, 0.0)
-    if isinstance(origin, str):
-        if origin != "auto":
-            raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
-        if radii is None:
-            _, columns = _arrays.split("spheres", spheres, {4: _arrays.SPHERE}, _arrays.SPHERE)
-            x, y, z, r = (np.asarray(column, np.float64) for column in columns)
-        else:
-            shape, columns = _arrays.split("centres of ellipsoids", spheres, {3: _arrays.POINT}, _arrays.POINT)
-            there, axes = _arrays.split("radii", radii, {3: _arrays.RADII}, _arrays.RADII)
-            if there != shape:
-                raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
-            x, y, z = (np.asarray(column, np.float64) for column in columns)
-            r = np.max([np.asarray(column, np.float64) for column in axes], 0)
-        usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
-        if not usable.any():
-            return (0.0, 0.0, 0.0)
-        # Halved before they are added: the sum of two large corners could overflow.
-        middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
-        return (middle[0], middle[1], middle[2])
-    parts = [float(part) for part in origin]
-    if len(parts) != 3 or not np.isfinite(parts).all():
-        raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
-    return (parts[0], parts[1], parts[2])
 
 
 def _remade(

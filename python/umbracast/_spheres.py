@@ -1,0 +1,72 @@
+"""Spheres and ellipsoids in all the ways in which they may be given, and the origin that is subtracted from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _arrays, _tables
+
+Origin = tuple[float, float, float]
+
+
+def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
+    """Centres, radii and rotations of ellipsoids, given side by side or in one table; of spheres these alone. Tables are read once."""
+    table = _tables.columns(spheres)
+    if table is not None:
+        spheres = table
+        stretched, turned = _tables.stretched(table, _arrays.RADII, _arrays.ROTATION)
+        if radii is not None and (stretched or "r" in table):
+            raise ValueError("radii are given twice: the table has some of its own")
+        if rotations is not None and turned:
+            raise ValueError("rotations are given twice: the table has some of its own")
+        radii = table if stretched else radii
+        rotations = table if turned else rotations
+    if rotations is not None and radii is None:
+        raise ValueError("rotations (qw, qx, qy, qz) turn ellipsoids, whose radii (rx, ry, rz) are missing")
+    return spheres, radii, rotations
+
+
+def are_centers(spheres: Any) -> bool:
+    table = _tables.columns(spheres)
+    return "r" not in table if table is not None else np.shape(spheres)[-1:] == (3,)
+
+
+def parted(
+    stretched: NDArray[np.float32] | None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+    """Radii and rotations of ellipsoids."""
+    if stretched is None:
+        return None
+    shapes = stretched.reshape(-1, 7)
+    return shapes[:, :3].copy(), shapes[:, 3:].copy()
+
+
+def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
+    if origin is None:
+        return (0.0, 0.0, 0.0)
+    if isinstance(origin, str):
+        if origin != "auto":
+            raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
+        if radii is None:
+            _, columns = _arrays.split("spheres", spheres, {4: _arrays.SPHERE}, _arrays.SPHERE)
+            x, y, z, r = (np.asarray(column, np.float64) for column in columns)
+        else:
+            shape, columns = _arrays.split("centres of ellipsoids", spheres, {3: _arrays.POINT}, _arrays.POINT)
+            there, axes = _arrays.split("radii", radii, {3: _arrays.RADII}, _arrays.RADII)
+            if there != shape:
+                raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
+            x, y, z = (np.asarray(column, np.float64) for column in columns)
+            r = np.max([np.asarray(column, np.float64) for column in axes], 0)
+        usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
+        if not usable.any():
+            return (0.0, 0.0, 0.0)
+        # Halved before they are added: the sum of two large corners could overflow.
+        middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
+        return (middle[0], middle[1], middle[2])
+    parts = [float(part) for part in origin]
+    if len(parts) != 3 or not np.isfinite(parts).all():
+        raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
+    return (parts[0], parts[1], parts[2])
