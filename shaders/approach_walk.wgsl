@@ -26,11 +26,7 @@ fn narrow_to_best(best: Nearest) {
   }
 }
 
-fn limit_of_spheres() -> f32 {
-  return limit;
-}
-
-fn limit_of_children() -> f32 {
+fn key_limit() -> f32 {
   return limit + ABOVE + 2e-6;
 }
 
@@ -65,7 +61,7 @@ fn descend() {
     let distance = sqrt(across * across + over * over + past * past);
     let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
     let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
-    enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children, limit_of_children());
+    enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children);
   }
 }
 
@@ -73,6 +69,7 @@ fn descend() {
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
   let count = current >> 28u & 7u;
+  begin_leaf();
   for (var j = 0u; j < count; j++) {
     steps += 1u;
     let s = sphere_at(first + j);
@@ -88,9 +85,10 @@ fn meet_leaf() {
         let before = outside(along, -course.along).x;
         narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
       }
-      wait_for(first + j, least);
+      wait_for(j, least + ABOVE, true);
     }
   }
+  end_leaf(first);
 }
 
 @compute @workgroup_size(64)
@@ -115,16 +113,13 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     begin_walk(i);
     while (current != NONE) {
       walk();
-      drop_distant(limit);
-      for (var j = 0u; j < waiting; j++) {
+      var place = take_waiting();
+      while (place != NONE) {
         steps += 1u;
-        let found = pending[j];
-        if (bitcast<f32>(found.y) <= limit) {
-          best = nearer(best, brought, order[found.x], ray, spheres[found.x]);
-          narrow_to_best(best);
-        }
+        best = nearer(best, brought, order[place], ray, spheres[place]);
+        narrow_to_best(best);
+        place = take_waiting();
       }
-      waiting = 0u;
       take_turns();
     }
   } else if (ray.t_min <= ray.t_max) {

@@ -15,18 +15,15 @@ fn take_certain(high: f32) -> bool {
 // Solves what waits and still counts.
 fn settle(ray: Ray, before: Best) -> Best {
   var best = before;
-  drop_distant(course.far);
-  for (var j = 0u; j < waiting; j++) {
+  var place = take_waiting();
+  while (place != NONE) {
     steps += 1u;
-    let found = pending[j];
-    if (bitcast<f32>(found.y) <= course.far) {
-      let at = order[found.x];
-      let solved = solve_for(brought, at, ray, spheres[found.x]);
-      best = take(best, params.first_id + at, decide(solved, ray, policies(), exact));
-      narrow(select(best.t, best.high, exact));
-    }
+    let at = order[place];
+    let solved = solve_for(brought, at, ray, spheres[place]);
+    best = take(best, params.first_id + at, decide(solved, ray, policies(), exact));
+    narrow(select(best.t, best.high, exact));
+    place = take_waiting();
   }
-  waiting = 0u;
   return best;
 }
 

@@ -15,11 +15,12 @@ fn take_certain(high: f32) -> bool {
 
 // Solves what waits.
 fn settle(ray: Ray) {
-  for (var j = 0u; j < waiting; j++) {
+  var place = take_waiting();
+  while (place != NONE) {
     steps += 1u;
-    counted = count_met(counted, decide(solve_waiting(ray, j), ray, policies(), exact).met);
+    counted = count_met(counted, decide(solve_at(ray, place), ray, policies(), exact).met);
+    place = take_waiting();
   }
-  waiting = 0u;
 }
 
 @compute @workgroup_size(64)

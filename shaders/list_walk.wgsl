@@ -23,13 +23,13 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     begin_walk(i);
     while (current != NONE) {
       walk();
-      for (var j = 0u; j < waiting; j++) {
+      var place = take_waiting();
+      while (place != NONE) {
         steps += 1u;
-        let place = pending[j].x;
         let number = order[place];
         at = list_met(at, ray, scale_for(brought, number, ray, spheres[place]), params.first_id + number);
+        place = take_waiting();
       }
-      waiting = 0u;
       take_turns();
     }
   }

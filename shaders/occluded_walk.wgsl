@@ -11,7 +11,7 @@ var<private> certain: bool;
 // One is enough: nothing is left to be entered.
 fn take_certain(high: f32) -> bool {
   certain = true;
-  top = 0u;
+  end_walk();
   return true;
 }
 
@@ -21,13 +21,14 @@ const IS_MET: u32 = 1u;
 
 // Solves what waits.
 fn settle(ray: Ray) {
-  for (var j = 0u; j < waiting && (known & IS_MET) == 0u; j++) {
+  var place = take_waiting();
+  while (place != NONE && (known & IS_MET) == 0u) {
     steps += 1u;
-    let found = decide(solve_waiting(ray, j), ray, policies(), exact).met;
+    let found = decide(solve_at(ray, place), ray, policies(), exact).met;
     known |= select(0u, IS_MET, found == YES) | select(0u, 1u << DOUBT, found == MAYBE);
     known |= select(0u, 1u << BEYOND_F32, found == BEYOND);
+    place = take_waiting();
   }
-  waiting = 0u;
 }
 
 @compute @workgroup_size(64)

@@ -41,3 +41,9 @@ fn child_of(children: vec4<u32>, place: u32) -> u32 {
   let odd = select(children.y, children.w, place > 1u);
   return select(even, odd, (place & 1u) != 0u);
 }
+
+// The same of a node that is not at hand: its children are words 10 to 13.
+fn child_at(number: u32, place: u32) -> u32 {
+  let word = 10u + place;
+  return nodes[4u * number + (word >> 2u)][word & 3u];
+}

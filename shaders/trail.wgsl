@@ -1,28 +1,25 @@
-// What a ray on its way through the tree keeps: children still to be entered, and spheres still to be solved, each with where it
-// begins to count. Needs quad.wgsl, group.wgsl and brought.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing;
-// `meet_leaf`, which looks at a leaf's spheres; `limit_of_spheres` and `limit_of_children`, beyond which neither counts any more.
+// What a ray on its way through the tree keeps of nodes: children still to be entered, the nearest first. Needs quad.wgsl, group.wgsl,
+// brought.wgsl and waiting.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing; `meet_leaf`, which
+// looks at a leaf's spheres; `key_limit`, see waiting.wgsl.
 //
-// Spheres are not solved where they are found: on a software adapter every thread of a subgroup would pay for each.
+// A node leaves one entry behind, not one a child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through
+// Compressed Wide BVHs): what a thread stores where it alone says is what costs most on a software adapter, a third of all of its
+// time where each child had an entry (output/bench/README.md).
 
 @group(0) @binding(6) var<storage, read> order: array<u32>;
 
-// After all places that a ray enters, and in place of a child when the walk is over.
+// In place of a child when the walk is over, and of a key that no child has.
 const NONE: u32 = 0xffffffffu;
 
-// Deep trees may ask for more: such a ray is left to the host, as is one that takes too many steps.
-const DEEPEST: u32 = 96u;
-var<private> stack: array<vec2<u32>, 96>;
+// As many as a tree has levels at the most: `Lbvh::DEEPEST`.
+var<private> stack: array<Rest, 96>;
 var<private> top: u32;
-// The child to go on with.
+// The child to go on with, and its siblings.
 var<private> current: u32;
+var<private> rest: Rest;
 // Turns of all loops so far. lavapipe stops a subgroup without a word when it has made 65,535, and one of its threads makes every
 // turn of all: so `take_turns` belongs at the end of whatever goes through several loops.
 var<private> steps: u32;
-
-// A leaf may bring seven more when it is not full.
-const FULL: u32 = 9u;
-var<private> pending: array<vec2<u32>, 16>;
-var<private> waiting: u32;
 
 // What the ray brings along, and whether it may meet the sphere at a place in the order of the tree.
 var<private> brought: Extra;
@@ -31,9 +28,8 @@ fn admits_leaf(place: u32) -> bool {
   return !picky || is_for(brought, order[place]);
 }
 
-// Solves the ray with what waits at a place.
-fn solve_waiting(ray: Ray, j: u32) -> Solved {
-  let place = pending[j].x;
+// Solves the ray with the sphere at a place.
+fn solve_at(ray: Ray, place: u32) -> Solved {
   var at = 0u;
   if (moving) {
     at = order[place];
@@ -45,8 +41,14 @@ fn begin_walk(i: u32) {
   brought = extra_of(i);
   top = 0u;
   current = 0u;
+  rest = Rest(0u, NONE);
   steps = 0u;
   waiting = 0u;
+}
+
+fn end_walk() {
+  top = 0u;
+  rest.key = NONE;
 }
 
 // The loops of a walk that are not counted where they turn, since an empty one turns once.
@@ -73,58 +75,53 @@ fn sorted(numbers: vec4<f32>, entered: vec4<bool>) -> vec4<u32> {
   return vec4<u32>(least, min(p, q), max(p, q), most);
 }
 
-// Without a branch: the next one overwrites what is NONE.
-fn push(key: u32, children: vec4<u32>) {
-  stack[top] = vec2<u32>(child_of(children, key & 3u), key & 0xfffffffcu);
-  top += select(1u, 0u, key == NONE);
+// A node's children that are still to be entered.
+struct Rest {
+  node: u32,
+  // Of the nearest of them; its lowest eight bits are three places, the nearest first, and how many are left. NONE when none is.
+  key: u32,
 }
 
-// Takes the nearest child that counts.
-fn pop(limit: f32) {
-  current = NONE;
-  while (top > 0u) {
+// All but the first of a node's children.
+fn rest_of(node: u32, keys: vec4<u32>) -> Rest {
+  let later = keys.yzw;
+  let left = select(vec3<u32>(1u), vec3<u32>(0u), later == vec3<u32>(NONE));
+  let places = (later & vec3<u32>(3u)) << vec3<u32>(2u, 4u, 6u);
+  let key = (keys.y & 0xffffff00u) | places.x | places.y | places.z | (left.x + left.y + left.z);
+  return Rest(node, select(key, NONE, keys.y == NONE));
+}
+
+// Goes on with the nearest child that counts, of those not at hand.
+fn pop() {
+  let most = most_key();
+  while (rest.key > most && top > 0u) {
     top -= 1u;
     steps += 1u;
-    let entry = stack[top];
-    if (bitcast<f32>(entry.y) <= limit) {
-      current = entry.x;
-      break;
-    }
+    rest = stack[top];
+  }
+  current = NONE;
+  if (rest.key <= most) {
+    current = child_at(rest.node, (rest.key >> 2u) & 3u);
+    let left = (rest.key & 3u) - 1u;
+    rest.key = select((rest.key & 0xffffff00u) | ((rest.key >> 2u) & 60u) | left, NONE, left == 0u);
   }
 }
 
 // Goes on with the nearest of a node's children, or with one from before.
-fn enter(keys: vec4<u32>, children: vec4<u32>, limit: f32) {
+fn enter(keys: vec4<u32>, children: vec4<u32>) {
   steps += 1u;
   if (keys.x == NONE) {
-    pop(limit);
+    pop();
   } else {
-    push(keys.w, children);
-    push(keys.z, children);
-    push(keys.y, children);
+    // Without a branch: the next one overwrites what is NONE.
+    stack[top] = rest;
+    top += select(1u, 0u, rest.key == NONE);
+    rest = rest_of(current, keys);
     current = child_of(children, keys.x & 3u);
   }
-  if (top > DEEPEST - 3u || too_long()) {
-    steps = params.steps + 1u;
+  if (too_long()) {
     current = NONE;
   }
-}
-
-fn wait_for(sphere: u32, low: f32) {
-  pending[waiting] = vec2<u32>(sphere, bitcast<u32>(low));
-  waiting += 1u;
-}
-
-// Drops what does not count any more: a solve costs as much as all of the rest.
-fn drop_distant(limit: f32) {
-  var kept = 0u;
-  for (var j = 0u; j < waiting; j++) {
-    steps += 1u;
-    let found = pending[j];
-    pending[kept] = found;
-    kept += select(0u, 1u, bitcast<f32>(found.y) <= limit);
-  }
-  waiting = kept;
 }
 
 // Goes on until spheres are to be solved, or the walk is over.
@@ -133,10 +130,7 @@ fn walk() {
     descend();
     if (current != NONE) {
       meet_leaf();
-      pop(limit_of_children());
-      if (waiting >= FULL) {
-        drop_distant(limit_of_spheres());
-      }
+      pop();
     }
     take_turns();
   }

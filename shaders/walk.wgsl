@@ -7,12 +7,8 @@ fn meet(word: u32, scale: f32, offset: f32) -> vec4<f32> {
   return bytes_of(word) * scale + vec4<f32>(offset);
 }
 
-fn limit_of_spheres() -> f32 {
-  return course.far;
-}
-
-// How far what is entered may be: from the start, and a rounding more.
-fn limit_of_children() -> f32 {
+// How far what counts may begin: from the start, and a rounding more.
+fn key_limit() -> f32 {
   return (course.far - course.near) * 1.000001;
 }
 
@@ -35,7 +31,7 @@ fn descend() {
       min(meet(far.x, scale.x, b.x), meet(far.y, scale.y, b.y)), min(meet(far.z, scale.z, b.z), vec4<f32>(c.far)),
     );
     let entered = (first <= last) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
-    enter(sorted(first - vec4<f32>(c.near), entered), quad.children, limit_of_children());
+    enter(sorted(first - vec4<f32>(c.near), entered), quad.children);
   }
 }
 
@@ -53,6 +49,7 @@ fn sure_of(place: u32, ball: f32) -> f32 {
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
   let count = current >> 28u & 7u;
+  begin_leaf();
   for (var j = 0u; j < count; j++) {
     steps += 1u;
     let s = sphere_at(first + j);
@@ -72,9 +69,8 @@ fn meet_leaf() {
       if (chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
         wanted = take_certain(high);
       }
-      if (wanted) {
-        wait_for(first + j, low);
-      }
+      wait_for(j, low - course.near, wanted);
     }
   }
+  end_leaf(first);
 }

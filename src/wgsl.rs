@@ -77,21 +77,21 @@ pub struct Program {
 
 programs! {
     CLOSEST = "closest": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
+    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
         "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "intervals";
     OCCLUDED = "occluded": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "bits", "group", "load", "blocks", "brought", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
+    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
         "walk", "bits", "occluded_walk";
     COUNT = "count": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "counted", "count";
-    COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "trail",
+    COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
         "walk", "counted", "count_walk";
     LIST_ALL = "list_all": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "load", "blocks", "brought", "meet", "search", "list", "list_all";
-    LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "trail",
+    LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
         "walk", "list", "list_walk";
     APPROACH = "approach": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "nearer", "search", "approach";
-    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "trail",
+    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "waiting", "trail",
         "approach_walk";
     APPROACHES = "approaches": "records", "approaches";
     PICTURE = "picture": "records", "pairs", "still", "solve", "decide", "cast", "filter", "angles", "caps", "cones", "coverage", "stars",
