@@ -68,7 +68,7 @@ fn descend() {
 // Looks at a leaf's spheres.
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
-  let count = current >> 28u & 7u;
+  let count = (current >> 28u) & 7u;
   begin_leaf();
   for (var j = 0u; j < count; j++) {
     steps += 1u;

@@ -15,7 +15,7 @@ fn word_of(which: u32, i: u32) -> u32 {
 
 // Whether ray i was met, 0 or 1.
 fn was_met(i: u32) -> u32 {
-  return atomicLoad(&bits[word_of(MET, i)]) >> (i % 32u) & 1u;
+  return (atomicLoad(&bits[word_of(MET, i)]) >> (i % 32u)) & 1u;
 }
 
 // Sets ray i's bit in one of the sets, when the lowest bit of `flag` is.

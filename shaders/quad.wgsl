@@ -20,7 +20,7 @@ fn quad_at(number: u32) -> Quad {
   let faces = nodes[4u * number + 1u];
   let more = nodes[4u * number + 2u];
   let rest = nodes[4u * number + 3u];
-  let units = vec3<u32>(head.w & 255u, head.w >> 8u & 255u, head.w >> 16u & 255u);
+  let units = vec3<u32>(head.w & 255u, (head.w >> 8u) & 255u, (head.w >> 16u) & 255u);
   return Quad(
     bitcast<vec3<f32>>(head.xyz),
     bitcast<vec3<f32>>(units << vec3<u32>(23u)),

@@ -65,7 +65,7 @@ fn too_long() -> bool {
 // The places 0 to 3 in the order of numbers that are not negative, for those that are entered; then NONE. The lowest two bits of
 // a number give way to its place.
 fn sorted(numbers: vec4<f32>, entered: vec4<bool>) -> vec4<u32> {
-  let keys = bitcast<vec4<u32>>(numbers) & vec4<u32>(0x7ffffffcu) | vec4<u32>(0u, 1u, 2u, 3u);
+  let keys = (bitcast<vec4<u32>>(numbers) & vec4<u32>(0x7ffffffcu)) | vec4<u32>(0u, 1u, 2u, 3u);
   let k = select(vec4<u32>(NONE), keys, entered);
   let a = vec4<u32>(min(k.x, k.y), max(k.x, k.y), min(k.z, k.w), max(k.z, k.w));
   let least = min(a.x, a.z);

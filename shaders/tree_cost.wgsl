@@ -16,7 +16,7 @@ fn most(word: u32) -> f32 {
 fn half_area(number: u32) -> f32 {
   let head = nodes[4u * number];
   let units = vec3<f32>(
-    bitcast<f32>((head.w & 255u) << 23u), bitcast<f32>((head.w >> 8u & 255u) << 23u), bitcast<f32>((head.w >> 16u & 255u) << 23u),
+    bitcast<f32>((head.w & 255u) << 23u), bitcast<f32>(((head.w >> 8u) & 255u) << 23u), bitcast<f32>(((head.w >> 16u) & 255u) << 23u),
   );
   let more = nodes[4u * number + 2u];
   let e = vec3<f32>(most(nodes[4u * number + 1u].w), most(more.x), most(more.y)) * units;

@@ -11,7 +11,7 @@ const TILE: u32 = 2048u;
 
 fn digit(i: u32) -> u32 {
   if (plant.shift < 32u) {
-    return items[i].low >> plant.shift & 15u;
+    return (items[i].low >> plant.shift) & 15u;
   }
-  return items[i].high >> (plant.shift - 32u) & 15u;
+  return (items[i].high >> (plant.shift - 32u)) & 15u;
 }

@@ -7,10 +7,10 @@ const LAST_CELL: f32 = 2097151.0;
 
 // The bits of x, eleven at most, two zeros between each.
 fn spread(x: u32) -> u32 {
-  let a = (x | x << 16u) & 0x070000ffu;
-  let b = (a | a << 8u) & 0x0700f00fu;
-  let c = (b | b << 4u) & 0x430c30c3u;
-  return (c | c << 2u) & 0x49249249u;
+  let a = (x | (x << 16u)) & 0x070000ffu;
+  let b = (a | (a << 8u)) & 0x0700f00fu;
+  let c = (b | (b << 4u)) & 0x430c30c3u;
+  return (c | (c << 2u)) & 0x49249249u;
 }
 
 @compute @workgroup_size(256)
@@ -24,7 +24,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let plain = select(center, vec3<f32>(0.0), abs(center) < vec3<f32>(TINY));
   // Whole numbers up to 2^22 are exact.
   let c = vec3<u32>(min(opaque3(plain - plant.low) * plant.cells, vec3<f32>(LAST_CELL)));
-  let low = spread(c.x & 0x3ffu) << 2u | spread(c.y & 0x7ffu) << 1u | spread(c.z & 0x7ffu);
-  let high = spread(c.x >> 10u) | spread(c.y >> 11u) << 2u | spread(c.z >> 11u) << 1u;
+  let low = (spread(c.x & 0x3ffu) << 2u) | (spread(c.y & 0x7ffu) << 1u) | spread(c.z & 0x7ffu);
+  let high = spread(c.x >> 10u) | (spread(c.y >> 11u) << 2u) | (spread(c.z >> 11u) << 1u);
   items[i] = Item(low, high, i);
 }

@@ -20,7 +20,7 @@ fn cut(first: u32, count: u32) -> u32 {
   let high = items[first].high ^ items[last].high;
   if ((low | high) == 0u) {
     let bit = firstLeadingBit(first ^ last);
-    return (last >> bit << bit) - first;
+    return ((last >> bit) << bit) - first;
   }
   let bit = firstLeadingBit(select(low, high, high != 0u));
   // The bit is clear at `near`, and set at `far`.
@@ -32,7 +32,7 @@ fn cut(first: u32, count: u32) -> u32 {
     if (high != 0u) {
       word = items[middle].high;
     }
-    if ((word >> bit & 1u) == 0u) {
+    if (((word >> bit) & 1u) == 0u) {
       near = middle;
     } else {
       far = middle;

@@ -7,7 +7,7 @@ const LEAF_MOST: u32 = 7u;
 
 // A leaf as a child.
 fn leaf(first: u32, count: u32) -> u32 {
-  return 0x80000000u | count << 28u | first;
+  return 0x80000000u | (count << 28u) | first;
 }
 
 // 2^n for each n in -126..128.
@@ -46,7 +46,7 @@ fn pack(number: u32, four: ptr<function, Four>) {
     high |= vec3<u32>(h) << vec3<u32>(8u * i);
   }
   let biased = vec3<u32>(unit + vec3<i32>(127));
-  let units = biased.x | biased.y << 8u | biased.z << 16u | (*four).count << 24u;
+  let units = biased.x | (biased.y << 8u) | (biased.z << 16u) | ((*four).count << 24u);
   nodes[4u * number] = vec4<u32>(bitcast<vec3<u32>>(all.low), units);
   nodes[4u * number + 1u] = vec4<u32>(low, high.x);
   nodes[4u * number + 2u] = vec4<u32>(high.yz, (*four).children.xy);

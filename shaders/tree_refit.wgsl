@@ -3,7 +3,7 @@
 
 fn child_bounds(child: u32) -> Bounds {
   if (child >> 31u == 1u) {
-    return bounds_of(child & 0x0fffffffu, child >> 28u & 7u);
+    return bounds_of(child & 0x0fffffffu, (child >> 28u) & 7u);
   }
   // No thread writes these words.
   let range = nodes[4u * child + 3u].zw;

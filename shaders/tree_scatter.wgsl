@@ -53,9 +53,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   // From here on each thread looks at its own words only.
   for (var i = first; i < end; i++) {
-    let d = digits >> (4u * (i - first)) & 15u;
+    let d = (digits >> (4u * (i - first))) & 15u;
     let w = word_of(d, thread);
-    sorted[begins[d] + (before[w] >> (16u * (d & 1u)) & 0xffffu)] = items[i];
+    sorted[begins[d] + ((before[w] >> (16u * (d & 1u))) & 0xffffu)] = items[i];
     before[w] += 1u << (16u * (d & 1u));
   }
 }

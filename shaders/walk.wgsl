@@ -48,7 +48,7 @@ fn sure_of(place: u32, ball: f32) -> f32 {
 // Looks at a leaf's spheres.
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
-  let count = current >> 28u & 7u;
+  let count = (current >> 28u) & 7u;
   begin_leaf();
   for (var j = 0u; j < count; j++) {
     steps += 1u;

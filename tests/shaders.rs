@@ -99,3 +99,68 @@ fn records_have_the_same_layout_on_both_sides() {
     }
     assert_eq!(compared.len(), wgsl::layouts().len(), "compared only {compared:?}");
 }
+
+/// What browsers refuse for want of parentheses and naga accepts: by WGSL's grammar a shift takes two unary expressions, and `&`, `|`
+/// and `^` go with nothing but themselves. Comments must be gone.
+fn wants_parentheses(code: &str) -> Vec<String> {
+    let (mut found, mut groups, mut before) = (Vec::new(), vec![Vec::new()], "");
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let length = match rest.get(..2) {
+            _ if is_word(first) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            Some("<<" | ">>" | "&&" | "||" | "==" | "!=" | "<=" | ">=" | "->") => 2,
+            _ => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        rest = after.trim_start();
+        if matches!(token, "vec2" | "vec3" | "vec4" | "array" | "bitcast" | "atomic" | "var" | "ptr")
+            && after.starts_with('<')
+        {
+            let mut depth = 0;
+            let end = after.find(|c| {
+                depth += i32::from(c == '<') - i32::from(c == '>');
+                depth == 0
+            });
+            rest = &after[end.unwrap() + 1..];
+        }
+        let is_binary = before.ends_with(|c: char| is_word(c) || c == ')' || c == ']') && before != "return";
+        match token {
+            "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" if is_binary => {
+                groups.last_mut().unwrap().push(token)
+            }
+            "(" | "[" | "{" => groups.push(Vec::new()),
+            ")" | "]" | "}" | "," | ";" | "=" | "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" => {
+                let operators = std::mem::take(groups.last_mut().unwrap());
+                let shifts = operators.iter().any(|o| matches!(*o, "<<" | ">>")) && operators.len() > 1;
+                let bits = operators.iter().find(|o| matches!(**o, "&" | "|" | "^"));
+                if shifts || bits.is_some_and(|bit| operators.iter().any(|o| o != bit)) {
+                    let line = code[..code.len() - rest.len()].lines().last().unwrap_or_default();
+                    found.push(format!("{operators:?} in '{}'", line.trim()));
+                }
+                if matches!(token, ")" | "]" | "}") {
+                    groups.pop();
+                }
+            }
+            _ => {}
+        }
+        before = if token.trim().is_empty() { before } else { token };
+    }
+    found
+}
+
+#[test]
+fn operators_stand_apart_as_browsers_want_them() {
+    for wrong in
+        ["let a = b >> 8u & 255u;", "return a & b | c;", "x[i + j << 2u] = 1;", "let e = vec4<u32>(a | b << 1u);"]
+    {
+        assert_eq!(wants_parentheses(wrong).len(), 1, "{wrong}");
+    }
+    let right = "let a: array<vec4<u32>, 4> = (b >> 8u) & bitcast<vec2<u32>>(-c); let d = a < b && c > (d << 2u) && !(e & f & g);";
+    assert_eq!(wants_parentheses(right), [""; 0]);
+    for program in wgsl::PROGRAMS {
+        let code: String =
+            program.source.lines().map(|line| line.split("//").next().unwrap_or("").to_owned() + "\n").collect();
+        assert_eq!(wants_parentheses(&code), [""; 0], "{}", program.name);
+    }
+}

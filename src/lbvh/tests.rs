@@ -51,6 +51,12 @@ fn trees_hold() {
 }
 
 #[test]
+fn a_walk_has_room_for_every_level() {
+    let room = format!("var<private> stack: array<Rest, {}>;", Lbvh::DEEPEST);
+    assert!(crate::wgsl::CLOSEST_WALK.source.contains(&room));
+}
+
+#[test]
 fn the_checker_sees_what_is_broken() {
     let (_, spheres) = scenes().swap_remove(4);
     let frame = Frame::of(&spheres);
