@@ -2,6 +2,7 @@
 
 pub(crate) mod adapters;
 mod beside;
+pub(crate) mod bound;
 mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;
