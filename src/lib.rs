@@ -81,6 +81,7 @@ mod ellipsoid;
 pub mod emit;
 mod encode;
 mod error;
+mod estimate;
 pub mod exact;
 mod extras;
 #[cfg(feature = "files")]

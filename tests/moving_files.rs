@@ -174,8 +174,15 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
     let done = folder.right("cast e.csv r.csv -o out.csv --origin auto");
     assert!(done.errors.contains("origin 5,0,0"), "{}", done.errors);
     folder.write("p.csv", "x,y,z\n0,0,2.5\n2.5,0,0\n");
-    folder.right("contains e.csv p.csv -o out.csv -q --precision standard");
-    assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
+    // Nobody has to say that it cannot be exact; who asks for that is refused.
+    for precision in ["", " --precision standard", " --precision fast"] {
+        let done = folder.right(&format!("contains e.csv p.csv -o out.csv --json --compare{precision}"));
+        assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
+        let word = precision.rsplit(' ').next().filter(|word| !word.is_empty()).unwrap_or("standard");
+        assert!(done.output.contains(&format!("\"precision\":\"{word}\"")), "{}", done.output);
+    }
+    let refused = folder.run("contains e.csv p.csv -o out.csv --precision exact");
+    assert!(refused.code == 3 && refused.errors.contains("the scene holds ellipsoids"), "{}", refused.errors);
     // What is asked of spheres alone.
     folder.write("out.csv", "before").write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
     for (arguments, code, words) in [

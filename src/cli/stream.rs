@@ -74,7 +74,7 @@ impl Files<'_> {
         let rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
-        self.check_memory::<T>(&device, judge.as_ref(), count, &rays)?;
+        self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = Watch::new();
         let scene =
@@ -159,7 +159,7 @@ impl Files<'_> {
         &self,
         device: &Device,
         judge: Option<&Device>,
-        spheres: usize,
+        spheres: Spheres<'_>,
         rays: &Feed,
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
@@ -167,7 +167,7 @@ impl Files<'_> {
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 64 * batch;
         let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
             let answers = batch * T::BYTES;
-            sum.saturating_add(device.estimate_bytes(spheres as u64, batch)).saturating_add(answers)
+            sum.saturating_add(device.estimate_bytes_of(spheres, batch)).saturating_add(answers)
         });
         check_memory("the scene and batches of rays", asked)
     }
