@@ -16,6 +16,7 @@ mod lanes;
 #[macro_use]
 mod level;
 mod aim;
+mod aside;
 mod batch;
 mod fetch;
 pub(crate) mod lens;
