@@ -46,12 +46,14 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
   let o = framed(ray.origin);
   let d = heading.d;
   line = line_along(o, d);
+  var longer = 0.0;
   if (moving) {
     let more = growth(extra, o);
     if (!(more < GROWN)) {
       return false;
     }
     line.slack += more;
+    longer = lengthened(o);
   }
   let slack = line.slack;
   let step = heading.length * power_of_two(power);
@@ -59,7 +61,7 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
   let side = select(vec3<f32>(-1.0), vec3<f32>(1.0), d >= vec3<f32>(0.0));
   let inverse = side / max(abs(d), vec3<f32>(power_of_two(-30)));
   // 256 u (|o|_1 + 2), and what may be flushed.
-  let along = 2.3 * slack;
+  let along = 2.3 * (slack + longer);
   let start = dot3(o, d);
   // No sphere is farther than 2 from the middle: so numbers along the line need not be large.
   let near = max(at(min(ray.t_min, 0.0), step), -start - 2.01) - along;

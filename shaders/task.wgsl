@@ -10,6 +10,13 @@ struct Task {
   width: u32,
   // 1 for the nearest pass.
   approach: u32,
+  // Where times begin, and which one stands for all that follow; the first and the last that may be asked about, in bits; 1 where
+  // spheres move while rays travel.
+  times_at: u32,
+  last_time: u32,
+  time_from: u32,
+  time_to: u32,
+  relative: u32,
 }
 
 // The ends of a ray that stands for one that cannot be used: no other starts so late, or ends so early.

@@ -6,7 +6,8 @@ use crate::bullets::{Bullets, Flights};
 use crate::device::{Device, DeviceInfo, DeviceOptions};
 use crate::encode::Question;
 use crate::error::Result;
-use crate::gpu::encode::{CastPass, CastPlan};
+use crate::gpu::bound::CastPass;
+use crate::gpu::encode::CastPlan;
 use crate::lists::{ALL, at_least_one};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Holders, Interval};
@@ -176,6 +177,21 @@ pub fn bind(
     status: Option<wgpu::BufferSlice<'_>>,
 ) -> Result<CastPass> {
     pollster::block_on(plan.bind(count, rays, out, status))
+}
+
+/// [`CastPlan::bind_at`].
+///
+/// # Errors
+/// As there.
+pub fn bind_at(
+    plan: &CastPlan,
+    count: u64,
+    rays: wgpu::BufferSlice<'_>,
+    times: wgpu::BufferSlice<'_>,
+    out: wgpu::BufferSlice<'_>,
+    status: Option<wgpu::BufferSlice<'_>>,
+) -> Result<CastPass> {
+    pollster::block_on(plan.bind_at(count, rays, times, out, status))
 }
 
 /// [`Device::render`].

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use crate::batch::Spheres;
 use crate::error::{Error, Result};
 use crate::gpu::readback::Readback;
-use crate::gpu::{GpuDevice, GpuScene, adapters};
+use crate::gpu::{GpuDevice, adapters};
 use crate::query::Precision;
-use crate::records::Sphere;
 use crate::scene::{Scene, SceneOptions};
 
 /// Which device to open.
@@ -321,31 +320,6 @@ impl Device {
         Scene::new(self, spheres.into(), true, options).await
     }
 
-    /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the
-    /// caller's own.
-    ///
-    /// What rays bring along is counted on a GPU, 32 bytes a ray in flight; columns beside spheres are not. A mask takes 4 bytes more
-    /// on the host, and on a GPU as many there. A sphere that moves takes 12 more on the host and 16 while the scene is built, and
-    /// on a GPU 32, with which it is 48 in all; in pairwise scenes these 32 travel with each ray in flight, twice. The CPU engine
-    /// has for each place in a leaf of its tree 4 more for a mask and 36 for what moves. An ellipsoid takes 76 more on the host, and 108
-    /// on a GPU, what moves included.
-    pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
-        let records = size_of::<Sphere>() as u64;
-        // The records, and at most so much of an answer.
-        let host = spheres.saturating_mul(records);
-        let host = host.saturating_add(rays.saturating_mul(size_of::<crate::Interval>() as u64));
-        match self.engine {
-            Engine::Cpu => host.saturating_add(crate::cpu::index_bytes(spheres)),
-            Engine::Gpu(ref gpu) => {
-                // The filter's columns, whole blocks of them.
-                let host = host.saturating_add(crate::cpu::columns_bytes(spheres));
-                let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
-                let flight = if rays > 0 { GpuScene::bytes_in_flight(spheres, rays) } else { 0 };
-                host.saturating_add(resident).saturating_add(flight)
-            }
-        }
-    }
-
     /// Buffers made on a GPU so far: how tests see that repeated calls make none.
     #[doc(hidden)]
     pub fn buffers_made(&self) -> u64 {
@@ -353,15 +327,6 @@ impl Device {
             Engine::Cpu => 0,
             Engine::Gpu(gpu) => gpu.made.load(std::sync::atomic::Ordering::Relaxed),
         }
-    }
-
-    /// Refuses what exceeds the limit on memory, before anything is allocated.
-    pub(crate) fn admit(&self, what: &'static str, spheres: u64, rays: u64) -> Result<()> {
-        let (asked, allowed) = (self.estimate_bytes(spheres, rays), self.limits.memory);
-        if asked > allowed {
-            return Err(Error::TooLarge { what, asked, allowed, device: self.name().into() });
-        }
-        Ok(())
     }
 }
 

@@ -66,13 +66,17 @@ impl Scene {
     /// degenerate tree than a software adapter allows. Its numbers are NaN (`0x7fc00004`) and its id is
     /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes without a tree, of a few hundred spheres, have none.
     ///
-    /// The plan takes up to 68 bytes a ray on the device, and keeps the spheres that the scene has now: after
+    /// Spheres that move are seen at the times that [`CastPlan::bind_at`] is given, or move while rays travel, as the query says. Then
+    /// a ray that leaves the scene's time range is a bad one too. Ellipsoids are answered as by the ordinary calls. Masks of
+    /// spheres hold for rays without one.
+    ///
+    /// The plan takes up to 68 bytes a ray on the device, 100 where spheres move, and keeps the spheres that the scene has now: after
     /// [`update`](Scene::update), make another. Everything lives as long as it is needed: scene, plan and pass may be
     /// dropped before the commands are submitted. A pass goes to the device as it is, in one submission of the caller's, however
     /// long it takes: some drivers reset a device whose submission takes seconds.
     ///
     /// # Errors
-    /// [`Error::Usage`] on the CPU engine and for a scene of pairs; [`Error::NoPrecision`] for `exact`, whose doubtful rays are
+    /// [`Error::Usage`] on the CPU engine, for a scene of pairs and for nearest passes of ellipsoids; [`Error::NoPrecision`] for `exact`, whose doubtful rays are
     /// settled on the host; [`Error::TooLarge`] with figures when the scene does not fit one buffer of the device, or the rays do
     /// not fit one buffer or one dispatch (4,194,240 with WebGPU's default limits); and what the device can suffer.
     pub async fn plan(&self, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
@@ -80,6 +84,10 @@ impl Scene {
             let message = "queries are encoded on a GPU, and this scene is on the CPU engine or one of pairs";
             return Err(Error::Usage(message.into()));
         };
-        CastPlan::new(gpu, spheres, question, most_rays, query).await
+        if question == Question::Approach {
+            self.check_round("nearest passes")?;
+        }
+        let range = self.options.time_range;
+        CastPlan::new(gpu, spheres, &self.host, range, question, most_rays, query).await
     }
 }

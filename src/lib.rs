@@ -81,6 +81,7 @@ mod ellipsoid;
 pub mod emit;
 mod encode;
 mod error;
+mod estimate;
 pub mod exact;
 mod extras;
 #[cfg(feature = "files")]
@@ -115,7 +116,8 @@ pub use encode::Question;
 pub use error::{Error, Result};
 pub use glam;
 pub use gpu::adapters::{required_features, required_limits};
-pub use gpu::encode::{CastPass, CastPlan};
+pub use gpu::bound::CastPass;
+pub use gpu::encode::CastPlan;
 pub use gpu::probe::Probe;
 pub use query::{Ends, Inside, Motion, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Holders, Interval, NO_SPHERE, Ray, Sphere};

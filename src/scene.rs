@@ -11,6 +11,7 @@ use crate::builder::Builder;
 use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
+use crate::estimate::Load;
 use crate::extras::Extras;
 use crate::gpu::gather::{Naive, Records, Words};
 use crate::gpu::plan::Way;
@@ -92,16 +93,17 @@ impl Scene {
             let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
             return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
         }
-        device.admit("the scene", spheres.len() as u64, 0)?;
+        let load = Load::of(&given, 0, pairwise);
+        device.admit("the scene", &load)?;
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
-        check_memory("the scene", here.estimate_bytes(spheres.len() as u64, 0))?;
+        check_memory("the scene", here.bytes(&load))?;
         let given = Given::new(&given, Columns::default(), span)?;
         let gpu = match &device.engine {
             Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
         };
-        let host = Arc::new(CpuScene::beside(gpu.is_some(), &given, pairwise)?);
+        let host = Arc::new(CpuScene::beside(gpu.is_some(), given, pairwise)?);
         Ok(Self { device: device.clone(), host, gpu, options: *options, watch: Watch::default() })
     }
 
@@ -357,10 +359,17 @@ impl Scene {
         }
         rays.source.check()?;
         rays.extras.check(rays.len())?;
-        self.device.admit("scene and query", self.len() as u64, rays.len() as u64)?;
+        self.device.admit("scene and query", &self.load(rays.len() as u64))?;
         let span = self.host.columns.velocities.as_ref().map(|_| self.options.time_range);
         let extras = self.moving(rays.extras, query);
         Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
+    }
+
+    /// How much there is of what.
+    fn load(&self, rays: u64) -> Load {
+        let (columns, pairwise) = (&self.host.columns, self.host.pairwise);
+        let (masked, moving) = (columns.masks.is_some(), columns.velocities.is_some());
+        Load { spheres: self.len() as u64, rays, masked, moving, mapped: columns.maps.is_some(), pairwise }
     }
 
     /// What rays bring along, once it says whether spheres move while they travel.

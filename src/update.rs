@@ -42,13 +42,14 @@ impl Scene {
         let spheres = given.records;
         same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
         let given = Given::new(&given, self.host.columns.clone(), self.options.time_range)?;
-        let host = CpuScene::beside(self.gpu.is_some(), &given, self.host.pairwise)?;
         let mut quality_loss = 0.0;
+        let mut moved = None;
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            let (moved, loss) = gpu.moved(device, &given, self.options.builder).await?;
-            self.gpu = Some(Arc::new(moved));
-            quality_loss = loss as f32;
+            let (scene, loss) = gpu.moved(device, &given, self.options.builder).await?;
+            (moved, quality_loss) = (Some(Arc::new(scene)), loss as f32);
         }
+        let host = CpuScene::beside(moved.is_some(), given, self.host.pairwise)?;
+        self.gpu = moved;
         self.host = Arc::new(host);
         Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })
     }

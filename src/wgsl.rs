@@ -99,7 +99,8 @@ programs! {
     COVERAGE_ROWS = "coverage_rows": "angles", "caps", "cones", "coverage", "coverage_rows";
     NAIVE = "naive": "records", "pairs", "still", "solve", "decide", "cast", "naive";
     EMIT = "emit": "records", "pairs", "emit";
-    ADMIT = "admit": "records", "task", "admit";
+    ADMIT = "admit": "records", "task", "usable", "admit";
+    ADMIT_MOVING = "admit_moving": "records", "task", "usable", "admit_moving";
     DELIVER = "deliver": "records", "task", "deliver";
     PROBE = "probe": "records", "pairs", "still", "solve", "probe";
     TREE_KEYS = "tree_keys": "records", "pairs", "tree", "tree_frame", "tree_keys";
@@ -179,6 +180,6 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
         layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),
-        layout!(Task: count, rays_at, out_at, status_at, width, approach),
+        layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, relative),
     ]
 }

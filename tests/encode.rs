@@ -1,12 +1,14 @@
 //! Queries in the caller's own commands: the same bytes as the ordinary calls, and nothing wrong left on the caller's device.
 
 mod common;
+#[path = "encode/moving.rs"]
+mod moving;
 
 use common::Numbers;
 use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{
-    Device, Ends, Error, Hit, Inside, OnBad, Precision, Query, Question, Ray, Scene, SceneOptions, Sphere, Touch,
-    blocking, required_features, required_limits,
+    Device, Ends, Error, Hit, Inside, OnBad, Precision, Query, Question, Ray, Rays, Scene, SceneOptions, Sphere,
+    Spheres, Touch, blocking, required_features, required_limits,
 };
 
 const QUESTIONS: [Question; 4] = [Question::Closest, Question::Interval, Question::Approach, Question::Occluded];
@@ -79,6 +81,19 @@ impl Own {
         query: &Query,
         at: usize,
     ) -> (Vec<u32>, [u32; 4]) {
+        self.encoded_at(scene, question, rays, None, query, at)
+    }
+
+    /// The same with times: as many as rays, or one.
+    fn encoded_at(
+        &self,
+        scene: &Scene,
+        question: Question,
+        rays: &[Ray],
+        times: Option<&[f32]>,
+        query: &Query,
+        at: usize,
+    ) -> (Vec<u32>, [u32; 4]) {
         const UNTOUCHED: u32 = 0xabcd_ef01;
         let words = words_of(question, rays.len());
         let given = self.filled(at, bytemuck::cast_slice(rays));
@@ -87,8 +102,17 @@ impl Own {
         // Room for more than there is.
         let plan = blocking::plan(scene, question, rays.len() as u64 + 7, query).unwrap();
         let slice = |buffer| wgpu::Buffer::slice(buffer, at as u64..);
-        let pass =
-            blocking::bind(&plan, rays.len() as u64, slice(&given), slice(&out), Some(status.slice(8..24))).unwrap();
+        let (count, counts) = (rays.len() as u64, Some(status.slice(8..24)));
+        let pass = match times {
+            None => blocking::bind(&plan, count, slice(&given), slice(&out), counts),
+            Some(times) => {
+                let timed = self.filled(at + 4, bytemuck::cast_slice(times));
+                let from = at as u64 + 4;
+                let timed = timed.slice(from..from + 4 * times.len() as u64);
+                blocking::bind_at(&plan, count, slice(&given), timed, slice(&out), counts)
+            }
+        }
+        .unwrap();
         let made = self.ours.buffers_made();
         let mut encoder = self.device.create_command_encoder(&Default::default());
         pass.encode(&mut encoder);
@@ -126,7 +150,8 @@ fn words_of(question: Question, rays: usize) -> usize {
 }
 
 /// What the ordinary call answers: words, and the counts that a status has but for undone rays.
-fn ordinary(scene: &Scene, question: Question, rays: &[Ray], query: &Query) -> (Vec<u32>, [u32; 3]) {
+fn ordinary<'a>(scene: &Scene, question: Question, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
+    let rays = rays.into();
     let query = &Query { on_bad: OnBad::Skip, ..*query };
     let (words, report) = match question {
         Question::Closest => {
@@ -150,9 +175,24 @@ fn ordinary(scene: &Scene, question: Question, rays: &[Ray], query: &Query) -> (
 }
 
 fn compare(own: &Own, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {
-    for question in QUESTIONS {
-        let (expected, [bad, beyond, hits]) = ordinary(scene, question, rays, query);
-        let (found, counts) = own.encoded(scene, question, rays, query, at);
+    compare_at(own, scene, &QUESTIONS, rays, None, query, at);
+}
+
+fn compare_at(
+    own: &Own,
+    scene: &Scene,
+    questions: &[Question],
+    rays: &[Ray],
+    times: Option<&[f32]>,
+    query: &Query,
+    at: usize,
+) {
+    for &question in questions {
+        // One for all, or each its own.
+        let each: Option<Vec<f32>> = times.map(|times| (0..rays.len()).map(|i| times[i % times.len()]).collect());
+        let timed = each.as_ref().map_or(Rays::from(rays), |each| Rays::from(rays).times(each));
+        let (expected, [bad, beyond, hits]) = ordinary(scene, question, timed, query);
+        let (found, counts) = own.encoded_at(scene, question, rays, times, query, at);
         let what = format!("{question:?}, {} rays at {at}, {} spheres, {query:?}", rays.len(), scene.len());
         // From a stretch far beyond the scene all spheres are as near: a walk for the nearest pass may not come to an end.
         let unfinished = |words: &[u32]| f32::from_bits(words[0]).is_nan() && words[2] == u32::MAX;
@@ -400,7 +440,7 @@ fn what_cannot_be_encoded_is_refused() {
             says(bind(1, &given, 2, &out, 0), &["the rays", "byte 2", "multiple of 4"]);
             says(bind(1, &plain, 0, &out, 0), &["the rays", "STORAGE", "COPY_DST"]);
             says(bind(1, &given, 0, &plain, 0), &["the answers", "STORAGE"]);
-            says(bind(1, &given, 0, &given, 0), &["three buffers"]);
+            says(bind(1, &given, 0, &given, 0), &["a buffer of their own"]);
             says(bind(1, &foreign, 0, &out, 0), &["cannot be bound", "Device"]);
             says(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
             says(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
@@ -408,7 +448,7 @@ fn what_cannot_be_encoded_is_refused() {
                 blocking::bind(&plan, 1, given.slice(..), out.slice(..), Some(status)).map(|_| ())
             };
             says(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
-            says(counted(out.slice(..)), &["three buffers"]);
+            says(counted(out.slice(..)), &["a buffer of their own"]);
         });
         // And the device still answers.
         let expected = blocking::closest(&scene, &rays(100), &query).unwrap();
@@ -423,7 +463,7 @@ fn masks_of_the_scene_count_in_an_encoded_query() {
     let masks: Vec<u32> = (0..TREE as u32).map(|id| id % 3).collect();
     let query = Query::default();
     for own in own(|_| {}) {
-        let masked = umbracast::Spheres::from(&spheres).masks(&masks);
+        let masked = Spheres::from(&spheres).masks(&masks);
         let scene = blocking::scene(&own.ours, masked, &SceneOptions::default()).unwrap();
         let expected = blocking::closest(&scene, &rays, &query).unwrap();
         assert!(expected.iter().all(|hit| !hit.is_hit() || hit.id % 3 != 0));

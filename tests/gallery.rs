@@ -108,18 +108,36 @@ fn ten_thousand_moonlets() {
     render("render systems/ring.toml", "ring.png");
 }
 
-#[test]
-fn a_plot_of_a_query() {
+/// Plots a query with the README's arguments.
+fn plot(arguments: &str, name: &str) {
     let folder = Folder::new();
     let done = program()
-        .args("cast systems/samples/balls.csv --sensor systems/samples/fan.toml -q --device cpu".split(' '))
-        .args(["-o".as_ref(), folder.path("returns.npz").as_os_str()])
-        .args(["--plot".as_ref(), folder.path("plot.png").as_os_str()])
+        .args(arguments.split(' '))
+        .args(["-q", "--device", "cpu", "-o"])
+        .arg(folder.path("answers.npz"))
+        .arg("--plot")
+        .arg(folder.path(name))
         .current_dir(root())
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    guard("plot.png", &folder.path("plot.png"));
+    guard(name, &folder.path(name));
+}
+
+#[test]
+fn a_plot_of_a_query() {
+    plot("cast systems/samples/balls.csv --sensor systems/samples/fan.toml", "plot.png");
+}
+
+#[test]
+fn shots_at_what_moves() {
+    let at = "--motion with-ray --time-range 0,5";
+    plot(&format!("cast systems/samples/circling.csv systems/samples/shots.csv {at}"), "shots.png");
+}
+
+#[test]
+fn all_that_rays_go_through() {
+    plot("cast systems/samples/pebbles.csv systems/samples/comb.csv --query all", "chords.png");
 }
 
 /// Runs an example that writes one file.
@@ -169,8 +187,8 @@ fn every_picture_has_its_system_and_its_place_in_the_readme() {
     for system in &systems {
         assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
     }
-    // Not of systems: one of an example, one of a query.
-    pictures.retain(|picture| picture != "seed-002" && picture != "plot");
+    // Not of systems: one of an example, three of queries.
+    pictures.retain(|picture| !["seed-002", "plot", "shots", "chords"].contains(&&**picture));
     assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
     let bytes: u64 =
         std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();

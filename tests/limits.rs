@@ -4,7 +4,11 @@
 mod common;
 
 use common::{Numbers, devices};
-use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere, blocking};
+use umbracast::glam::Vec3;
+use umbracast::{
+    Device, DeviceOptions, Ellipsoid, Ellipsoids, Error, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere,
+    Spheres, blocking,
+};
 
 /// The same devices with other limits.
 fn limited(limits: Limits) -> Vec<Device> {
@@ -210,6 +214,45 @@ fn what_exceeds_the_memory_is_refused_with_figures() {
         assert!(blocking::closest(&scene, &rays(10), &Query::default()).is_ok());
         let many = blocking::closest(&scene, &rays(1 << 17), &Query::default());
         assert!(matches!(many, Err(Error::TooLarge { .. })), "{}", device.name());
+    }
+}
+
+#[test]
+fn what_is_beside_spheres_counts_too() {
+    let list = cloud(20_000, 0.1);
+    let count = list.len() as u64;
+    let (masks, velocities) = (vec![1; list.len()], vec![Vec3::X; list.len()]);
+    let ellipsoids = Ellipsoids::new(list.iter().map(|s| Ellipsoid::new(s.center, [0.1, 0.2, 0.3])));
+    let (spheres, stretched) = (Spheres::from(&list), Spheres::from(&ellipsoids));
+    for (i, device) in devices().iter().enumerate() {
+        let plain = device.estimate_bytes(count, 0);
+        assert_eq!(device.estimate_bytes_of(spheres, 0), plain);
+        // At the least: on the host, and on a GPU or in the leaves.
+        for (given, here, gpu, leaves) in [
+            (spheres.masks(&masks), 4, 4, 4),
+            (spheres.velocities(&velocities), 12, 32, 36),
+            (spheres.velocities(&velocities).masks(&masks), 16, 32, 40),
+            (stretched, 76, 108, 4),
+            (stretched.velocities(&velocities).masks(&masks), 92, 108, 8),
+        ] {
+            let asked = device.estimate_bytes_of(given, 0);
+            let least = plain + count * (here + if device.is_cpu() { leaves } else { gpu });
+            assert!(asked >= least, "{}: {asked} for {least}", device.name());
+            let within = |memory: u64| {
+                let mut limits = Limits::default();
+                limits.memory = memory;
+                let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+                blocking::scene(&device, given, &SceneOptions::default())
+            };
+            match within(asked - 1).map(|_| ()) {
+                Err(Error::TooLarge { asked: told, allowed, .. }) => assert_eq!((told, allowed), (asked, asked - 1)),
+                other => panic!("{}: {other:?}", device.name()),
+            }
+            // What is held is counted by every query, and fits where no ray does.
+            let scene = within(asked).unwrap();
+            let refused = blocking::closest(&scene, &rays(1000), &Query::default());
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{}: {refused:?}", device.name());
+        }
     }
 }
 

@@ -84,6 +84,39 @@ fn the_cpu_engine_agrees() {
 }
 
 #[test]
+fn every_gpu_agrees_about_ellipsoids() {
+    let folder = Folder::new();
+    let mut state = 5_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let mut row = |sizes: &[f32]| sizes.iter().map(|size| (size * random()).to_string()).collect::<Vec<_>>().join(",");
+    // A ball, a needle and a disc in turn; many, so that there is a tree.
+    let radii = ["0.5,0.5,0.5", "1.5,0.01,0.01", "0.01,1,0.75"];
+    let line = |i: usize| [&row(&[9.0; 3]), radii[i % 3], &row(&[1.0; 4]), &row(&[1.0; 3])].join(",") + "\n";
+    let ellipsoids: String = (0..3000).map(line).collect();
+    folder.write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz,vx,vy,vz\n{ellipsoids}"));
+    let rays: String =
+        (0..2000).map(|i| format!("{},{},0,1,{}\n", row(&[9.0; 3]), row(&[9.0; 3]), 0.5 * (i % 3) as f32)).collect();
+    folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time\n{rays}"));
+    for (precision, motion, query) in [
+        ("fast", "at-time", "closest"),
+        ("fast", "with-ray", "all"),
+        ("standard", "with-ray", "closest"),
+        ("standard", "at-time", "interval"),
+        ("standard", "at-time", "occluded"),
+        ("standard", "with-ray", "count"),
+        ("standard", "at-time", "nearest --k 2"),
+    ] {
+        let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
+        let done = folder.right(&format!("cast e.csv r.csv -o out.npz {arguments} --json"));
+        let told: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+        assert_eq!(told["rays"], 2000, "{arguments}: {told}");
+    }
+}
+
+#[test]
 fn who_holds_a_point_when() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
@@ -141,8 +174,15 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
     let done = folder.right("cast e.csv r.csv -o out.csv --origin auto");
     assert!(done.errors.contains("origin 5,0,0"), "{}", done.errors);
     folder.write("p.csv", "x,y,z\n0,0,2.5\n2.5,0,0\n");
-    folder.right("contains e.csv p.csv -o out.csv -q --precision standard");
-    assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
+    // Nobody has to say that it cannot be exact; who asks for that is refused.
+    for precision in ["", " --precision standard", " --precision fast"] {
+        let done = folder.right(&format!("contains e.csv p.csv -o out.csv --json --compare{precision}"));
+        assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
+        let word = precision.rsplit(' ').next().filter(|word| !word.is_empty()).unwrap_or("standard");
+        assert!(done.output.contains(&format!("\"precision\":\"{word}\"")), "{}", done.output);
+    }
+    let refused = folder.run("contains e.csv p.csv -o out.csv --precision exact");
+    assert!(refused.code == 3 && refused.errors.contains("the scene holds ellipsoids"), "{}", refused.errors);
     // What is asked of spheres alone.
     folder.write("out.csv", "before").write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
     for (arguments, code, words) in [
@@ -153,9 +193,7 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
             "cannot promise precision 'exact': the scene holds ellipsoids; use fast or standard",
         ),
         ("wide.csv", 2, "rays with a radius are for spheres: this scene holds ellipsoids"),
-        ("r.csv --compare", 2, "--compare is for spheres: e.csv holds ellipsoids (columns rx,ry,rz)"),
-        ("r.csv --plot p.png", 2, "--plot is for spheres: e.csv holds ellipsoids"),
-        ("r.csv --with normal", 2, "--with is for spheres: e.csv holds ellipsoids"),
+        ("r.csv --with normal", 2, "--with is for spheres: e.csv holds ellipsoids (columns rx,ry,rz)"),
     ] {
         let done = folder.run(&format!("cast e.csv -o out.csv {arguments}"));
         assert_eq!((done.code, folder.text("out.csv")), (code, "before".into()), "{arguments}: {}", done.errors);
@@ -200,7 +238,6 @@ fn what_cannot_be_told_is_refused() {
         ("cast s.csv r.csv -o out.csv --time-range 0,inf", &["finite and in order"]),
         ("cast s.csv r.csv -o out.csv --time-range a,b", &["'a'"]),
         ("cast s.csv r.csv -o out.csv --motion fast", &["at-time", "with-ray"]),
-        ("cast s.csv r.csv -o out.csv --plot p.png", &["--plot draws spheres at rest"]),
         ("cast still.csv r.csv -o out.csv --segments", &["'ox'", "x1,y1,z1,x2,y2,z2"]),
         ("cast still.csv r.csv -o out.csv --segments --toward 0,0,0", &["--segments", "--toward"]),
         ("contains s.csv r.csv -o out.csv", &["column 'ox'"]),

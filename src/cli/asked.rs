@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, Column, ListWriter, RayBatches};
+use umbracast::files::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches};
 use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
-use super::plot::{Legend, Plot, Plotted};
+use super::plot::{LISTED, Legend, Plot, Plotted};
 
 /// A query.
 pub(crate) trait Asked {
@@ -23,12 +23,12 @@ pub(crate) trait Asked {
     const FIRST: usize = RayBatches::BATCH;
 
     /// What the colours of a plot mean.
-    const LEGEND: Legend = &[];
+    const LEGEND: Legend;
 
     fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
-    /// Shows a plot a part of the rays and what was found; lists are not drawn.
-    fn look(_plot: &mut Plot<'_>, _rays: Rays<'_>, _found: &Self::Found) {}
+    /// Shows a plot a part of the rays, what is beside them from a number on, and what was found.
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Self::Found);
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
     /// Spheres met, where that was asked.
@@ -66,8 +66,8 @@ impl<T: EachAsked> Asked for Each<T> {
     fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
         AnswerWriter::create_with(path, self.0.clone())
     }
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, found: &Answer<T>) {
-        plot.look(rays, found);
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Answer<T>) {
+        plot.look(rays, beside, found);
     }
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<T>> {
         T::ask(scene, rays, query)
@@ -107,6 +107,7 @@ impl Asked for Listed {
     const BYTES: u64 = (size_of::<u64>() + size_of::<Interval>()) as u64;
     const PARTS: bool = true;
     const FIRST: usize = 1 << 14;
+    const LEGEND: Legend = LISTED;
 
     fn create(&self, path: &Path) -> Result<ListWriter> {
         ListWriter::create(path)
@@ -116,6 +117,9 @@ impl Asked for Listed {
             None => blocking::all(scene, rays, query),
             Some(k) => blocking::nearest(scene, rays, k, query),
         }
+    }
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Lists) {
+        plot.look_at_lists(rays, beside, found);
     }
     fn compare(&self, input: &Input<'_>, found: &Lists, expected: &Lists) -> Comparison {
         input.compare_lists(found, expected, self.most)

@@ -211,6 +211,7 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
         Ok(to)
     })?;
     let speed = asked(input, out, "Bullet's speed, in a frame", "3", speed)?;
+    let wide = asked(input, out, "Bullet's radius, 0 for a point", "0", radius)?;
     let center = asked(input, out, "Sphere's center x,y,z", "4,4,0", point)?;
     let radius = asked(input, out, "Sphere's radius", "4", |text| {
         let given: Vec<Given> = numbers(text, "r", &[1])?;
@@ -218,9 +219,12 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
         Sphere::new(center.0, r).check().map_err(|e| said(&e))?;
         if r == 0.0 { Err(FLAT.into()) } else { Ok((r, changed(&given))) }
     })?;
+    let velocity = asked(input, out, "Sphere's velocity vx,vy,vz, in a frame", "0,0,0", velocity)?;
     let sphere = GivenSphere(Sphere::new(center.0, radius.0), center.1 + radius.1);
+    // A point and a sphere at rest are told of as such.
+    let (wide, velocity) = (Some(&wide).filter(|r| r.0 > 0.0), Some(&velocity).filter(|v| v.0 != Vec3::ZERO));
     // Nothing is left to be refused.
-    One::new(&from, &to, &speed, &sphere, (None, None)).ok()
+    One::new(&from, &to, &speed, &sphere, (wide, velocity)).ok()
 }
 
 /// Asks until the answer can be used; none when there is no more input. Numbers may be apart by commas or by spaces.
@@ -265,25 +269,50 @@ mod tests {
 
     #[test]
     fn what_is_left_empty_is_as_it_was_shown() {
-        let (list, said, whole) = told("\n\n\n\n\n\n");
+        let (list, said, whole) = told("\n\n\n\n\n\n\n\n");
         assert!(whole);
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].bullet, Bullet::new([0.0; 3], [4.0; 3], 3.0));
         assert_eq!(list[0].sphere, Sphere::new([4.0, 4.0, 0.0], 4.0));
-        for words in ["x,y,z [0,0,0]: ", "towards x,y,z [4,4,4]: ", "frame [3]: ", "x,y,z [4,4,0]: ", "radius [4]: "] {
+        assert_eq!((list[0].radius, list[0].velocity), (None, None));
+        for words in [
+            "x,y,z [0,0,0]: ",
+            "towards x,y,z [4,4,4]: ",
+            "frame [3]: ",
+            "0 for a point [0]: ",
+            "x,y,z [4,4,0]: ",
+            "Sphere's radius [4]: ",
+            "vx,vy,vz, in a frame [0,0,0]: ",
+        ] {
             assert!(said.contains(words), "{words}: {said}");
         }
     }
 
     #[test]
+    fn balls_are_shot_at_what_moves() {
+        let (list, _, whole) = told("0 0 0\n1 0 0\n2\n0.5\n10 0 0\n1\n-1 0 0\n\n");
+        assert!(whole);
+        assert_eq!((list[0].radius, list[0].velocity), (Some(0.5), Some(Vec3::new(-1.0, 0.0, 0.0))));
+        // Surfaces come nearer by 3 a frame, from 8.5 apart.
+        assert_eq!(list[0].leg().unwrap().frames, (8.5_f64 / 3.0) as f32);
+    }
+
+    #[test]
     fn wrong_answers_are_asked_for_again() {
-        let answers = "1 2\n1 2 x\n1 2 nan\n1 2 3\n1,2,3\n7, 2 3\n0\n-1\n2\n9 2 3\n-1\n0\ninf\n1\nperhaps\ny\n1,1,1\n";
+        let answers = "1 2\n1 2 x\n1 2 nan\n1 2 3\n1,2,3\n7, 2 3\n0\n-1\n2\nwide\n-2\ninf\n0.25\n9 2 3\n-1\n0\ninf\n1\n1 2\n\
+                       1 nan 1\n0 1 0\nperhaps\ny\n1,1,1\n";
         let (list, said, whole) = told(answers);
         assert!(!whole, "the second one was not all said");
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].bullet, Bullet::new([1.0, 2.0, 3.0], [7.0, 2.0, 3.0], 2.0));
         assert_eq!(list[0].sphere, Sphere::new([9.0, 2.0, 3.0], 1.0));
+        assert_eq!((list[0].radius, list[0].velocity), (Some(0.25), Some(Vec3::Y)));
         for words in [
+            "radius is 'wide': expected a number",
+            "radius is -2: a radius must be finite and not negative",
+            "radius is inf: a radius must be finite",
+            "there are 2 numbers: expected 3, vx,vy,vz",
+            "vy is NaN: a velocity must be finite",
             "there are 2 numbers: expected 3, x,y,z",
             "z is 'x': expected a number",
             "z is NaN: a start must be finite",

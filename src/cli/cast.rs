@@ -182,7 +182,8 @@ pub(crate) struct CastArgs {
 
     /// Also draw a picture: spheres, rays and where they meet, for looking for what is wrong with a scene (.png)
     ///
-    /// Of more than 2,000 rays every so many are drawn, and of more than 200,000 spheres.
+    /// Of more than 2,000 rays every so many are drawn, of more than 200,000 spheres, and the first 256 spheres that a ray lists. What
+    /// moves is drawn where rays meet it, and its way, in time, from faint to strong.
     #[arg(long, value_name = "FILE.png")]
     pub(crate) plot: Option<PathBuf>,
 
@@ -259,10 +260,6 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     if !args.with.is_empty() && !matches!(args.query, Ask::Closest) {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with describes the hits of --query closest: {asked} has none")));
-    }
-    if args.plot.is_some() && matches!(args.query, Ask::All | Ask::Nearest) {
-        let asked = args.query.word();
-        return Err(Error::Usage(format!("--plot draws one answer a ray: --query {asked} has many")));
     }
     if let Some((i, _)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
         return Err(Error::Usage(format!("--with says the same twice, at {} of {}", i + 1, args.with.len())));

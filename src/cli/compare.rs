@@ -1,14 +1,17 @@
 //! `--compare`: the same question to the CPU engine, the differences counted, and the policy that says which of them
 //! break a promise.
 
+mod line;
 mod lists;
 
 use std::fmt;
 
 use serde::Serialize;
 use umbracast::files::Beside;
-use umbracast::glam::{DVec3, Vec3};
-use umbracast::{Approach, Hit, Inside, Interval, Motion, Precision, Query, Ray, Sphere};
+use umbracast::glam::DVec3;
+use umbracast::{Approach, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Sphere};
+
+use line::{Line, U};
 
 /// What two devices answered differently.
 #[derive(Debug, Default, Serialize)]
@@ -56,6 +59,7 @@ impl std::ops::AddAssign for Comparison {
 /// * `standard` promises at most 3 wrong flags in 10,000 rays, rays with an end within a few ulp of a root aside. Fewer
 ///   than 10,000 rays count as 10,000: a handful of tangents proves nothing.
 /// * `fast` promises flags outside a band around tangency, 32 u (E + r) wide; inside it they are reported, however many.
+/// * Of an ellipsoid the same is promised where it is a ball, but for what moving it by 2⁻⁴² of its distance would do.
 /// * Both promise every `t` within its bound, and ids unless two `t` lie within the sum of theirs.
 pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
     let (doubtless, allowed) = match precision {
@@ -116,13 +120,13 @@ pub(crate) struct Bounds {
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) spheres: &'a [Sphere],
+    /// What is beside them: how they move, and how they are stretched.
+    pub(crate) held: Option<&'a Beside>,
     pub(crate) rays: &'a [Ray],
     /// The number of the first of them in the whole input.
     pub(crate) first: u64,
     pub(crate) query: &'a Query,
     pub(crate) pairwise: bool,
-    /// How spheres move, if they do.
-    pub(crate) velocities: Option<&'a [Vec3]>,
     /// What is beside the rays, from number `begin` on.
     pub(crate) beside: Option<(&'a Beside, usize)>,
 }
@@ -138,6 +142,8 @@ pub(crate) struct Pair<'a> {
     relative: bool,
     /// The ray's.
     radius: f64,
+    /// What it is in the sphere's place.
+    ellipsoid: Option<Ellipsoid>,
 }
 
 impl<'a> Input<'a> {
@@ -148,11 +154,13 @@ impl<'a> Input<'a> {
             let (beside, begin) = self.beside?;
             column(beside)?.get(begin + (number - self.first) as usize).copied().map(f64::from)
         };
-        let relative = self.velocities.is_some() && self.query.motion == Motion::WithRay;
-        let velocity = self.velocities.and_then(|all| all.get(id as usize)).map_or(DVec3::ZERO, |v| v.as_dvec3());
+        let velocities = self.held.and_then(|held| held.velocities.as_deref());
+        let relative = velocities.is_some() && self.query.motion == Motion::WithRay;
+        let velocity = velocities.and_then(|all| all.get(id as usize)).map_or(DVec3::ZERO, |v| v.as_dvec3());
         let time = column(|beside| beside.times.as_ref()).filter(|_| !relative).unwrap_or(0.0);
         let radius = column(|beside| beside.radii.as_ref()).unwrap_or(0.0);
-        Some(Pair { ray, sphere, velocity, time, relative, radius })
+        let ellipsoid = self.held.and_then(|held| held.ellipsoid(id as usize, sphere));
+        Some(Pair { ray, sphere, velocity, time, relative, radius, ellipsoid })
     }
 }
 
@@ -264,64 +272,6 @@ impl<'a> Input<'a> {
             Inside::Exit if enter < ray.t_min => exit,
             _ => enter,
         })
-    }
-}
-
-/// A ray and a sphere in f64, for bounds: exact enough to say how exact f32 can be.
-struct Line {
-    /// Centre to origin.
-    offset: DVec3,
-    direction: DVec3,
-    radius: f64,
-    /// How far pairs of f32 may put the centre of what moves elsewhere.
-    noise: f64,
-}
-
-/// Half a step of f32, relative.
-const U: f64 = 1.0 / (1 << 24) as f64;
-
-impl Line {
-    /// As the sphere sees the ray; a ray with a radius meets a larger one.
-    fn new(pair: &Pair<'_>) -> Self {
-        let Pair { ray, sphere, velocity, time, relative, radius } = *pair;
-        let (origin, center, way) = (ray.origin.as_dvec3(), sphere.center.as_dvec3(), velocity * time);
-        let moved = way != DVec3::ZERO;
-        let size = origin.abs().element_sum() + center.abs().element_sum() + way.abs().element_sum();
-        Self {
-            offset: origin - (center + way),
-            direction: ray.direction.as_dvec3() - if relative { velocity } else { DVec3::ZERO },
-            radius: f64::from(sphere.radius) + radius,
-            noise: if moved { (-45.0_f64).exp2() * size } else { 0.0 },
-        }
-    }
-
-    /// Half the chord, squared; negative when the line passes by.
-    fn half_chord_squared(&self) -> f64 {
-        let foot = self.offset - self.offset.dot(self.direction) / self.direction.length_squared() * self.direction;
-        self.radius * self.radius - foot.length_squared()
-    }
-
-    fn roots(&self) -> Option<[f64; 2]> {
-        let (h2, length) = (self.half_chord_squared(), self.direction.length());
-        let center = -self.offset.dot(self.direction) / (length * length);
-        // A line that passes within the rounding of f64 still touches for this purpose.
-        let h2 = if h2.abs() <= 1e-12 * self.radius * self.radius { h2.max(0.0) } else { h2 };
-        (h2 >= 0.0).then(|| [center - h2.sqrt() / length, center + h2.sqrt() / length])
-    }
-
-    /// How far a root may be off. `fast`: 32u (E + r + E·r/h) / |d|. Else, and for `exact` as an upper limit of what
-    /// devices could disagree about: 8u (|t|·|d| + r·r/h) / |d|.
-    fn bound(&self, precision: Precision, t: f64) -> f64 {
-        let (e, r, length) = (self.offset.length(), self.radius, self.direction.length());
-        let h = self.half_chord_squared().max(0.0).sqrt();
-        if h == 0.0 {
-            return f64::INFINITY;
-        }
-        let noise = self.noise * (1.0 + r / h);
-        match precision {
-            Precision::Fast => (32.0 * U * (e + r + e * r / h) + noise) / length,
-            _ => (8.0 * U * (t.abs() * length + r * r / h) + noise) / length,
-        }
     }
 }
 

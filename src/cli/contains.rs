@@ -19,8 +19,8 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
-  .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: at time t they are at x + t vx and so on. Points: x,y,z,
-        optional time. Both: optional mask (a point looks only at spheres whose mask shares a bit with its own), points
+  .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: at time t they are at x + t vx and so on; of ellipsoids
+        rx,ry,rz instead of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z, optional time. Both: optional mask (a point looks only at spheres whose mask shares a bit with its own), points
         also skip_id. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
 OUT is .npz, .csv or .parquet and has a row a point:
@@ -65,9 +65,10 @@ pub(crate) struct ContainsArgs {
         ("skip", "say that nothing holds them, and count them", OnBad::Skip),
     ]), default_value = "refuse")]
     on_bad: OnBad,
-    /// How exact the answer is: `exact` costs little here
-    #[arg(long, value_parser = precisions(), default_value = "exact")]
-    precision: Precision,
+    /// How exact the answer is: `exact` costs little here; what ellipsoids hold is never told so [default: exact; of ellipsoids
+    /// standard]
+    #[arg(long, value_parser = precisions())]
+    precision: Option<Precision>,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
@@ -105,14 +106,15 @@ impl ContainsArgs {
 }
 
 pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
-    let query = Query { on_bad: args.on_bad, ..Query::at(args.precision) };
     // What can be refused at once is refused before a device is opened, the cheapest first.
     check_output(&args.output, &[&args.spheres, &args.points])?;
     let points = RayFile::<[f32; 3]>::open(&args.points)?;
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
     let range = args.range(spheres.beside.velocities.is_some())?;
+    let own = if spheres.beside.stretches() { Precision::Standard } else { Precision::Exact };
+    let query = Query { on_bad: args.on_bad, ..Query::at(args.precision.unwrap_or(own)) };
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
-    let device = blocking::open(&args.device.options(args.precision))?;
+    let device = blocking::open(&args.device.options(query.precision))?;
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = Watch::new();
@@ -154,7 +156,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             sum.report = sum.report + found.report;
         }
     }
-    let broken = (judge.is_some() && sum.differ > 0 && args.precision == Precision::Exact)
+    let broken = (judge.is_some() && sum.differ > 0 && query.precision == Precision::Exact)
         .then(|| format!("{} answers differ from the CPU engine's", sum.differ));
     if broken.is_none() {
         // Answers that broke a promise are not handed on as if they had kept it.
@@ -163,7 +165,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     }
     let rounded = spheres.rounding.changed + points.rounding().changed;
     let output = broken.is_none().then_some(&*args.output);
-    let summary = sum.summary(&device, scene.len(), args, rounded, output);
+    let summary = sum.summary(&device, scene.len(), args, query.precision, rounded, output);
     if args.json {
         print_json(&summary)?;
     } else if !args.quiet {
@@ -186,6 +188,7 @@ impl Sum {
         device: &'a Device,
         spheres: usize,
         args: &ContainsArgs,
+        precision: Precision,
         rounded: u64,
         output: Option<&'a Path>,
     ) -> Summary<'a> {
@@ -193,7 +196,7 @@ impl Sum {
         Summary {
             device: device.name(),
             cpu: device.is_cpu(),
-            precision: args.precision.word(),
+            precision: precision.word(),
             spheres,
             points,
             inside: hits,

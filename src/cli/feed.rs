@@ -209,11 +209,6 @@ impl Feed {
         }
     }
 
-    /// Whether rays bring along what moves things or gives them a width.
-    pub(crate) fn moves(&self) -> bool {
-        self.beside().is_some_and(Beside::moves)
-    }
-
     /// More rays than there can be; none of a pipe.
     pub(crate) fn at_most(&self) -> Option<u64> {
         match self {

@@ -63,7 +63,6 @@ impl Files<'_> {
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
-        self.check_rest(spheres.beside.moves(), "columns vx,vy,vz")?;
         if spheres.beside.stretches() {
             self.check_round()?;
         }
@@ -75,7 +74,7 @@ impl Files<'_> {
         let rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
-        self.check_memory::<T>(&device, judge.as_ref(), count, &rays)?;
+        self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = Watch::new();
         let scene =
@@ -102,7 +101,11 @@ impl Files<'_> {
         let finish = || {
             if broken.is_none() {
                 // Drawn first: where it cannot be, there are no answers either.
-                plotted = sum.plot.as_ref().map(|plot| plot.write(&spheres.records)).transpose()?;
+                plotted = sum
+                    .plot
+                    .as_ref()
+                    .map(|plot| plot.write(&spheres, self.query.motion, self.args.time_range))
+                    .transpose()?;
                 self.finish::<T>(writer, &watch)?;
             }
             Ok(())
@@ -142,23 +145,13 @@ impl Files<'_> {
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
-    /// Refuses what is told of spheres at rest and of rays without a width alone.
-    fn check_rest(&self, moves: bool, what: &str) -> Result<()> {
-        if moves && self.args.plot.is_some() {
-            let said = format!("--plot draws spheres at rest and rays without a width alone, not what {what} say");
-            return Err(Error::Usage(said));
-        }
-        Ok(())
-    }
-
     /// Refuses what is not done with ellipsoids.
     fn check_round(&self) -> Result<()> {
-        let args = self.args;
-        let asked = [("--compare", args.compare), ("--plot", args.plot.is_some()), ("--with", !args.with.is_empty())];
-        asked.into_iter().find(|(_, asked)| *asked).map_or(Ok(()), |(option, _)| {
-            let spheres = self.spheres.display();
-            Err(Error::Usage(format!("{option} is for spheres: {spheres} holds ellipsoids (columns rx,ry,rz)")))
-        })
+        if self.args.with.is_empty() {
+            return Ok(());
+        }
+        let spheres = self.spheres.display();
+        Err(Error::Usage(format!("--with is for spheres: {spheres} holds ellipsoids (columns rx,ry,rz)")))
     }
 
     /// Refuses, with figures, what this machine has no room for.
@@ -166,7 +159,7 @@ impl Files<'_> {
         &self,
         device: &Device,
         judge: Option<&Device>,
-        spheres: usize,
+        spheres: Spheres<'_>,
         rays: &Feed,
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
@@ -174,7 +167,7 @@ impl Files<'_> {
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 64 * batch;
         let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
             let answers = batch * T::BYTES;
-            sum.saturating_add(device.estimate_bytes(spheres as u64, batch)).saturating_add(answers)
+            sum.saturating_add(device.estimate_bytes_of(spheres, batch)).saturating_add(answers)
         });
         check_memory("the scene and batches of rays", asked)
     }
@@ -204,7 +197,6 @@ impl Files<'_> {
         let mut size = T::FIRST;
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
         while rays.next(watch)? {
-            self.check_rest(rays.moves(), "column time or radius")?;
             let first = sum.report.rays;
             let end = first + rays.rays(first).len() as u64;
             if self.args.pairwise && end > scene.len() as u64 {
@@ -228,14 +220,14 @@ impl Files<'_> {
                     let expected = asked.ask(judge, part, &self.query)?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);
                     let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
-                    let (spheres, velocities) = (&table.records[..], table.beside.velocities.as_deref());
+                    let (spheres, held) = (&table.records[..], Some(&table.beside));
                     let rays = &written;
-                    let input = compare::Input { spheres, rays, first, query, pairwise, velocities, beside };
+                    let input = compare::Input { spheres, held, rays, first, query, pairwise, beside };
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
                 writer.write(&found)?;
                 if let Some(plot) = &mut sum.plot {
-                    T::look(plot, part, &found);
+                    T::look(plot, part, beside, &found);
                 }
                 sum.report = sum.report + T::report(&found);
                 sum.met = T::met(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);

@@ -171,7 +171,7 @@ impl Frame {
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
         let wild = distance >= FAR;
         let foot = if wild { DVec3::ZERO } else { foot };
-        let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
+        let solve = flag_error(precision);
         let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
         let infinite = if wild { f64::INFINITY } else { 0.0 };
         let step = length * self.scale;
@@ -196,18 +196,34 @@ impl Frame {
 }
 
 impl Frame {
-    /// By how much more a sphere may be off a ray that brings something along: the ray's radius, and what its direction lacks, as far
-    /// away as spheres are. Where an ellipsoid is a ball, distances are longer by its slimness, and with them what a solve gets wrong;
-    /// back here that is no more than there.
-    pub(crate) fn growth(&self, ray: &Ray, extra: &Extra) -> f64 {
+    /// By how much more a sphere may be off a ray that brings something along, beside it and along it: the ray's radius, and what its
+    /// direction lacks, as far away as spheres are. Where an ellipsoid is a ball, distances are longer by its slimness, and with them
+    /// what a solve gets wrong; back here that is no more than there. Of the flag that is much only with [`Precision::Fast`]; a root
+    /// has f32's digits with any.
+    pub(crate) fn growth(&self, ray: &Ray, extra: &Extra, precision: Precision) -> Growth {
         if !extra.moves() && self.slimness == 0.0 {
-            return 0.0;
+            return Growth::default();
         }
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let low = DVec3::from_array(extra.low.map(f64::from)).length() / ray.direction.as_dvec3().length();
-        let off = low + 128.0 * U * self.slimness;
-        (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
+        let by = |solve: f64| {
+            let off = low + 4.0 * solve * self.slimness;
+            (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
+        };
+        Growth { beside: by(flag_error(precision)), along: by(flag_error(Precision::Fast)) }
     }
+}
+
+/// How much nearer a ray comes to everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Growth {
+    pub(crate) beside: f64,
+    pub(crate) along: f64,
+}
+
+/// What a solve may be wrong by about whether a line meets a sphere, as a share of r + |c − o|.
+pub(super) fn flag_error(precision: Precision) -> f64 {
+    if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 }
 }
 
 impl Line {

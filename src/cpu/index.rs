@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::held::Given;
 use crate::memory::room;
 use crate::records::Sphere;
-use crate::tree::{Item, Tree, WIDTH, tree_bytes};
+use crate::tree::{Item, Tree, WIDTH, places, tree_bytes};
 
 /// Up to so many spheres there is a sweep instead. Measured by `umbracast bench scenes` on 1 to 128 spheres in a cube, both ways in
 /// turn: the tree is 1.1 to 2 times as quick on one sphere, 1.5 to 3 times on more, see `output/bench`. One sphere needs no tree.
@@ -49,6 +49,18 @@ pub(crate) fn index_bytes(spheres: u64) -> u64 {
     } else {
         tree_bytes(spheres).saturating_add(spheres.saturating_mul(size_of::<Item>() as u64))
     }
+}
+
+/// The memory of what is laid beside the leaves, of spheres with masks, that move, or that are ellipsoids.
+pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool) -> u64 {
+    if spheres <= FEW as u64 {
+        return 0;
+    }
+    let each = |counts: bool, bytes: usize| if counts { bytes } else { 0 };
+    let place = each(masked, size_of::<u32>())
+        + each(moving || mapped, size_of::<f32>())
+        + each(moving && !mapped, size_of::<Ways>() / WIDTH);
+    places(spheres).saturating_mul(place as u64)
 }
 
 /// Set by [`crate::bench::use_tree`].

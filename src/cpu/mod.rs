@@ -16,6 +16,7 @@ mod lanes;
 #[macro_use]
 mod level;
 mod aim;
+mod aside;
 mod batch;
 mod fetch;
 pub(crate) mod lens;
@@ -49,7 +50,7 @@ pub(crate) use every::key_of;
 pub(crate) use fetch::fetch;
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
-pub(crate) use index::{index_bytes, sweep_only};
+pub(crate) use index::{index_bytes, laid_bytes, sweep_only};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 
@@ -102,25 +103,25 @@ fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
 impl CpuScene {
     /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
     /// longer to grow than it saves; pairs are looked up one by one.
-    pub(crate) fn beside(gpu: bool, given: &Given<'_>, pairwise: bool) -> Result<Self> {
+    pub(crate) fn beside(gpu: bool, given: Given<'_>, pairwise: bool) -> Result<Self> {
         let mut index = match gpu {
             _ if pairwise => Index::blocks(&[], Level::best())?,
             true => Index::blocks(given.bounds(), Level::best())?,
             false => Index::new(given.bounds(), Level::best())?,
         };
-        let columns = given.columns.clone();
+        let columns = &given.columns;
         index.frame_mut().slimness = columns.slimness().into();
         if let (Index::Tree(planted), Some(masks)) = (&mut index, &columns.masks) {
             planted.lay_masks(masks)?;
         }
         if let (Index::Tree(planted), true) = (&mut index, columns.change()) {
-            planted.lay_inner(given)?;
+            planted.lay_inner(&given)?;
         }
-        if let (Index::Tree(planted), Columns { velocities: Some(velocities), maps: None, .. }) = (&mut index, &columns)
+        if let (Index::Tree(planted), Columns { velocities: Some(velocities), maps: None, .. }) = (&mut index, columns)
         {
-            planted.lay_ways(given, velocities, given.span)?;
+            planted.lay_ways(&given, velocities, given.span)?;
         }
-        Ok(Self { columns, pairwise, ..Self::with(given.spheres, index)? })
+        Ok(Self { columns: given.columns, pairwise, ..Self::with(given.spheres, index)? })
     }
 
     fn with(spheres: &[Sphere], index: Index) -> Result<Self> {

@@ -72,7 +72,7 @@ pub(crate) fn search<V: Visitor>(
     precision: Precision,
 ) {
     let (mut line, mut ruler) = planted.frame.prepare(ray, precision);
-    ruler.grow(extra.map_or(0.0, |extra| planted.frame.growth(ray, extra)));
+    ruler.grow(extra.map_or(0.0, |extra| planted.frame.growth(ray, extra, precision).along));
     // From so far everything may be near.
     if line.floor == f32::INFINITY {
         return scene.show_all(ray, extra, visitor);

@@ -80,21 +80,24 @@ impl Met {
 }
 
 impl StreamRay {
-    /// Comes so much nearer to everything, in scaled units, along itself too. What is met for certain is so with that much to spare.
-    pub(crate) fn grow(&mut self, by: f32) {
-        if by > 0.0 {
-            let by = by * 1.000_001;
-            (self.near, self.far) = ((self.near - by).next_down(), (self.far + by).next_up());
-            (self.begin, self.end) = ((self.begin + by).next_up(), (self.end - by).next_down());
-            self.margin = (self.margin + by).next_up();
+    /// Comes so much nearer to everything, in scaled units, beside itself and along itself. What is met for certain is so with that
+    /// much to spare.
+    pub(crate) fn grow(&mut self, beside: f32, along: f32) {
+        let [beside, along] = [beside, along].map(|by| by * 1.000_001);
+        if along > 0.0 {
+            (self.near, self.far) = ((self.near - along).next_down(), (self.far + along).next_up());
+            (self.begin, self.end) = ((self.begin + along).next_up(), (self.end - along).next_down());
+            self.margin = (self.margin + along).next_up();
+        }
+        if beside > 0.0 {
             for k in 0..3 {
-                let more = (by * self.inverse[k].abs()) * 1.000_001;
+                let more = (beside * self.inverse[k].abs()) * 1.000_001;
                 self.enter[k] -= more;
                 self.leave[k] += more;
             }
             let [.., spread, floor, _, _, _] = &mut self.line;
-            let delta = (floor.sqrt() + by) * 1.000_001;
-            (*spread, *floor) = ((*spread + 2.0 * by) * 1.000_001, delta * delta * 1.000_001);
+            let delta = (floor.sqrt() + beside) * 1.000_001;
+            (*spread, *floor) = ((*spread + 2.0 * beside) * 1.000_001, delta * delta * 1.000_001);
         }
     }
 

@@ -138,9 +138,9 @@ impl<'a> Spheres<'a> {
             let Some(counts) = visitor.counts(ray) else { continue };
             let (mut line, mut ruler) = columns.frame.prepare(ray, precision);
             if let Some(extra) = extras.get(slot) {
-                let by = columns.frame.growth(ray, extra);
-                line.grow(by);
-                ruler.grow(by);
+                let by = columns.frame.growth(ray, extra, precision);
+                line.grow(by.beside);
+                ruler.grow(by.along);
             }
             match V::WANTED {
                 Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),

@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use bytemuck::Zeroable;
 
 use super::aim::LANES;
+use super::aside::passes_by;
 use super::fetch::fetch;
 use super::index::Planted;
 use super::lot::{LOT, Lot};
@@ -132,9 +133,9 @@ fn stream<V: Visitor>(
     }
     for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
         aimed.moment = (f64::from(extra.time) - planted.middle) as f32;
-        let by = planted.frame.growth(ray, extra) as f32;
-        if by > 0.0 {
-            aimed.grow(by);
+        let by = planted.frame.growth(ray, extra, precision);
+        if by.along > 0.0 {
+            aimed.grow(by.beside as f32, by.along as f32);
         }
     }
     let still = !scene.columns.change() && !extras.iter().any(Extra::moves);
@@ -296,6 +297,7 @@ impl<V: Visitor> Walk<'_, V> {
     /// What they come to may spare their rays the rest of the way.
     fn solve_doubtful(&mut self) {
         let mut pairs = std::mem::take(self.doubtful);
+        self.drop_passed(&mut pairs);
         self.solve(&mut pairs);
         for &Pair { ray, .. } in &pairs {
             let number = ray as usize;
@@ -312,11 +314,28 @@ impl<V: Visitor> Walk<'_, V> {
         *self.doubtful = pairs;
     }
 
+    /// Forgets ellipsoids that are passed by, though the balls around them are not.
+    fn drop_passed(&self, pairs: &mut Vec<Pair>) {
+        let Some(maps) = &self.scene.columns.maps else { return };
+        let slots = self.planted.tree.ids.as_flattened();
+        for pair in &*pairs {
+            let id = slots[pair.slot as usize] as usize;
+            fetch(&maps[id]);
+            fetch(&self.scene.spheres[id]);
+        }
+        pairs.retain(|pair| {
+            let number = pair.ray as usize;
+            let target = self.scene.target(slots[pair.slot as usize], self.extras.get(number));
+            pair.low <= self.fars[number]
+                && !target.is_some_and(|target| passes_by(&self.input[number], &target, self.precision))
+        });
+    }
+
     /// Where the stretch ends when nothing that is met later than `t` counts.
     fn far(&self, number: usize, t: f32) -> f32 {
         let (ray, frame) = (&self.input[number], &self.planted.frame);
         let mut ruler = frame.prepare(ray, self.precision).1;
-        ruler.grow(self.extras.get(number).map_or(0.0, |extra| frame.growth(ray, extra)));
+        ruler.grow(self.extras.get(number).map_or(0.0, |extra| frame.growth(ray, extra, self.precision).along));
         ruler.far(t)
     }
 

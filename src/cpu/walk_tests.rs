@@ -8,7 +8,7 @@ use crate::emit::Source;
 use crate::numbers::Numbers;
 use crate::query::{Ends, Inside, Query, Touch};
 use crate::records::{Approach, Hit, Interval};
-use crate::tree::tree_bytes;
+use crate::tree::{WIDTH, places, tree_bytes};
 use crate::watch::Watch;
 
 #[path = "../../tests/common/nasty.rs"]
@@ -45,6 +45,8 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
     let planted = Planted::new(&spheres, level).unwrap();
     assert_eq!(planted.tree.check(count), Ok(()), "{}", scene.0);
     assert!(planted.tree.bytes() <= tree_bytes(count as u64), "{}: {} bytes", scene.0, planted.tree.bytes());
+    let laid = (planted.tree.ids.len() * WIDTH) as u64;
+    assert!(laid <= places(count as u64), "{}: {laid} places for {count} spheres", scene.0);
     let index = [Index::Tree(planted), Index::blocks(&spheres, level).unwrap()];
     let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
     for &precision in precisions {

@@ -5,9 +5,9 @@ use glam::{Quat, Vec3};
 use super::kinds::Kind;
 use super::rows::{Converter, Row};
 use crate::batch::{Points, Rays, Spheres};
-use crate::ellipsoid::Shape;
+use crate::ellipsoid::{Ellipsoid, Shape};
 use crate::error::Result;
-use crate::records::NO_SPHERE;
+use crate::records::{NO_SPHERE, Sphere};
 
 /// What columns beside records may be called.
 pub(super) const MASK: &str = "mask";
@@ -100,14 +100,15 @@ impl Beside {
         Ok(())
     }
 
-    /// Whether anything moves by it, or has a width.
-    pub fn moves(&self) -> bool {
-        self.times.is_some() || self.radii.is_some() || self.velocities.is_some()
-    }
-
     /// Whether spheres are ellipsoids by it.
     pub fn stretches(&self) -> bool {
         self.shapes.is_some()
+    }
+
+    /// Ellipsoid number `index`, by the ball around it; none where spheres are round.
+    pub fn ellipsoid(&self, index: usize, ball: &Sphere) -> Option<Ellipsoid> {
+        let Shape { radii, rotation } = *self.shapes.as_ref()?.get(index)?;
+        Some(Ellipsoid { center: ball.center, radii, rotation })
     }
 
     /// Puts them beside rays, as many as there are numbers.

@@ -12,11 +12,20 @@ const MOST: usize = MOVING + size_of::<Map>() / 4;
 
 /// Words beside each sphere; 0 where spheres are what they are, though they may have masks.
 pub(super) fn words(columns: &Columns) -> usize {
-    match columns {
-        Columns { maps: Some(_), .. } => MOST,
-        Columns { velocities: Some(_), .. } => MOVING,
-        _ => 0,
+    words_of(columns.velocities.is_some(), columns.maps.is_some())
+}
+
+fn words_of(moving: bool, mapped: bool) -> usize {
+    match (moving, mapped) {
+        (_, true) => MOST,
+        (true, false) => MOVING,
+        (false, false) => 0,
     }
+}
+
+/// The same in bytes, of spheres that move and of ellipsoids.
+pub(crate) fn bytes(moving: bool, mapped: bool) -> u64 {
+    4 * words_of(moving, mapped) as u64
 }
 
 /// What is beside a sphere, in as many words as [`words`] says.

@@ -69,15 +69,15 @@ impl GpuScene {
         Self::piece(gpu, pace::budget(pace::usual(gpu.is_software())), tests)
     }
 
-    /// Memory that pieces of a query take on the device.
-    pub(crate) fn bytes_in_flight(spheres: u64, rays: u64) -> u64 {
+    /// Memory that pieces of a query take on the device, with so much beside each of the spheres that travel with rays.
+    pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, beside: u64) -> u64 {
         let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
         let sizes = Sizes {
             params,
             up: 32 * rays,
             pairs: 16 * rays,
             extras: size_of::<crate::extras::Extra>() as u64 * rays,
-            beside: 0,
+            beside: beside * rays,
             seeds: 0,
             rays: 32 * rays,
             state: 24 * rays,

@@ -1,7 +1,8 @@
 //! GPUs through wgpu. This folder is the only one that names it.
 
 pub(crate) mod adapters;
-mod beside;
+pub(crate) mod beside;
+pub(crate) mod bound;
 mod buffers;
 pub(crate) mod cast;
 pub(crate) mod device;

@@ -107,6 +107,11 @@ pub(crate) fn tree_bytes(spheres: u64) -> u64 {
     spheres.saturating_mul(32).saturating_add(4096)
 }
 
+/// Places in the leaves of such a tree at the most: one in five is empty, and of few spheres a few more.
+pub(crate) fn places(spheres: u64) -> u64 {
+    (spheres / 4).saturating_mul(5).saturating_add(128)
+}
+
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {

@@ -261,7 +261,11 @@ mod terminal {
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let screen = std::fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
         let mut terminal = std::fs::File::from(terminal);
-        terminal.write_all(b"\n\n0\n3\n\n\ny\n0 0 0\n0,0,1\n1\n0 0 9\n4\nn\n").unwrap();
+        terminal
+            .write_all(
+                b"\n\n0\n3\n\n\n\n\ny\n0 0 0\n0,0,1\n1\n\n0 0 9\n4\n\ny\n0 0 0\n0,0,1\n1\n.5\n0 0 9\n4\n0 0 -.5\nn\n",
+            )
+            .unwrap();
         let mut program = folder::program();
         program.arg("bullets").stdin(screen).stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = program.spawn().unwrap().wait_with_output().unwrap();
@@ -271,11 +275,14 @@ mod terminal {
             "start point x,y,z [0,0,0]: ",
             "speed, in a frame [3]: ",
             "speed is 0: a speed must be above 0",
+            "radius, 0 for a point [0]: ",
+            "velocity vx,vy,vz, in a frame [0,0,0]: ",
             "y or n [n]: ",
         ] {
             assert!(said.contains(words), "'{words}' is not in: {said}");
         }
         assert!(told.contains("ricochet  35.2644° to the tangent plane (0.6154797 rad)"), "{told}");
         assert!(told.contains("hit       after a distance of 5, 5 frames, at 0 0 5\n"), "{told}");
+        assert!(told.contains("hit       after a distance of 3, 3 frames, at 0 0 3\n"), "{told}");
     }
 }

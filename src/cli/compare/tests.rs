@@ -12,7 +12,7 @@ fn spheres() -> Vec<Sphere> {
 
 /// Rays at spheres at rest.
 fn at_rest<'a>(spheres: &'a [Sphere], rays: &'a [Ray], query: &'a Query) -> Input<'a> {
-    Input { spheres, rays, first: 0, query, pairwise: false, velocities: None, beside: None }
+    Input { spheres, held: None, rays, first: 0, query, pairwise: false, beside: None }
 }
 
 /// As many rays as answers: through the middle of both spheres unless `y` says otherwise.
@@ -124,7 +124,9 @@ fn parts_add_up_and_keep_their_numbers() {
 /// Bounds are those of the pair as it is: of a sphere that has come near, of a ball that is as large as both.
 #[test]
 fn what_moves_is_held_to_its_own_bounds() {
-    let (spheres, velocities) = ([Sphere::new([1000.0, -24.75, 0.0], 1.0)], [Vec3::new(-10.0, 0.25, 0.0)]);
+    let spheres = [Sphere::new([1000.0, -24.75, 0.0], 1.0)];
+    let mut held = Beside::default();
+    held.velocities = Some(vec![Vec3::new(-10.0, 0.25, 0.0)]);
     let along = |y: f32| [Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
     let query = Query::at(Precision::Standard);
     let beside = |time: f32, radius: f32| {
@@ -134,8 +136,8 @@ fn what_moves_is_held_to_its_own_bounds() {
     };
     let of = |y: f32, beside: &Beside, query: &Query, t: f32, off: f32| {
         let rays = along(y);
-        let (velocities, beside) = (Some(&velocities[..]), Some((beside, 1)));
-        let input = Input { first: 7, velocities, beside, ..at_rest(&spheres, &rays, query) };
+        let (held, beside) = (Some(&held), Some((beside, 1)));
+        let input = Input { first: 7, held, beside, ..at_rest(&spheres, &rays, query) };
         broken(&input.compare(&[hit(t + off, 0)], &[hit(t, 0)]), query.precision).is_some()
     };
     // At time 99 it is at 10, 0; at time 0 the ray passes it by, and anything goes.
@@ -146,8 +148,8 @@ fn what_moves_is_held_to_its_own_bounds() {
     let fast = Query::at(Precision::Fast);
     let flags = |radius: f32| {
         let beside = beside(99.0, radius);
-        let (velocities, beside) = (Some(&velocities[..]), Some((&beside, 1)));
-        Input { first: 7, velocities, beside, ..at_rest(&spheres, &aside, &fast) }
+        let (held, beside) = (Some(&held), Some((&beside, 1)));
+        Input { first: 7, held, beside, ..at_rest(&spheres, &aside, &fast) }
             .compare(&[hit(10.0, 0)], &[Hit::MISS])
             .flags_grazing
     };
@@ -155,6 +157,88 @@ fn what_moves_is_held_to_its_own_bounds() {
     // Both come nearer by 11, and it by 0.25 aside: as it stands the ray would pass it by.
     let (with, none) = (Query { motion: Motion::WithRay, ..query }, beside(0.0, 0.0));
     assert!(of(-2.0, &none, &with, 90.0, 1e-3) && !of(-2.0, &none, &with, 90.0, 2e-5));
+}
+
+/// Ellipsoids of a file, one a line.
+fn ellipsoids(lines: &str) -> umbracast::files::Table<Sphere> {
+    let file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    std::fs::write(file.path(), format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n{lines}")).unwrap();
+    umbracast::files::read_spheres(file.path(), DVec3::ZERO).unwrap()
+}
+
+/// A needle is not the ball around it: what grazes the one goes through the midst of the other.
+#[test]
+fn ellipsoids_are_held_to_their_own_bounds() {
+    // Along x, then turned to lie along y: a hundredth wide.
+    let table = ellipsoids("10,0,0,1,0.0078125,0.0078125,1,0,0,1\n");
+    let aside = |z: f32| [Ray::new([0.0, 0.5, z], [1.0, 0.0, 0.0])];
+    let (fast, standard) = (Query::at(Precision::Fast), Query::at(Precision::Standard));
+    let of = |rays: &[Ray], query: &Query, found: Hit, expected: Hit| {
+        let input = Input { held: Some(&table.beside), ..at_rest(&table.records, rays, query) };
+        input.compare(&[found], &[expected])
+    };
+    let z = 0.75_f32.sqrt() / 128.0;
+    // Half as long as the needle, it is as wide as the root of 3/4 of its width.
+    let c = of(&aside(z), &fast, hit(10.0, 0), Hit::MISS);
+    assert_eq!((c.flags_differ, c.flags_grazing), (1, 1));
+    let c = of(&aside(0.9 * z), &fast, hit(10.0, 0), Hit::MISS);
+    assert_eq!((c.flags_differ, c.flags_grazing), (1, 0));
+    let half = f64::from(z) * (1.0 - 0.81_f64).sqrt();
+    let enter = (10.0 - half) as f32;
+    for (off, beyond) in [(4e-6, 0), (1.5e-5, 1)] {
+        let c = of(&aside(0.9 * z), &standard, hit(enter + off, 0), hit(enter, 0));
+        assert_eq!((c.not_identical, c.beyond_bounds), (1, beyond), "{off}");
+    }
+    // The nearer to grazing the less is promised.
+    let c = of(&aside(z * (1.0 - 2e-7)), &standard, hit(10.0 + 1.5e-5, 0), hit(10.0, 0));
+    assert_eq!((c.not_identical, c.beyond_bounds), (1, 0));
+}
+
+/// The plain solve beside the compensated one, of balls, needles and discs, grazed and hit full.
+#[test]
+fn no_precision_is_blamed_of_ellipsoids() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    };
+    let mut lines = String::new();
+    for i in 0..100 {
+        let far = if i % 10 == 0 { 1e4 } else { 1.0 };
+        let mut number = |size: f32| (size * (2.0 * random() - 1.0)).to_string();
+        let center = [10.0 * far; 3].map(&mut number).join(",");
+        let turn = [1.0; 4].map(&mut number).join(",");
+        let radii = [0; 3].map(|_| (far * 10.0_f32.powf(-3.0 * random())).to_string()).join(",");
+        lines += &format!("{center},{radii},{turn}\n");
+    }
+    let table = ellipsoids(&lines);
+    let mut rays = Vec::new();
+    for i in 0..30_000 {
+        let ellipsoid = table.beside.ellipsoid(i % 100, &table.records[i % 100]).unwrap();
+        let mut unit = || Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5).normalize();
+        // Tangent to the ball at a point, so the line is to the ellipsoid where that point is.
+        let normal = unit();
+        let (along, miss) = (normal.cross(unit()), [1.0, 1.0 + 1e-6, 1.0 - 1e-5, 0.9, 0.3][i % 5]);
+        let turned = |v: Vec3| ellipsoid.rotation.normalize() * (v * ellipsoid.radii);
+        let (point, way) = (ellipsoid.center + turned(normal * miss), turned(along));
+        let (distance, length) = (10.0_f32.powf(4.0 * random() - 1.0), 10.0_f32.powf(4.0 * random() - 2.0));
+        rays.push(Ray::new(point - way.normalize() * distance, way.normalize() * length));
+    }
+    let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
+    let scene = blocking::scene(&device, table.spheres(), &SceneOptions::default()).unwrap();
+    let [fast, standard] = [Precision::Fast, Precision::Standard].map(Query::at);
+    let input = Input { held: Some(&table.beside), ..at_rest(&table.records, &rays, &fast) };
+    let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
+    let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
+    let all = |query| blocking::all(&scene, &rays, query).unwrap();
+    for c in [
+        input.compare(&closest(&fast), &closest(&standard)),
+        input.compare(&interval(&fast), &interval(&standard)),
+        input.compare_lists(&all(&fast), &all(&standard), None),
+    ] {
+        assert!(c.not_identical > 0 && c.flags_grazing > 0, "nothing was tried");
+        assert_eq!(broken(&c, Precision::Fast), None, "{c:?}");
+    }
 }
 
 /// Rays about tangent to small, large, near and far spheres, a part of them with an end on a root: where plain f32 is wrong

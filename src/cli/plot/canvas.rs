@@ -5,6 +5,8 @@ use umbracast::Result;
 use umbracast::glam::{DVec2, DVec3, Vec3};
 use umbracast::memory::check_memory;
 
+use super::body::{Body, Outline};
+
 /// The picture that is kept.
 pub(super) const WIDTH: usize = 1280;
 pub(super) const HEIGHT: usize = 960;
@@ -59,24 +61,60 @@ impl Canvas {
         self.colors[pixel] = self.colors[pixel].lerp(color, alpha);
     }
 
-    /// A ball, lit from the upper left behind the eye.
-    pub(super) fn ball(&mut self, center: DVec3, radius: f64, color: Vec3) {
+    /// A ball or an ellipsoid, lit from the upper left behind the eye.
+    pub(super) fn body(&mut self, center: DVec3, body: &Body, color: Vec3) {
         let light = DVec3::new(-0.45, 0.65, 0.62).normalize();
-        // A point is to be seen too.
-        let seen = radius.max(0.6);
-        for (pixel, at) in Self::pixels(center.truncate() - seen, center.truncate() + seen) {
-            let aside = (at - center.truncate()) / seen;
-            let rest = 1.0 - aside.length_squared();
-            let near = (center.z + radius * rest.max(0.0).sqrt()) as f32;
+        let Body { outline, lean, depth } = *body;
+        for (pixel, at) in Self::pixels(center.truncate() - outline.half, center.truncate() + outline.half) {
+            let aside = at - center.truncate();
+            let unit = outline.unit * aside;
+            let rest = 1.0 - unit.length_squared();
+            let root = rest.max(0.0).sqrt();
+            let near = (center.z + lean.dot(aside) + depth * root) as f32;
             if rest < 0.0 || near <= self.near[pixel] {
                 continue;
             }
-            let normal = aside.extend(rest.sqrt());
+            let slope = depth * (outline.unit.transpose() * unit) - lean * root;
+            let normal = slope.extend(root).normalize_or(DVec3::Z);
             let shade = 0.45 + 0.55 * (0.5 + 0.5 * normal.dot(light)).powi(2);
             // Balls of one colour stand out from each other by their rims.
             let rim = 1.0 - 0.55 * (1.0 - normal.z).powi(4);
             self.near[pixel] = near;
             self.colors[pixel] = color * (shade * rim) as f32;
+        }
+    }
+
+    /// What an outline covers on its way between two points, clear enough to see through; `alpha` is of the first and of the last
+    /// point.
+    pub(super) fn streak(&mut self, from: DVec3, to: DVec3, outline: &Outline, color: Vec3, alpha: [f32; 2]) {
+        if !(from.is_finite() && to.is_finite()) {
+            return;
+        }
+        let (flat, along) = ((to - from).truncate(), outline.unit * (to - from).truncate());
+        let length = along.length_squared();
+        let edge = 1.0 - 1.5 / outline.half.min_element().max(1.5);
+        let (low, high) = (from.min(to).truncate() - outline.half, from.max(to).truncate() + outline.half);
+        let row = |y: f64| y.clamp(0.0, HEIGHT as f64) * FINE as f64;
+        for row in row(low.y).floor() as usize..row(high.y).ceil() as usize {
+            let y = (row as f64 + 0.5) / FINE as f64;
+            // As far as the outline's middle is when this row crosses it.
+            let cross = |y: f64| if flat.y == 0.0 { None } else { Some(((y - from.y) / flat.y).clamp(0.0, 1.0)) };
+            let ends = [cross(y - outline.half.y).unwrap_or(0.0), cross(y + outline.half.y).unwrap_or(1.0)];
+            let [a, b] = ends.map(|part| from.x + part * flat.x);
+            let strip = DVec2::new(a.min(b) - outline.half.x, y)..DVec2::new(a.max(b) + outline.half.x, y);
+            for (pixel, at) in Self::pixels(strip.start, strip.end + DVec2::Y * 1e-9) {
+                let unit = outline.unit * (at - from.truncate());
+                let part = if length > 0.0 { (unit.dot(along) / length).clamp(0.0, 1.0) } else { 1.0 };
+                let aside = (unit - part * along).length();
+                if aside > 1.0 {
+                    continue;
+                }
+                let near = (from.z + part * (to.z - from.z)) as f32;
+                let clear = alpha[0] + (alpha[1] - alpha[0]) * part as f32;
+                // Its edge tells it from its neighbours.
+                let clear = if aside >= edge { (2.5 * clear).min(1.0) } else { clear };
+                self.blend(pixel, color, if near >= self.near[pixel] { clear } else { 0.2 * clear });
+            }
         }
     }
 
@@ -114,12 +152,18 @@ impl Canvas {
         }
     }
 
+    /// Whether a ball lies before a point.
+    pub(super) fn is_hidden(&self, at: DVec3) -> bool {
+        let flat = at.truncate();
+        Self::pixels(flat, flat + 1e-9).any(|(pixel, _)| (at.z + 2.5) as f32 <= self.near[pixel])
+    }
+
     /// A spot, always as large; where a ball hides it, a ring.
     pub(super) fn spot(&mut self, at: DVec3, radius: f64, rim: f64, color: Vec3, alpha: f32) {
         let rim = radius + rim;
         let center = at.truncate();
         // Whole or not at all: a spot on a ball's side is not to be cut by the ball.
-        let hidden = Self::pixels(center, center + 1e-9).any(|(pixel, _)| (at.z + 2.5) as f32 <= self.near[pixel]);
+        let hidden = self.is_hidden(at);
         for (pixel, middle) in Self::pixels(center - rim, center + rim) {
             let aside = (middle - center).length();
             if aside <= radius {

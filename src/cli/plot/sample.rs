@@ -1,18 +1,23 @@
 //! What of a stream of rays is drawn: all of few, every so many of many, so that a plot of a million takes no more memory
 //! than one of a thousand.
 
-use umbracast::Ray;
+use umbracast::{Interval, Ray};
 
 /// Rays drawn at most: more are a fog.
 const MOST: usize = 2000;
 
+/// Spheres drawn at most of those that a ray lists.
+const MOST_LISTED: usize = 256;
+
 /// What there is to see of an answer, as parameters of its ray.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mark {
     /// It met this sphere here.
     Hit { t: f32, id: u32 },
     /// It is inside this sphere from here to there.
-    Inside { t_enter: f32, t_exit: f32, id: u32 },
+    Inside(Interval),
+    /// It goes through these, in their order.
+    Through(Box<[Interval]>),
     /// It passes nearest to this sphere here.
     Pass { t: f32, clearance: f32, id: u32 },
     /// It meets something.
@@ -22,19 +27,48 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// The sphere that it is about.
-    pub(super) fn id(self) -> Option<u32> {
+    /// Of a list.
+    pub(super) fn through(list: &[Interval]) -> Self {
+        if list.is_empty() { Self::Miss } else { Self::Through(list[..list.len().min(MOST_LISTED)].into()) }
+    }
+
+    /// Where it is inside of spheres.
+    pub(super) fn chords(&self) -> &[Interval] {
         match self {
-            Self::Hit { id, .. } | Self::Inside { id, .. } | Self::Pass { id, .. } => Some(id),
-            Self::Occluded | Self::Miss => None,
+            Self::Inside(one) => std::slice::from_ref(one),
+            Self::Through(list) => list,
+            _ => &[],
         }
+    }
+}
+
+/// A ray with its answer.
+#[derive(Clone, Debug)]
+pub(super) struct Beam {
+    pub(super) number: u64,
+    pub(super) ray: Ray,
+    /// When it sees spheres that move.
+    pub(super) time: f32,
+    pub(super) radius: f32,
+    pub(super) mark: Mark,
+}
+
+impl Beam {
+    /// The spheres that it is about, and at which `t`.
+    pub(super) fn met(&self) -> impl Iterator<Item = (u32, f32)> {
+        let one = match self.mark {
+            Mark::Hit { t, id } | Mark::Pass { t, id, .. } => Some((id, t)),
+            _ => None,
+        };
+        let begin = |chord: &Interval| (chord.id, chord.t_enter.max(self.ray.t_min));
+        one.into_iter().chain(self.mark.chords().iter().map(begin))
     }
 }
 
 /// Rays kept with their answers: every `stride`th of those that went by.
 #[derive(Debug)]
 pub(super) struct Sample {
-    pub(super) kept: Vec<(u64, Ray, Mark)>,
+    pub(super) kept: Vec<Beam>,
     stride: u64,
     pub(super) seen: u64,
 }
@@ -51,13 +85,13 @@ impl Sample {
     }
 
     /// Keeps a ray; of too many every second one goes.
-    pub(super) fn keep(&mut self, number: u64, ray: Ray, mark: Mark) {
-        if number.is_multiple_of(self.stride) {
-            self.kept.push((number, ray, mark));
+    pub(super) fn keep(&mut self, beam: Beam) {
+        if beam.number.is_multiple_of(self.stride) {
+            self.kept.push(beam);
         }
         if self.kept.len() > MOST {
             self.stride *= 2;
-            self.kept.retain(|(number, ..)| number.is_multiple_of(self.stride));
+            self.kept.retain(|beam| beam.number.is_multiple_of(self.stride));
         }
     }
 }
@@ -73,13 +107,14 @@ mod tests {
             while sample.seen < count {
                 let now = batch.min(count - sample.seen) as usize;
                 for i in sample.wanted(now).collect::<Vec<_>>() {
-                    sample.keep(sample.seen + i as u64, Ray::new([0.0; 3], [1.0; 3]), Mark::Miss);
+                    let (number, ray) = (sample.seen + i as u64, Ray::new([0.0; 3], [1.0; 3]));
+                    sample.keep(Beam { number, ray, time: 0.0, radius: 0.0, mark: Mark::Miss });
                 }
                 sample.seen += now as u64;
             }
             let stride = (count.div_ceil(MOST as u64)).next_power_of_two();
             let expected: Vec<u64> = (0..count).step_by(stride as usize).collect();
-            assert_eq!(sample.kept.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), expected, "{count}");
+            assert_eq!(sample.kept.iter().map(|beam| beam.number).collect::<Vec<_>>(), expected, "{count}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! From where a plot looks: from the upper left front, without perspective, as near as what matters allows.
 
-use umbracast::glam::{DVec2, DVec3};
-use umbracast::{Ray, Sphere};
+use umbracast::Ray;
+use umbracast::glam::{DMat3, DVec2, DVec3};
 
+use super::body::Body;
 use super::canvas::{HEIGHT, WIDTH};
-use super::sample::Mark;
+use super::sample::{Beam, Mark};
+use super::scenery::{Form, Scenery};
 
 /// What is left free around the scene, in pixels: room for the legend above and the scale below.
 const MARGIN: DVec2 = DVec2::new(70.0, 90.0);
@@ -23,33 +25,36 @@ pub(super) struct View {
 impl View {
     /// Fits the rays' ends and the spheres into the picture. Where the rays are all together in a small part of the scene (on
     /// a planet, say), only that part is shown; what begins far outside comes in from the edge.
-    pub(super) fn fit(spheres: &[Sphere], sample: &[(u64, Ray, Mark)]) -> Self {
+    pub(super) fn fit(scenery: &Scenery<'_>, sample: &[Beam]) -> Self {
         let (azimuth, elevation) = (-60.0_f64.to_radians(), 26.0_f64.to_radians());
         let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
         let right = DVec3::Z.cross(back).normalize();
         let mut view = Self { right, up: back.cross(right), back, center: DVec2::ZERO, scale: 1.0 };
 
-        let every = spheres.len().div_ceil(100_000).max(1);
+        let every = scenery.len().div_ceil(100_000).max(1);
+        let times = scenery.span(sample).unwrap_or_default();
         let mut scene = Extent::default();
-        for sphere in spheres.iter().step_by(every) {
-            let (center, r) = (view.flat(sphere.center.as_dvec3()), f64::from(sphere.radius));
-            scene.add(center - r);
-            scene.add(center + r);
+        for id in (0..scenery.len()).step_by(every) {
+            for (center, form) in times.into_iter().filter_map(|time| scenery.at(id, time)) {
+                let (center, reach) = (view.flat(center), view.reach(&form));
+                scene.add(center - reach);
+                scene.add(center + reach);
+            }
         }
         let (low, high) = scene.most();
         let size = (high - low).length();
         let mut rays = Extent::default();
-        for (_, ray, mark) in sample {
+        for Beam { ray, mark, .. } in sample {
             let ends = [Some(ray.t_min), mark_end(mark)].into_iter().flatten().filter(|t| t.is_finite());
             for point in ends.map(|t| view.flat(along(ray, t))) {
-                if spheres.is_empty() || (point - 0.5 * (low + high)).length() <= 1.5 * size {
+                if scenery.len() == 0 || (point - 0.5 * (low + high)).length() <= 1.5 * size {
                     rays.add(point);
                 }
             }
         }
         let (near, far) = rays.most();
         let small = (far - near).length() < 0.03 * size && (far - near).length() > 0.0;
-        let (low, high) = match (spheres.is_empty(), rays.is_empty()) {
+        let (low, high) = match (scenery.len() == 0, rays.is_empty()) {
             (true, true) => (DVec2::splat(-1.0), DVec2::splat(1.0)),
             (true, false) => (near, far),
             (false, true) => (low, high),
@@ -74,6 +79,28 @@ impl View {
         ((self.flat(point) - self.center) * self.scale + middle).extend(point.dot(self.back) * self.scale)
     }
 
+    /// How far something reaches to the right and up from its centre.
+    fn reach(&self, form: &Form) -> DVec2 {
+        match form {
+            Form::Ball(radius) => DVec2::splat(*radius),
+            Form::Ellipsoid(matrix) => {
+                let [right, up] = [self.right, self.up].map(|axis| (matrix.transpose() * axis).length());
+                DVec2::new(right, up)
+            }
+        }
+    }
+
+    /// What it looks like.
+    pub(super) fn body(&self, form: &Form) -> Body {
+        match form {
+            Form::Ball(radius) => Body::round(radius * self.scale),
+            Form::Ellipsoid(matrix) => {
+                let seen = DMat3::from_cols(self.right, self.up, self.back).transpose();
+                Body::of(seen * *matrix * self.scale)
+            }
+        }
+    }
+
     /// Where an axis points in the picture.
     pub(super) fn axis(&self, axis: DVec3) -> DVec2 {
         self.flat(axis)
@@ -89,7 +116,7 @@ pub(super) fn along(ray: &Ray, t: f32) -> DVec3 {
 fn mark_end(mark: &Mark) -> Option<f32> {
     match *mark {
         Mark::Hit { t, .. } | Mark::Pass { t, .. } => Some(t),
-        Mark::Inside { t_exit, .. } => Some(t_exit),
+        Mark::Inside(_) | Mark::Through(_) => mark.chords().iter().map(|chord| chord.t_exit).reduce(f32::max),
         Mark::Occluded | Mark::Miss => None,
     }
 }

@@ -1,0 +1,106 @@
+//! Balls and ellipsoids as they are seen without perspective: an ellipse, and how near each point of it is.
+
+use umbracast::glam::{DMat2, DMat3, DVec2};
+
+/// Half as wide as the least that is seen, in pixels: a point is to be seen too.
+const LEAST: f64 = 0.6;
+
+/// An ellipse around 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outline {
+    /// How far it reaches along x and along y.
+    pub(super) half: DVec2,
+    /// Makes of it the circle of radius 1.
+    pub(super) unit: DMat2,
+}
+
+/// What is lit and hides things.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Body {
+    pub(super) outline: Outline,
+    /// How its middle, from its right edge to its left and so on, comes nearer.
+    pub(super) lean: DVec2,
+    /// How much nearer it is than that where it is nearest.
+    pub(super) depth: f64,
+}
+
+impl Outline {
+    pub(super) fn round(radius: f64) -> Self {
+        let radius = radius.max(LEAST);
+        Self { half: DVec2::splat(radius), unit: DMat2::from_diagonal(DVec2::splat(1.0 / radius)) }
+    }
+
+    /// Of all points p with p · S⁻¹ p ≤ 1, S symmetric.
+    fn of(xx: f64, xy: f64, yy: f64) -> Self {
+        // Its own axes are as long as the roots of the eigenvalues: none shorter than can be seen.
+        let (mean, half) = (0.5 * (xx + yy), 0.5 * (xx - yy));
+        let apart = half.hypot(xy);
+        let [long, short] = [mean + apart, mean - apart].map(|square| square.max(0.0).sqrt().max(LEAST));
+        let turn = 0.5 * xy.atan2(half);
+        let axis = DVec2::new(turn.cos(), turn.sin());
+        let across = axis.perp();
+        let half = DVec2::new((axis.x * long).hypot(across.x * short), (axis.y * long).hypot(across.y * short));
+        Self { half, unit: DMat2::from_cols(axis / long, across / short).transpose() }
+    }
+}
+
+impl Body {
+    pub(super) fn round(radius: f64) -> Self {
+        let outline = Outline::round(radius);
+        Self { outline, lean: DVec2::ZERO, depth: radius }
+    }
+
+    /// Of the unit ball through a matrix: x to the right, y up, z towards the eye, in pixels.
+    pub(super) fn of(matrix: DMat3) -> Self {
+        let square = matrix * matrix.transpose();
+        let (xx, xy, yy) = (square.x_axis.x, square.x_axis.y, square.y_axis.y);
+        let outline = Outline::of(xx, xy, yy);
+        let aside = square.z_axis.truncate();
+        let lean = outline.unit.transpose() * (outline.unit * aside);
+        Self { outline, lean, depth: (square.z_axis.z - lean.dot(aside)).max(0.0).sqrt() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use umbracast::glam::{DQuat, DVec3};
+
+    #[test]
+    fn a_turned_ellipsoid_is_seen_where_its_points_are() {
+        let turn = DMat3::from_quat(DQuat::from_xyzw(0.3, -0.5, 0.2, 0.7).normalize());
+        for radii in [DVec3::new(50.0, 20.0, 8.0), DVec3::splat(30.0), DVec3::new(3.0, 900.0, 40.0)] {
+            let matrix = turn * DMat3::from_diagonal(radii);
+            let body = Body::of(matrix);
+            let (mut reach, mut edge) = (DVec2::ZERO, 0.0_f64);
+            for i in 0..40_000 {
+                // Fibonacci's sphere.
+                let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 40_000.0;
+                let (angle, aside) = (f64::from(i) * 2.399_963, (1.0 - z * z).sqrt());
+                let point = matrix * DVec3::new(aside * angle.cos(), aside * angle.sin(), z);
+                let flat = point.truncate();
+                let unit = (body.outline.unit * flat).length();
+                (reach, edge) = (reach.max(flat.abs()), edge.max(unit));
+                // On the eye's side or behind it, as far from the middle.
+                let rest = (1.0 - unit * unit).max(0.0).sqrt();
+                let off = ((point.z - body.lean.dot(flat)).abs() - body.depth * rest).abs();
+                assert!(off < 2e-6 * radii.max_element(), "{radii} {i}: {off}");
+            }
+            assert!((edge - 1.0).abs() < 1e-3, "{radii}: {edge}");
+            assert!((reach - body.outline.half).abs().max_element() < 0.02 * reach.max_element(), "{radii}");
+        }
+        assert_eq!(Body::round(7.0).outline.half, DVec2::splat(7.0));
+        let (round, through) = (Body::round(7.0), Body::of(turn * 7.0));
+        assert!(
+            (round.outline.half - through.outline.half).length() < 1e-9 && (round.depth - through.depth).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn what_is_thin_is_seen_still() {
+        for radii in [DVec3::ZERO, DVec3::new(90.0, 1e-9, 1e-9), DVec3::new(90.0, 0.0, 90.0)] {
+            let body = Body::of(DMat3::from_diagonal(radii));
+            assert!(body.outline.half.min_element() >= 0.59 && body.depth.is_finite() && body.lean.is_finite());
+        }
+    }
+}

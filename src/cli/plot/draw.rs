@@ -1,0 +1,302 @@
+//! The drawing itself: what is drawn over what, in which colours, and how clear.
+
+use umbracast::glam::{DVec2, DVec3, Vec3};
+use umbracast::{Ray, Result};
+
+use super::body::Outline;
+use super::canvas::{Canvas, HEIGHT, Pen, WIDTH, color};
+use super::sample::{Beam, Mark, Sample};
+use super::scenery::{Form, Scenery};
+use super::view::{View, along};
+use super::{DARK, HIT, INK, Legend, MISS, MOST_SPHERES, PASS, RAY};
+
+/// As many spheres or rays are few: they are named by their numbers.
+const FEW: usize = 24;
+/// What nobody meets, on its way.
+const IDLE: u32 = 0x8f_99a5;
+
+/// A picture, and what it is of.
+pub(super) struct Drawing<'a> {
+    canvas: Canvas,
+    view: View,
+    scenery: Scenery<'a>,
+    sample: &'a Sample,
+    /// The first and the last moment that is shown; none where nothing moves.
+    span: Option<[f64; 2]>,
+    /// The spheres that rays are about, and when, in order.
+    met: Vec<(u32, f64)>,
+}
+
+impl<'a> Drawing<'a> {
+    pub(super) fn new(scenery: Scenery<'a>, sample: &'a Sample) -> Result<Self> {
+        let view = View::fit(&scenery, &sample.kept);
+        let one = |beam: &'a Beam| beam.met().map(move |(id, t)| (id, scenery.moment(beam, t)));
+        let mut met: Vec<(u32, f64)> = sample.kept.iter().flat_map(one).collect();
+        met.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        // Two places of a sphere that are hardly apart are seen as one.
+        let apart = |id: u32, time: f64| scenery.velocity(id as usize).length() * time.abs() * view.scale;
+        met.dedup_by(|next, kept| next.0 == kept.0 && apart(next.0, next.1 - kept.1) <= 2.0);
+        let span = scenery.span(&sample.kept);
+        Ok(Self { canvas: Canvas::new()?, view, scenery, sample, span, met })
+    }
+
+    /// The picture with everything in it. What is drawn last is seen best.
+    pub(super) fn drawn(mut self, legend: Legend, shown: &str) -> Canvas {
+        if let Some(span) = self.ways() {
+            self.draw_ways(span);
+        }
+        self.draw_bodies();
+        let sample = self.sample;
+        let misses = sample.kept.iter().filter(|beam| beam.mark == Mark::Miss);
+        for beam in misses.chain(sample.kept.iter().filter(|beam| beam.mark != Mark::Miss)) {
+            self.width(beam);
+            self.line(beam);
+        }
+        for beam in &sample.kept {
+            self.spots(beam);
+        }
+        self.names();
+        self.legend(legend, shown);
+        self.canvas
+    }
+
+    /// The time in which things are seen to move.
+    fn ways(&self) -> Option<[f64; 2]> {
+        self.span.filter(|[from, to]| from < to)
+    }
+
+    fn every(&self) -> usize {
+        self.scenery.len().div_ceil(MOST_SPHERES).max(1)
+    }
+
+    /// When a sphere is met.
+    fn moments(&self, id: usize) -> &[(u32, f64)] {
+        let begin = self.met.partition_point(|met| (met.0 as usize) < id);
+        &self.met[begin..self.met.partition_point(|met| met.0 as usize <= id)]
+    }
+
+    /// Where what moves goes, from faint to strong.
+    fn draw_ways(&mut self, span: [f64; 2]) {
+        let moving = |id: &usize| self.scenery.velocity(*id) != DVec3::ZERO;
+        let all: Vec<usize> = (0..self.scenery.len()).step_by(self.every()).filter(moving).collect();
+        let many = (40.0 / (all.len() as f32).sqrt()).clamp(0.1, 1.0);
+        for id in all {
+            let ends = span.map(|time| self.scenery.at(id, time));
+            let [Some((from, form)), Some((to, _))] = ends else { continue };
+            let paint = if self.moments(id).is_empty() { color(IDLE) } else { tint(id, true) };
+            let outline = self.view.body(&form).outline;
+            let [from, to] = [from, to].map(|at| self.view.see(at));
+            self.canvas.streak(from, to, &outline, paint, [0.05 * many, 0.38 * many]);
+        }
+    }
+
+    /// Spheres where rays meet them, and where they are last if none does.
+    fn draw_bodies(&mut self) {
+        let last = self.span.map_or(0.0, |[_, to]| to);
+        for id in (0..self.scenery.len()).step_by(self.every()) {
+            let moments = self.moments(id).to_vec();
+            let is_met = !moments.is_empty();
+            let times = if is_met { moments } else { vec![(id as u32, last)] };
+            for (center, form) in times.into_iter().filter_map(|(_, time)| self.scenery.at(id, time)) {
+                self.canvas.body(self.view.see(center), &self.view.body(&form), tint(id, is_met));
+            }
+        }
+    }
+
+    /// How clear rays are.
+    fn alpha(&self) -> f32 {
+        (9.0 / (self.sample.kept.len() as f32).sqrt()).clamp(0.25, 1.0)
+    }
+
+    /// The width of a ray that has one, as far as it is cast.
+    fn width(&mut self, beam: &Beam) {
+        if beam.radius == 0.0 {
+            return;
+        }
+        let (hex, end) = match beam.mark {
+            Mark::Hit { t, .. } => (RAY, t),
+            Mark::Inside(met) => (RAY, met.t_enter.max(beam.ray.t_min)),
+            Mark::Through(_) | Mark::Pass { .. } => (RAY, beam.ray.t_max),
+            Mark::Occluded => (DARK, beam.ray.t_max),
+            Mark::Miss => (MISS, beam.ray.t_max),
+        };
+        let [from, to] = [beam.ray.t_min, end].map(|t| self.view.see(far_along(&beam.ray, t, &self.view)));
+        let outline = Outline::round(f64::from(beam.radius) * self.view.scale);
+        self.canvas.streak(from, to, &outline, color(hex), [0.16 * self.alpha(); 2]);
+    }
+
+    /// The line of a ray, as far as it is cast.
+    fn line(&mut self, beam: &Beam) {
+        let Beam { ray, mark, .. } = beam;
+        let alpha = self.alpha();
+        let width = if self.sample.kept.len() < 100 { 1.7 } else { 1.2 };
+        let pen = |hex: u32, alpha: f32| Pen { color: color(hex), width, alpha, behind: 0.16 };
+        let (view, canvas) = (self.view, &mut self.canvas);
+        let mut line = |from: f32, to: f32, pen: Pen| {
+            let [from, to] = [from, to].map(|t| view.see(far_along(ray, t, &view)));
+            canvas.line(from, to, pen);
+        };
+        match *mark {
+            Mark::Hit { t, .. } => line(ray.t_min, t, pen(RAY, alpha)),
+            Mark::Inside(met) => line(ray.t_min, met.t_enter.max(ray.t_min), pen(RAY, alpha)),
+            Mark::Through(_) => line(ray.t_min, ray.t_max, pen(RAY, alpha)),
+            Mark::Pass { .. } => line(ray.t_min, ray.t_max, pen(RAY, 0.7 * alpha)),
+            Mark::Occluded => line(ray.t_min, ray.t_max, pen(DARK, alpha)),
+            Mark::Miss => line(ray.t_min, ray.t_max, pen(MISS, 0.5 * alpha)),
+        }
+        for chord in mark.chords() {
+            line(chord.t_enter, chord.t_exit, Pen { behind: 0.7, width: 2.0 * width, ..pen(HIT, alpha) });
+        }
+        if let Mark::Pass { t, clearance, id } = *mark
+            && clearance > 0.0
+            && let Some([mine, other]) = self.surfaces(beam, t, id)
+        {
+            let pen = Pen { behind: 0.4, ..pen(PASS, alpha) };
+            self.canvas.line(self.view.see(mine), self.view.see(other), pen);
+        }
+    }
+
+    /// The points of a ray's ball and of a sphere that are nearest to each other at `t`, if one is.
+    fn surfaces(&self, beam: &Beam, t: f32, id: u32) -> Option<[DVec3; 2]> {
+        let (center, form) = self.scenery.at(id as usize, self.scenery.moment(beam, t))?;
+        let Form::Ball(radius) = form else { return None };
+        let at = along(&beam.ray, t);
+        let apart = (center - at).normalize_or_zero();
+        Some([at + apart * f64::from(beam.radius), center - apart * radius])
+    }
+
+    /// Where a ray begins, and where it meets what it meets.
+    fn spots(&mut self, beam: &Beam) {
+        let Beam { ray, mark, .. } = beam;
+        let many = self.sample.kept.len() > 100;
+        let (small, large) = if many { (0.9, 1.8) } else { (2.2, 3.6) };
+        let alpha = if many { 0.75 } else { 1.0 };
+        let view = self.view;
+        let touched = match *mark {
+            // A ball on its way touches beside its path.
+            Mark::Hit { t, id } if beam.radius > 0.0 => self.surfaces(beam, t, id).map(|[_, other]| other),
+            _ => None,
+        };
+        let mut spot = |t: f32, hex: u32, radius: f64| {
+            if t.is_finite() {
+                let rim = if hex == INK { 0.0 } else { 1.2 };
+                let at = touched.filter(|_| hex == HIT).unwrap_or_else(|| along(ray, t));
+                self.canvas.spot(view.see(at), radius, rim, color(hex), alpha);
+            }
+        };
+        spot(ray.t_min, INK, small);
+        match *mark {
+            Mark::Hit { t, .. } => spot(t, HIT, large),
+            Mark::Pass { t, .. } => spot(t, PASS, large),
+            _ => {}
+        }
+        for chord in mark.chords() {
+            spot(chord.t_enter, HIT, large);
+            spot(chord.t_exit, HIT, 0.75 * large);
+        }
+    }
+
+    /// Few spheres and few rays have their numbers beside them.
+    fn names(&mut self) {
+        let last = self.span.map_or(0.0, |[_, to]| to);
+        for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= FEW) {
+            let time = self.moments(id).first().map_or(last, |met| met.1);
+            let Some((center, form)) = self.scenery.at(id, time) else { continue };
+            let (at, text) = (self.view.see(center), id.to_string());
+            // One that another hides would have its number on that.
+            if self.canvas.is_hidden(at + DVec3::Z * self.view.body(&form).depth) {
+                continue;
+            }
+            let middle = DVec2::new(Canvas::text_width(&text) / 2.0, 6.0);
+            self.canvas.text(&text, at.truncate() - middle, color(INK));
+        }
+        if self.sample.seen <= FEW as u64 {
+            // Rays that begin together share a place for their numbers.
+            let mut places: Vec<(DVec2, String)> = Vec::new();
+            for Beam { number, ray, .. } in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
+                // On the side from which the ray comes, where it is not.
+                let ahead = self.view.axis(ray.direction.as_dvec3().normalize_or_zero());
+                let at = self.view.see(along(ray, ray.t_min)).truncate() - 16.0 * ahead.normalize_or_zero();
+                match places.iter_mut().find(|(place, _)| (*place - at).length() < 10.0) {
+                    Some((_, numbers)) => *numbers += &format!(",{number}"),
+                    None => places.push((at, number.to_string())),
+                }
+            }
+            for (at, numbers) in places {
+                self.canvas.text(&numbers, at - DVec2::new(Canvas::text_width(&numbers) / 2.0, 6.0), color(RAY));
+            }
+        }
+    }
+
+    /// What the colours mean, how long a length is, where the axes point.
+    fn legend(&mut self, legend: Legend, shown: &str) {
+        let ways = self.ways().is_some();
+        let (view, canvas) = (self.view, &mut self.canvas);
+        let (ink, mut at) = (color(INK), DVec2::new(24.0, HEIGHT as f64 - 36.0));
+        let over = |at: DVec2| at.extend(f64::from(f32::MAX));
+        for (words, hex, is_line) in legend {
+            let middle = at + DVec2::new(14.0, 6.0);
+            if *is_line {
+                let pen = Pen { color: color(*hex), width: 3.0, alpha: 0.9, behind: 1.0 };
+                canvas.line(over(middle - DVec2::X * 14.0), over(middle + DVec2::X * 14.0), pen);
+            } else {
+                canvas.spot(over(middle), 5.0, 1.2, color(*hex), 1.0);
+            }
+            canvas.text(words, at + DVec2::new(38.0, 0.0), ink);
+            at.x += 38.0 + Canvas::text_width(words) + 36.0;
+        }
+        if ways {
+            let (from, to) = (at + DVec2::new(6.0, 6.0), at + DVec2::new(30.0, 6.0));
+            canvas.streak(over(from), over(to), &Outline::round(6.0), color(IDLE), [0.05, 0.6]);
+            canvas.text("way of a sphere, in time", at + DVec2::new(46.0, 0.0), ink);
+        }
+        canvas.text(shown, DVec2::new(24.0, HEIGHT as f64 - 62.0), ink);
+
+        let foot = DVec2::new(72.0, 60.0);
+        for (axis, name, hex) in [(DVec3::X, "x", 0xb3_2d2d), (DVec3::Y, "y", 0x2f_7d32), (DVec3::Z, "z", 0x1f_4fa3)] {
+            let tip = foot + 40.0 * view.axis(axis);
+            let pen = Pen { color: color(hex), width: 2.6, alpha: 1.0, behind: 1.0 };
+            canvas.line(over(foot), over(tip), pen);
+            let name_at = foot + 52.0 * view.axis(axis) - DVec2::new(6.0, 6.0);
+            canvas.text(name, name_at, color(hex));
+        }
+        let length = round_length(160.0 / view.scale);
+        let (from, wide) = (DVec2::new(150.0, 36.0), length * view.scale);
+        let pen = Pen { color: ink, width: 2.0, alpha: 1.0, behind: 1.0 };
+        canvas.line(over(from), over(from + DVec2::X * wide), pen);
+        for end in [from, from + DVec2::X * wide] {
+            canvas.line(over(end - DVec2::Y * 5.0), over(end + DVec2::Y * 5.0), pen);
+        }
+        let text = if (1e-3..1e6).contains(&length) { format!("{length}") } else { format!("{length:e}") };
+        canvas.text(&text, from + DVec2::new((wide - Canvas::text_width(&text)) / 2.0, 10.0), ink);
+    }
+}
+
+/// The point at `t`; of a line without an end one that is certainly outside the picture.
+fn far_along(ray: &Ray, t: f32, view: &View) -> DVec3 {
+    if t.is_finite() {
+        return along(ray, t);
+    }
+    let direction = ray.direction.as_dvec3().normalize_or_zero();
+    let start = view.see(ray.origin.as_dvec3()).truncate().abs().max_element();
+    let reach = 10.0 * (start + (WIDTH + HEIGHT) as f64) / view.scale;
+    ray.origin.as_dvec3() + direction * reach.copysign(f64::from(t))
+}
+
+/// A sphere's colour: of its own where a ray is about it, pale where none is.
+fn tint(id: usize, is_met: bool) -> Vec3 {
+    if !is_met {
+        return color(0xd5_dae0);
+    }
+    // Hues a golden angle apart differ from their neighbours'.
+    let hue = (id as f32 * 0.381_966).fract() * std::f32::consts::TAU;
+    let part = |shift: f32| 0.52 + 0.24 * (hue + shift).cos();
+    let third = std::f32::consts::TAU / 3.0;
+    Vec3::new(part(0.0), part(third), part(2.0 * third))
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is not above.
+fn round_length(most: f64) -> f64 {
+    let power = 10.0_f64.powf(most.log10().floor());
+    [5.0, 2.0, 1.0].map(|part| part * power).into_iter().find(|length| *length <= most).unwrap_or(power)
+}

@@ -1,0 +1,85 @@
+//! Spheres and ellipsoids, and where they are when.
+
+use umbracast::Motion;
+use umbracast::Sphere;
+use umbracast::files::Table;
+use umbracast::glam::{DMat3, DQuat, DVec3};
+
+use super::sample::{Beam, Mark};
+
+/// What there is to be met.
+#[derive(Clone, Copy)]
+pub(super) struct Scenery<'a> {
+    table: &'a Table<Sphere>,
+    motion: Motion,
+    /// The first and the last time that can be asked about.
+    range: [f32; 2],
+}
+
+/// What one of them looks like around its centre.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    Ball(f64),
+    /// The unit ball through this matrix.
+    Ellipsoid(DMat3),
+}
+
+impl<'a> Scenery<'a> {
+    pub(super) fn new(table: &'a Table<Sphere>, motion: Motion, range: [f32; 2]) -> Self {
+        Self { table, motion, range }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.table.records.len()
+    }
+
+    /// What they are called.
+    pub(super) fn word(&self) -> &'static str {
+        if self.table.beside.stretches() { "ellipsoids" } else { "spheres" }
+    }
+
+    /// Centre and form of sphere `id` at a time.
+    pub(super) fn at(&self, id: usize, time: f64) -> Option<(DVec3, Form)> {
+        let sphere = self.table.records.get(id)?;
+        let way = self.velocity(id) * time;
+        let form = match self.table.beside.ellipsoid(id, sphere) {
+            None => Form::Ball(f64::from(sphere.radius)),
+            Some(ellipsoid) => {
+                let [x, y, z, w] = ellipsoid.rotation.to_array().map(f64::from);
+                let turn = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize());
+                Form::Ellipsoid(turn * DMat3::from_diagonal(ellipsoid.radii.as_dvec3()))
+            }
+        };
+        Some((sphere.center.as_dvec3() + way, form))
+    }
+
+    pub(super) fn velocity(&self, id: usize) -> DVec3 {
+        let velocities = self.table.beside.velocities.as_deref();
+        velocities.and_then(|all| all.get(id)).map_or(DVec3::ZERO, |velocity| velocity.as_dvec3())
+    }
+
+    /// When spheres are where a ray sees them at `t`.
+    pub(super) fn moment(&self, beam: &Beam, t: f32) -> f64 {
+        f64::from(match self.motion {
+            Motion::AtTime => beam.time,
+            Motion::WithRay => t,
+        })
+    }
+
+    /// The first and the last moment that these rays see, as far as they are drawn; none where nothing moves.
+    pub(super) fn span(&self, sample: &[Beam]) -> Option<[f64; 2]> {
+        self.table.beside.velocities.as_ref()?;
+        let ends = |beam: &Beam| {
+            let end = match beam.mark {
+                Mark::Hit { t, .. } => t,
+                _ => beam.ray.t_max,
+            };
+            [beam.ray.t_min, end].map(|t| self.moment(beam, t))
+        };
+        // Rays that see any other time have been skipped.
+        let range = self.range.map(f64::from);
+        let all = sample.iter().flat_map(ends).map(|time| time.clamp(range[0], range[1]));
+        let span = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], time| [low.min(time), high.max(time)]);
+        Some(if span[0] <= span[1] { span } else { [range[0]; 2] })
+    }
+}
