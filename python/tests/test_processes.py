@@ -193,6 +193,62 @@ except KeyboardInterrupt:
     assert said - sent < 2.0, f"it took {said - sent} s"
 
 
+# What is long enough to be stopped, again and again, and what comes before.
+LONG = {
+    "a scene": ("spheres = cloud(3_000_000)", "umbracast.Scene(spheres, device=DEVICE)"),
+    "a scene that moves": (
+        "spheres = cloud(2_000_000); drift = spheres[:, :3] / 9",
+        "umbracast.Scene(spheres, velocities=drift, device=DEVICE)",
+    ),
+    "pairs": ("spheres = cloud(9_000_000)", "umbracast.Scene(spheres, pairwise=True, device=DEVICE)"),
+    "an update": ("spheres = cloud(3_000_000); scene = umbracast.Scene(spheres, device=DEVICE)", "scene.update(spheres)"),
+    "a picture": (
+        "from test_pictures import SYSTEM; umbracast.Scene(cloud(9), device=DEVICE)",
+        "umbracast.render(SYSTEM, size=(2000, 1500), samples=6, device=DEVICE)",
+    ),
+    "shadows": (
+        """
+system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".join(
+    f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(1000))
+observers = np.random.default_rng(0).uniform(-1000, 1000, (1_000_000, 3))
+""",
+        "umbracast.shadow(observers, system, device=DEVICE)",
+    ),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("what", LONG)
+def test_ctrl_c_ends_what_is_built_and_drawn(what, device):
+    before, work = (part.replace("DEVICE", repr(device)) for part in LONG[what])
+    script = f"""
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{before}
+start = time.monotonic()
+{work}
+whole = time.monotonic() - start
+late = []
+for share in (0.1, 0.3, 0.5, 0.7):
+    def send():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    sent, timer = [], threading.Timer(share * whole, send)
+    timer.start()
+    try:
+        while True:
+            {work}
+    except KeyboardInterrupt:
+        late.append(time.monotonic() - sent[0])
+print(json.dumps([whole, late]))
+"""
+    whole, late = run(script)
+    print(f"{what}, {device}: {whole:.2f} s, stopped after {', '.join(f'{one:.2f}' for one in late)} s")
+    # Half a build late on average would be one that cannot be stopped.
+    assert sorted(late)[1] < max(0.25 * whole, 0.15), (whole, late)
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc to read memory from")
 def test_memory_stays_flat_over_a_thousand_calls():
     script = """

@@ -14,19 +14,26 @@ Progress = bool | Callable[[int, int], object]
 """True for a line on stderr, or a callable that hears how many rays are done and how many there are."""
 
 
-class PointOptions(TypedDict, total=False):
-    """What `Scene.contains` takes beside points."""
+class CommonOptions(TypedDict, total=False):
+    """What rays and points alike bring along."""
 
     masks: ArrayLike | None
-    """(…) integers: a point looks only at spheres whose mask shares a bit with its own. Default: all bits."""
+    """(…) integers: a ray or a point looks only at spheres whose mask shares a bit with its own. Default: all bits."""
     skip_ids: ArrayLike | None
-    """(…) integers: one sphere that each point does not look at; `NO_SPHERE` for none."""
+    """(…) integers: one sphere that each does not look at; `NO_SPHERE` for none."""
     precision: Literal["fast", "standard", "exact"]
     """How exact; default "standard". A device that cannot promise it raises `PrecisionError`."""
     on_bad: Literal["refuse", "skip"]
     """What cannot be used is refused with its row and field (default), or misses and is counted in the report."""
     progress: Progress
     """Default False."""
+
+
+class PointOptions(CommonOptions, total=False):
+    """What `Scene.contains` takes beside points."""
+
+    times: ArrayLike | None
+    """(…) when each point looks at spheres that move, in the unit of time of their velocities; default 0."""
 
 
 class HitOptions(TypedDict, total=False):
@@ -40,7 +47,7 @@ class HitOptions(TypedDict, total=False):
     """Each ray sees moving spheres at its own time (default), or they move while it travels, and t is time."""
 
 
-class Options(PointOptions, HitOptions, total=False):
+class Options(CommonOptions, HitOptions, total=False):
     """What every query takes beside rays. Columns have the rays' leading shape, or are broadcast to it."""
 
     inside: Literal["enter", "exit", "ignore"]
@@ -120,7 +127,7 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     return np.ascontiguousarray(wide, kind).reshape(-1)
 
 
-POINT_OPTIONS = frozenset({"masks", "skip_ids", "precision", "on_bad", "progress"})
+POINT_OPTIONS = frozenset({"masks", "skip_ids", "times", "precision", "on_bad", "progress"})
 HIT_OPTIONS = frozenset({"times", "radii", "motion"})
 OPTIONS = POINT_OPTIONS | HIT_OPTIONS | {"inside", "touch", "ends"}
 BULLET_OPTIONS = frozenset({"precision", "on_bad", "progress"})

@@ -51,8 +51,8 @@ def render(
     ``system`` is the path of a system file (TOML; systems/README.md of the project describes it), or its text, if it has more than
     one line. ``size`` is (width, height) in pixels and ``samples`` along each axis of a pixel, instead of the system's.
 
-    Raises ValueError that names table, key and value for a system that cannot be used, FileNotFoundError, `DeviceError`, and MemoryError.
-    Ctrl-C takes effect once the picture is drawn.
+    Raises ValueError that names table, key and value for a system that cannot be used, FileNotFoundError, `DeviceError`, MemoryError,
+    and KeyboardInterrupt soon after Ctrl-C.
     """
     path, text = _system(system)
     (width, height), colours, t, id, fraction = _umbracast.render(

@@ -298,12 +298,17 @@ class Scene:
         out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
         **options: Unpack[PointOptions],
     ) -> Holders:
-        """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id."""
+        """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id.
+
+        Spheres that move are where they are at the point's own of ``times`` (default 0). For the rest see `PointOptions`.
+        """
         shape, records, rounded, largest = _arrays.records("points", "point", points, _arrays.POINT, self.origin)
         asked = taken("contains", shape, dict(options), POINT_OPTIONS)
         found = Holders(*_outputs.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
         count, id = _outputs.flat(found)
-        told = self._native.contains(records, asked.masks, asked.skip_ids, asked.policies, count, id, asked.progress)
+        told = self._native.contains(
+            records, asked.masks, asked.skip_ids, asked.times, asked.policies, count, id, asked.progress
+        )
         found.report = Report(*told[:6], rounded, largest)
         return found
 
