@@ -200,7 +200,9 @@ def main():
     asked = parser.parse_args()
     about = {"python": platform.python_version(), "machine": platform.machine()} | peers.versions()
     print(json.dumps(about), file=sys.stderr)
-    print("| spheres | way | Mrays/s | Mrays/s of a core | build, CPU | MiB | error of t, median | worst | hits that differ |")
+    print(
+        "| spheres | way | Mrays/s | Mrays/s of a core | build, CPU | MiB | error of t, median | worst | hits that differ |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     rows = []
     with tempfile.TemporaryDirectory() as folder:

@@ -176,7 +176,11 @@ def ways(device):
     yield "trimesh + embreex, intersects_location", Trimesh("location"), every
     yield "trimesh + embreex, intersects_first", Trimesh("first"), every
     # Some 200 rays a second, and 4 GB for 2,000 of them; more triangles take it too long.
-    yield "trimesh + rtree, intersects_location", Trimesh("location", False), lambda m, n: min(m, 500) if n <= 100 else 0
+    yield (
+        "trimesh + rtree, intersects_location",
+        Trimesh("location", False),
+        lambda m, n: min(m, 500) if n <= 100 else 0,
+    )
     yield "NumPy, float64", Brute(), lambda m, n: min(m, 50_000_000 // n)
 
 

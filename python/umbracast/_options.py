@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _progress
+from . import _checked, _progress
 
 Progress = bool | Callable[[int, int], object]
 """True for a line on stderr, or a callable that hears how many rays are done and how many there are."""
@@ -90,10 +90,7 @@ def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: fro
             raise TypeError(
                 f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
             )
-    words = {name: given[name] for name in Policies._fields if name in given}
-    for name, word in words.items():
-        if not isinstance(word, str):
-            raise TypeError(f"{name} must be a word, and is {word!r}")
+    words = {name: _checked.word(name, given[name]) for name in Policies._fields if name in given}
     return Asked(
         Policies(**words),
         column("masks", given.get("masks"), shape, np.uint32),
@@ -108,7 +105,7 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     """One number a record, as the compiled half reads it."""
     if given is None:
         return None
-    array = np.asarray(given)
+    array = _checked.plain(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name} must be whole numbers, and have dtype {array.dtype}")
@@ -124,7 +121,9 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
         raise ValueError(
             f"{name} have shape {array.shape}, which does not fit the shape {shape} of what they go with"
         ) from None
-    return np.ascontiguousarray(wide, kind).reshape(-1)
+    # What float32 cannot hold is inf, which is refused by its row.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(wide, kind).reshape(-1)
 
 
 POINT_OPTIONS = frozenset({"masks", "skip_ids", "times", "precision", "on_bad", "progress"})

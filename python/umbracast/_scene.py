@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _outputs, _spheres, _tables, _umbracast
+from . import _arrays, _checked, _outputs, _spheres, _tables, _umbracast
 from ._devices import Device, opened
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
 from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
@@ -77,7 +77,11 @@ class Scene:
         self.origin: Origin = _spheres.origin_of(origin, spheres, radii)
         """What is subtracted from all coordinates."""
         given = self._given(spheres, radii, rotations, masks, velocities)
-        self._options = (tuple(map(float, time_range)), bool(pairwise), builder)
+        self._options = (
+            _checked.several("time_range", time_range, 2),
+            bool(pairwise),
+            _checked.word("builder", builder),
+        )
         self._device = opened(device, precision)
         self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
@@ -287,8 +291,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> Lists:
         """For each ray the first ``k`` of `all`, or all when there are fewer. Arguments and errors as for `closest`."""
-        if not 1 <= k <= 0xFFFF_FFFF:
-            raise ValueError(f"k is {k}: it must be 1 at least")
+        k = _checked.whole("k", k, 1, 0xFFFF_FFFF)
         return self._lists("nearest", k, rays, directions, t_min, t_max, options)
 
     def contains(
@@ -337,8 +340,7 @@ class Scene:
         asked = taken(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
         )
-        if not 1 <= bounces <= 0xFFFF_FFFF:
-            raise ValueError(f"bounces is {bounces}: bullets are followed through 1 ricochet at least")
+        bounces = _checked.whole("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
             self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
         )
@@ -363,10 +365,13 @@ class Scene:
         Computed in float64 from the foot of the perpendicular: points do not inherit the error of ``t``. ValueError for ellipsoids.
         """
         given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
-        t, id = hits
-        if t.shape != given.shape or id.shape != given.shape:
-            raise ValueError(f"hits have shape {t.shape}, and the rays {given.shape}")
-        t, id = np.ascontiguousarray(t, np.float32).reshape(-1), np.ascontiguousarray(id, np.uint32).reshape(-1)
+        if not isinstance(hits, tuple) or len(hits) != 2:
+            raise TypeError(f"hits must be those of closest, or a tuple of t and id, and are {type(hits).__name__}")
+        shapes = [np.shape(part) for part in hits]
+        if shapes != [given.shape, given.shape]:
+            raise ValueError(f"hits have shape {shapes[0]} and {shapes[1]}, and the rays {given.shape}")
+        t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
+        assert t is not None and id is not None
         point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
         vectors = (*given.shape, 3)
         return Attributes(
