@@ -195,21 +195,21 @@ except KeyboardInterrupt:
 
 SHADED = """
 system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".join(
-    f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(700))
-observers = np.random.default_rng(0).uniform(-1000, 1000, (500_000, 3))
+    f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
+observers = np.random.default_rng(0).uniform(-1000, 1000, (150_000, 3))
 """
 # What is stopped, again and again, and what comes before.
 LONG = {
-    "a scene": ("spheres = cloud(2_000_000)", "umbracast.Scene(spheres, device=DEVICE)"),
+    "a scene": ("spheres = cloud(1_000_000)", "umbracast.Scene(spheres, device=device)"),
     "an update": (
-        "spheres = cloud(2_000_000); scene = umbracast.Scene(spheres, device=DEVICE)",
+        "spheres = cloud(1_000_000); scene = umbracast.Scene(spheres, device=device)",
         "scene.update(spheres)",
     ),
     "a picture": (
-        "from test_pictures import SYSTEM; umbracast.Scene(cloud(9), device=DEVICE)",
-        "umbracast.render(SYSTEM, size=(1600, 1200), samples=4, device=DEVICE)",
+        "from test_pictures import SYSTEM; umbracast.render(SYSTEM, size=(8, 6), device=device)",
+        "umbracast.render(SYSTEM, size=(600, 450) if device.is_cpu else (120, 90), samples=5, device=device)",
     ),
-    "shadows": (SHADED, "umbracast.shadow(observers, system, device=DEVICE)"),
+    "shadows": (SHADED, "umbracast.shadow(observers, system, device=device)"),
 }
 
 
@@ -218,10 +218,11 @@ LONG = {
     ("what", "device"), [*((what, "cpu") for what in LONG), ("a scene", "gpu"), ("a picture", "gpu")]
 )
 def test_ctrl_c_ends_what_is_built_and_drawn(what, device):
-    before, work = (part.replace("DEVICE", repr(device)) for part in LONG[what])
+    before, work = LONG[what]
     script = f"""
 import signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
+device = umbracast.Device({device!r})
 {before}
 start = time.monotonic()
 {work}
@@ -242,8 +243,8 @@ print(json.dumps([whole, late]))
 """
     whole, late = run(script)
     print(f"{what}, {device}: {whole:.2f} s, stopped after {', '.join(f'{one:.2f}' for one in late)} s")
-    # What cannot be stopped goes on for half of the time at the least. Cores may be busy with other things.
-    assert min(late) < max(0.3 * whole, 0.15), (whole, late)
+    # What cannot be stopped went on for 0.6 of the time. Cores may be busy with other things.
+    assert sorted(late)[1] < max(0.4 * whole, 0.15), (whole, late)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc to read memory from")
