@@ -55,7 +55,8 @@ class Scene:
     A scene may be used by several threads at once, and pickles: spheres and options travel, the device is opened and the tree built anew.
     A process that was forked from one that had used umbracast cannot use it, and says so (`ForkError`).
 
-    Raises `RecordError` for a sphere that cannot be used, TypeError and ValueError for arrays that are none, `DeviceError`, MemoryError.
+    Raises `RecordError` for a sphere that cannot be used, TypeError and ValueError for arrays that are none, `DeviceError`, MemoryError, and
+    KeyboardInterrupt soon after Ctrl-C, as do `update` and `rebuild`.
     """
 
     def __init__(
