@@ -9,6 +9,7 @@ use crate::gpu::readback::Readback;
 use crate::gpu::{GpuDevice, adapters};
 use crate::query::Precision;
 use crate::scene::{Scene, SceneOptions};
+use crate::watch::Watch;
 
 /// Which device to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,7 @@ pub struct Device {
     pub(crate) limits: Limits,
     /// Pairs of a ray and a sphere that the CPU engine tests before word could come back from this GPU; 0 unless `auto` chose it.
     few: u64,
+    pub(crate) watch: Watch,
 }
 
 /// Pairs that one core tests in a second at the least: 64 rays against 10⁴ spheres take it 0.15 ms (`umbracast bench small`, two
@@ -173,11 +175,11 @@ impl Device {
     }
 
     fn cpu_within(limits: Limits) -> Self {
-        Self { engine: Engine::Cpu, limits, few: 0 }
+        Self { engine: Engine::Cpu, limits, few: 0, watch: Watch::new() }
     }
 
     fn gpu(gpu: GpuDevice) -> Self {
-        Self { limits: *gpu.limits(), engine: Engine::Gpu(Arc::new(gpu)), few: 0 }
+        Self { limits: *gpu.limits(), engine: Engine::Gpu(Arc::new(gpu)), few: 0, watch: Watch::new() }
     }
 
     /// The same as `auto` chooses it: what the CPU engine answers, to the bit, before word could come back from this GPU, is
@@ -293,6 +295,13 @@ impl Device {
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(&gpu.probe),
         }
+    }
+
+    /// The same device, which ends what it builds and draws when `watch` is cancelled: scenes, [pictures](Self::render) and
+    /// [shadows](Self::shadows), whose observers `watch` counts. Queries of its scenes have [their own](Scene::watched).
+    #[must_use]
+    pub fn watched(&self, watch: &Watch) -> Self {
+        Self { watch: watch.clone(), ..self.clone() }
     }
 
     /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.

@@ -10,6 +10,7 @@ use crate::memory::room;
 use crate::query::check_sphere;
 use crate::records::Sphere;
 use crate::scene::same_length;
+use crate::watch::Watch;
 
 /// What a scene keeps beside its spheres.
 #[derive(Clone, Debug, Default)]
@@ -45,13 +46,15 @@ pub(crate) struct Given<'a> {
     pub(crate) columns: Columns,
     /// The time for which they move, if they do.
     pub(crate) span: [f32; 2],
+    /// Who may stop what is built of them.
+    pub(crate) watch: &'a Watch,
     /// None where spheres stay.
     swept: Option<Vec<Sphere>>,
 }
 
 impl<'a> Given<'a> {
     /// Checks them; columns that are not given are those of `before`. `span` is the time for which they move.
-    pub(crate) fn new(given: &Spheres<'a>, before: Columns, span: [f32; 2]) -> Result<Self> {
+    pub(crate) fn new(given: &Spheres<'a>, before: Columns, span: [f32; 2], watch: &'a Watch) -> Result<Self> {
         let spheres = given.records;
         let maps = given.shapes.map(|shapes| map_all(spheres.len(), shapes)).transpose()?.or(before.maps);
         for (index, sphere) in (0..).zip(spheres) {
@@ -60,7 +63,8 @@ impl<'a> Given<'a> {
         let masks = own("masks", spheres.len(), given.masks)?.or(before.masks);
         let velocities = own("velocities", spheres.len(), given.velocities)?.or(before.velocities);
         let swept = velocities.as_ref().map(|velocities| sweep(spheres, velocities, span)).transpose()?;
-        Ok(Self { spheres, columns: Columns { masks, velocities, maps }, span, swept })
+        watch.check()?;
+        Ok(Self { spheres, columns: Columns { masks, velocities, maps }, span, watch, swept })
     }
 
     /// Where they are, at all times.

@@ -65,7 +65,7 @@ pub struct Scene {
     pub(crate) host: Arc<CpuScene>,
     pub(crate) gpu: Option<Arc<GpuScene>>,
     pub(crate) options: SceneOptions,
-    watch: Watch,
+    pub(crate) watch: Watch,
 }
 
 /// What the caller's thread may be used for.
@@ -97,14 +97,15 @@ impl Scene {
         device.admit("the scene", &load)?;
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         check_memory("the scene", here.bytes(&load))?;
-        let given = Given::new(&given, Columns::default(), span)?;
+        let given = Given::new(&given, Columns::default(), span, &device.watch)?;
         let gpu = match &device.engine {
             Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
             Engine::Cpu => None,
             Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
         };
         let host = Arc::new(CpuScene::beside(gpu.is_some(), given, pairwise)?);
-        Ok(Self { device: device.clone(), host, gpu, options: *options, watch: Watch::default() })
+        // The scene outlives its being built.
+        Ok(Self { device: device.watched(&Watch::new()), host, gpu, options: *options, watch: Watch::new() })
     }
 
     /// The device the scene lives on.
@@ -142,7 +143,8 @@ impl Scene {
         self.host.columns.velocities.as_deref()
     }
 
-    /// The same scene, whose queries tell `watch` how far they are and end when it is cancelled.
+    /// The same scene, whose queries tell `watch` how far they are and end when it is cancelled, as do [`update`](Self::update) and
+    /// [`rebuild`](Self::rebuild).
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
         Self { watch: watch.clone(), ..self.clone() }

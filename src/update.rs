@@ -41,11 +41,13 @@ impl Scene {
         let given = spheres.into();
         let spheres = given.records;
         same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
-        let given = Given::new(&given, self.host.columns.clone(), self.options.time_range)?;
+        let given = Given::new(&given, self.host.columns.clone(), self.options.time_range, &self.watch)?;
         let mut quality_loss = 0.0;
         let mut moved = None;
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
+            self.watch.check()?;
             let (scene, loss) = gpu.moved(device, &given, self.options.builder).await?;
+            self.watch.check()?;
             (moved, quality_loss) = (Some(Arc::new(scene)), loss as f32);
         }
         let host = CpuScene::beside(moved.is_some(), given, self.host.pairwise)?;
@@ -61,7 +63,11 @@ impl Scene {
     /// What the device can suffer. After an error the scene is what it was.
     pub async fn rebuild(&mut self) -> Result<()> {
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            self.gpu = Some(Arc::new(gpu.replanted(device, &self.bounds()?, self.options.builder).await?));
+            let bounds = self.bounds()?;
+            self.watch.check()?;
+            let planted = gpu.replanted(device, &bounds, self.options.builder, &self.watch).await?;
+            self.watch.check()?;
+            self.gpu = Some(Arc::new(planted));
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// How far the queries of a [watched scene](crate::Scene::watched) are, and a way to stop them. Clones share it, so that one
-/// can be read or stopped from another thread while the work goes on.
+/// How far the queries of a [watched scene](crate::Scene::watched) are, or what a [watched device](crate::Device::watched) builds and
+/// draws, and a way to stop them. Clones share it, so that one can be read or stopped from another thread while the work goes on.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     shared: Arc<Shared>,
@@ -25,12 +25,12 @@ impl Watch {
         Self::default()
     }
 
-    /// Rays answered so far, by all queries together.
+    /// Rays and observers answered so far, by all queries together.
     pub fn done(&self) -> u64 {
         self.shared.done.load(Ordering::Relaxed)
     }
 
-    /// Stops what runs and what comes: queries end with [`Error::Cancelled`] as soon as their present piece is done.
+    /// Stops what runs and what comes: it ends with [`Error::Cancelled`] as soon as its present piece is done.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }

@@ -5,6 +5,8 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, PictureOptions, System};
 use umbracast::{Error, Hit, Query, Ray, Rays, Sphere, Watch, blocking};
 
 /// Spheres in a row along x, rays down on every one of them and beside it.
@@ -87,5 +89,68 @@ fn long_work_stops_in_the_middle() {
             panic!("{}: {:?}", device.name(), stopped.map(|h| h.report))
         };
         assert!(done > 0 && done < rays.len() as u64, "{done}");
+    }
+}
+
+/// A white ball before a light.
+fn ball() -> System {
+    let body = Body {
+        name: "ball".into(),
+        balls: vec![Ball::new([0.0; 3], 1.0)],
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        polar_radius: None,
+        swirl: 0.0,
+        casts: true,
+        receives: true,
+    };
+    let light = LightSource { name: "light".into(), ball: Ball::new([0.0, 0.0, 1000.0], 10.0), color: Color::WHITE };
+    let lens = Lens::Orthographic { width: 4.0 };
+    let camera = Camera { position: DVec3::new(0.0, -10.0, 5.0), target: DVec3::ZERO, up: DVec3::Z, lens };
+    let picture = PictureOptions {
+        size: [64, 48],
+        samples: 1,
+        exposure: 1.0,
+        ambient: 0.0,
+        background: Color::BLACK,
+        stars: 0.0,
+    };
+    System::new(light, vec![body], camera, picture).unwrap()
+}
+
+#[test]
+fn a_watched_device_stops_what_it_builds_and_draws() {
+    let (spheres, rays) = row(3000);
+    let (system, observers) = (ball(), vec![DVec3::new(5.0, 0.0, 0.0); 5000]);
+    let lighting = Lighting::new(system.light().ball, [Ball::new([0.0; 3], 1.0)]).unwrap();
+    for device in common::devices() {
+        let watch = Watch::new();
+        let watched = device.watched(&watch);
+        let scene = blocking::scene(&watched, &spheres, &Default::default()).unwrap();
+        let expected = blocking::closest(&scene, &rays, &Query::default()).unwrap().records;
+        let _ = blocking::render(&watched, &system, None).unwrap();
+        assert_eq!(watch.done(), 0, "{}", device.name());
+        let _ = blocking::shadows(&watched, &lighting, &observers).unwrap();
+        assert_eq!(watch.done(), 5000, "{}", device.name());
+
+        watch.cancel();
+        let cancelled = Error::Cancelled { done: 5000 };
+        let built = blocking::scene(&watched, &spheres, &Default::default()).map(drop);
+        assert_eq!(built, Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(blocking::pairwise(&watched, &spheres).map(drop), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(blocking::render(&watched, &system, None), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(blocking::shadows(&watched, &lighting, &observers), Err(cancelled.clone()), "{}", device.name());
+
+        // What was built before goes on, and scenes are stopped by watches of their own.
+        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+        let again = blocking::scene(scene.device(), &spheres, &Default::default()).unwrap();
+        assert_eq!(blocking::closest(&again, &rays, &Query::default()).unwrap().records, expected);
+        let mut stopped = scene.watched(&watch);
+        assert_eq!(blocking::update(&mut stopped, &spheres[..]).map(drop), Err(cancelled.clone()));
+        // The CPU engine has nothing to rebuild.
+        let rebuilt = if device.is_cpu() { Ok(()) } else { Err(cancelled) };
+        assert_eq!(blocking::rebuild(&mut stopped), rebuilt, "{}", device.name());
+        let after = blocking::closest(&stopped.watched(&Watch::new()), &rays, &Query::default()).unwrap();
+        assert_eq!(after.records, expected, "{}", device.name());
     }
 }

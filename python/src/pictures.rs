@@ -13,14 +13,14 @@ use umbracast::{Error, blocking};
 use crate::arrays::pieces;
 use crate::device::Device;
 use crate::scene::room_for;
-use crate::work::{brief, watched};
+use crate::work::watched;
 
 /// Where clouds are looked for, and what errors name, when a system is text.
 const TEXT: &str = "system";
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// A system by its path, or as TOML text: (width and height, colours, t, id, fraction). Drawing is not stopped half way.
+/// A system by its path, or as TOML text: (width and height, colours, t, id, fraction).
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "the columns of a picture")]
 #[pyo3(signature = (device, path, text, size, samples))]
@@ -33,7 +33,9 @@ pub(crate) fn render<'py>(
     samples: Option<u32>,
 ) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
     let device = device.inner();
-    let (picture, colours) = brief(py, || {
+    // How many pixels there are says the system.
+    let (picture, colours) = watched(py, usize::MAX, None, |watch| {
+        let device = &device.watched(watch);
         let system = match (path, text) {
             (Some(path), _) => System::read(&path)?,
             (None, text) => System::parse(text.unwrap_or_default(), Path::new(TEXT))?,
@@ -45,7 +47,6 @@ pub(crate) fn render<'py>(
         let colours = picture.srgb8();
         Ok((picture, colours))
     })?;
-    py.check_signals()?;
     let [t, fraction] = [picture.t, picture.fraction].map(|list| PyArray1::from_vec(py, list));
     Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction))
 }
@@ -69,15 +70,13 @@ pub(crate) fn shadow(
         (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
     let device = device.inner();
     watched(py, observers.len(), progress.as_ref(), |watch| {
+        let device = &device.watched(watch);
         let lighting = match (path, text) {
             (Some(path), _) => Lighting::read(&path)?,
             (None, text) => Lighting::parse(text.unwrap_or_default(), Path::new(TEXT))?,
         };
         let mut shadows = Vec::new();
         for range in pieces(observers.len()) {
-            if watch.is_cancelled() {
-                return Err(Error::Cancelled { done: range.start as u64 });
-            }
             shadows.resize(range.len(), Shadow::default());
             let first = range.start as u64;
             blocking::shadows_into(device, &lighting, &observers[range.clone()], &mut shadows).map_err(|error| {

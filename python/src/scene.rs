@@ -15,7 +15,7 @@ use crate::device::Device;
 use crate::failure::exception;
 use crate::policies::{Policies, builder};
 use crate::spheres::{GivenSpheres, Shape};
-use crate::work::{brief, is_forked, watched};
+use crate::work::{is_forked, watched};
 
 /// How it went, for `umbracast.Report`: rays, hits, skipped, beyond, judged, seconds, rounded, largest rounding.
 pub(crate) type Told = (u64, u64, u64, u64, u64, f64, u64, f64);
@@ -125,7 +125,8 @@ impl Scene {
     ) -> PyResult<Self> {
         let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
         let (device, parts) = (device.inner(), spheres.parts()?);
-        let held = brief(py, || {
+        let held = watched(py, parts.len(), None, |watch| {
+            let device = &device.watched(watch);
             let shapes = parts.shapes(None)?;
             let scene = parts.with(shapes.as_ref(), |spheres| match pairwise {
                 true => blocking::pairwise_with(device, spheres, &options),
@@ -168,9 +169,10 @@ impl Scene {
     /// Puts other spheres in the place of these: (quality loss, whether to rebuild).
     fn update(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<(f32, bool)> {
         let parts = spheres.parts()?;
-        let update = brief(py, || {
+        let update = watched(py, parts.len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let Held { mut scene, shapes } = self.held();
+            let Held { scene, shapes } = self.held();
+            let mut scene = scene.watched(watch);
             let shapes = parts.shapes(shapes.as_ref())?;
             let update = parts.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
             self.put(Held { scene, shapes });
@@ -181,11 +183,12 @@ impl Scene {
 
     /// Builds the tree anew.
     fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
-        brief(py, || {
+        watched(py, self.now().len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut held = self.held();
-            blocking::rebuild(&mut held.scene)?;
-            self.put(held);
+            let Held { scene, shapes } = self.held();
+            let mut scene = scene.watched(watch);
+            blocking::rebuild(&mut scene)?;
+            self.put(Held { scene, shapes });
             Ok(())
         })
     }
@@ -309,6 +312,7 @@ impl Scene {
         points: PyReadonlyArray2<'_, f32>,
         masks: Option<PyReadonlyArray1<'_, u32>>,
         skip_ids: Option<PyReadonlyArray1<'_, u32>>,
+        times: Option<PyReadonlyArray1<'_, f32>>,
         policies: Policies,
         mut count: PyReadwriteArray1<'_, u32>,
         mut id: PyReadwriteArray1<'_, u32>,
@@ -319,6 +323,7 @@ impl Scene {
             try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points have 3 columns"))?;
         let scene = self.for_rays(points.len())?;
         let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
+        let times = slice(&times, "times", points.len())?;
         let (count, id) = (room_for(&mut count, "count", points.len())?, room_for(&mut id, "id", points.len())?);
         watched(py, points.len(), progress.as_ref(), |watch: &Watch| {
             let scene = scene.watched(watch);
@@ -333,6 +338,9 @@ impl Scene {
                 }
                 if let Some(skip_ids) = skip_ids {
                     part = part.skip_ids(&skip_ids[range.clone()]);
+                }
+                if let Some(times) = times {
+                    part = part.times(&times[range.clone()]);
                 }
                 let found = blocking::contains(&scene, part, &query)?;
                 report = report + found.report;

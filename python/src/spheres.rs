@@ -65,6 +65,15 @@ impl GivenSpheres<'_> {
 }
 
 impl Parts<'_> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self.records {
+            Records::Spheres(spheres) => spheres.len(),
+            Records::Ellipsoids(ellipsoids, _) => ellipsoids.len(),
+            Records::Centers(centers) => centers.len(),
+        }
+    }
+
     /// Shapes as they will be, where there are any. `before` are those of the scene that is to be updated.
     pub(crate) fn shapes(&self, before: Option<&Arc<Vec<Shape>>>) -> Result<Option<Arc<Vec<Shape>>>> {
         match (&self.records, before) {

@@ -10,7 +10,7 @@ use umbracast::{Result, Watch};
 
 use crate::failure::{exception, forked};
 
-/// Fewer records are answered before anybody could press a key.
+/// Fewer records are answered, spheres built in and pixels drawn, before anybody could press a key.
 const FEW: usize = 1 << 12;
 /// How often signals are looked at, and progress is told.
 const OFTEN: Duration = Duration::from_millis(50);
@@ -32,7 +32,7 @@ pub(crate) fn check_fork(py: Python<'_>) -> PyResult<()> {
     }
 }
 
-/// Short work that needs no watching.
+/// Short work that needs no watching, and work that cannot be stopped.
 pub(crate) fn brief<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     check_fork(py)?;
     py.detach(work).map_err(|error| exception(py, &error))

@@ -66,6 +66,33 @@ def test_attributes_are_those_of_the_moment(moving, motion):
         moving.attributes(rays, hits=one, inside="exit")
 
 
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_points_are_held_at_their_own_times(device):
+    moving = umbracast.Scene(cloud(N), velocities=drift(), time_range=(0, 4), device=device)
+    random = np.random.default_rng(9)
+    points, times = random.uniform(-10, 10, (M, 4, 3)), random.uniform(0, 4, (M, 1)).astype(np.float32)
+    centers = cloud(N)[:, :3].astype(float) + drift() * times[..., None].astype(float)
+    apart = lengths(np.float32(points)[:, :, None] - centers[:, None]) - cloud(N)[:, 3]
+    inside, clear = apart <= 0, (np.abs(apart) > 1e-5).all(-1)
+    found = moving.contains(points, times=times)
+    np.testing.assert_array_equal(found.count[clear], inside.sum(-1)[clear])
+    held = clear & (found.count > 0)
+    np.testing.assert_array_equal(found.id[held], inside.argmax(-1)[held])
+    assert held.sum() > M // 20 and (found.count != moving.contains(points).count).sum() > M // 20
+    if device == "cpu":
+        # More than are cast at once.
+        many = moving.contains(np.tile(points.reshape(-1, 3), (270, 1)), times=np.tile(np.repeat(times, 4), 270))
+        np.testing.assert_array_equal(many.count, np.tile(found.count.reshape(-1), 270))
+    # One for all, and the time that is taken when none is told.
+    for a, b in zip(moving.contains(points, times=0), moving.contains(points), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(umbracast.RecordError, match="outside the time range") as caught:
+        moving.contains(points, times=np.where(np.arange(M) == 17, 5, 1)[:, None])
+    assert (caught.value.what, caught.value.index, caught.value.field) == ("ray", 4 * 17, "time")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'radii'"):
+        moving.contains(points, radii=1)
+
+
 def shots():
     random = np.random.default_rng(8)
     bullets = np.empty((M, 7), np.float32)

@@ -57,6 +57,24 @@ def test_files_and_errors(tmp_path):
         umbracast.shadow([[0, 0, 0]], "unit = 'mile'\n", device="cpu")
 
 
+def test_sizes_are_refused():
+    with pytest.raises(ValueError, match="size must be a width and a height, and is 10"):
+        umbracast.render(SYSTEM, device="cpu", size=10)
+    with pytest.raises(TypeError, match="width must be a whole number, and is 10.5"):
+        umbracast.render(SYSTEM, device="cpu", size=(10.5, 10))
+    with pytest.raises(ValueError, match="height is -1"):
+        umbracast.render(SYSTEM, device="cpu", size=(10, -1))
+    with pytest.raises(TypeError, match="samples must be a whole number"):
+        umbracast.render(SYSTEM, device="cpu", samples=1.5)
+
+
+def test_shadows_tell_how_far_they_are():
+    heard = []
+    system, observers = SYSTEM[: SYSTEM.index("[camera]")], np.random.default_rng(0).uniform(3, 9, (2_000_000, 3))
+    umbracast.shadow(observers, system, device="cpu", progress=lambda done, total: heard.append((done, total)))
+    assert heard[-1] == (2_000_000, 2_000_000) and [done for done, _ in heard] == sorted(done for done, _ in heard)
+
+
 def test_a_real_picture_is_the_command_lines():
     root = Path(__file__).parents[2]
     image = umbracast.render(root / "systems/planet.toml", device="cpu").image

@@ -193,6 +193,60 @@ except KeyboardInterrupt:
     assert said - sent < 2.0, f"it took {said - sent} s"
 
 
+SHADED = """
+system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".join(
+    f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
+observers = np.random.default_rng(0).uniform(-1000, 1000, (150_000, 3))
+"""
+# What is stopped, again and again, and what comes before.
+LONG = {
+    "a scene": ("spheres = cloud(1_000_000)", "umbracast.Scene(spheres, device=device)"),
+    "an update": (
+        "spheres = cloud(1_000_000); scene = umbracast.Scene(spheres, device=device)",
+        "scene.update(spheres)",
+    ),
+    "a picture": (
+        "from test_pictures import SYSTEM; umbracast.render(SYSTEM, size=(8, 6), device=device)",
+        "umbracast.render(SYSTEM, size=(600, 450) if device.is_cpu else (120, 90), samples=5, device=device)",
+    ),
+    "shadows": (SHADED, "umbracast.shadow(observers, system, device=device)"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
+@pytest.mark.parametrize(
+    ("what", "device"), [*((what, "cpu") for what in LONG), ("a scene", "gpu"), ("a picture", "gpu")]
+)
+def test_ctrl_c_ends_what_is_built_and_drawn(what, device):
+    before, work = LONG[what]
+    script = f"""
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+device = umbracast.Device({device!r})
+{before}
+start = time.monotonic()
+{work}
+whole = time.monotonic() - start
+late = []
+def send():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+for share in (0.1, 0.3, 0.5):
+    sent = []
+    threading.Timer(share * whole, send).start()
+    try:
+        while True:
+            {work}
+    except KeyboardInterrupt:
+        late.append(time.monotonic() - sent[0])
+print(json.dumps([whole, late]))
+"""
+    whole, late = run(script)
+    print(f"{what}, {device}: {whole:.2f} s, stopped after {', '.join(f'{one:.2f}' for one in late)} s")
+    # What cannot be stopped went on for 0.6 of the time. Cores may be busy with other things.
+    assert sorted(late)[1] < max(0.4 * whole, 0.15), (whole, late)
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc to read memory from")
 def test_memory_stays_flat_over_a_thousand_calls():
     script = """

@@ -82,6 +82,34 @@ RAYS = {
         ValueError,
         "column 'ox' is null in row 1",
     ),
+    "what is masked": (
+        lambda s, r: s.closest(np.ma.masked_array(r, r == r[7, 2])),
+        ValueError,
+        r"rays: the number at \[7, 2\] is masked",
+    ),
+    "masked masks": (
+        lambda s, r: s.closest(r, masks=np.ma.masked_array([1], [True])),
+        ValueError,
+        "masks: .* is masked",
+    ),
+    "a masked column": (
+        lambda s, r: s.contains({n: np.ma.masked_less([3.0, 1.0], 2) for n in "xyz"}),
+        ValueError,
+        r"points: column 'x': the number at \[1\] is masked",
+    ),
+    "no progress": (lambda s, r: s.closest(r, progress="yes"), TypeError, "progress must be True, False or a callable"),
+    "part of them": (lambda s, r: s.nearest(r, k=1.5), TypeError, "k must be a whole number, and is 1.5"),
+    "part of a ricochet": (
+        lambda s, r: s.bullets([[0, 0, 9, 1, 1, 1, 1]], bounces="2"),
+        TypeError,
+        "bounces must be a whole number, and is '2'",
+    ),
+    "hits in a list": (lambda s, r: s.attributes(r, hits=[1, 2]), TypeError, "hits must be those of closest"),
+    "hits before the first": (
+        lambda s, r: s.attributes(r[:1], hits=([4.0], [-1])),
+        ValueError,
+        "hits.id must lie in 0",
+    ),
     "unknown options": (lambda s, r: s.closest(r, insides="enter"), TypeError, "unexpected keyword argument 'insides'"),
     "unknown words": (
         lambda s, r: s.closest(r, inside="out"),
@@ -159,6 +187,25 @@ SCENES = {
     "a GPU's builder": (lambda s: umbracast.Scene(s, device="cpu", builder="gpu"), ValueError, "needs a GPU"),
     "no builder": (lambda s: umbracast.Scene(s, device="cpu", builder="me"), ValueError, "builder is 'me'"),
     "no times": (lambda s: umbracast.Scene(s, device="cpu", time_range=(1, 0)), ValueError, "time range"),
+    "no time range": (lambda s: umbracast.Scene(s, time_range=3), ValueError, "time_range must be 2 numbers, and is 3"),
+    "no point for an origin": (
+        lambda s: umbracast.Scene(s, origin=3),
+        ValueError,
+        "origin must be 3 numbers, and is 3",
+    ),
+    "no word": (
+        lambda s: umbracast.Scene(s, device="cpu", builder=None),
+        TypeError,
+        "builder must be a word, and is None",
+    ),
+    "what is masked": (
+        lambda s: umbracast.Scene(np.ma.masked_array(s, s == s[4, 3])),
+        ValueError,
+        r"spheres: the number at \[4, 3\] is masked",
+    ),
+    "no memory": (lambda s: umbracast.Device("cpu", memory=-1), ValueError, "memory is -1"),
+    "memory in parts": (lambda s: umbracast.Device("cpu", memory=1e9), TypeError, "memory must be a whole number"),
+    "fewer than none": (lambda s: umbracast.Device("cpu").estimate_bytes(-1, 1), ValueError, "spheres is -1"),
     "no origin": (lambda s: umbracast.Scene(s, origin="middle"), ValueError, "origin is 'middle'"),
     "too much": (
         lambda s: umbracast.Scene(s, device=umbracast.Device("cpu", memory=100)),
@@ -180,6 +227,24 @@ def test_spheres_are_refused(case, spheres):
     ask, error, words = SCENES[case]
     with pytest.raises(error, match=words):
         ask(spheres)
+
+
+def test_numpy_and_lists_give_numbers_and_hits(scene, rays):
+    index = len(umbracast.devices()) - 1
+    assert umbracast.Device(np.int64(index)).is_cpu and umbracast.Device("cpu", memory=np.uint32(1 << 31)).is_cpu
+    np.testing.assert_array_equal(scene.nearest(rays, k=np.int8(1)).id, scene.nearest(rays, k=1).id)
+    hits, unmasked = scene.closest(rays), np.ma.masked_array(rays)
+    np.testing.assert_array_equal(scene.closest(unmasked).t, hits.t)
+    lists = hits.t.tolist(), hits.id.tolist()
+    for a, b in zip(scene.attributes(rays, hits=lists), scene.attributes(rays, hits=hits), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert "(5000,)" in repr(umbracast.Segments(rays[:, :3], rays[:, 4:7]))
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_float32_cannot_hold_is_refused_without_a_warning(scene, rays):
+    with pytest.raises(umbracast.RecordError, match="ray 0: radius is inf"):
+        scene.closest(rays, radii=1e300)
 
 
 def test_errors_know_where(scene, rays):

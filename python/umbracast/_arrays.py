@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _tables, _umbracast
+from . import _checked, _tables, _umbracast
 from ._options import Asked
 
 Columns = list[NDArray[Any] | None]
@@ -36,6 +36,9 @@ class Segments:
             self.shape, self.columns = split("segments", starts, {6: SEGMENT}, SEGMENT)
         else:
             self.shape, self.columns = joined({"starts": (starts, 3), "ends": (ends, 3)})
+
+    def __repr__(self) -> str:
+        return f"<umbracast.Segments of shape {self.shape}>"
 
 
 class Given(NamedTuple):
@@ -78,7 +81,7 @@ def batch(given: Given, origin: tuple[float, float, float], asked: Asked) -> Bat
 
 def numbers(name: str, given: Any) -> NDArray[Any]:
     """An array of float32 or float64 with the same numbers; not copied if it is one."""
-    array = np.asarray(given)
+    array = _checked.plain(name, given)
     kind = array.dtype
     if kind.kind == "f" and kind.itemsize in (4, 8):
         # Of this machine's byte order, and at addresses that it can read from.

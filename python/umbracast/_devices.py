@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Literal, NamedTuple
 
-from . import _umbracast
+import numpy as np
+
+from . import _checked, _umbracast
 
 
 class DeviceInfo(NamedTuple):
@@ -49,10 +52,14 @@ class Device:
         memory: int | None = None,
         patience_s: float | None = None,
     ) -> None:
-        if choice is not None and (isinstance(choice, bool) or not isinstance(choice, (str, int))):
-            raise TypeError(f"device must be a name, a number or an umbracast.Device, and is {choice!r}")
+        if choice is not None and not isinstance(choice, str):
+            if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
+                raise TypeError(f"device must be a name, a number or an umbracast.Device, and is {choice!r}")
+            choice = str(operator.index(choice))
+        _checked.word("precision", precision)
+        memory = None if memory is None else _checked.whole("memory", memory, 0, 2**64 - 1)
         self._asked = (choice, precision, memory, patience_s)
-        self._native = _umbracast.Device(None if choice is None else str(choice), precision, memory, patience_s)
+        self._native = _umbracast.Device(choice, precision, memory, patience_s)
 
     @property
     def name(self) -> str:
@@ -71,7 +78,10 @@ class Device:
 
     def estimate_bytes(self, spheres: int, rays: int) -> int:
         """Bytes that a scene and a query take, on the device and here, beyond the arrays given."""
-        return self._native.estimate_bytes(spheres, rays)
+        most = 2**64 - 1
+        return self._native.estimate_bytes(
+            _checked.whole("spheres", spheres, 0, most), _checked.whole("rays", rays, 0, most)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_opened, self._asked)

@@ -8,25 +8,32 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _progress
+from . import _checked, _progress
 
 Progress = bool | Callable[[int, int], object]
 """True for a line on stderr, or a callable that hears how many rays are done and how many there are."""
 
 
-class PointOptions(TypedDict, total=False):
-    """What `Scene.contains` takes beside points."""
+class CommonOptions(TypedDict, total=False):
+    """What rays and points alike bring along."""
 
     masks: ArrayLike | None
-    """(…) integers: a point looks only at spheres whose mask shares a bit with its own. Default: all bits."""
+    """(…) integers: a ray or a point looks only at spheres whose mask shares a bit with its own. Default: all bits."""
     skip_ids: ArrayLike | None
-    """(…) integers: one sphere that each point does not look at; `NO_SPHERE` for none."""
+    """(…) integers: one sphere that each does not look at; `NO_SPHERE` for none."""
     precision: Literal["fast", "standard", "exact"]
     """How exact; default "standard". A device that cannot promise it raises `PrecisionError`."""
     on_bad: Literal["refuse", "skip"]
     """What cannot be used is refused with its row and field (default), or misses and is counted in the report."""
     progress: Progress
     """Default False."""
+
+
+class PointOptions(CommonOptions, total=False):
+    """What `Scene.contains` takes beside points."""
+
+    times: ArrayLike | None
+    """(…) when each point looks at spheres that move, in the unit of time of their velocities; default 0."""
 
 
 class HitOptions(TypedDict, total=False):
@@ -40,7 +47,7 @@ class HitOptions(TypedDict, total=False):
     """Each ray sees moving spheres at its own time (default), or they move while it travels, and t is time."""
 
 
-class Options(PointOptions, HitOptions, total=False):
+class Options(CommonOptions, HitOptions, total=False):
     """What every query takes beside rays. Columns have the rays' leading shape, or are broadcast to it."""
 
     inside: Literal["enter", "exit", "ignore"]
@@ -83,10 +90,7 @@ def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: fro
             raise TypeError(
                 f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
             )
-    words = {name: given[name] for name in Policies._fields if name in given}
-    for name, word in words.items():
-        if not isinstance(word, str):
-            raise TypeError(f"{name} must be a word, and is {word!r}")
+    words = {name: _checked.word(name, given[name]) for name in Policies._fields if name in given}
     return Asked(
         Policies(**words),
         column("masks", given.get("masks"), shape, np.uint32),
@@ -101,7 +105,7 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     """One number a record, as the compiled half reads it."""
     if given is None:
         return None
-    array = np.asarray(given)
+    array = _checked.plain(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name} must be whole numbers, and have dtype {array.dtype}")
@@ -117,10 +121,12 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
         raise ValueError(
             f"{name} have shape {array.shape}, which does not fit the shape {shape} of what they go with"
         ) from None
-    return np.ascontiguousarray(wide, kind).reshape(-1)
+    # What float32 cannot hold is inf, which is refused by its row.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(wide, kind).reshape(-1)
 
 
-POINT_OPTIONS = frozenset({"masks", "skip_ids", "precision", "on_bad", "progress"})
+POINT_OPTIONS = frozenset({"masks", "skip_ids", "times", "precision", "on_bad", "progress"})
 HIT_OPTIONS = frozenset({"times", "radii", "motion"})
 OPTIONS = POINT_OPTIONS | HIT_OPTIONS | {"inside", "touch", "ends"}
 BULLET_OPTIONS = frozenset({"precision", "on_bad", "progress"})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _progress, _tables, _umbracast
+from . import _arrays, _checked, _progress, _tables, _umbracast
 from ._devices import Device, opened
 from ._options import Progress
 
@@ -51,12 +52,16 @@ def render(
     ``system`` is the path of a system file (TOML; systems/README.md of the project describes it), or its text, if it has more than
     one line. ``size`` is (width, height) in pixels and ``samples`` along each axis of a pixel, instead of the system's.
 
-    Raises ValueError that names table, key and value for a system that cannot be used, FileNotFoundError, `DeviceError`, and MemoryError.
-    Ctrl-C takes effect once the picture is drawn.
+    Raises ValueError that names table, key and value for a system that cannot be used, FileNotFoundError, `DeviceError`, MemoryError,
+    and KeyboardInterrupt soon after Ctrl-C.
     """
     path, text = _system(system)
+    if size is not None:
+        size = _size(size)
+    if samples is not None:
+        samples = _checked.whole("samples", samples, 0, 0xFFFF_FFFF)
     (width, height), colours, t, id, fraction = _umbracast.render(
-        opened(device, "fast")._native, path, text, None if size is None else list(size), samples
+        opened(device, "fast")._native, path, text, size, samples
     )
     shape = (height, width)
     return Picture(colours.reshape(height, width, 3), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
@@ -90,6 +95,14 @@ def shadow(
     told = _progress.listener("shadow", progress)
     _umbracast.shadow(opened(device, "fast")._native, wide.reshape(-1, 3), path, text, fraction, kind, told)
     return Shadows(fraction.reshape(wide.shape[:-1]), kind.reshape(wide.shape[:-1]))
+
+
+def _size(size: Sequence[int]) -> tuple[int, int]:
+    try:
+        width, height = size
+    except (TypeError, ValueError):
+        raise ValueError(f"size must be a width and a height, and is {size!r}") from None
+    return _checked.whole("width", width, 0, 0xFFFF_FFFF), _checked.whole("height", height, 0, 0xFFFF_FFFF)
 
 
 def _system(system: str | os.PathLike[str]) -> tuple[Path | None, str | None]:

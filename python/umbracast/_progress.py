@@ -6,11 +6,15 @@ import sys
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 
 def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
     """Who is told; nobody unless asked."""
     if callable(asked):
         return asked
+    if asked is not None and not isinstance(asked, (bool, np.bool_)):
+        raise TypeError(f"progress must be True, False or a callable, and is {asked!r}")
     return Line(verb) if asked else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _outputs, _spheres, _tables, _umbracast
+from . import _arrays, _checked, _outputs, _spheres, _tables, _umbracast
 from ._devices import Device, opened
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
 from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
@@ -55,7 +55,8 @@ class Scene:
     A scene may be used by several threads at once, and pickles: spheres and options travel, the device is opened and the tree built anew.
     A process that was forked from one that had used umbracast cannot use it, and says so (`ForkError`).
 
-    Raises `RecordError` for a sphere that cannot be used, TypeError and ValueError for arrays that are none, `DeviceError`, MemoryError.
+    Raises `RecordError` for a sphere that cannot be used, TypeError and ValueError for arrays that are none, `DeviceError`, MemoryError, and
+    KeyboardInterrupt soon after Ctrl-C, as do `update` and `rebuild`.
     """
 
     def __init__(
@@ -77,7 +78,11 @@ class Scene:
         self.origin: Origin = _spheres.origin_of(origin, spheres, radii)
         """What is subtracted from all coordinates."""
         given = self._given(spheres, radii, rotations, masks, velocities)
-        self._options = (tuple(map(float, time_range)), bool(pairwise), builder)
+        self._options = (
+            _checked.several("time_range", time_range, 2),
+            bool(pairwise),
+            _checked.word("builder", builder),
+        )
         self._device = opened(device, precision)
         self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
@@ -287,8 +292,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> Lists:
         """For each ray the first ``k`` of `all`, or all when there are fewer. Arguments and errors as for `closest`."""
-        if not 1 <= k <= 0xFFFF_FFFF:
-            raise ValueError(f"k is {k}: it must be 1 at least")
+        k = _checked.whole("k", k, 1, 0xFFFF_FFFF)
         return self._lists("nearest", k, rays, directions, t_min, t_max, options)
 
     def contains(
@@ -298,12 +302,17 @@ class Scene:
         out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
         **options: Unpack[PointOptions],
     ) -> Holders:
-        """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id."""
+        """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id.
+
+        Spheres that move are where they are at the point's own of ``times`` (default 0). For the rest see `PointOptions`.
+        """
         shape, records, rounded, largest = _arrays.records("points", "point", points, _arrays.POINT, self.origin)
         asked = taken("contains", shape, dict(options), POINT_OPTIONS)
         found = Holders(*_outputs.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
         count, id = _outputs.flat(found)
-        told = self._native.contains(records, asked.masks, asked.skip_ids, asked.policies, count, id, asked.progress)
+        told = self._native.contains(
+            records, asked.masks, asked.skip_ids, asked.times, asked.policies, count, id, asked.progress
+        )
         found.report = Report(*told[:6], rounded, largest)
         return found
 
@@ -332,8 +341,7 @@ class Scene:
         asked = taken(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
         )
-        if not 1 <= bounces <= 0xFFFF_FFFF:
-            raise ValueError(f"bounces is {bounces}: bullets are followed through 1 ricochet at least")
+        bounces = _checked.whole("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
             self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
         )
@@ -358,10 +366,13 @@ class Scene:
         Computed in float64 from the foot of the perpendicular: points do not inherit the error of ``t``. ValueError for ellipsoids.
         """
         given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
-        t, id = hits
-        if t.shape != given.shape or id.shape != given.shape:
-            raise ValueError(f"hits have shape {t.shape}, and the rays {given.shape}")
-        t, id = np.ascontiguousarray(t, np.float32).reshape(-1), np.ascontiguousarray(id, np.uint32).reshape(-1)
+        if not isinstance(hits, tuple) or len(hits) != 2:
+            raise TypeError(f"hits must be those of closest, or a tuple of t and id, and are {type(hits).__name__}")
+        shapes = [np.shape(part) for part in hits]
+        if shapes != [given.shape, given.shape]:
+            raise ValueError(f"hits have shape {shapes[0]} and {shapes[1]}, and the rays {given.shape}")
+        t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
+        assert t is not None and id is not None
         point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
         vectors = (*given.shape, 3)
         return Attributes(

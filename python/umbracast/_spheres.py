@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _tables
+from . import _arrays, _checked, _tables
 
 Origin = tuple[float, float, float]
 
@@ -66,7 +66,7 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         # Halved before they are added: the sum of two large corners could overflow.
         middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
         return (middle[0], middle[1], middle[2])
-    parts = [float(part) for part in origin]
-    if len(parts) != 3 or not np.isfinite(parts).all():
+    parts = _checked.several("origin", origin, 3)
+    if not np.isfinite(parts).all():
         raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
     return (parts[0], parts[1], parts[2])

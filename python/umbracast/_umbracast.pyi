@@ -53,6 +53,7 @@ class Scene:
         points: _Floats,
         masks: _Ids | None,
         skip_ids: _Ids | None,
+        times: _Floats | None,
         policies: Policies,
         count: _Ids,
         id: _Ids,

@@ -14,6 +14,7 @@ use crate::held::Given;
 use crate::memory::room;
 use crate::records::Sphere;
 use crate::tree::{Item, Tree, WIDTH, places, tree_bytes};
+use crate::watch::Watch;
 
 /// Up to so many spheres there is a sweep instead. Measured by `umbracast bench scenes` on 1 to 128 spheres in a cube, both ways in
 /// turn: the tree is 1.1 to 2 times as quick on one sphere, 1.5 to 3 times on more, see `output/bench`. One sphere needs no tree.
@@ -72,9 +73,9 @@ pub(crate) fn sweep_only(yes: bool) {
 }
 
 impl Index {
-    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
+    pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
         let few = spheres.len() <= FEW || SWEEP_ONLY.load(Ordering::Relaxed);
-        if few { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level)?)) }
+        if few { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level, watch)?)) }
     }
 
     pub(crate) fn blocks(spheres: &[Sphere], level: Level) -> Result<Self> {
@@ -90,7 +91,7 @@ impl Index {
 }
 
 impl Planted {
-    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
+    pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
         let frame = Frame::of(spheres);
         let item = |(id, sphere): (usize, &Sphere)| {
             let (c, _, reach) = frame.sphere(sphere);
@@ -98,7 +99,15 @@ impl Planted {
         };
         let mut items = room(spheres.len())?;
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
-        Ok(Self { tree: Tree::new(&mut items)?, frame, level, masks: None, inner: None, ways: None, middle: 0.0 })
+        Ok(Self {
+            tree: Tree::new(&mut items, watch)?,
+            frame,
+            level,
+            masks: None,
+            inner: None,
+            ways: None,
+            middle: 0.0,
+        })
     }
 
     /// Lays beside its leaves what is sure to be a part of spheres that move and of ellipsoids, in balls around them and their ways.

@@ -107,7 +107,7 @@ impl CpuScene {
         let mut index = match gpu {
             _ if pairwise => Index::blocks(&[], Level::best())?,
             true => Index::blocks(given.bounds(), Level::best())?,
-            false => Index::new(given.bounds(), Level::best())?,
+            false => Index::new(given.bounds(), Level::best(), given.watch)?,
         };
         let columns = &given.columns;
         index.frame_mut().slimness = columns.slimness().into();

@@ -5,7 +5,9 @@ use rayon::prelude::*;
 
 use super::coverage::Sky;
 use super::paint::{Palette, light_at, look, paint, pixel_ray};
+use crate::error::Result;
 use crate::shadow::{Picture, Stage, System};
+use crate::watch::Watch;
 
 /// Rows between two signs of progress.
 const BAND: usize = 32;
@@ -55,7 +57,12 @@ pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u3
 }
 
 /// The whole picture; `progress` hears the share that is done.
-pub(crate) fn picture(system: &System, stage: &Stage, progress: &(dyn Fn(f64) + Send + Sync)) -> Picture {
+pub(crate) fn picture(
+    system: &System,
+    stage: &Stage,
+    watch: &Watch,
+    progress: &(dyn Fn(f64) + Send + Sync),
+) -> Result<Picture> {
     let [width, height] = system.picture().size;
     let mut picture = Picture::new([width, height]);
     let band = BAND * width as usize;
@@ -69,14 +76,16 @@ pub(crate) fn picture(system: &System, stage: &Stage, progress: &(dyn Fn(f64) + 
             .zip(t.par_chunks_mut(row))
             .zip(id.par_chunks_mut(row))
             .zip(fraction.par_chunks_mut(row));
-        rows.enumerate().for_each_init(Sky::default, |sky, (line, (((rgb, t), id), fraction))| {
+        rows.enumerate().try_for_each_init(Sky::default, |sky, (line, (((rgb, t), id), fraction))| {
+            watch.check()?;
             let y = (n * BAND + line) as u32;
             for x in 0..row {
                 (rgb[x], t[x], id[x], fraction[x]) = pixel(system, stage, sky, x as u32, y);
             }
-        });
+            Ok(())
+        })?;
         done += rgb.len();
         progress(done as f64 / (width as f64 * f64::from(height)));
     }
-    picture
+    Ok(picture)
 }

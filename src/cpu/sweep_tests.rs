@@ -51,7 +51,11 @@ fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query:
 fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
     let mut expected: Option<Vec<T>> = None;
     for (level, tree) in Level::all().into_iter().flat_map(|level| [(level, false), (level, !spheres.is_empty())]) {
-        let index = if tree { Planted::new(spheres, level).map(Index::Tree) } else { Index::blocks(spheres, level) };
+        let index = if tree {
+            Planted::new(spheres, level, &Watch::new()).map(Index::Tree)
+        } else {
+            Index::blocks(spheres, level)
+        };
         let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| {

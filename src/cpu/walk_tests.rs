@@ -42,7 +42,7 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
     let spheres = spheres(scene, count);
     let rays = rays(&spheres, scene.2, many);
     let level = Level::best();
-    let planted = Planted::new(&spheres, level).unwrap();
+    let planted = Planted::new(&spheres, level, &Watch::new()).unwrap();
     assert_eq!(planted.tree.check(count), Ok(()), "{}", scene.0);
     assert!(planted.tree.bytes() <= tree_bytes(count as u64), "{}: {} bytes", scene.0, planted.tree.bytes());
     let laid = (planted.tree.ids.len() * WIDTH) as u64;
@@ -82,7 +82,8 @@ fn what_is_met_beyond_f32_hides_nothing() {
     let ray = Ray::new([0.0; 3], [0.0, 0.0, -1e-45]);
     let rays = [ray.line(), ray.between(f32::NEG_INFINITY, 0.0), ray, Ray::new([0.0, 0.0, 1.5e25], [0.0, 0.0, -1e-45])];
     let level = Level::best();
-    let index = [Index::Tree(Planted::new(&spheres, level).unwrap()), Index::blocks(&spheres, level).unwrap()];
+    let index =
+        [Index::Tree(Planted::new(&spheres, level, &Watch::new()).unwrap()), Index::blocks(&spheres, level).unwrap()];
     let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
     for precision in Precision::ALL {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
@@ -102,17 +103,25 @@ fn a_tree_of_a_million_identical_spheres_answers() {
 fn trees_of_every_size_are_whole() {
     for scene in &SCENES {
         for count in [1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 20_000] {
-            let tree = Planted::new(&spheres(scene, count), Level::best()).unwrap().tree;
+            let tree = Planted::new(&spheres(scene, count), Level::best(), &Watch::new()).unwrap().tree;
             assert_eq!(tree.check(count), Ok(()), "{count} of {}", scene.0);
         }
     }
 }
 
 #[test]
+fn a_tree_that_is_stopped_does_not_grow() {
+    let (spheres, watch) = (spheres(&SCENES[1], 20_000), Watch::new());
+    watch.cancel();
+    let stopped = Planted::new(&spheres, Level::best(), &watch).map(drop);
+    assert_eq!(stopped, Err(crate::Error::Cancelled { done: 0 }));
+}
+
+#[test]
 fn a_broken_tree_is_caught() {
     let spheres = spheres(&SCENES[1], 2000);
     let broken = |what: &str, edit: &dyn Fn(&mut crate::tree::Tree)| {
-        let mut tree = Planted::new(&spheres, Level::best()).unwrap().tree;
+        let mut tree = Planted::new(&spheres, Level::best(), &Watch::new()).unwrap().tree;
         edit(&mut tree);
         let error = tree.check(2000).unwrap_err();
         assert!(error.contains(what), "{error}");

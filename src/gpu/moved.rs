@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::error::Result;
 use crate::held::Given;
 use crate::records::Sphere;
+use crate::watch::Watch;
 
 impl GpuScene {
     /// The same with as many other spheres; and by what share its trees have become worse since they were built.
@@ -17,6 +18,7 @@ impl GpuScene {
         let mut parts = Vec::new();
         let (mut now, mut before) = (0.0, 0.0);
         for old in &self.parts {
+            given.watch.check()?;
             let own = &spheres[old.first as usize..][..old.count as usize];
             let buffer = Self::upload(gpu, own).await?;
             let beside = Self::upload_beside(gpu, given, old.first, old.count).await?;
@@ -34,7 +36,7 @@ impl GpuScene {
                     (part.planted, part.built_cost) = (Some(fitted), Some(built));
                 }
                 _ => {
-                    part.planted = Some(Planted::new(gpu, &part.spheres, own, &frame, builder).await?);
+                    part.planted = Some(Planted::new(gpu, &part.spheres, own, &frame, builder, given.watch).await?);
                     part.built_cost = None;
                 }
             }
@@ -45,12 +47,18 @@ impl GpuScene {
     }
 
     /// The same with new trees.
-    pub(crate) async fn replanted(&self, gpu: &GpuDevice, spheres: &[Sphere], builder: Builder) -> Result<Self> {
+    pub(crate) async fn replanted(
+        &self,
+        gpu: &GpuDevice,
+        spheres: &[Sphere],
+        builder: Builder,
+        watch: &Watch,
+    ) -> Result<Self> {
         let mut parts = Vec::new();
         for old in &self.parts {
             let own = &spheres[old.first as usize..][..old.count as usize];
             let planted = match &old.planted {
-                Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, builder).await?),
+                Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, builder, watch).await?),
                 None => None,
             };
             let (spheres, beside) = (old.spheres.clone(), old.beside.clone());

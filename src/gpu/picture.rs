@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::query::{Inside, Query};
 use crate::records::Sphere;
 use crate::shadow::{Figure, Picture, Prepared, Stage, System};
+use crate::watch::Watch;
 use crate::wgsl;
 
 const WORKGROUP: u32 = 64;
@@ -41,6 +42,7 @@ pub(crate) async fn picture(
     gpu: &GpuDevice,
     system: &Arc<System>,
     stage: &Arc<Stage>,
+    watch: &Watch,
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
@@ -58,6 +60,7 @@ pub(crate) async fn picture(
         expose(gpu, &work, &shot).await?;
         shot.middle = 0;
         for sample in 0..samples * samples {
+            watch.check()?;
             let within = |i: u32| ((f64::from(i) + 0.5) / f64::from(samples)) as f32;
             shot.within = [within(sample % samples), within(sample / samples)];
             shot.fresh = u32::from(sample == 0);

@@ -13,6 +13,7 @@ use super::{Frame, GpuDevice};
 use crate::error::{Error, Result};
 use crate::lbvh::{Grid, Lbvh, Quad};
 use crate::records::Sphere;
+use crate::watch::Watch;
 use crate::wgsl::{self, Program};
 
 /// Bits a pass of the sort. Eight would halve the passes, and need subgroups to be quick: that is for a device to show.
@@ -271,8 +272,15 @@ impl<'a> Planter<'a> {
 
 impl Planted {
     /// Builds a tree over the first `count` spheres of a buffer, at least one.
-    pub(crate) async fn plant(gpu: &GpuDevice, spheres: &Buffer, count: u32, frame: &Frame) -> Result<Self> {
+    pub(crate) async fn plant(
+        gpu: &GpuDevice,
+        spheres: &Buffer,
+        count: u32,
+        frame: &Frame,
+        watch: &Watch,
+    ) -> Result<Self> {
         let mut planter = Planter::new(gpu, count, frame);
+        planter.steps.watch = watch.clone();
         let items = planter.sorted(spheres).await?;
         let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;
         let told = planter.tell(&[planter.plant]).await?;

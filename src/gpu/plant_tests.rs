@@ -12,6 +12,7 @@ use crate::lbvh::tests::scenes;
 use crate::lbvh::{Lbvh, Quad};
 use crate::numbers::Numbers;
 use crate::records::Sphere;
+use crate::watch::Watch;
 
 /// Adapters whose arithmetic rounds as the CPU's does.
 async fn devices() -> Vec<GpuDevice> {
@@ -72,9 +73,9 @@ fn shaders_build_the_same_tree() {
             for (name, spheres) in more_scenes() {
                 let frame = Frame::of(&spheres);
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-                let planted = Planted::plant(&gpu, &buffer, spheres.len() as u32, &frame).await.unwrap();
+                let planted = Planted::plant(&gpu, &buffer, spheres.len() as u32, &frame, &Watch::new()).await.unwrap();
                 let found = tree_of(&gpu, &planted, &spheres).await;
-                same(name, &found, &Lbvh::new(&spheres, &frame).unwrap());
+                same(name, &found, &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap());
                 assert_eq!(found.check(&spheres, &frame), Ok(()), "{name}");
             }
         }
@@ -91,8 +92,12 @@ fn a_part_as_large_as_a_binding_allows() {
             let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
             let frame = Frame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame).await.unwrap();
-            same("a part", &tree_of(&gpu, &planted, &spheres).await, &Lbvh::new(&spheres, &frame).unwrap());
+            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame, &Watch::new()).await.unwrap();
+            same(
+                "a part",
+                &tree_of(&gpu, &planted, &spheres).await,
+                &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap(),
+            );
         }
     });
 }
@@ -103,7 +108,7 @@ fn shaders_fit_a_tree_to_spheres_that_moved() {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
                 let frame = Frame::of(&spheres);
-                let mut tree = Lbvh::new(&spheres, &frame).unwrap();
+                let mut tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
                 let planted = Planted::upload(&gpu, &tree, &spheres).await.unwrap();
                 let (cost, built) = (planted.cost(&gpu).await.unwrap(), tree.cost());
                 assert!((cost / built - 1.0).abs() < 1e-4, "{name}: {cost} {built}");

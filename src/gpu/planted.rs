@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::error::Result;
 use crate::lbvh::{Lbvh, Quad};
 use crate::records::Sphere;
+use crate::watch::Watch;
 
 /// The tree over the spheres of one buffer.
 pub(crate) struct Planted {
@@ -34,10 +35,11 @@ impl Planted {
         spheres: &[Sphere],
         frame: &Frame,
         builder: Builder,
+        watch: &Watch,
     ) -> Result<Self> {
         match builder.on(gpu)? {
-            true => Self::plant(gpu, buffer, spheres.len() as u32, frame).await,
-            false => Self::upload(gpu, &Lbvh::new(spheres, frame)?, spheres).await,
+            true => Self::plant(gpu, buffer, spheres.len() as u32, frame, watch).await,
+            false => Self::upload(gpu, &Lbvh::new(spheres, frame, watch)?, spheres).await,
         }
     }
 

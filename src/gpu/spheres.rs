@@ -177,10 +177,12 @@ impl GpuScene {
         let trees = Self::has_trees(gpu, spheres.len(), &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
             let spheres = Self::upload(gpu, chunk).await?;
+            given.watch.check()?;
             let planted = match trees {
-                true => Some(Planted::new(gpu, &spheres, chunk, &frame, builder).await?),
+                true => Some(Planted::new(gpu, &spheres, chunk, &frame, builder, given.watch).await?),
                 false => None,
             };
+            given.watch.check()?;
             let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
             let beside = Self::upload_beside(gpu, given, first, count).await?;
             parts.push(Part { first, count, spheres, beside, planted, built_cost: None });

@@ -6,6 +6,7 @@ use wgpu::{BindGroup, Buffer, CommandEncoder, ComputePipeline, SubmissionIndex};
 
 use super::GpuDevice;
 use crate::error::Result;
+use crate::watch::Watch;
 
 /// Threads a workgroup: `THREADS` of `shaders/tree.wgsl`.
 pub(super) const THREADS: u32 = 256;
@@ -33,11 +34,13 @@ pub(super) struct Steps<'a> {
     encoder: Option<CommandEncoder>,
     weight: u64,
     sent: VecDeque<SubmissionIndex>,
+    /// Stops it between submissions.
+    pub(super) watch: Watch,
 }
 
 impl<'a> Steps<'a> {
     pub(super) fn new(gpu: &'a GpuDevice) -> Self {
-        Self { gpu, encoder: None, weight: 0, sent: VecDeque::new() }
+        Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), watch: Watch::new() }
     }
 
     /// Adds a dispatch that starts about so many threads.
@@ -76,6 +79,7 @@ impl<'a> Steps<'a> {
     async fn submit(&mut self) -> Result<()> {
         self.weight = 0;
         let Some(encoder) = self.encoder.take() else { return Ok(()) };
+        self.watch.check()?;
         self.sent.push_back(self.gpu.scoped(|| self.gpu.queue.submit([encoder.finish()])).await?);
         if self.sent.len() > AHEAD
             && let Some(oldest) = self.sent.pop_front()

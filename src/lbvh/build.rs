@@ -7,6 +7,7 @@ use super::{Frame, Lbvh};
 use crate::error::Result;
 use crate::memory::room;
 use crate::records::Sphere;
+use crate::watch::Watch;
 
 /// Bits of a key, an axis.
 const BITS: u32 = 21;
@@ -80,21 +81,28 @@ struct Sorted<'a> {
     spheres: &'a [Sphere],
     frame: &'a Frame,
     keys: &'a [Key],
+    watch: &'a Watch,
 }
 
 impl Sorted<'_> {
-    fn part(&self, first: usize, count: usize) -> Part {
+    fn part(&self, first: usize, count: usize) -> Result<Part> {
         if count <= LEAF {
             let bounds = self.keys[first..][..count].iter().fold(Bounds::EMPTY, |all, (_, place)| {
                 all.join(Bounds::of(&self.spheres[*place as usize], self.frame))
             });
-            return Part { bounds, first, count, halves: None };
+            return Ok(Part { bounds, first, count, halves: None });
         }
         let left = self.cut(first, count);
         let halves = || (self.part(first, left), self.part(first + left, count - left));
         let forked = || rayon::join(|| self.part(first, left), || self.part(first + left, count - left));
-        let (left, right) = if count > FORK { forked() } else { halves() };
-        Part { bounds: left.bounds.join(right.bounds), first, count, halves: Some(Box::new([left, right])) }
+        let (left, right) = if count > FORK {
+            self.watch.check()?;
+            forked()
+        } else {
+            halves()
+        };
+        let halves = [left?, right?];
+        Ok(Part { bounds: halves[0].bounds.join(halves[1].bounds), first, count, halves: Some(Box::new(halves)) })
     }
 
     /// How many of them lie on the near side of the highest bit in which their keys differ. Equal keys are told apart by where
@@ -135,19 +143,19 @@ impl Lbvh {
     /// A tree over spheres, none of which is also allowed.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn new(spheres: &[Sphere], frame: &Frame) -> Result<Self> {
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+    pub(crate) fn new(spheres: &[Sphere], frame: &Frame, watch: &Watch) -> Result<Self> {
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = Grid::new(frame);
         let mut keys: Vec<Key> = room(spheres.len())?;
         let key = |(place, sphere)| (grid.key(center(sphere)), place as u32);
         spheres.par_iter().enumerate().map(key).collect_into_vec(&mut keys);
         keys.par_sort_unstable();
-        let root = Sorted { spheres, frame, keys: &keys }.part(0, keys.len());
+        let root = Sorted { spheres, frame, keys: &keys, watch }.part(0, keys.len())?;
         let mut order = room(keys.len())?;
         keys.par_iter().map(|(_, place)| *place).collect_into_vec(&mut order);
         drop(keys);
-        let (nodes, levels) = collapse(&root)?;
+        let (nodes, levels) = collapse(&root, watch)?;
         let tree = Self { nodes, order, levels };
         debug_assert_eq!(tree.check(spheres, frame), Ok(()));
         Ok(tree)
@@ -155,11 +163,12 @@ impl Lbvh {
 }
 
 /// Nodes of four from a radix tree, level by level.
-fn collapse(root: &Part) -> Result<(Vec<Quad>, Vec<u32>)> {
+fn collapse(root: &Part, watch: &Watch) -> Result<(Vec<Quad>, Vec<u32>)> {
     let mut nodes: Vec<Quad> = room(root.count / 8 + 1)?;
     let mut levels = Vec::new();
     let mut level = vec![root];
     while !level.is_empty() {
+        watch.check()?;
         // The next level begins where this one ends.
         let mut next = Vec::new();
         let begin = (nodes.len() + level.len()) as u32;

@@ -4,6 +4,7 @@ use super::quad::{Bounds, Child, Quad, down, up};
 use super::{Frame, Lbvh};
 use crate::numbers::Numbers;
 use crate::records::Sphere;
+use crate::watch::Watch;
 
 pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     let mut n = Numbers(1);
@@ -45,7 +46,7 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
 fn trees_hold() {
     for (name, spheres) in scenes() {
         let frame = Frame::of(&spheres);
-        let tree = Lbvh::new(&spheres, &frame).unwrap();
+        let tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{name}");
     }
 }
@@ -61,7 +62,7 @@ fn the_checker_sees_what_is_broken() {
     let (_, spheres) = scenes().swap_remove(4);
     let frame = Frame::of(&spheres);
     let broken = |name: &str, change: &dyn Fn(&mut Lbvh)| {
-        let mut tree = Lbvh::new(&spheres, &frame).unwrap();
+        let mut tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
         change(&mut tree);
         let found = tree.check(&spheres, &frame);
         assert!(found.as_ref().is_err_and(|error| error.contains(name)), "{name}: {found:?}");

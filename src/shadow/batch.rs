@@ -15,6 +15,7 @@ use crate::device::{Device, Engine};
 use crate::error::Result;
 use crate::memory::room;
 use crate::scene::{Caller, same_length};
+use crate::watch::Watch;
 
 /// Observers a core takes at a time.
 const TASK: usize = 16 * BLOCK;
@@ -54,7 +55,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for the first observer with a coordinate that is no number up to 1e150;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); what devices do wrong.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); what devices do wrong.
     pub async fn shadows(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
         self.shadows_of(lighting, observers, Caller::Polls).await
     }
@@ -88,7 +89,7 @@ impl Device {
     ) -> Result<()> {
         same_length("observers", observers.len(), "shadows", out.len())?;
         if let (Engine::Cpu, Caller::Waits) = (&self.engine, caller) {
-            return cpu(lighting, 0, observers, out);
+            return cpu(lighting, 0, observers, out, &self.watch);
         }
         let piece = match &self.engine {
             Engine::Cpu => PIECE,
@@ -98,24 +99,26 @@ impl Device {
             }
         };
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
+            let watch = self.watch.clone();
             let (lighting, mut observers) = (lighting.clone(), room(own.len())?);
             observers.extend_from_slice(own);
             match &self.engine {
                 Engine::Cpu => {
                     let work = move || {
                         let mut out = vec![Shadow::default(); observers.len()];
-                        cpu(&lighting, first, &observers, &mut out).map(|()| out)
+                        cpu(&lighting, first, &observers, &mut out, &watch).map(|()| out)
                     };
                     out.copy_from_slice(&on_cores(work).await??);
                 }
                 Engine::Gpu(gpu) => {
-                    let work = move || sift(&lighting, first, &observers);
+                    let work = move || sift(&lighting, first, &observers, &watch);
                     let (sifted, doubtful) = on_cores(work).await??;
                     out.copy_from_slice(&sifted);
                     let (places, prepared): (Vec<usize>, Vec<Prepared>) = doubtful.into_iter().unzip();
                     let found = crate::gpu::picture::shades(gpu, &prepared).await?;
                     let settled = on_cores(move || settle(&found, &prepared)).await?;
                     places.into_iter().zip(settled).for_each(|(at, shadow)| out[at] = shadow);
+                    self.watch.add(own.len() as u64);
                 }
             }
         }
@@ -133,34 +136,41 @@ pub(crate) fn settle(found: &[crate::gpu::shot::Shade], prepared: &[Prepared]) -
 }
 
 /// All of it, in f64, on every core.
-fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
+fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], watch: &Watch) -> Result<()> {
     let level = Level::best();
-    let good = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).map(|(observers, out)| {
+    let done = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).try_for_each(|(observers, out)| {
+        watch.check()?;
         let mut sky = Sky::default();
         let mut lenses = (lighting.light().radius > 0.0).then(|| Lenses::new(lighting.light()));
-        task(level, lighting, observers, out, lenses.as_deref_mut(), &mut |_, prepared| prepared.shadow(&mut sky))
+        let mut compute = |_, prepared: &Prepared| prepared.shadow(&mut sky);
+        if !task(level, lighting, observers, out, lenses.as_deref_mut(), &mut compute) {
+            return refuse(0, observers);
+        }
+        watch.add(observers.len() as u64);
+        Ok(())
     });
-    if good.all(|good| good) { Ok(()) } else { refuse(first, observers) }
+    // Of several that cannot be used the first is named, whichever core found one.
+    done.or_else(|error| refuse(first, observers).and(Err(error)))
 }
 
 /// Who stands in no penumbra; and of all others their places and what there is to compute.
-fn sift(lighting: &Lighting, first: u64, observers: &[DVec3]) -> Result<(Vec<Shadow>, Doubtful)> {
+fn sift(lighting: &Lighting, first: u64, observers: &[DVec3], watch: &Watch) -> Result<(Vec<Shadow>, Doubtful)> {
     let level = Level::best();
     let mut out = room(observers.len())?;
     out.resize(observers.len(), Shadow::default());
     let tasks = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).enumerate();
     let found = tasks.map(|(n, (observers, out))| {
+        watch.check()?;
         let mut doubtful = Vec::new();
         let good = task(level, lighting, observers, out, None, &mut |at, prepared| {
             doubtful.push((n * TASK + at, prepared.clone()));
             Shadow::default()
         });
-        good.then_some(doubtful)
+        if good { Ok(doubtful) } else { refuse(0, observers).map(|()| doubtful) }
     });
-    match found.collect::<Option<Vec<_>>>() {
-        Some(doubtful) => Ok((out, doubtful.into_iter().flatten().collect())),
-        None => refuse(first, observers).map(|()| (out, Vec::new())),
-    }
+    let found: Result<Vec<Doubtful>> = found.collect();
+    let doubtful = found.or_else(|error| refuse(first, observers).and(Err(error)))?;
+    Ok((out, doubtful.into_iter().flatten().collect()))
 }
 
 /// Names the first observer that cannot be used.

@@ -11,6 +11,7 @@ use crate::shadow::frame::Frame;
 use crate::shadow::{
     Body, Camera, Color, Lens, LightSource, PictureOptions, Receiver, Stage, System, visible_fraction,
 };
+use crate::watch::Watch;
 
 /// Numbers in 0…1.
 struct Random(u64);
@@ -58,7 +59,7 @@ fn whole(system: &System, stage: &Stage) -> Stage {
 fn same(name: &str, system: &System) -> [f64; 2] {
     let stage = Stage::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
     let whole = whole(system, &stage);
-    let (found, expected) = (picture(system, &stage, &|_| {}), picture(system, &whole, &|_| {}));
+    let [found, expected] = [&stage, &whole].map(|stage| picture(system, stage, &Watch::new(), &|_| {}).unwrap());
     for i in 0..found.id.len() {
         let bits = |p: &crate::shadow::Picture| {
             (p.rgb[i].map(f32::to_bits), p.t[i].to_bits(), p.id[i], p.fraction[i].to_bits())

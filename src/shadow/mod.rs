@@ -56,13 +56,14 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a
-    /// picture too large for the device; what devices do wrong.
+    /// picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled); what devices do wrong.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
+        let watch = self.watch.clone();
         match &self.engine {
-            Engine::Cpu => on_cores(move || crate::cpu::picture::picture(&system, &stage, &*progress)).await,
-            Engine::Gpu(gpu) => crate::gpu::picture::picture(gpu, &system, &stage, &*progress).await,
+            Engine::Cpu => on_cores(move || crate::cpu::picture::picture(&system, &stage, &watch, &*progress)).await?,
+            Engine::Gpu(gpu) => crate::gpu::picture::picture(gpu, &system, &stage, &watch, &*progress).await,
         }
     }
 

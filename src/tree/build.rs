@@ -10,6 +10,7 @@ use super::{Bounds, Child, Item, Leaf, Node, Tree, WIDTH};
 use crate::error::Result;
 use crate::memory::room;
 use crate::records::NO_SPHERE;
+use crate::watch::Watch;
 use glam::Vec3A;
 
 /// Spheres that one node holds in leaves.
@@ -200,21 +201,23 @@ fn cut(items: &mut [Item], depth: usize) -> usize {
     at
 }
 
-fn grow(items: &mut [Item], first: usize, depth: usize) -> Part {
+fn grow(items: &mut [Item], first: usize, depth: usize, watch: &Watch) -> Result<Part> {
     let count = items.len();
     if count <= SET {
         arrange(items);
         let bounds = items.iter().fold(Bounds::EMPTY, |b, item| b.join(item.bounds()));
-        return Part { bounds, first, count, halves: None };
+        return Ok(Part { bounds, first, count, halves: None });
     }
     let at = cut(items, depth);
     let (left, right) = items.split_at_mut(at);
-    let halves = if count > FORK {
-        rayon::join(|| grow(left, first, depth + 1), || grow(right, first + at, depth + 1))
+    let (left, right) = if count > FORK {
+        watch.check()?;
+        rayon::join(|| grow(left, first, depth + 1, watch), || grow(right, first + at, depth + 1, watch))
     } else {
-        (grow(left, first, depth + 1), grow(right, first + at, depth + 1))
+        (grow(left, first, depth + 1, watch), grow(right, first + at, depth + 1, watch))
     };
-    Part { bounds: halves.0.bounds.join(halves.1.bounds), first, count, halves: Some(Box::new(halves.into())) }
+    let halves = [left?, right?];
+    Ok(Part { bounds: halves[0].bounds.join(halves[1].bounds), first, count, halves: Some(Box::new(halves)) })
 }
 
 impl Leaf {
@@ -320,13 +323,14 @@ impl Node {
 
 impl Tree {
     /// The tree of these items, one at least, which are put in its order.
-    pub(crate) fn new(items: &mut [Item]) -> Result<Self> {
-        let root = grow(items, 0, 0);
+    pub(crate) fn new(items: &mut [Item], watch: &Watch) -> Result<Self> {
+        let root = grow(items, 0, 0, watch)?;
         let (nodes, leaves) = (room(items.len() / 40 + 1)?, room(items.len() / 7 + 1)?);
         let mut widening = Widening { items, nodes, leaves, depth: 0 };
         widening.node(&root, 1);
         drop(root);
         let Widening { nodes, leaves: ranges, depth, .. } = widening;
+        watch.check()?;
         let (mut leaves, mut ids) = (room(ranges.len())?, room(ranges.len())?);
         let leaf = |&(first, count): &(usize, usize)| Leaf::new(&items[first..][..count]);
         ranges.par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""umbracast beside what Python people use: rates, memory and the error of t, of all packages in one run.
+
+    beside.py [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
+
+    --spheres N,N,...   sizes of the scene [default: 100,10000,100000]
+    --rays M            random rays of a batch [default: 1000000]
+    --rounds N          processes for each way, all ways in turn; one at 100,000 spheres and more [default: 2]
+    --repeat N          casts in each after one that does not count [default: 3]
+    --device NAME       of umbracast [default: cpu]
+    --memory GIB        what a process may take; more is told, and the table says so [default: 12]
+    --only WORDS        ways whose names hold this
+    --json FILE         figures for programs
+
+Spheres lie in a cube of side 2 and fill a twentieth of it; radii differ by two at the most. Rays come from a sphere of radius 3 around
+and go to points in the cube, so that none starts in a sphere. Directions have length 1 within float32. The numbers are float32 for all.
+
+What is timed is a whole call from arrays in memory to arrays in memory, in the form that the package takes (`peers.py`): Mrays/s of wall
+time, and of CPU time, the process's over all threads. Memory is the peak of a fresh process, building and casting, beyond what it
+held after imports and with spheres and rays. Medians of all processes and casts.
+
+The exact t is that of the sphere that is met first, by its quadratic in long double from the float32 numbers. Which sphere that is says umbracast
+at `exact`; for a part of the rays every sphere is tried instead in float64 and long double, and both must agree. Errors are
+|t - t_exact| / t_exact over rays that meet the same sphere in both.
+
+It needs Linux, Python 3.10 or newer, and beside the wheel of umbracast: pip install -r python/bench/requirements.txt
+"""
+
+import argparse
+import ctypes
+import json
+import pathlib
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import peers
+
+CHECKED_PAIRS = 50_000_000
+"""Pairs of a ray and a sphere that are tried one by one."""
+
+
+def scene(spheres, rays):
+    """(N, 4) and (M, 6) float32, the same on every machine."""
+    random = np.random.default_rng(20261122)
+    middle = (0.05 * 8 * 3 / (4 * np.pi * spheres)) ** (1 / 3)
+    balls = np.c_[random.uniform(-1, 1, (spheres, 3)), middle * random.uniform(2 / 3, 4 / 3, spheres)]
+    start = random.normal(size=(rays, 3))
+    start *= 3 / np.linalg.norm(start, axis=-1, keepdims=True)
+    way = random.uniform(-1, 1, (rays, 3)) - start
+    return np.float32(balls), np.float32(np.c_[start, way / np.linalg.norm(way, axis=-1, keepdims=True)])
+
+
+def roots(spheres, rays):
+    """The first root of ray i with sphere i, in long double: by the foot of the perpendicular, which loses nothing here."""
+    spheres, rays = spheres.astype(np.longdouble), rays.astype(np.longdouble)
+    to, d = spheres[:, :3] - rays[:, :3], rays[:, 3:]
+    a = (d * d).sum(-1)
+    middle = (to * d).sum(-1) / a
+    across = to - middle[:, None] * d
+    rest = spheres[:, 3] ** 2 - (across * across).sum(-1)
+    with np.errstate(invalid="ignore"):
+        return np.where(rest >= 0, middle - np.sqrt(rest / a), np.longdouble(np.inf))
+
+
+def tried(spheres, rays):
+    """t and id by trying every sphere: float64 picks pairs with a wide margin, long double decides."""
+    s, t, id = np.float64(spheres), np.full(len(rays), np.inf), np.full(len(rays), -1, np.int32)
+    for first in range(0, len(rays), 256):
+        r = np.float64(rays[first : first + 256])
+        to = s[None, :, :3] - r[:, None, :3]
+        along = np.einsum("rnk,rk->rn", to, r[:, 3:])
+        rest = s[:, 3] ** 2 * np.einsum("rk,rk->r", r[:, 3:], r[:, 3:])[:, None]
+        rest -= (np.cross(to, r[:, None, 3:]) ** 2).sum(-1)
+        ray, sphere = np.nonzero((rest > -1e-10) & (along > 0))
+        found = roots(spheres[sphere], rays[first + ray])
+        for i in np.lexsort((sphere, found))[::-1]:
+            if np.isfinite(found[i]):
+                t[first + ray[i]], id[first + ray[i]] = found[i], sphere[i]
+    return t, id
+
+
+def truth(spheres, rays, folder):
+    """The exact t and id of every ray, and how many were tried against every sphere."""
+    found = run("umbracast, exact", len(spheres), len(rays), 1, "cpu", 0, folder)
+    id = found["id"]
+    met, t = id >= 0, np.full(len(rays), np.inf)
+    t[met] = roots(spheres[id[met]], rays[met])
+    count = min(len(rays), CHECKED_PAIRS // len(spheres))
+    want, who = tried(spheres, rays[:count])
+    assert (who == id[:count]).all(), f"{(who != id[:count]).sum()} of {count} rays differ from trying every sphere"
+    assert (want == t[:count]).all()
+    return t, id, count
+
+
+def process(name, spheres, rays, repeat, device, memory, folder):
+    """What runs in a process of its own: prints its figures, and leaves answers as arrays."""
+    if memory:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory << 30, memory << 30))
+    way, asked = next((way, asked) for one, way, asked in peers.ways(device) if one == name)
+    balls, lines = scene(spheres, rays)
+    lines = lines[: asked(rays, spheres)]
+    given = way.given(balls, lines)
+    # A few rays that hit, so that everything is imported; trimesh fails where all miss.
+    aimed = np.c_[lines[:9, :3], balls[0, :3] - lines[:9, :3]]
+    little = way.given(balls[:1], aimed)
+    way.cast(way.built(little), little)
+    del little
+    # What was freed before would be used again, and not be seen to grow.
+    ctypes.CDLL(None).malloc_trim(0)
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before, clocks = status("VmRSS"), (time.perf_counter(), time.process_time())
+    kept = way.built(given)
+    told = {"build_s": time.perf_counter() - clocks[0], "build_cpu_s": time.process_time() - clocks[1]}
+    told["held_mib"] = status("VmRSS") - before
+    t, id = way.cast(kept, given)
+    for column, array in (("t", t), ("id", id)):
+        if array is not None:
+            np.save(pathlib.Path(folder, column), array)
+    del t, id
+    told |= {"rays": len(lines), "cast_s": [], "cast_cpu_s": []}
+    for _ in range(repeat):
+        clocks = time.perf_counter(), time.process_time()
+        way.cast(kept, given)
+        told["cast_s"].append(time.perf_counter() - clocks[0])
+        told["cast_cpu_s"].append(time.process_time() - clocks[1])
+    print(json.dumps(told | {"peak_mib": status("VmHWM") - before}))
+
+
+def status(name):
+    """MiB of this process."""
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
+
+
+def run(name, spheres, rays, repeat, device, memory, folder):
+    """The figures and answers of one process; or what it died of."""
+    for old in pathlib.Path(folder).glob("*.npy"):
+        old.unlink()
+    words = (name, spheres, rays, repeat, device, memory, folder)
+    done = subprocess.run(
+        [sys.executable, __file__, "--process", *map(str, words)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        return {"failed": (done.stderr.strip().splitlines() or [f"signal {-done.returncode}"])[-1]}
+    arrays = {path.stem: np.load(path) for path in pathlib.Path(folder).glob("*.npy")}
+    return json.loads(done.stdout.splitlines()[-1]) | arrays
+
+
+def compared(found, t_exact, id_exact):
+    """How an answer differs from the exact one."""
+    id, count = found["id"], found["rays"]
+    t_exact, id_exact = t_exact[:count], id_exact[:count]
+    told = {
+        "hits": int((id >= 0).sum()),
+        "lost": int(((id < 0) & (id_exact >= 0)).sum()),
+        "invented": int(((id >= 0) & (id_exact < 0)).sum()),
+        "other_sphere": int(((id >= 0) & (id_exact >= 0) & (id != id_exact)).sum()),
+    }
+    if "t" in found:
+        same = (id == id_exact) & (id >= 0)
+        error = np.abs(np.float64(found["t"])[same] / t_exact[same] - 1)
+        told |= {"error_median": float(np.median(error)), "error_worst": float(error.max())}
+    return told
+
+
+def together(runs):
+    """Medians over processes."""
+    casts = {key: statistics.median(value for one in runs for value in one[key]) for key in ("cast_s", "cast_cpu_s")}
+    rest = ("build_s", "build_cpu_s", "held_mib", "peak_mib")
+    return {"rays": runs[0]["rays"]} | casts | {key: statistics.median(one[key] for one in runs) for key in rest}
+
+
+def row(spheres, name, told):
+    """A line of the table."""
+    if "failed" in told:
+        return f"| {spheres:,} | {name} | {told['failed']} |"
+    rate = told["rays"] / told["cast_s"] / 1e6
+    per_cpu = told["rays"] / told["cast_cpu_s"] / 1e6
+    shown = [f"{x:.3g}" if x < 100 else f"{x:.0f}" for x in (rate, per_cpu)]
+    error = [f"{told[key]:.1e}" if key in told else "no t" for key in ("error_median", "error_worst")]
+    wrong = told["lost"] + told["invented"]
+    cells = [f"{spheres:,}", name, *shown, f"{told['build_cpu_s']:.2g} s", f"{told['peak_mib']:,.0f}", *error]
+    share = f"{wrong:,}" if told["rays"] == told["asked"] else f"{wrong:,} of {told['rays']:,}"
+    return f"| {' | '.join(cells)} | {share} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--spheres", default="100,10000,100000")
+    parser.add_argument("--rays", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--memory", type=int, default=12)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--json")
+    asked = parser.parse_args()
+    about = {"python": platform.python_version(), "machine": platform.machine()} | peers.versions()
+    print(json.dumps(about), file=sys.stderr)
+    print(
+        "| spheres | way | Mrays/s | Mrays a CPU second | build, CPU | MiB | error of t, median | worst | hits that differ |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for count in map(int, asked.spheres.split(",")):
+            t, id, checked = truth(*scene(count, asked.rays), folder)
+            about.setdefault("tried", {})[count] = checked
+            ways = [(name, n) for name, _, n in peers.ways(asked.device) if n(asked.rays, count) and asked.only in name]
+            found = {name: [] for name, _ in ways}
+            answers = {}
+            for _ in range(asked.rounds if count < 100_000 else 1):
+                for name, _ in ways:
+                    one = run(name, count, asked.rays, asked.repeat, asked.device, asked.memory, folder)
+                    answers[name] = {"failed": one["failed"]} if "failed" in one else compared(one, t, id)
+                    found[name].append(one)
+            for name, runs in found.items():
+                told = {"spheres": count, "way": name, "asked": asked.rays} | answers[name]
+                if "failed" not in told:
+                    told |= together(runs)
+                rows.append(told)
+                print(row(count, name, told), flush=True)
+            if asked.json:
+                text = ",\n".join(json.dumps(one) for one in rows)
+                pathlib.Path(asked.json).write_text(f'{{"about": {json.dumps(about)}, "rows": [\n{text}\n]}}\n')
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--process"]:
+        one, balls, lines, times, where, gib, place = sys.argv[2:]
+        process(one, int(balls), int(lines), int(times), where, int(gib), place)
+    else:
+        main()

@@ -1,0 +1,192 @@
+"""How each package that `beside.py` compares is asked. Spheres and rays in the form that it takes are made before the clock runs.
+
+A way has `given(spheres, rays)`, what the package is handed; `built(given)`, whatever it keeps; and `cast(kept, given)`, which gives
+``t`` in units of the direction, inf on a miss, and the number of the sphere, -1 on a miss. Meshes are part of what is built.
+"""
+
+import os
+
+import numpy as np
+
+FACES = 320
+"""Triangles of an icosphere of two subdivisions, and its 162 vertices."""
+BRUTE_CELLS = 1 << 20
+"""Pairs that NumPy looks at together: its intermediate arrays then stay in the caches."""
+
+
+def mesh(spheres, fit):
+    """An icosphere for each sphere: vertices (162 N, 3) and faces (320 N, 3). Its vertices lie on the sphere, or it has the same volume."""
+    import trimesh
+
+    ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+    scale = 1.0 if fit == "inscribed" else (4 / 3 * np.pi / ball.volume) ** (1 / 3)
+    unit, faces = np.float32(ball.vertices * scale), np.uint32(ball.faces)
+    assert len(faces) == FACES
+    vertices = (spheres[:, None, 3:] * unit + spheres[:, None, :3]).reshape(-1, 3)
+    numbers = np.arange(len(spheres), dtype=np.uint32)[:, None, None] * np.uint32(len(unit))
+    return vertices, (faces + numbers).reshape(-1, 3)
+
+
+class Umbracast:
+    """Spheres as they are, rays of 8 columns that are read where they lie."""
+
+    def __init__(self, precision, device):
+        self.precision, self.device = precision, device
+
+    def given(self, spheres, rays):
+        import umbracast  # noqa: F401 - its import is not part of what is measured
+
+        whole = np.zeros((len(rays), 8), np.float32)
+        whole[:, 0:3], whole[:, 4:7], whole[:, 7] = rays[:, :3], rays[:, 3:], np.inf
+        return spheres, whole
+
+    def built(self, given):
+        import umbracast
+
+        return umbracast.Scene(given[0], device=self.device, precision=self.precision)
+
+    def cast(self, scene, given):
+        hits = scene.closest(given[1], precision=self.precision)
+        return hits.t, hits.id.view(np.int32)
+
+
+class Open3D:
+    """`RaycastingScene.cast_rays`: also normals, texture coordinates and numbers of the geometry, which cannot be left out."""
+
+    def __init__(self, fit="inscribed"):
+        self.fit = fit
+
+    def given(self, spheres, rays):
+        import open3d
+
+        return spheres, open3d.core.Tensor(rays)
+
+    def built(self, given):
+        import open3d
+
+        scene = open3d.t.geometry.RaycastingScene()
+        vertices, faces = mesh(given[0], self.fit)
+        scene.add_triangles(open3d.core.Tensor(vertices), open3d.core.Tensor(faces))
+        # The tree is made at the first question.
+        scene.cast_rays(given[1][:1])
+        return scene
+
+    def cast(self, scene, given):
+        answer = scene.cast_rays(given[1])
+        t, triangle = answer["t_hit"].numpy(), answer["primitive_ids"].numpy()
+        return t, np.where(np.isfinite(t), triangle // FACES, np.uint32(0xFFFF_FFFF)).view(np.int32)
+
+
+class Trimesh:
+    """trimesh with embreex: `intersects_location` gives where, from which follows t; `intersects_first` which triangle alone."""
+
+    def __init__(self, question, embree=True):
+        self.question, self.embree = question, embree
+
+    def given(self, spheres, rays):
+        return spheres, np.float64(rays[:, :3]), np.float64(rays[:, 3:])
+
+    def built(self, given):
+        import trimesh
+        from trimesh.ray import ray_pyembree, ray_triangle
+
+        vertices, faces = mesh(given[0], "inscribed")
+        whole = trimesh.Trimesh(vertices, faces, process=False)
+        rays = (ray_pyembree if self.embree else ray_triangle).RayMeshIntersector(whole)
+        # A few hundred rays, for it fails where all miss.
+        self.cast(rays, (None, given[1][:300], given[2][:300]))
+        return rays
+
+    def cast(self, rays, given):
+        _, origins, directions = given
+        t, id = np.full(len(origins), np.inf), np.full(len(origins), -1, np.int32)
+        if self.question == "first":
+            triangle = rays.intersects_first(origins, directions)
+            id[triangle >= 0] = triangle[triangle >= 0] // FACES
+            return None, id
+        places, ray, triangle = rays.intersects_location(origins, directions, multiple_hits=False)
+        along = directions[ray]
+        t[ray] = ((places - origins[ray]) * along).sum(-1) / (along * along).sum(-1)
+        id[ray] = triangle // FACES
+        return t, id
+
+
+class Embreex:
+    """embreex alone, in float32: what trimesh asks, without what it does around it."""
+
+    def given(self, spheres, rays):
+        return spheres, rays[:, :3].copy(), rays[:, 3:].copy()
+
+    def built(self, given):
+        from embreex.mesh_construction import TriangleMesh
+        from embreex.rtcore_scene import EmbreeScene
+
+        vertices, faces = mesh(given[0], "inscribed")
+        scene = EmbreeScene()
+        TriangleMesh(scene, vertices, faces.view(np.int32))
+        scene.run(given[1][:1], given[2][:1])
+        return scene
+
+    def cast(self, scene, given):
+        answer = scene.run(given[1], given[2], output=1)
+        triangle = answer["primID"]
+        return np.where(triangle < 0, np.inf, answer["tfar"]), np.where(triangle < 0, -1, triangle // FACES)
+
+
+class Brute:
+    """NumPy in float64, every ray against every sphere, with the products left to BLAS."""
+
+    def given(self, spheres, rays):
+        return np.float64(spheres), np.float64(rays)
+
+    def built(self, given):
+        return (given[0][:, :3] ** 2).sum(-1) - given[0][:, 3] ** 2
+
+    def cast(self, squares, given):
+        spheres, rays = given
+        t, id = np.empty(len(rays)), np.empty(len(rays), np.int32)
+        step = max(1, BRUTE_CELLS // len(spheres))
+        for first in range(0, len(rays), step):
+            o, d = rays[first : first + step, :3], rays[first : first + step, 3:]
+            a = (d * d).sum(-1)[:, None]
+            b = d @ spheres[:, :3].T - (d * o).sum(-1)[:, None]
+            c = squares - 2 * (o @ spheres[:, :3].T) + (o * o).sum(-1)[:, None]
+            with np.errstate(invalid="ignore"):
+                root = (b - np.sqrt(b * b - a * c)) / a
+            root[~(root >= 0)] = np.inf
+            nearest = root.argmin(-1)
+            t[first : first + step] = root[np.arange(len(o)), nearest]
+            id[first : first + step] = nearest
+        id[np.isinf(t)] = -1
+        return t, id
+
+
+def ways(device):
+    """All that is compared: (name in the table, way, rays it is asked about of so many, for so many spheres)."""
+
+    def every(rays, spheres):
+        return rays
+
+    yield "umbracast, fast", Umbracast("fast", device), every
+    yield "umbracast, standard", Umbracast("standard", device), every
+    yield "umbracast, exact", Umbracast("exact", device), every
+    yield "Open3D, inscribed", Open3D(), every
+    yield "Open3D, equal volume", Open3D("volume"), every
+    yield "embreex alone", Embreex(), every
+    yield "trimesh + embreex, intersects_location", Trimesh("location"), every
+    yield "trimesh + embreex, intersects_first", Trimesh("first"), every
+    # Some 200 rays a second, and 4 GB for 2,000 of them; more triangles take it too long.
+    yield (
+        "trimesh + rtree, intersects_location",
+        Trimesh("location", False),
+        lambda m, n: min(m, 500) if n <= 100 else 0,
+    )
+    yield "NumPy, float64", Brute(), lambda m, n: min(m, 50_000_000 // n)
+
+
+def versions():
+    """Of the packages, and how many threads there are."""
+    from importlib.metadata import version
+
+    names = ("umbracast", "open3d-cpu", "trimesh", "embreex", "rtree", "numpy")
+    return {name: version(name) for name in names} | {"threads": len(os.sched_getaffinity(0))}
