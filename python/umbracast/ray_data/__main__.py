@@ -235,7 +235,6 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
         for name, value in (
             ("RAY_USAGE_STATS_ENABLED", "0"),
             ("RAY_AUTH_TOKEN", secrets.token_hex(32)),
-            ("RAY_BACKEND_LOG_LEVEL", "fatal"),
         ):
             os.environ.setdefault(name, value)
         # Spheres, and answers on their way from part to part. Beyond that Ray uses the disk.
@@ -244,9 +243,12 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
             "object_store_memory": (256 << 20) + 2 * spheres,
             "_temp_dir": folder,
         }
-    import ray
+    # Ray warns of every actor that it may restart (its issue 53727).
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    import ray.data
 
-    logging.getLogger("ray").setLevel(logging.ERROR)
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     try:
         ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
         yield
