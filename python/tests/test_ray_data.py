@@ -14,7 +14,7 @@ import ray
 import umbracast.ray_data
 from umbracast.ray_data import _asking, _spheres
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def driver(cluster):
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -114,7 +114,7 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
 
 def in_parts(query, parts, spheres, given, policies, **options):
     """Without Ray: what its workers do, one after the other."""
-    question = _asking.Question(query, None, Policies(**policies))
+    question = _asking.question(query, None, parts, Policies(**policies))
     names = ("radii", "rotations", "masks", "velocities", "origin", "memory")
     site, cut = _spheres.checked(
         spheres,

@@ -132,7 +132,7 @@ def workers(text: str) -> int | tuple[int, int]:
 
 def run(asked: argparse.Namespace) -> dict[str, Any]:
     """Everything; and what became of it."""
-    from ._asking import Question
+    from ._asking import question
     from ._files import cut, inputs
     from ._spheres import checked
 
@@ -141,10 +141,11 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         raise ValueError(f"{asked.out}: it must be an empty folder, or not there")
     if asked.batch_size < 1:
         raise ValueError(f"--batch-size is {asked.batch_size}: it must be 1 at least")
-    question = Question(asked.query, asked.k, Policies(**{name: getattr(asked, name) for name in Policies._fields}))
+    policies = Policies(**{name: getattr(asked, name) for name in Policies._fields})
+    what = question(asked.query, asked.k, asked.parts, policies)
     site, parts = checked(
         spheres_of(asked.spheres),
-        question,
+        what,
         asked.parts,
         radii=None,
         rotations=None,
@@ -155,13 +156,13 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         builder="auto",
         memory=asked.memory,
     )
-    pieces = cut(inputs(asked.rays), asked.batch_size, asked.keep, question)
+    pieces = cut(inputs(asked.rays), asked.batch_size, asked.keep, what)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     partial = asked.out.absolute().with_name(f".{asked.out.name}.{uuid.uuid4().hex[:8]}")
     partial.mkdir()
     try:
         with cluster(asked.address, sum(part.spheres.nbytes for part in parts)):
-            hits, skipped = cast(asked, site, parts, question, pieces, str(partial))
+            hits, skipped = cast(asked, site, parts, what, pieces, str(partial))
         told = {
             "query": asked.query,
             "rays": sum(piece.rays for piece in pieces),
@@ -174,7 +175,7 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         }
         listed = [{"name": piece.name, "from": piece.path, "row": piece.row, "rays": piece.rays} for piece in pieces]
         with open(partial / "_umbracast.json", "w", encoding="utf-8") as file:
-            json.dump({**told, "policies": question.policies._asdict(), "pieces": listed}, file, indent=1)
+            json.dump({**told, "policies": policies._asdict(), "pieces": listed}, file, indent=1)
         os.replace(partial, asked.out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

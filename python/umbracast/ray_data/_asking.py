@@ -52,6 +52,19 @@ class Question(NamedTuple):
         return COLUMNS[self.query]
 
 
+def question(query: str, k: int | None, parts: int, policies: Policies) -> Question:
+    """What is asked, if it can be."""
+    if query not in COLUMNS:
+        raise ValueError(f"query is {query!r}: allowed are {', '.join(map(repr, COLUMNS))}")
+    if (k is not None) != (query == "nearest"):
+        raise ValueError("k goes with query 'nearest', which needs it")
+    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
+        raise ValueError(f"parts is {parts!r}: a whole number is needed, 1 at least")
+    if parts > 1 and query not in MERGED:
+        raise ValueError(f"query {query!r} needs all spheres in one part: allowed with parts are {', '.join(MERGED)}")
+    return Question(query, k, policies)
+
+
 def ask(
     scene: Scene, ids: NDArray[np.uint32] | None, question: Question, table: pa.Table
 ) -> tuple[Answer | Lists, int]:

@@ -11,7 +11,7 @@ from ray.data import Dataset
 from .._arrays import RAY
 from .._options import Policies
 from .._tables import OPTIONAL
-from ._asking import Question
+from ._asking import Question, question
 from ._spheres import Origin, checked
 from ._workers import Caster, Concurrency, Job, free, pool
 
@@ -91,16 +91,16 @@ def cast(
     and else, as about rays, as ``ray.exceptions.RayTaskError`` when the dataset is read (its ``cause`` is a `umbracast.RecordError` with
     the row).
     """
-    question = Question(query, k, Policies(inside, touch, ends, precision, on_bad, motion))
+    asked = question(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}: it must be 1 at least")
     keep = None if keep is None else list(keep)
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
-        suit(list(schema.names), keep, question)
+        suit(list(schema.names), keep, asked)
     site, cut = checked(
         spheres,
-        question,
+        asked,
         parts,
         radii=radii,
         rotations=rotations,
@@ -114,7 +114,7 @@ def cast(
     compute, takes = pool(concurrency, num_cpus, num_gpus, parts, 1.0, 1 << 30)
     threads = max(int(takes["num_cpus"]), 1)
     for number, part in enumerate(cut):
-        job = Job(ray.put(part), site, question, device, threads, number > 0, number == parts - 1)
+        job = Job(ray.put(part), site, asked, device, threads, number > 0, number == parts - 1)
         dataset = dataset.map_batches(
             Caster,
             fn_constructor_args=(job, keep),

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._devices import Device
-from .._options import Policies
 from .._scene import Scene, _remade
 from .._spheres import Origin, parted
-from ._asking import COLUMNS, MERGED, Question
+from ._asking import Question
 
 
 class Part(NamedTuple):
@@ -59,15 +58,6 @@ def checked(
     memory: int | None,
 ) -> tuple[Site, list[Part]]:
     """Refuses what no worker could use, and cuts the spheres into parts. Loads no driver."""
-    query, k, policies = question
-    if query not in COLUMNS:
-        raise ValueError(f"query is {query!r}: allowed are {', '.join(map(repr, COLUMNS))}")
-    if (k is not None) != (query == "nearest"):
-        raise ValueError("k goes with query 'nearest', which needs it")
-    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
-        raise ValueError(f"parts is {parts!r}: a whole number is needed, 1 at least")
-    if parts > 1 and query not in MERGED:
-        raise ValueError(f"query {query!r} needs all spheres in one part: allowed with parts are {', '.join(MERGED)}")
     # Pairwise scenes have no tree: this checks and rounds, and does nothing else.
     scene = Scene(
         spheres,
@@ -88,7 +78,7 @@ def checked(
     if shapes is not None:
         found = found[:, :3]
     whole = Part(None, found, shapes, masks, velocities)
-    site = Site(scene.origin, scene._options[0], builder, policies.precision, memory)
+    site = Site(scene.origin, scene._options[0], builder, question.policies.precision, memory)
     _try(site, whole, question)
     return site, [whole] if parts == 1 else _cut(whole, parts)
 
