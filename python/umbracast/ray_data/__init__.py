@@ -13,7 +13,7 @@ happens to a machine that dies. Needs Ray Data: ``pip install "umbracast[ray]"``
 """
 
 try:
-    import pyarrow as _pyarrow  # noqa: F401
+    import pyarrow as _pyarrow  # type: ignore[import-untyped]  # noqa: F401
     import ray.data as _data  # noqa: F401
 except ImportError as error:
     raise ImportError(f'umbracast.ray_data needs Ray Data: pip install "ray[data]" pyarrow ({error})') from error

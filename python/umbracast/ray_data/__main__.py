@@ -17,7 +17,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -195,7 +195,7 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
     # Nothing but these workers needs a CPU.
     compute, takes = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0.0, len(pieces))
     rows = [{**piece._asdict(), "error": b""} for piece in pieces]
-    dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
+    dataset: ray.data.Dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
     threads = max(int(takes["num_cpus"]), 1)
     for number, part in enumerate(parts):
         job = Job(ray.put(part), site, question, asked.device, threads, number > 0, number == len(parts) - 1)
@@ -261,9 +261,9 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
 
 def spheres_of(path: Path) -> Any:
     """Spheres from a file."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.csv  # type: ignore[import-untyped]
+    import pyarrow.parquet  # type: ignore[import-untyped]
 
     kind = path.suffix.lower()
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from .._arrays import RAY
@@ -72,7 +72,7 @@ def ask(
     there = set(table.column_names)
     # A null becomes NaN, which the core refuses, or skips, by its row.
     rays = {name: table[name].to_numpy() for name in RAY if name in there}
-    options = {option: _beside(table, name) for name, option in BESIDE.items() if name in there}
+    options: dict[str, Any] = {option: _beside(table, name) for name, option in BESIDE.items() if name in there}
     if ids is not None and "skip_ids" in options:
         options["skip_ids"] = _local(ids, options["skip_ids"])
     if question.k is not None:

@@ -10,9 +10,10 @@ from ray.data import Dataset
 
 from .._arrays import RAY
 from .._options import Policies
+from .._spheres import Origin
 from .._tables import OPTIONAL
 from ._asking import Question, question
-from ._spheres import Origin, checked
+from ._spheres import checked
 from ._workers import Caster, Concurrency, Job, free, pool
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from .._arrays import RAY
 from .._errors import RecordError
@@ -110,7 +110,7 @@ class PieceCaster(Worker):
     def __call__(self, rows: pa.Table) -> pa.Table:
         row = {name: rows[name][0].as_py() for name in (*Piece._fields, "error")}
         piece, error = Piece(*(row[name] for name in Piece._fields)), row["error"]
-        found: dict[str, Any] = {"hits": 0, "skipped": 0}
+        found: dict[str, Any] = {"hits": [0], "skipped": [0]}
         if not error:
             try:
                 found = self._write(piece, rows) if self.job.last else self._answer(piece, rows)

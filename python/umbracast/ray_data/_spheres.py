@@ -78,7 +78,8 @@ def checked(
     if shapes is not None:
         found = found[:, :3]
     whole = Part(None, found, shapes, masks, velocities)
-    site = Site(scene.origin, scene._options[0], builder, question.policies.precision, memory)
+    begin, end = scene._options[0]
+    site = Site(scene.origin, (begin, end), builder, question.policies.precision, memory)
     _try(site, whole, question)
     return site, [whole] if parts == 1 else _cut(whole, parts)
 

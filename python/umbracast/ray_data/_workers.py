@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-import pyarrow as pa
+import pyarrow as pa  # type: ignore[import-untyped]
 import ray
 from ray.data import ActorPoolStrategy
 
@@ -119,7 +119,7 @@ def own_device() -> str | int:
 def room(num_cpus: float, num_gpus: float) -> int:
     """How many workers the nodes of the cluster can hold at once."""
     total = 0
-    for node in ray.nodes():
+    for node in ray.nodes():  # type: ignore[no-untyped-call]
         if node["Alive"]:
             there = node["Resources"]
             places = [there.get("CPU", 0.0) // num_cpus] if num_cpus else []
@@ -130,7 +130,7 @@ def room(num_cpus: float, num_gpus: float) -> int:
 
 def pool(
     concurrency: Concurrency, num_cpus: float | None, num_gpus: float | None, parts: int, spare: float, most: int
-) -> tuple[ActorPoolStrategy, dict[str, float]]:
+) -> tuple[ActorPoolStrategy, dict[str, Any]]:
     """A pool of workers for a part, as large as there is room for unless the caller decides, and what each of them takes.
 
     Ray Data's own tasks, which read and write, starve beside actors that hold every CPU: so many stay ``spare``.
@@ -140,7 +140,7 @@ def pool(
             raise ValueError(f"{name} is {number}: it must be 0 at least")
     if num_cpus == 0 and not num_gpus:
         raise ValueError("num_cpus is 0: a worker needs a CPU, or num_gpus")
-    takes = {"num_cpus": 1.0 if num_cpus is None else float(num_cpus)}
+    takes: dict[str, Any] = {"num_cpus": 1.0 if num_cpus is None else float(num_cpus)}
     if num_gpus:
         takes["num_gpus"] = float(num_gpus)
     if isinstance(concurrency, tuple):
@@ -155,7 +155,8 @@ def pool(
     cpus, gpus = takes["num_cpus"], takes.get("num_gpus", 0.0)
     places = room(cpus, gpus)
     if cpus:
-        places = min(places, int((ray.cluster_resources().get("CPU", 0.0) - spare) // cpus))
+        there = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        places = min(places, int((there.get("CPU", 0.0) - spare) // cpus))
     if places < parts:
         wanted = " and ".join(f"{number:g} {name[4:-1].upper()}s" for name, number in takes.items())
         beside = f", {spare:g} CPU left to what reads and writes" if cpus and spare else ""
