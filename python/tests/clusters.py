@@ -1,5 +1,6 @@
 """Ray on one machine: clusters of several nodes, and what befalls them."""
 
+import contextlib
 import os
 import signal
 import time
@@ -22,13 +23,13 @@ COUNT = 40_000
 
 
 def two_nodes(cpus=2):
-    """Two nodes of so many logical CPUs; the driver is on neither."""
+    """Two nodes of so many logical CPUs, one with what Ray believes to be a GPU; the driver is on neither."""
     cluster = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False},
     )
-    for _ in range(2):
-        cluster.add_node(num_cpus=cpus, object_store_memory=MEMORY)
+    for gpus in range(2):
+        cluster.add_node(num_cpus=cpus, num_gpus=gpus, object_store_memory=MEMORY)
     cluster.wait_for_nodes()
     return cluster
 
@@ -51,6 +52,19 @@ def kill_a_worker():
     worker = processes("ray::MapWorker")[0]
     os.kill(worker, signal.SIGKILL)
     return worker
+
+
+def cpu_seconds(work):
+    """Of a process and the whole cluster, while the process runs. Looks twice a second: what ends in between had a little more."""
+    before, now = {}, {}
+    while work.poll() is None:
+        for process in processes(""):
+            with contextlib.suppress(OSError):
+                fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+                now[process] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        before = before or {process: seconds for process, seconds in now.items() if process != work.pid}
+        time.sleep(0.5)
+    return sum(now.values()) - sum(before.values())
 
 
 def until(true, seconds=120):

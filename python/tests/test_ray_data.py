@@ -1,5 +1,8 @@
 """Ray Data: the same answers as one process, whatever the batches, the workers and the parts, and whoever dies."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +15,8 @@ from umbracast._options import Policies
 
 import ray
 import umbracast.ray_data
-from umbracast.ray_data import _asking, _spheres
+from umbracast.ray_data import _asking, _spheres, _workers
+
 
 @pytest.fixture(scope="module")
 def driver(cluster):
@@ -64,6 +68,34 @@ def test_columns_beside_rays_count(driver, spheres, many):
     same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(rays), spheres, keep=["key"], **given)), "closest", expected)
 
 
+def test_workers_with_gpus_cast_on_them(driver, spheres, many):
+    # A GPU in Ray's books alone: a software adapter answers.
+    rays = many[:2000]
+    found = umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), spheres, num_gpus=0.5, num_cpus=0, parts=2)
+    same(gathered(found), "closest", umbracast.Scene(spheres, device="gpu").closest(rays))
+
+
+def test_each_number_of_rays_gets_a_gpu_of_its_own(monkeypatch):
+    class Context:
+        given = ()
+
+        def get_accelerator_ids(self):
+            return {"GPU": list(self.given)}
+
+    kinds = ("discrete GPU", "discrete GPU", "integrated GPU", "software", "CPU engine")
+    found = [
+        umbracast.DeviceInfo(place, kind, kind, "", "", 0, (), "broken" if place == 1 else None)
+        for place, kind in enumerate(kinds)
+    ]
+    monkeypatch.setattr(ray, "get_runtime_context", Context)
+    monkeypatch.setattr(umbracast._devices, "devices", lambda: found)
+    for given, device in (((), "cpu"), (("0",), 0), (("1",), 2), (("2",), 0), (("GPU-6af1",), 0)):
+        Context.given = given
+        assert _workers.own_device() == device
+    found[:3] = []
+    assert _workers.own_device() == "gpu"
+
+
 def test_without_rays_there_are_no_answers(driver, spheres):
     dataset = ray.data.from_arrow(table(np.empty((0, 8), np.float32)))
     assert umbracast.ray_data.cast(dataset, spheres, concurrency=1).count() == 0
@@ -91,7 +123,7 @@ DATASETS = {
     "no parts": (lambda r: r, {"parts": 0}, "parts is 0"),
     "many parts": (lambda r: r, {"parts": 301}, "parts is 301, and there are 300 spheres"),
     "more parts than CPUs": (lambda r: r, {"parts": 4}, "4 workers are needed.*room for 3, 1 CPU left"),
-    "no GPUs": (lambda r: r, {"num_gpus": 1}, "1 GPUs each: the cluster has room for 0"),
+    "no GPUs": (lambda r: r, {"num_gpus": 2}, "2 GPUs each: the cluster has room for 0"),
     "no workers": (lambda r: r, {"concurrency": 0}, "concurrency is 0"),
     "workers of nothing": (lambda r: r, {"num_cpus": 0}, "num_cpus is 0"),
     "no batches": (lambda r: r, {"batch_size": 0}, "batch_size is 0"),
@@ -162,3 +194,12 @@ def test_parts_of_ellipsoids_and_of_maps():
     given = pa.table({name: moved[:, place] for place, name in enumerate(RAY)})
     expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
     same(in_parts("closest", 4, far, given, {}, origin="auto"), "closest", expected)
+
+
+def test_the_page_runs(driver, files, many, scene, tmp_path):
+    page = (Path(__file__).parent.parent / "RAY.md").read_text()
+    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    for file in files:
+        (tmp_path / file.name).symlink_to(file)
+    exec(compile(block.replace("/data/", f"{tmp_path}/"), "RAY.md", "exec"), {})
+    same(pq.read_table(tmp_path / "hits").sort_by("key"), "closest", scene.closest(many))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import umbracast
-from clusters import COUNT, kill_a_worker, processes, same, table, two_nodes, until
+from clusters import COUNT, cpu_seconds, kill_a_worker, processes, same, table, two_nodes, until
 from conftest import beams, cloud
 from umbracast.ray_data.__main__ import main
 
@@ -114,6 +115,52 @@ umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query=
     found = pq.read_table(tmp_path / "out").sort_by("key")
     assert found["key"].to_pylist() == list(range(len(given)))
     same(found, "approach", umbracast.Scene(cloud(20_000), device="cpu").approach(given))
+
+
+ONE_PROCESS = """
+import sys
+import numpy as np, pyarrow as pa, pyarrow.parquet as pq, umbracast
+spheres, rays, out, query = sys.argv[1:]
+scene, writer = umbracast.Scene(np.load(spheres), device="cpu"), None
+for batch in pq.ParquetFile(rays).iter_batches(1 << 20):
+    found = getattr(scene, query)(batch)
+    miss = found.id == umbracast.NO_SPHERE
+    written = pa.table({name: pa.array(values, mask=miss) for name, values in found._asdict().items()})
+    writer = writer or pq.ParquetWriter(out, written.schema, use_dictionary=["id"])
+    writer.write_table(written)
+writer.close()
+"""
+
+
+@pytest.mark.skipif("UMBRACAST_FULL" not in os.environ, reason="minutes of CPU: with UMBRACAST_FULL alone")
+@pytest.mark.parametrize(
+    ("count", "query", "balls", "size"), [(10**7, "approach", 10**5, 0.2), (10**8, "closest", 10**6, 0.02)]
+)
+def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, balls, size):
+    np.save(tmp_path / "spheres.npy", cloud(balls) * np.float32([1, 1, 1, size]))
+    with pq.ParquetWriter(tmp_path / "rays.parquet", table(beams(2)).schema.remove(9), compression="none") as writer:
+        for first in range(0, count, 10**6):
+            writer.write_table(table(beams(10**6, first), first).drop_columns(["name"]), row_group_size=250_000)
+    given = [tmp_path / "spheres.npy", tmp_path / "rays.parquet"]
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", ONE_PROCESS, *given, tmp_path / "one.parquet", query], check=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one = end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
+    command = [sys.executable, "-m", "umbracast.ray_data", *given, tmp_path / "out", "--query", query]
+    work = subprocess.Popen([*command, "--address", cluster.address])
+    many = cpu_seconds(work)
+    assert work.returncode == 0
+    print(f"{count:,} rays: {one:.1f} CPU s in one process, {many:.1f} on the cluster, {many / one:.3f} times")
+    expected = pq.read_table(tmp_path / "one.parquet")
+    first = 0
+    for path in sorted((tmp_path / "out").glob("*.parquet")):
+        found = pq.read_table(path)
+        assert (found["ray"].to_numpy() == np.arange(first, first + len(found))).all()
+        for name in expected.column_names:
+            assert found[name].combine_chunks().equals(expected[name].slice(first, len(found)).combine_chunks())
+        first += len(found)
+    assert first == count
+    assert many < 1.15 * one
 
 
 def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
