@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     add("--keep", type=lambda text: text.split(","), default=[], metavar="A,B", help="columns of the rays to copy")
     add("--address", help="of the cluster: auto, or host:port (default: RAY_ADDRESS, else Ray on this machine alone)")
     add("--num-gpus", type=float, metavar="N", help="GPUs a worker takes; a fraction lets several share one")
-    add("--num-cpus", type=float, metavar="N", help="CPUs a worker takes: its threads (default 1)")
+    add("--num-cpus", type=float, metavar="N", help="CPUs a worker takes, and pieces it has under way (default a node, 1 beside GPUs)")
     add("--concurrency", type=workers, metavar="N", help="workers a part, or 2-8 (default: as many as there is room for)")
     add("--batch-size", type=int, default=1 << 20, metavar="RAYS", help="rays of a file of OUT (default 1048576)")
     add("--parts", type=int, default=1, metavar="N", help="cut the spheres into so many, each with workers of its own")
@@ -193,10 +193,9 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
     context = DataContext.get_current()
     context.enable_progress_bars = False
     # Nothing but these workers needs a CPU.
-    compute, takes = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0.0, len(pieces))
+    compute, takes, threads = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0, len(pieces))
     rows = [{**piece._asdict(), "error": b""} for piece in pieces]
     dataset: ray.data.Dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
-    threads = max(int(takes["num_cpus"]), 1)
     for number, part in enumerate(parts):
         job = Job(ray.put(part), site, question, asked.device, threads, number > 0, number == len(parts) - 1)
         dataset = dataset.map_batches(

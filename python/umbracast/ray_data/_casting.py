@@ -67,8 +67,9 @@ def cast(
     keep : list of str, optional
         The columns of the rays that stay beside the answers. Default: all.
     num_gpus, num_cpus : float, optional
-        What each actor takes. With ``num_gpus`` it casts on the GPU that Ray gave to it; a fraction lets several share one. Else on
-        ``num_cpus`` threads (default 1) of the CPU engine.
+        What each actor takes. It has as many batches under way as CPUs: while one is cast others are read and written. With
+        ``num_gpus`` it casts on the GPU that Ray gave to it (``num_cpus`` 1 by default), else by so many threads of the CPU engine
+        (by default all CPUs of a node but one).
     concurrency : int or (int, int), optional
         How many actors a part has, or how few and many. Default: as many as the cluster has room for now, with a CPU left free
         for what reads and writes; with none free Ray Data would wait for ever.
@@ -112,8 +113,7 @@ def cast(
         builder=builder,
         memory=memory,
     )
-    compute, takes = pool(concurrency, num_cpus, num_gpus, parts, 1.0, 1 << 30)
-    threads = max(int(takes["num_cpus"]), 1)
+    compute, takes, threads = pool(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
     for number, part in enumerate(cut):
         job = Job(ray.put(part), site, asked, device, threads, number > 0, number == parts - 1)
         dataset = dataset.map_batches(

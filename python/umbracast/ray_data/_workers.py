@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+from threading import Lock
 from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -34,7 +36,7 @@ class Job(NamedTuple):
 
 
 class Worker:
-    """A scene, built once. The device is the GPU that Ray gave to this worker, or the CPU engine, or what the caller says."""
+    """A scene, built once and asked by several threads. The device is the GPU that Ray gave to this worker, or the CPU engine, or what the caller says."""
 
     def __init__(self, job: Job) -> None:
         # Read once, when the CPU engine or Arrow first works in this process.
@@ -42,14 +44,16 @@ class Worker:
         pa.set_cpu_count(job.threads)
         self.job = job
         self.scene: Scene | None = None
+        self.opening = Lock()
 
     def opened(self) -> Scene:
         # Not in the constructor: an error there would reach nobody by its kind.
-        if self.scene is None:
-            part = ray.get(self.job.part)
-            self.ids = part.ids
-            self.scene = self.job.site.build(part, own_device() if self.job.device is None else self.job.device)
-        return self.scene
+        with self.opening:
+            if self.scene is None:
+                part = ray.get(self.job.part)
+                self.ids = part.ids
+                self.scene = self.job.site.build(part, own_device() if self.job.device is None else self.job.device)
+            return self.scene
 
     def answers(self, table: pa.Table, earlier: pa.Table | None) -> tuple[dict[str, pa.Array], int]:
         """Columns of answers, merged with those of other parts, and how many rays were skipped."""
@@ -116,22 +120,20 @@ def own_device() -> str | int:
     return gpus[number % len(gpus)] if gpus else "gpu"
 
 
-def room(num_cpus: float, num_gpus: float) -> int:
-    """How many workers the nodes of the cluster can hold at once."""
-    total = 0
-    for node in ray.nodes():  # type: ignore[no-untyped-call]
-        if node["Alive"]:
-            there = node["Resources"]
-            places = [there.get("CPU", 0.0) // num_cpus] if num_cpus else []
-            places += [there.get("GPU", 0.0) / num_gpus + 1e-9] if num_gpus else []
-            total += int(min(places))
-    return total
+class Pool(NamedTuple):
+    """The workers of a part."""
+
+    compute: ActorPoolStrategy
+    takes: dict[str, Any]
+    """What Ray reserves for each."""
+    threads: int
+    """Batches that each has under way at once: while one is cast others are read and written. Also the CPU engine's threads."""
 
 
 def pool(
-    concurrency: Concurrency, num_cpus: float | None, num_gpus: float | None, parts: int, spare: float, most: int
-) -> tuple[ActorPoolStrategy, dict[str, Any]]:
-    """A pool of workers for a part, as large as there is room for unless the caller decides, and what each of them takes.
+    concurrency: Concurrency, num_cpus: float | None, num_gpus: float | None, parts: int, spare: int, most: int
+) -> Pool:
+    """As many workers as there is room for, of the size of nodes, unless the caller decides.
 
     Ray Data's own tasks, which read and write, starve beside actors that hold every CPU: so many stay ``spare``.
     """
@@ -140,28 +142,50 @@ def pool(
             raise ValueError(f"{name} is {number}: it must be 0 at least")
     if num_cpus == 0 and not num_gpus:
         raise ValueError("num_cpus is 0: a worker needs a CPU, or num_gpus")
-    takes: dict[str, Any] = {"num_cpus": 1.0 if num_cpus is None else float(num_cpus)}
-    if num_gpus:
-        takes["num_gpus"] = float(num_gpus)
-    if isinstance(concurrency, tuple):
-        few, many = concurrency
-        if not 1 <= few <= many:
-            raise ValueError(f"concurrency is {concurrency}: it must be (least, most), 1 at least")
-        return ActorPoolStrategy(min_size=few, max_size=many), takes
-    if concurrency is not None:
-        if concurrency < 1:
-            raise ValueError(f"concurrency is {concurrency}: a part needs a worker at least")
-        return ActorPoolStrategy(size=concurrency), takes
-    cpus, gpus = takes["num_cpus"], takes.get("num_gpus", 0.0)
-    places = room(cpus, gpus)
-    if cpus:
-        there = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        places = min(places, int((there.get("CPU", 0.0) - spare) // cpus))
-    if places < parts:
-        wanted = " and ".join(f"{number:g} {name[4:-1].upper()}s" for name, number in takes.items())
-        beside = f", {spare:g} CPU left to what reads and writes" if cpus and spare else ""
-        raise ValueError(
-            f"{parts} workers are needed, one for each part, of {wanted} each: the cluster has room for {max(places, 0)}{beside}"
-        )
-    many = min(places // parts, max(most, 1))
-    return ActorPoolStrategy(min_size=1, max_size=many, initial_size=many), takes
+    few, many = concurrency if isinstance(concurrency, tuple) else (concurrency or 1, concurrency)
+    if concurrency is not None and not 1 <= few <= (many or 0):
+        raise ValueError(f"concurrency is {concurrency}: a part needs a worker at least, and no fewer at most")
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    if num_cpus is None:
+        num_cpus = 1.0 if num_gpus else _share([node.get("CPU", 0.0) for node in nodes], parts, spare)
+    takes = {"num_cpus": float(num_cpus), **({"num_gpus": float(num_gpus)} if num_gpus else {})}
+    if many is None:
+        many = _room(nodes, takes, spare) // parts
+        if many == 0:
+            wanted = " and ".join(f"{number:g} {name[4:-1].upper()}s" for name, number in takes.items())
+            beside = f", {spare} CPU left to what reads and writes" if spare else ""
+            raise ValueError(
+                f"{parts} workers are needed, one a part, of {wanted} each: "
+                f"the cluster has room for {_room(nodes, takes, spare)}{beside}"
+            )
+        many = min(many, max(most, 1))
+    threads = max(int(num_cpus), 1)
+    compute = ActorPoolStrategy(
+        min_size=few,
+        max_size=many,
+        initial_size=few if isinstance(concurrency, tuple) else many,
+        max_tasks_in_flight_per_actor=2 * threads,
+        max_concurrent_calls_per_actor=threads,
+        enable_true_multi_threading=threads > 1,
+    )
+    return Pool(compute, takes, threads)
+
+
+def _share(cpus: list[float], parts: int, spare: int) -> int:
+    """CPUs of a worker: the whole of the smallest node, divided when each has to hold several parts."""
+    there = [int(count) for count in cpus if count >= 1]
+    if not there:
+        return 1
+    return max((min(there) - spare) // math.ceil(parts / len(there)), 1)
+
+
+def _room(nodes: list[dict[str, float]], takes: dict[str, float], spare: int) -> int:
+    """How many workers the nodes can hold at once."""
+    total = 0
+    for node in nodes:
+        places = [node.get(name[4:-1].upper(), 0.0) / number + 1e-9 for name, number in takes.items() if number]
+        total += int(min(places))
+    if takes["num_cpus"]:
+        left = sum(node.get("CPU", 0.0) for node in nodes) - spare
+        total = min(total, max(int(left // takes["num_cpus"]), 0))
+    return total
