@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -134,7 +135,7 @@ writer.close()
 
 @pytest.mark.skipif("UMBRACAST_FULL" not in os.environ, reason="minutes of CPU: with UMBRACAST_FULL alone")
 @pytest.mark.parametrize(
-    ("count", "query", "balls", "size"), [(10**7, "approach", 10**5, 0.2), (10**8, "closest", 10**6, 0.02)]
+    ("count", "query", "balls", "size"), [(10**7, "approach", 10**5, 0.2), (10**8, "closest", 10**5, 0.05)]
 )
 def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, balls, size):
     np.save(tmp_path / "spheres.npy", cloud(balls) * np.float32([1, 1, 1, size]))
@@ -174,6 +175,28 @@ def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
     same(pq.read_table(tmp_path / "out"), "count", scene.count(many))
     until(lambda: not processes("ray", token), 20)
     assert set(Path("/tmp").glob("umbracast-*")) == before and not list(tmp_path.glob(".*"))
+
+
+def test_ctrl_c_leaves_nothing(files, tmp_path):
+    before = set(Path("/tmp").glob("umbracast-*"))
+    rays = tmp_path / "rays.parquet"
+    pq.write_table(table(beams(10**6)), rays, row_group_size=10_000)
+    np.save(tmp_path / "spheres.npy", cloud(20_000))
+    command = [sys.executable, "-m", "umbracast.ray_data", tmp_path / "spheres.npy", rays, tmp_path / "out"]
+    token = "e" * 64
+    work = subprocess.Popen(
+        [*command, "--query", "approach", "--batch-size", "10000"],
+        env=os.environ | {"RAY_AUTH_TOKEN": token},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until(lambda: len(list(tmp_path.glob(".out.*/rays-*.parquet"))) > 2 or work.poll() is not None)
+    work.send_signal(signal.SIGINT)
+    _, said = work.communicate(timeout=60)
+    assert work.returncode == 130 and said.endswith("stopped\n"), said
+    until(lambda: not processes("ray", token), 30)
+    assert set(Path("/tmp").glob("umbracast-*")) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rays.parquet", "spheres.npy"]
 
 
 def refused(tmp_path, capsys, code, *words, spheres="spheres.npy", rays="rays.parquet", out="out", options=()):

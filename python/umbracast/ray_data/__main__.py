@@ -49,7 +49,6 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command. Says what went wrong in a line."""
     asked = parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
     try:
         told = run(asked)
     except KeyboardInterrupt:
@@ -293,4 +292,6 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    # Whoever ends it gets the same tidiness as from Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
