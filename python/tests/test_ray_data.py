@@ -35,9 +35,7 @@ def gathered(dataset):
 def test_answers_are_those_of_one_process(driver, scene, spheres, many, query, parts):
     options = {"k": 3} if query == "nearest" else {}
     blocks = [table(many[start:end], start) for start, end in ((0, 7), (7, 7), (7, 30_008), (30_008, COUNT))]
-    found = gathered(
-        umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, parts=parts, **options)
-    )
+    found = gathered(umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, parts=parts, **options))
     same(found, query, getattr(scene, query)(many, **options))
     assert found.column_names[:10] == [*RAY, "key", "name"]
     assert found["key"].to_pylist() == list(range(COUNT)) and found["name"][1].as_py() == "odd"
@@ -65,7 +63,11 @@ def test_columns_beside_rays_count(driver, spheres, many):
     given = {"masks": masks, "velocities": velocities, "parts": 2}
     # A column of the rays may be called as one of the answers when it is left behind.
     rays = rays.append_column("t", pa.array(np.zeros(COUNT)))
-    same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(rays), spheres, keep=["key"], **given)), "closest", expected)
+    same(
+        gathered(umbracast.ray_data.cast(ray.data.from_arrow(rays), spheres, keep=["key"], **given)),
+        "closest",
+        expected,
+    )
 
 
 def test_workers_with_gpus_cast_on_them(driver, spheres, many):

@@ -36,7 +36,11 @@ def test_files_do_not_depend_on_batches_workers_and_parts(cluster, files, scene,
         found, told = ask_files(cluster, spheres, rays, tmp_path / way, *options)
         same(found, "closest", expected)
         assert found["ray"].to_pylist() == list(range(COUNT))
-        assert told["hits"] == expected.hit.sum() and told["rays"] == COUNT and told["files"] == {"a": 12, "b": 1, "c": 12}[way]
+        assert (
+            told["hits"] == expected.hit.sum()
+            and told["rays"] == COUNT
+            and told["files"] == {"a": 12, "b": 1, "c": 12}[way]
+        )
     assert pq.read_table(tmp_path / "b").column_names == ["ray", "name", "key", "t", "id"]
     assert not list(tmp_path.glob(".*")), "nothing else stays"
 
@@ -171,7 +175,9 @@ def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
     before = set(Path("/tmp").glob("umbracast-*"))
     command = [sys.executable, "-m", "umbracast.ray_data", *files, tmp_path / "out", "--json", "--query", "count"]
     token = "f" * 64
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | {"RAY_AUTH_TOKEN": token})
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=os.environ | {"RAY_AUTH_TOKEN": token}
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["rays"] == COUNT and "error" not in done.stderr

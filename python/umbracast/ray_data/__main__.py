@@ -86,8 +86,18 @@ def parser() -> argparse.ArgumentParser:
     add("--keep", type=lambda text: text.split(","), default=[], metavar="A,B", help="columns of the rays to copy")
     add("--address", help="of the cluster: auto, or host:port (default: RAY_ADDRESS, else Ray on this machine alone)")
     add("--num-gpus", type=float, metavar="N", help="GPUs a worker takes; a fraction lets several share one")
-    add("--num-cpus", type=float, metavar="N", help="CPUs a worker takes, and pieces it has under way (default a node, 1 beside GPUs)")
-    add("--concurrency", type=workers, metavar="N", help="workers a part, or 2-8 (default: as many as there is room for)")
+    add(
+        "--num-cpus",
+        type=float,
+        metavar="N",
+        help="CPUs a worker takes, and pieces it has under way (default a node, 1 beside GPUs)",
+    )
+    add(
+        "--concurrency",
+        type=workers,
+        metavar="N",
+        help="workers a part, or 2-8 (default: as many as there is room for)",
+    )
     add("--batch-size", type=int, default=1 << 20, metavar="RAYS", help="rays of a file of OUT (default 1048576)")
     add("--parts", type=int, default=1, metavar="N", help="cut the spheres into so many, each with workers of its own")
     add("--device", help="where workers cast, if Ray is not to decide: as for umbracast cast")

@@ -154,4 +154,3 @@ def _global(ids: NDArray[np.uint32], found: NDArray[np.uint32]) -> NDArray[np.ui
 def _local(ids: NDArray[np.uint32], asked: NDArray[Any]) -> NDArray[np.uint32]:
     places = np.minimum(np.searchsorted(ids, asked), len(ids) - 1)
     return np.where(ids[places] == asked, places, NO_SPHERE).astype(np.uint32)
-

@@ -166,7 +166,7 @@ class PieceCaster(Worker):
             batches = file.iter_batches(self.batch, row_groups=groups, columns=names, use_threads=False)
             # One of no rays, where there are none: what is written has columns all the same.
             empty = file.schema_arrow.empty_table().select(names)
-            for table in map(lambda batch: pa.Table.from_batches([batch]), batches) if piece.rays else [empty]:
+            for table in (pa.Table.from_batches([batch]) for batch in batches) if piece.rays else [empty]:
                 try:
                     before = None if earlier is None else earlier.slice(done, len(table))
                     answers, bad = self.answers(table, before)

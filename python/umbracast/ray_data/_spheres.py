@@ -38,9 +38,7 @@ class Site(NamedTuple):
         _, spheres, shapes, masks, velocities = part
         precision: Any = self.precision
         device = Device(choice, precision=precision, memory=self.memory)
-        return _remade(
-            spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder
-        )
+        return _remade(spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder)
 
 
 def checked(
