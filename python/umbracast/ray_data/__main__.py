@@ -217,17 +217,20 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
         )
     listener = _progress.listener("ray_data", not asked.quiet)
     total = sum(piece.rays for piece in pieces)
-    done: dict[int, int] = {}
-    hits = skipped = 0
+    told: set[int] = set()
+    done = hits = skipped = 0
     for row in dataset.iter_rows():
         if row["error"]:
             raise pickle.loads(row["error"])
-        done[row["number"]] = row["rays"]
+        if row["number"] in told:
+            continue
+        told.add(row["number"])
+        done += row["rays"]
         hits += row["hits"]
         skipped += row["skipped"]
         if listener is not None:
-            listener(sum(done.values()), total)
-    lost = [piece.name for piece in pieces if piece.number not in done or not Path(out, piece.name).exists()]
+            listener(done, total)
+    lost = [piece.name for piece in pieces if piece.number not in told or not Path(out, piece.name).exists()]
     if lost:
         raise OSError(f"{lost[0]} is not there: does every node see {out}?")
     return hits, skipped
