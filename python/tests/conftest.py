@@ -35,3 +35,30 @@ def rays():
 @pytest.fixture(scope="session")
 def scene(spheres):
     return umbracast.Scene(spheres, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two nodes of two logical CPUs each, under Ray."""
+    from clusters import two_nodes
+
+    made = two_nodes()
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture(scope="session")
+def many():
+    return beams(40_000)
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory, many, spheres):
+    """Spheres, and rays in a file of twelve row groups."""
+    import pyarrow.parquet as pq
+    from clusters import table
+
+    folder = tmp_path_factory.mktemp("given")
+    np.save(folder / "spheres.npy", spheres)
+    pq.write_table(table(many), folder / "rays.parquet", row_group_size=len(many) // 12 + 1)
+    return folder / "spheres.npy", folder / "rays.parquet"

@@ -1,0 +1,98 @@
+"""Ray on one machine: clusters of several nodes, and what befalls them."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import umbracast
+from umbracast._arrays import RAY
+
+# Before Ray is imported. It reports to nobody, and needs no file in the user's home.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_AUTH_TOKEN", os.urandom(32).hex())
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+MEMORY = 150 << 20
+COUNT = 40_000
+"""Rays of the small cases."""
+
+
+def two_nodes(cpus=2):
+    """Two nodes of so many logical CPUs, one with what Ray believes to be a GPU; the driver is on neither."""
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False},
+    )
+    for gpus in range(2):
+        cluster.add_node(num_cpus=cpus, num_gpus=gpus, object_store_memory=MEMORY)
+    cluster.wait_for_nodes()
+    return cluster
+
+
+def processes(words, token=None):
+    """Of this cluster, or of one with another token, those whose command line has such a word."""
+    token = f"RAY_AUTH_TOKEN={token or os.environ['RAY_AUTH_TOKEN']}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if words in (folder / "cmdline").read_text() and token in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def kill_a_worker():
+    """As the system does when memory is short."""
+    worker = processes("ray::MapWorker")[0]
+    os.kill(worker, signal.SIGKILL)
+    return worker
+
+
+def cpu_seconds(work):
+    """Of a process and the whole cluster, while the process runs. Looks twice a second: what ends in between had a little more."""
+    before, now = {}, {}
+    while work.poll() is None:
+        for process in processes(""):
+            with contextlib.suppress(OSError):
+                fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+                now[process] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        before = before or {process: seconds for process, seconds in now.items() if process != work.pid}
+        time.sleep(0.5)
+    return sum(now.values()) - sum(before.values())
+
+
+def until(true, seconds=120):
+    """Waits for something to be true."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def table(rays, first=0):
+    """Rays as people have them: by columns, with a key and other things of their own."""
+    columns = {name: rays[:, place] for place, name in enumerate(RAY)}
+    keys = np.arange(first, first + len(rays))
+    return pa.table({**columns, "key": keys, "name": np.where(keys % 2, "odd", "even")})
+
+
+def same(found, query, expected):
+    """Bit by bit; a miss is null."""
+    if query in ("occluded", "count"):
+        columns = {query: pa.array(expected)}
+    elif query in ("all", "nearest"):
+        offsets = pa.array(expected.offsets.astype(np.int64))
+        lists = [pa.LargeListArray.from_arrays(offsets, values) for values in expected[1:]]
+        columns = dict(zip(("t_enter", "t_exit", "id"), lists, strict=True))
+    else:
+        miss = expected.id == umbracast.NO_SPHERE
+        columns = {name: pa.array(values, mask=miss) for name, values in expected._asdict().items()}
+    for name, values in columns.items():
+        column = found[name].combine_chunks()
+        assert column.type == values.type and column.equals(values), name

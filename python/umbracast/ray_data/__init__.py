@@ -1,0 +1,23 @@
+"""Rays by the billion, on many machines: batches of a Ray Dataset go to actors that hold a scene each.
+
+::
+
+    import ray, umbracast.ray_data
+
+    rays = ray.data.read_parquet("rays/")                              # columns ox, oy, oz, dx, dy, dz
+    hits = umbracast.ray_data.cast(rays, spheres, num_gpus=1)          # puts t and id beside them
+    hits.write_parquet("hits/")
+
+From the shell: ``python -m umbracast.ray_data SPHERES RAYS.parquet OUT/``. RAY.md of the project says what it costs and what
+happens to a machine that dies. Needs Ray Data: ``pip install "umbracast[ray]"``.
+"""
+
+try:
+    import pyarrow as _pyarrow  # type: ignore[import-untyped]  # noqa: F401
+    import ray.data as _data  # noqa: F401
+except ImportError as error:
+    raise ImportError(f'umbracast.ray_data needs Ray Data: pip install "ray[data]" pyarrow ({error})') from error
+
+from ._casting import cast
+
+__all__ = ["cast"]

@@ -1,0 +1,310 @@
+"""``python -m umbracast.ray_data SPHERES RAYS.parquet OUT/``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import pickle
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import _progress
+from .._errors import DeviceError, NoDeviceError, PrecisionError
+from .._options import Policies
+
+EXAMPLES = """\
+Rays are a Parquet file, or a folder of them, with columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max, mask, skip_id (null skips
+none), time, radius. Spheres are .parquet or .csv (columns x, y, z, r, perhaps mask, vx, vy, vz, or rx, ry, rz, qw, qx, qy, qz), .npy, or
+raw float32 (.f32, .spheres). OUT becomes a folder of Parquet files with a row a ray: `ray`, its number among all rays in the order of
+files and rows, then what --keep says, then the answers, null on a miss. Read as one table in order of their names, the files are in order
+of the rays. OUT appears when everything is there, with a list of it in _umbracast.json; what is stopped leaves nothing behind.
+Every node of the cluster has to see RAYS and OUT by the same path.
+
+Queries: closest (t, id), occluded, interval (t_enter, t_exit, id), count, all and nearest (lists t_enter, t_exit, id), approach (t,
+clearance, id). Rays divide into pieces by row groups: write them with row groups of a million rays or fewer.
+
+Examples:
+  python -m umbracast.ray_data spheres.csv rays.parquet hits/
+  python -m umbracast.ray_data spheres.npy rays/ dark/ --query occluded --keep key --address auto
+  python -m umbracast.ray_data spheres.parquet rays/ hits/ --num-gpus 1 --address ray-head:6379
+  python -m umbracast.ray_data large.npy rays/ hits/ --num-gpus 1 --parts 4 --concurrency 2
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed or memory is short,
+  5 reading, writing or Ray failed, 130 stopped by Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command. Says what went wrong in a line."""
+    asked = parser().parse_args(arguments)
+    try:
+        told = run(asked)
+    except KeyboardInterrupt:
+        say("stopped")
+        return 130
+    except Exception as error:
+        say(f"error: {str(error) or repr(error)}")
+        return exit_code(error)
+    if asked.json:
+        print(json.dumps(told))
+    elif not asked.quiet:
+        say(
+            f"{told['query']}: {told['rays']:,} rays, {told['spheres']:,} spheres, {told['hits']:,} hits, "
+            f"{told['seconds']:.1f} s, {told['rays'] / max(told['seconds'], 1e-9) / 1e6:.2f} Mrays/s, {told['files']} files"
+        )
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        "python -m umbracast.ray_data",
+        description="Casts rays at spheres on a Ray cluster, or on this machine by Ray.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = made.add_argument
+    add("spheres", metavar="SPHERES", type=Path, help="spheres or ellipsoids")
+    add("rays", metavar="RAYS", type=Path, help="a Parquet file, or a folder of them")
+    add("out", metavar="OUT", type=Path, help="a folder that is not there yet, or empty")
+    from ._asking import COLUMNS
+
+    add("--query", default="closest", choices=list(COLUMNS), help="what to ask (default closest)")
+    add("--k", type=int, help="of --query nearest: how many")
+    add("--keep", type=lambda text: text.split(","), default=[], metavar="A,B", help="columns of the rays to copy")
+    add("--address", help="of the cluster: auto, or host:port (default: RAY_ADDRESS, else Ray on this machine alone)")
+    add("--num-gpus", type=float, metavar="N", help="GPUs a worker takes; a fraction lets several share one")
+    add(
+        "--num-cpus",
+        type=float,
+        metavar="N",
+        help="CPUs a worker takes, and pieces it has under way (default a node, 1 beside GPUs)",
+    )
+    add(
+        "--concurrency",
+        type=workers,
+        metavar="N",
+        help="workers a part, or 2-8 (default: as many as there is room for)",
+    )
+    add("--batch-size", type=int, default=1 << 20, metavar="RAYS", help="rays of a file of OUT (default 1048576)")
+    add("--parts", type=int, default=1, metavar="N", help="cut the spheres into so many, each with workers of its own")
+    add("--device", help="where workers cast, if Ray is not to decide: as for umbracast cast")
+    add("--memory", type=int, metavar="BYTES", help="what a scene and a query may take on a device")
+    add("--origin", type=origin, metavar="X,Y,Z|auto", help="is subtracted from all coordinates in float64")
+    add("--time-range", type=numbers(2), default=(0.0, 1.0), metavar="A,B", help="of spheres that move (default 0,1)")
+    words = {
+        "inside": ("enter", "exit", "ignore"),
+        "touch": ("hit", "miss"),
+        "ends": ("closed", "half-open"),
+        "precision": ("fast", "standard", "exact"),
+        "on_bad": ("refuse", "skip"),
+        "motion": ("at-time", "with-ray"),
+    }
+    for name, default in Policies._field_defaults.items():
+        add(f"--{name.replace('_', '-')}", choices=words[name], default=default, help=f"default {default}")
+    add("--quiet", action="store_true", help="no progress and no summary")
+    add("--json", action="store_true", help="the summary as JSON on stdout")
+    return made
+
+
+def numbers(count: int) -> Any:
+    def read(text: str) -> tuple[float, ...]:
+        found = tuple(float(part) for part in text.split(","))
+        if len(found) != count:
+            raise argparse.ArgumentTypeError(f"'{text}': {count} numbers are needed")
+        return found
+
+    read.__name__ = "numbers"
+    return read
+
+
+def origin(text: str) -> Any:
+    return text if text == "auto" else numbers(3)(text)
+
+
+def workers(text: str) -> int | tuple[int, int]:
+    few, _, many = text.partition("-")
+    return (int(few), int(many)) if many else int(few)
+
+
+def run(asked: argparse.Namespace) -> dict[str, Any]:
+    """Everything; and what became of it."""
+    from ._asking import question
+    from ._files import cut, inputs
+    from ._spheres import checked
+
+    start = time.monotonic()
+    if asked.out.exists() and (not asked.out.is_dir() or any(asked.out.iterdir())):
+        raise ValueError(f"{asked.out}: it must be an empty folder, or not there")
+    if asked.batch_size < 1:
+        raise ValueError(f"--batch-size is {asked.batch_size}: it must be 1 at least")
+    policies = Policies(**{name: getattr(asked, name) for name in Policies._fields})
+    what = question(asked.query, asked.k, asked.parts, policies)
+    site, parts = checked(
+        spheres_of(asked.spheres),
+        what,
+        asked.parts,
+        radii=None,
+        rotations=None,
+        masks=None,
+        velocities=None,
+        time_range=asked.time_range,
+        origin=asked.origin,
+        builder="auto",
+        memory=asked.memory,
+    )
+    pieces = cut(inputs(asked.rays), asked.batch_size, asked.keep, what)
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    partial = asked.out.absolute().with_name(f".{asked.out.name}.{uuid.uuid4().hex[:8]}")
+    partial.mkdir()
+    try:
+        with cluster(asked.address, sum(part.spheres.nbytes for part in parts)):
+            hits, skipped = cast(asked, site, parts, what, pieces, str(partial))
+        told = {
+            "query": asked.query,
+            "rays": sum(piece.rays for piece in pieces),
+            "spheres": sum(len(part.spheres) for part in parts),
+            "hits": hits,
+            "skipped": skipped,
+            "seconds": round(time.monotonic() - start, 3),
+            "parts": asked.parts,
+            "files": len(pieces),
+        }
+        listed = [{"name": piece.name, "from": piece.path, "row": piece.row, "rays": piece.rays} for piece in pieces]
+        with open(partial / "_umbracast.json", "w", encoding="utf-8") as file:
+            json.dump({**told, "policies": policies._asdict(), "pieces": listed}, file, indent=1)
+        os.replace(partial, asked.out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return told
+
+
+def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces: Any, out: str) -> tuple[int, int]:
+    """Sends pieces through the workers of each part; how many rays met a sphere, how many were skipped."""
+    import ray
+    from ray.data import DataContext
+
+    from ._files import PieceCaster
+    from ._workers import Job, pool
+
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    # Nothing but these workers needs a CPU.
+    compute, takes, threads = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0, len(pieces))
+    rows = [{**piece._asdict(), "error": b""} for piece in pieces]
+    dataset: ray.data.Dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
+    for number, part in enumerate(parts):
+        job = Job(ray.put(part), site, question, asked.device, threads, number > 0, number == len(parts) - 1)
+        dataset = dataset.map_batches(
+            PieceCaster,
+            fn_constructor_args=(job, asked.keep, out, min(asked.batch_size, 1 << 20)),
+            batch_format="pyarrow",
+            batch_size=1,
+            compute=compute,
+            **takes,
+        )
+    listener = _progress.listener("ray_data", not asked.quiet)
+    total = sum(piece.rays for piece in pieces)
+    told: set[int] = set()
+    done = hits = skipped = 0
+    for row in dataset.iter_rows():
+        if row["error"]:
+            raise pickle.loads(row["error"])
+        if row["number"] in told:
+            continue
+        told.add(row["number"])
+        done += row["rays"]
+        hits += row["hits"]
+        skipped += row["skipped"]
+        if listener is not None:
+            listener(done, total)
+    lost = [piece.name for piece in pieces if piece.number not in told or not Path(out, piece.name).exists()]
+    if lost:
+        raise OSError(f"{lost[0]} is not there: does every node see {out}?")
+    return hits, skipped
+
+
+@contextlib.contextmanager
+def cluster(address: str | None, spheres: int) -> Iterator[None]:
+    """The cluster at an address, or Ray on this machine, of which nothing stays."""
+    folder = None
+    options: dict[str, Any] = {"address": address or os.environ.get("RAY_ADDRESS") or "local"}
+    if options["address"] == "local":
+        # Ray's sockets need a short path.
+        folder = tempfile.mkdtemp(prefix="umbracast-", dir="/tmp" if os.name == "posix" else None)
+        for name, value in (
+            ("RAY_USAGE_STATS_ENABLED", "0"),
+            ("RAY_AUTH_TOKEN", secrets.token_hex(32)),
+        ):
+            os.environ.setdefault(name, value)
+        # Spheres, and answers on their way from part to part. Beyond that Ray uses the disk.
+        options |= {
+            "include_dashboard": False,
+            "object_store_memory": (256 << 20) + 2 * spheres,
+            "_temp_dir": folder,
+        }
+    # Ray warns of every actor that it may restart (its issue 53727).
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    import ray.data
+
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    try:
+        ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
+        yield
+    finally:
+        ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def spheres_of(path: Path) -> Any:
+    """Spheres from a file."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.csv  # type: ignore[import-untyped]
+    import pyarrow.parquet  # type: ignore[import-untyped]
+
+    kind = path.suffix.lower()
+    try:
+        if kind == ".parquet":
+            return pa.parquet.read_table(path)
+        if kind == ".csv":
+            return pa.csv.read_csv(path)
+        if kind == ".npy":
+            return np.load(path, allow_pickle=False)
+        if kind in (".f32", ".spheres"):
+            return np.fromfile(path, "<f4").reshape(-1, 4)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    raise ValueError(f"{path}: allowed are .parquet, .csv, .npy, .f32 and .spheres")
+
+
+def exit_code(error: BaseException) -> int:
+    """As the command line `umbracast` has them."""
+    if isinstance(error, (NoDeviceError, PrecisionError)):
+        return 3
+    if isinstance(error, (DeviceError, MemoryError)):
+        return 4
+    return 2 if isinstance(error, (ValueError, TypeError)) else 5
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    # Whoever ends it gets the same tidiness as from Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""Questions that a worker asks its scene about a table of rays, and answers as columns of Arrow."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from .._arrays import RAY
+from .._errors import RecordError
+from .._options import Policies
+from .._results import NO_SPHERE, Lists
+from .._scene import Scene
+
+COLUMNS = {
+    "closest": ("t", "id"),
+    "occluded": ("occluded",),
+    "interval": ("t_enter", "t_exit", "id"),
+    "count": ("count",),
+    "all": ("t_enter", "t_exit", "id"),
+    "nearest": ("t_enter", "t_exit", "id"),
+    "approach": ("t", "clearance", "id"),
+}
+"""What can be asked, and the columns of the answers."""
+
+ORDERS = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
+"""Of the answers of two parts of a scene the lesser one is the whole scene's."""
+
+MERGED = (*ORDERS, "occluded", "count")
+"""What can be asked of a scene in parts. The others order by a t that their answers do not hold."""
+
+BESIDE = {"mask": "masks", "skip_id": "skip_ids", "time": "times", "radius": "radii"}
+"""Columns beside rays, and how a query calls them."""
+
+Answer = dict[str, NDArray[Any]]
+"""Columns of one number a ray."""
+
+
+class Question(NamedTuple):
+    """What every worker asks."""
+
+    query: str
+    k: int | None
+    policies: Policies
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The answer's."""
+        return COLUMNS[self.query]
+
+
+def question(query: str, k: int | None, parts: int, policies: Policies) -> Question:
+    """What is asked, if it can be."""
+    if query not in COLUMNS:
+        raise ValueError(f"query is {query!r}: allowed are {', '.join(map(repr, COLUMNS))}")
+    if (k is not None) != (query == "nearest"):
+        raise ValueError("k goes with query 'nearest', which needs it")
+    if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
+        raise ValueError(f"parts is {parts!r}: a whole number is needed, 1 at least")
+    if parts > 1 and query not in MERGED:
+        raise ValueError(f"query {query!r} needs all spheres in one part: allowed with parts are {', '.join(MERGED)}")
+    return Question(query, k, policies)
+
+
+def ask(
+    scene: Scene, ids: NDArray[np.uint32] | None, question: Question, table: pa.Table
+) -> tuple[Answer | Lists, int]:
+    """Asks a scene, or a part of one, whose spheres have the numbers ``ids``, ascending; and how many rays were skipped, where it is told."""
+    there = set(table.column_names)
+    # A null becomes NaN, which the core refuses, or skips, by its row.
+    rays = {name: table[name].to_numpy() for name in RAY if name in there}
+    options: dict[str, Any] = {option: _beside(table, name) for name, option in BESIDE.items() if name in there}
+    if ids is not None and "skip_ids" in options:
+        options["skip_ids"] = _local(ids, options["skip_ids"])
+    if question.k is not None:
+        options["k"] = question.k
+    found = getattr(scene, question.query)(rays, **options, **question.policies._asdict())
+    if isinstance(found, np.ndarray):
+        return {question.query: found}, 0
+    if isinstance(found, Lists):
+        return found, found.report.skipped if found.report else 0
+    answer: Answer = dict(zip(question.columns, found, strict=True))
+    if ids is not None:
+        answer["id"] = _global(ids, answer["id"])
+    return answer, found.report.skipped
+
+
+def merged(query: str, first: Answer, second: Answer) -> Answer:
+    """The answer of two parts together."""
+    if query == "occluded":
+        return {"occluded": first["occluded"] | second["occluded"]}
+    if query == "count":
+        return {"count": first["count"] + second["count"]}
+    better = np.zeros(first["id"].shape, np.bool_)
+    for name in reversed(ORDERS[query]):
+        better = (second[name] < first[name]) | ((second[name] == first[name]) & better)
+    return {name: np.where(better, second[name], first[name]) for name in first}
+
+
+def arrow(question: Question, answer: Answer | Lists) -> dict[str, pa.Array]:
+    """As a table has it: a miss is null."""
+    if isinstance(answer, Lists):
+        offsets = pa.array(answer.offsets.astype(np.int64))
+        lists = zip(question.columns, (answer.t_enter, answer.t_exit, answer.id), strict=True)
+        return {name: pa.LargeListArray.from_arrays(offsets, pa.array(values)) for name, values in lists}
+    misses = answer["id"] == NO_SPHERE if "id" in answer else None
+    return {name: pa.array(values, mask=misses) for name, values in answer.items()}
+
+
+def hits(question: Question, columns: dict[str, pa.Array]) -> int:
+    """How many rays met a sphere; for "approach" touch or enter one."""
+    first: Any = columns["clearance" if question.query == "approach" else question.columns[0]]
+    if question.query == "approach":
+        met = pc.less_equal(first, 0)
+    elif question.query in ("all", "nearest"):
+        met = pc.greater(pc.list_value_length(first), 0)
+    elif question.query == "count":
+        met = pc.greater(first, 0)
+    else:
+        met = first if question.query == "occluded" else first.is_valid()
+    return int(pc.sum(met).as_py() or 0)
+
+
+def numpy(question: Question, table: pa.Table) -> Answer:
+    """As it was before it became a table."""
+    blank = {"id": NO_SPHERE, "t": np.inf, "clearance": np.inf}
+    found = {}
+    for name in question.columns:
+        column = table[name]
+        found[name] = (column.fill_null(blank[name]) if column.null_count else column).to_numpy()
+    return found
+
+
+def _beside(table: pa.Table, name: str) -> NDArray[Any]:
+    column = table[name]
+    if column.null_count:
+        if name != "skip_id":
+            row = int(np.argmax(column.is_null().to_numpy()))
+            message = f"ray {row}: {name} is null: every row needs a number"
+            raise RecordError(message, "ray", row, name, "null")
+        column = column.cast(pa.int64()).fill_null(NO_SPHERE)
+    found: NDArray[Any] = column.to_numpy()
+    return found
+
+
+def _global(ids: NDArray[np.uint32], found: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    places = np.minimum(found, np.uint32(len(ids) - 1))
+    return np.where(found == NO_SPHERE, np.uint32(NO_SPHERE), ids[places])
+
+
+def _local(ids: NDArray[np.uint32], asked: NDArray[Any]) -> NDArray[np.uint32]:
+    places = np.minimum(np.searchsorted(ids, asked), len(ids) - 1)
+    return np.where(ids[places] == asked, places, NO_SPHERE).astype(np.uint32)

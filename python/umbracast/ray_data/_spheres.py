@@ -1,0 +1,128 @@
+"""Spheres on their way to the workers: checked once, cut into parts where one device cannot hold them, built anew there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._devices import Device
+from .._scene import Scene, _remade
+from .._spheres import Origin, parted
+from ._asking import Question
+
+
+class Part(NamedTuple):
+    """Some spheres of a scene, or all. Workers of a node share these arrays and cannot write into them."""
+
+    ids: NDArray[np.uint32] | None
+    """Their numbers in the scene, ascending: equal t are decided among a part as in the whole. None of a whole scene."""
+    spheres: NDArray[np.float32]
+    shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None
+    masks: NDArray[np.uint32] | None
+    velocities: NDArray[np.float32] | None
+
+
+class Site(NamedTuple):
+    """What workers need beside spheres to build a scene."""
+
+    origin: Origin
+    time_range: tuple[float, float]
+    builder: str
+    precision: str
+    memory: int | None
+
+    def build(self, part: Part, choice: str | int | None) -> Scene:
+        """The scene, in the worker."""
+        _, spheres, shapes, masks, velocities = part
+        precision: Any = self.precision
+        device = Device(choice, precision=precision, memory=self.memory)
+        return _remade(spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder)
+
+
+def checked(
+    spheres: ArrayLike | Any,
+    question: Question,
+    parts: int,
+    *,
+    radii: ArrayLike | None,
+    rotations: ArrayLike | None,
+    masks: ArrayLike | None,
+    velocities: ArrayLike | None,
+    time_range: tuple[float, float],
+    origin: Any,
+    builder: Any,
+    memory: int | None,
+) -> tuple[Site, list[Part]]:
+    """Refuses what no worker could use, and cuts the spheres into parts. Loads no driver."""
+    # Pairwise scenes have no tree: this checks and rounds, and does nothing else.
+    scene = Scene(
+        spheres,
+        radii=radii,
+        rotations=rotations,
+        device="cpu",
+        masks=masks,
+        velocities=velocities,
+        time_range=time_range,
+        origin=origin,
+        pairwise=True,
+    )
+    if parts > max(len(scene), 1):
+        raise ValueError(f"parts is {parts}, and there are {len(scene)} spheres: a part needs one at least")
+    found, masks, velocities, stretched = scene._native.parts()
+    found, shapes = found.reshape(-1, 4), parted(stretched)
+    velocities = None if velocities is None else velocities.reshape(-1, 3)
+    if shapes is not None:
+        found = found[:, :3]
+    whole = Part(None, found, shapes, masks, velocities)
+    begin, end = scene._options[0]
+    site = Site(scene.origin, (begin, end), builder, question.policies.precision, memory)
+    _try(site, whole, question)
+    return site, [whole] if parts == 1 else _cut(whole, parts)
+
+
+def _try(site: Site, whole: Part, question: Question) -> None:
+    """Asks one sphere about no rays: words that are none are refused here, and not by every worker."""
+    if site.builder not in ("auto", "cpu", "gpu"):
+        raise ValueError(f"builder is {site.builder!r}: allowed are 'auto', 'cpu', 'gpu'")
+    few = site._replace(builder="auto").build(_picked(whole, slice(0, 1)), "cpu")
+    options: dict[str, Any] = question.policies._asdict()
+    if question.k is not None:
+        options["k"] = question.k
+    getattr(few, question.query)(np.empty((0, 8), np.float32), **options)
+
+
+def _cut(whole: Part, parts: int) -> list[Part]:
+    """By ranges of the Morton curve, which keep neighbours together, equally many in each."""
+    order = np.argsort(_morton(whole.spheres[:, :3]), kind="stable")
+    return [_picked(whole, np.sort(rows)) for rows in np.array_split(order, parts)]
+
+
+def _picked(whole: Part, rows: Any) -> Part:
+    def some(array: NDArray[Any] | None) -> Any:
+        return None if array is None else np.ascontiguousarray(array[rows])
+
+    ids = rows.astype(np.uint32) if isinstance(rows, np.ndarray) else None
+    shapes = None if whole.shapes is None else (some(whole.shapes[0]), some(whole.shapes[1]))
+    return Part(ids, some(whole.spheres), shapes, some(whole.masks), some(whole.velocities))
+
+
+def _morton(centers: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """21 bits of each coordinate, in turns."""
+    low = centers.min(0).astype(np.float64)
+    side = (centers.max(0) - low).max() or 1.0
+    cells = np.minimum((centers - low) / side * 2.0**21, 2.0**21 - 1).astype(np.uint64)
+    code = np.zeros(len(centers), np.uint64)
+    for axis in range(3):
+        bits = cells[:, axis]
+        for shift, mask in (
+            (32, 0x001F00000000FFFF),
+            (16, 0x001F0000FF0000FF),
+            (8, 0x100F00F00F00F00F),
+            (4, 0x10C30C30C30C30C3),
+            (2, 0x1249249249249249),
+        ):
+            bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+        code |= bits << np.uint64(axis)
+    return code
