@@ -138,8 +138,13 @@ fn a_watched_device_stops_what_it_builds_and_draws() {
         let built = blocking::scene(&watched, &spheres, &Default::default()).map(drop);
         assert_eq!(built, Err(cancelled.clone()), "{}", device.name());
         assert_eq!(blocking::pairwise(&watched, &spheres).map(drop), Err(cancelled.clone()), "{}", device.name());
-        assert_eq!(blocking::render(&watched, &system, None), Err(cancelled.clone()), "{}", device.name());
-        assert_eq!(blocking::shadows(&watched, &lighting, &observers), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(blocking::render(&watched, &system, None).map(drop), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(
+            blocking::shadows(&watched, &lighting, &observers).map(drop),
+            Err(cancelled.clone()),
+            "{}",
+            device.name()
+        );
 
         // What was built before goes on, and scenes are stopped by watches of their own.
         assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
