@@ -100,10 +100,10 @@ read = ray.data.from_items(paths, override_num_blocks=len(paths))
 rays = read.map_batches(lambda batch: pq.read_table(batch["path"][0]), batch_size=1)
 umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query="approach", keep=["key"]).write_parquet({str(tmp_path / "out")!r})
 """
-    given = beams(600_000)
+    given = beams(300_000)
     (tmp_path / "rays").mkdir()
-    for first in range(0, len(given), 10_000):
-        pq.write_table(table(given[first : first + 10_000], first), tmp_path / "rays" / f"{first}.parquet")
+    for first in range(0, len(given), 5000):
+        pq.write_table(table(given[first : first + 5000], first), tmp_path / "rays" / f"{first}.parquet")
     np.save(tmp_path / "spheres.npy", cloud(20_000))
     made = two_nodes()
     try:
