@@ -25,9 +25,10 @@ use crate::scene::Scene;
 /// error of `t`, which only says which root was met. Where a ray starts on the way out of a ball within one rounding of `t` it
 /// is the start that is described.
 ///
-/// A sphere that moves is where it is at the ray's time, or with [`Motion::WithRay`](crate::Motion::WithRay) at the root itself, and then path and angle
-/// are what the sphere sees: along w, the ray's direction less the sphere's velocity v. In the bounds E is measured at the time for
-/// which t is 0, r has the ray's radius added, and with [`Motion::WithRay`](crate::Motion::WithRay) the point may be off by 2⁻⁵⁰ |v|/|w| (E + E r/h) besides.
+/// A sphere that moves is where it is at the ray's time, or with [`Motion::WithRay`](crate::Motion::WithRay) at the root itself, and
+/// then path and angle are what the sphere sees: along w, the ray's direction less the sphere's velocity v. In the bounds E is measured
+/// at the time for which t is 0, r has the ray's radius added, and with `Motion::WithRay` the point may be off by
+/// 2⁻⁵⁰ |v|/|w| (E + E r/h) besides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attributes {
     /// Where the sphere was met: on its surface, or where the ray starts when that is inside (`inside = enter`). A ray with a radius
