@@ -1,8 +1,11 @@
 """Ray on one machine: clusters of several nodes, and what befalls them."""
 
+import atexit
 import contextlib
 import os
+import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -24,10 +27,10 @@ COUNT = 40_000
 
 def two_nodes(cpus=2):
     """Two nodes of so many logical CPUs, one with what Ray believes to be a GPU; the driver is on neither."""
-    cluster = Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False},
-    )
+    folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    head = {"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False, "temp_dir": folder}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
     for gpus in range(2):
         cluster.add_node(num_cpus=cpus, num_gpus=gpus, object_store_memory=MEMORY)
     cluster.wait_for_nodes()
