@@ -214,9 +214,13 @@ impl Device {
     /// Opens an adapter whose programs are changed before they are compiled: how tests see that a broken device is caught.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open), and where no program says what is to be changed: else a test would see nothing and pass.
     #[doc(hidden)]
     pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
+        if !crate::wgsl::PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
+            let message = format!("no program says '{}'", edit.0);
+            return Err(Error::DeviceFailed { device: "edited".into(), message });
+        }
         let found = adapters::adapters().await;
         let adapter = found.get(index).ok_or_else(|| no_device(&index.to_string(), &[]))?;
         Ok(Self::gpu(GpuDevice::open(adapter, Limits::default(), Some(edit)).await?))

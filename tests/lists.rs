@@ -369,8 +369,8 @@ fn a_walk_that_was_not_finished_is_made_up_for() {
         for edit in [
             ("select(0u, COUNTED_AGAIN, too_long())", "select(0u, COUNTED_AGAIN, i % 3u == 0u)"),
             (
-                "      for (var j = 0u; j < waiting; j++) {\n        steps",
-                "      for (var j = 0u; j < waiting && i % 3u != 1u; j++) {\n        steps",
+                "      while (place != NONE) {\n        steps",
+                "      while (place != NONE && i % 3u != 1u) {\n        steps",
             ),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();

@@ -377,7 +377,7 @@ fn wrong_programs_are_caught() {
             ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere("),
             ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);"),
             ("- ball * 1.000002;", "+ ball * 1.000002;"),
-            ("line.slack += more;\n  }\n  let slack", "}\n  let slack"),
+            ("line.slack += more;\n    longer", "longer"),
             ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
