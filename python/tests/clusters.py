@@ -29,6 +29,8 @@ def two_nodes(cpus=2):
     """Two nodes of so many logical CPUs, one with what Ray believes to be a GPU; the driver is on neither."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # There Ray notes the address of the last cluster, wherever the cluster's own folder is, and does not make the place.
+    os.makedirs("/tmp/ray", exist_ok=True)
     head = {"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False, "temp_dir": folder}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for gpus in range(2):
