@@ -85,7 +85,7 @@ fn meet_leaf() {
         let before = outside(along, -course.along).x;
         narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
       }
-      wait_for(j, least + ABOVE, true);
+      wait_for(j, least + ABOVE);
     }
   }
   end_leaf(first);

@@ -104,6 +104,8 @@ struct Params {
   steps: u32,
   // How many times as long as wide the slimmest ellipsoid is; 0 where all are round.
   slimness: f32,
+  // The middle of the time for which spheres are known to move.
+  midway: f32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;

@@ -22,7 +22,10 @@ struct Plant {
   zero: u32,
   // The least number there is, 2^-149, in the scene's frame.
   least: f32,
-  unused: u32,
+  // A velocity with a larger component is not told.
+  fastest: f32,
+  // Half of the time for which spheres move; below 0 where they rest.
+  half: f32,
 }
 
 @group(0) @binding(0) var<uniform> plant: Plant;

@@ -19,12 +19,16 @@ fn down(x: vec3<f32>) -> vec3<f32> {
   return -up(-x);
 }
 
-// What a sphere reaches, not less, and where a solve takes subnormal coordinates for 0, too.
+// What is so far from a centre on each side, not less, and where a solve takes subnormal coordinates for 0, too.
+fn around(center: vec3<f32>, half: vec3<f32>) -> Bounds {
+  let here = framed(center);
+  let flushed = select(here, -plant.middle, subnormal(center));
+  return Bounds(down(opaque3(min(here, flushed) - half)), up(opaque3(max(here, flushed) + half)));
+}
+
+// What a sphere reaches.
 fn reach(sphere: Sphere) -> Bounds {
-  let center = framed(sphere.center);
-  let flushed = select(center, -plant.middle, subnormal(sphere.center));
-  let radius = scaled(vec3<f32>(sphere.radius));
-  return Bounds(down(opaque3(min(center, flushed) - radius)), up(opaque3(max(center, flushed) + radius)));
+  return around(sphere.center, scaled(vec3<f32>(sphere.radius)));
 }
 
 fn join(a: Bounds, b: Bounds) -> Bounds {

@@ -1,4 +1,4 @@
-// Program: spheres in the order of the leaves, and the boxes of each eight of them. One thread eight spheres.
+// Program: spheres in the order of the leaves, and the boxes of each eight of them; how they move is there before. One thread eight spheres.
 
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> order: array<u32>;
@@ -13,9 +13,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let end = min(begin + 8u, plant.count);
   var all = EMPTY;
   for (var i = begin; i < end; i++) {
-    let sphere = spheres[order[i]];
-    leaves[i] = sphere;
-    all = join(all, reach(sphere));
+    leaves[i] = spheres[order[i]];
+    all = join(all, reach_at(i));
   }
   // What is left over at the end is never asked for.
   if (begin + 8u <= plant.count) {

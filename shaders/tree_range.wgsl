@@ -1,5 +1,5 @@
 // The box of any stretch of spheres, from those of eight, 64, 512, ... of them: a segment tree of eight. It spares the boxes of a
-// binary tree, and with them threads that would have to meet on the way up.
+// binary tree, and with them threads that would have to meet on the way up. Needs tree_reach.wgsl.
 
 @group(0) @binding(1) var<storage, read> leaves: array<Sphere>;
 @group(0) @binding(2) var<storage, read> boxes: array<Bounds>;
@@ -9,12 +9,12 @@ fn bounds_of(first: u32, count: u32) -> Bounds {
   var begin = first;
   var end = first + count;
   while (begin < end && (begin & 7u) != 0u) {
-    all = join(all, reach(leaves[begin]));
+    all = join(all, reach_at(begin));
     begin++;
   }
   while (begin < end && (end & 7u) != 0u) {
     end--;
-    all = join(all, reach(leaves[end]));
+    all = join(all, reach_at(end));
   }
   begin = begin >> 3u;
   end = end >> 3u;

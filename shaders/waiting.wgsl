@@ -19,7 +19,7 @@ struct Leaf {
 // Of the spheres of the leaf in hand: where they begin.
 var<private> lows: vec4<f32>;
 var<private> more_lows: vec4<f32>;
-// Where a sphere that is not wanted does.
+// Where one that is not to be solved does.
 const NOWHERE_NEAR: f32 = 3e38;
 
 // More than any key that counts.
@@ -33,11 +33,10 @@ fn begin_leaf() {
   more_lows = lows;
 }
 
-// Sphere j of the leaf is to be solved, if it is wanted.
-fn wait_for(j: u32, low: f32, wanted: bool) {
-  let place = select(8u, j, wanted);
-  lows = select(lows, vec4<f32>(low), vec4<u32>(place) == vec4<u32>(0u, 1u, 2u, 3u));
-  more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(place) == vec4<u32>(4u, 5u, 6u, 7u));
+// Sphere j of the leaf is to be solved.
+fn wait_for(j: u32, low: f32) {
+  lows = select(lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(0u, 1u, 2u, 3u));
+  more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(4u, 5u, 6u, 7u));
 }
 
 // To be called after them: those that still count wait, from now on.

@@ -1,6 +1,7 @@
-// A walk through the tree, front to back, a thread a ray: which spheres a ray has to be solved with. Needs course.wgsl and
-// trail.wgsl, and of the program `take_certain`: it is told of a sphere that is met for certain, with a chord even if everything is as
-// wrong as it can be, and begins before `high`; whether that has to be solved all the same. It may cut off what begins behind.
+// A walk through the tree, front to back, a thread a ray: which spheres a ray has to be solved with. Needs course.wgsl,
+// passing.wgsl and trail.wgsl, and of the program `take_certain`: it is told of a sphere that is met for certain, with a chord even if
+// everything is as wrong as it can be, and begins before `high`; whether that has to be solved all the same. It may cut off what begins
+// behind.
 
 // Where a ray meets four planes along an axis.
 fn meet(word: u32, scale: f32, offset: f32) -> vec4<f32> {
@@ -35,16 +36,6 @@ fn descend() {
   }
 }
 
-// The radius, scaled, of a ball that the sphere at a place is sure to hold: itself; of an ellipsoid the shortest semi-axis; or when it
-// moves what it never leaves, which is as much less as the ball around its way is more.
-fn sure_of(place: u32, ball: f32) -> f32 {
-  if (!held) {
-    return ball;
-  }
-  let at = order[place];
-  return (1.0 + least_of(at)) * number_at(at, 3u) * params.scale - ball * 1.000002;
-}
-
 // Looks at a leaf's spheres.
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
@@ -52,24 +43,18 @@ fn meet_leaf() {
   begin_leaf();
   for (var j = 0u; j < count; j++) {
     steps += 1u;
-    let s = sphere_at(first + j);
-    let across = dot3(s.xyz, line.u) - line.at.x;
-    let over = dot3(s.xyz, line.v) - line.at.y;
-    let square = across * across + over * over;
-    let reach = s.w + line.slack;
-    let room = reach * reach - square;
-    let middle = dot3(s.xyz, course.d) - course.start;
-    let half = sqrt(max(room, 0.0)) + course.along;
-    let low = middle - half;
-    if (room >= 0.0 && low <= course.far && middle + half >= course.near && admits_leaf(first + j)) {
-      let least = max(sure_of(first + j, s.w) - 2.0 * line.slack, 0.0);
-      let chord = least * least - square;
-      let high = middle - sqrt(max(chord, 0.0)) + 2.0 * course.along;
+    let seen = pass_at(first + j);
+    let half = sqrt(max(seen.room, 0.0)) * seen.stretch + course.along;
+    let low = seen.middle - half;
+    if (seen.room >= 0.0 && low <= course.far && seen.middle + half >= course.near && admits_leaf(first + j)) {
+      let high = seen.middle - sqrt(max(seen.chord, 0.0)) * seen.stretch + 2.0 * course.along;
       var wanted = true;
-      if (chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
+      if (seen.chord > 0.0 && low >= course.begin && high <= min(course.far, course.end)) {
         wanted = take_certain(high);
       }
-      wait_for(j, low - course.near, wanted);
+      if (wanted) {
+        wait_for(j, low - course.near);
+      }
     }
   }
   end_leaf(first);

@@ -41,7 +41,7 @@ impl Device {
     ///
     /// A mask takes 4 bytes more on the host, on a GPU as many there, and on the CPU engine 4 for each place in a leaf of its tree, of
     /// which there are up to five for four spheres. A sphere that moves takes 12 more on the host and 16 while the scene is built; on
-    /// a GPU 32, and as many here while they are sent; on the CPU engine 36 a place. An ellipsoid takes 76 more on the host; on a GPU
+    /// a GPU 48, and 32 here while they are sent; on the CPU engine 36 a place. An ellipsoid takes 76 more on the host; on a GPU
     /// 108, what moves included, and as many here while they are sent; on the CPU engine 4 a place. In pairwise scenes what is on a GPU
     /// travels with each ray in flight.
     pub fn estimate_bytes_of<'a>(&self, spheres: impl Into<Spheres<'a>>, rays: u64) -> u64 {
@@ -71,6 +71,8 @@ impl Device {
                 let held = beside::bytes(moving, mapped);
                 // Held spheres are put in order here before they are sent.
                 let one = if held > 0 { 2 * held } else { each(masked, size_of::<u32>()) };
+                // And lie in the order of the tree once more.
+                let one = one + each(moving && !mapped, size_of::<Sphere>());
                 let flight =
                     if rays > 0 { GpuScene::bytes_in_flight(spheres, rays, each(pairwise, held as usize)) } else { 0 };
                 host.saturating_add(resident).saturating_add(spheres.saturating_mul(one)).saturating_add(flight)

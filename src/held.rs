@@ -92,7 +92,7 @@ fn own<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Res
 }
 
 /// Where spheres are, at all times of a range.
-pub(crate) fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<Sphere>> {
+fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<Sphere>> {
     let mut all = room(spheres.len())?;
     for (index, (sphere, velocity)) in (0..).zip(spheres.iter().zip(velocities)) {
         let bad = |field, value: f32, why| {

@@ -63,21 +63,13 @@ impl Scene {
     /// What the device can suffer. After an error the scene is what it was.
     pub async fn rebuild(&mut self) -> Result<()> {
         if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
-            let bounds = self.bounds()?;
-            self.watch.check()?;
-            let planted = gpu.replanted(device, &bounds, self.options.builder, &self.watch).await?;
+            let CpuScene { spheres, columns, .. } = &*self.host;
+            let same = crate::Spheres::from(&spheres[..]);
+            let given = Given::new(&same, columns.clone(), self.options.time_range, &self.watch)?;
+            let planted = gpu.replanted(device, &given, self.options.builder).await?;
             self.watch.check()?;
             self.gpu = Some(Arc::new(planted));
         }
         Ok(())
-    }
-
-    /// Balls that hold the spheres wherever they go.
-    fn bounds(&self) -> Result<std::borrow::Cow<'_, [crate::Sphere]>> {
-        let CpuScene { spheres, columns, .. } = &*self.host;
-        Ok(match &columns.velocities {
-            Some(velocities) => crate::held::sweep(spheres, velocities, self.options.time_range)?.into(),
-            None => spheres.into(),
-        })
     }
 }

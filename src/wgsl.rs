@@ -78,18 +78,18 @@ pub struct Program {
 programs! {
     CLOSEST = "closest": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "closest";
     CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "walk", "closest_walk";
+        "passing", "walk", "closest_walk";
     HITS = "hits": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "hits";
     INTERVALS = "intervals": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "intervals";
     OCCLUDED = "occluded": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "bits", "group", "load", "blocks", "brought", "meet", "occluded";
     OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "walk", "bits", "occluded_walk";
+        "passing", "walk", "bits", "occluded_walk";
     COUNT = "count": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "counted", "count";
     COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "walk", "counted", "count_walk";
+        "passing", "walk", "counted", "count_walk";
     LIST_ALL = "list_all": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "load", "blocks", "brought", "meet", "search", "list", "list_all";
     LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "walk", "list", "list_walk";
+        "passing", "walk", "list", "list_walk";
     APPROACH = "approach": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "nearer", "search", "approach";
     APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "waiting", "trail",
         "approach_walk";
@@ -108,13 +108,14 @@ programs! {
     TREE_SCAN = "tree_scan": "tree", "tree_sum", "tree_scan";
     TREE_SCATTER = "tree_scatter": "tree", "tree_digit", "tree_scatter";
     TREE_ORDER = "tree_order": "tree", "tree_order";
-    TREE_LEAVES = "tree_leaves": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_leaves";
+    TREE_LEAVES = "tree_leaves": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_reach", "tree_leaves";
     TREE_BOXES = "tree_boxes": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_boxes";
-    TREE_OPEN = "tree_open": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_range", "tree_pack", "tree_sum",
+    TREE_WAYS = "tree_ways": "records", "tree", "tree_ways";
+    TREE_OPEN = "tree_open": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_reach", "tree_range", "tree_pack", "tree_sum",
         "tree_control", "tree_open";
     TREE_LEVEL = "tree_level": "tree", "tree_sum", "tree_control", "tree_level";
     TREE_NUMBER = "tree_number": "tree", "tree_control", "tree_number";
-    TREE_REFIT = "tree_refit": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_range", "tree_pack",
+    TREE_REFIT = "tree_refit": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_reach", "tree_range", "tree_pack",
         "tree_refit";
     TREE_COST = "tree_cost": "tree", "tree_cost";
 }
@@ -165,7 +166,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Counted: count, flags),
         layout!(Extra: mask, skip_id, time, radius, low, relative),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            scale, middle, far, sphere_count, steps, slimness),
+            scale, middle, far, sphere_count, steps, slimness, midway),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, shape),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, look, unused),
@@ -176,7 +177,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Sight: light, first, count),
         layout!(Shade: fraction, kind),
         layout!(SightParams: count, zero, unused),
-        layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, unused),
+        layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, fastest, half),
         layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
         layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),

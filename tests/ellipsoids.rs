@@ -473,6 +473,7 @@ fn wrong_programs_are_caught() {
             ("(dot3(row.high, v.low) + dot3(row.low, v.high))", "dot3(row.high, v.low)"),
             ("let z = along_row(map.z, v);", "let z = along_row(map.y, v);"),
             ("return number_at(at, 26u);", "return 1.0;"),
+            ("- ball.w * 1.000002", "+ ball.w * 1.000002"),
             ("let d = image(map, HighLow(s.d, s.dl));", "let d = HighLow(s.d, s.dl);"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();

@@ -367,23 +367,35 @@ fn wrong_programs_are_caught() {
     let radii = vec![0.01; rays.len()];
     let given = Spheres::from(&spheres).velocities(&velocities);
     let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
-    let query = Query { motion: Motion::WithRay, ..Query::default() };
-    let rays = Rays::from(&rays).radii(&radii);
-    let expected = blocking::closest(&expected, rays, &query).unwrap();
+    let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
+    let rays = Rays::from(&rays).radii(&radii).times(&times);
+    let ask =
+        |scene: &Scene, motion| blocking::closest(scene, rays, &Query { motion, ..Query::default() }).unwrap().records;
+    let (with, at) = (Motion::WithRay, Motion::AtTime);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        for edit in [
-            // Spheres of their whole ways; another sphere's velocity; certain hits; rays without their width; a relative velocity
-            // that is rounded.
-            ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere("),
-            ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);"),
-            ("- ball * 1.000002;", "+ ball * 1.000002;"),
-            ("line.slack += more;\n    longer", "longer"),
-            ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;"),
+        for (motion, edit) in [
+            // Spheres of their whole ways; another sphere's velocity; rays without their width; a relative velocity that is rounded.
+            (with, ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere(")),
+            (with, ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);")),
+            (with, ("line.slack += more;\n    longer", "longer")),
+            (with, ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;")),
+            // In the leaves: spheres elsewhere at the ray's time, and where the ray is nearest; passed by otherwise; met for certain.
+            (with, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
+            (at, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
+            (with, ("moment += pivot / step;", "moment += 0.0;")),
+            (with, ("e.y * w.z - e.z * w.y", "e.y * w.z + e.z * w.y")),
+            (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
+            (at, ("return pass_ball(here, way.radius);", "return pass_ball(here, 8.0 * way.radius);")),
+            // Boxes too small for where spheres go.
+            (with, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
+            (at, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
+            // Another sphere's way.
+            (with, ("leaves[plant.count + i] = way;", "leaves[plant.count + (i ^ 1u)] = way;")),
+            (at, ("leaves[plant.count + i] = way;", "leaves[plant.count + (i ^ 1u)] = way;")),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = scenes(&broken, given, [0.0, 1.0]);
-            let found = blocking::closest(&scene, rays, &query).unwrap();
-            assert!(*found != *expected, "{}: {edit:?}", info.name);
+            assert!(ask(&scene, motion) != ask(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
         }
     }
 }

@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files may panic")]
 
 mod folder;
+#[path = "common/numbers.rs"]
+mod numbers;
 
 use folder::{Folder, le4, npy};
+use numbers::Numbers;
 
 const SPHERES: &str = "x,y,z,r,vx,vy,vz\n5,0,0,1,0,0,0\n0,5,0,1,0,2,0\n";
 
@@ -49,16 +52,17 @@ fn pictures_at_an_instant_and_projectiles() {
     assert_eq!(folder.text("out.csv"), "count\n1\n1\n0\n");
 }
 
+/// Rows of numbers up to the sizes given, either way.
+fn rows(seed: u64) -> impl FnMut(&[f32]) -> String {
+    let mut numbers = Numbers(seed);
+    move |sizes| sizes.iter().map(|size| (size * numbers.signed()).to_string()).collect::<Vec<_>>().join(",")
+}
+
 /// Thousands of rays against moving spheres, some of them balls: whoever answers, no promise is broken.
 #[test]
 fn the_cpu_engine_agrees() {
     let folder = Folder::new();
-    let mut state = 3_u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    let mut row = |sizes: &[f32]| sizes.iter().map(|size| (size * random()).to_string()).collect::<Vec<_>>().join(",");
+    let mut row = rows(3);
     let spheres: String = (0..200).map(|_| row(&[9.0, 9.0, 9.0]) + ",0.5," + &row(&[3.0, 3.0, 3.0]) + "\n").collect();
     folder.write("s.csv", format!("x,y,z,r,vx,vy,vz\n{spheres}"));
     let rays: String = (0..2000)
@@ -86,12 +90,7 @@ fn the_cpu_engine_agrees() {
 #[test]
 fn every_gpu_agrees_about_ellipsoids() {
     let folder = Folder::new();
-    let mut state = 5_u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
-    };
-    let mut row = |sizes: &[f32]| sizes.iter().map(|size| (size * random()).to_string()).collect::<Vec<_>>().join(",");
+    let mut row = rows(5);
     // A ball, a needle and a disc in turn; many, so that there is a tree.
     let radii = ["0.5,0.5,0.5", "1.5,0.01,0.01", "0.01,1,0.75"];
     let line = |i: usize| [&row(&[9.0; 3]), radii[i % 3], &row(&[1.0; 4]), &row(&[1.0; 3])].join(",") + "\n";

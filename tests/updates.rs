@@ -2,10 +2,18 @@
 
 mod common;
 
-use common::{Numbers, devices, nasty};
+use common::{Numbers, nasty};
+use umbracast::glam::Vec3;
 use umbracast::{
-    Builder, Error, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, blocking, blocking::update,
+    Builder, Device, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench,
+    blocking, blocking::update,
 };
+
+/// Devices that give every scene a tree, however small.
+fn devices() -> &'static [Device] {
+    bench::tree_from(1);
+    common::devices()
+}
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()
@@ -27,7 +35,7 @@ fn drift(spheres: &mut [Sphere], step: usize) {
     let n = &mut Numbers(step as u64);
     for sphere in spheres {
         let by = 0.05 + sphere.radius.min(1.0);
-        sphere.center += umbracast::glam::Vec3::from(n.vector()) * by;
+        sphere.center += Vec3::from(n.vector()) * by;
         sphere.radius *= 0.9 + 0.2 * n.unit();
     }
 }
@@ -52,6 +60,47 @@ fn spheres_that_drift_answer_as_new_ones_do() {
                     assert!(same, "{}, step {step} on {} at {precision:?}", kind.0, device.name());
                 }
             }
+        }
+    }
+}
+
+/// How they move belongs to a tree as well: of a new one, of one that was fitted to other spheres, and of one built anew.
+#[test]
+fn what_moves_is_updated_with_its_ways() {
+    let n = &mut Numbers(6);
+    let mut spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.08)).collect();
+    let mut ways = || -> Vec<Vec3> { (0..700).map(|_| Vec3::from(n.vector()) * 0.3).collect() };
+    let velocities = [ways(), ways()];
+    let n = &mut Numbers(7);
+    let rays: Vec<Ray> = (0..300).map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
+    let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
+    let ask = |scene: &Scene| {
+        [Motion::WithRay, Motion::AtTime].map(|motion| {
+            let query = Query { motion, ..Query::default() };
+            let found = blocking::closest(scene, Rays::from(&rays).times(&times), &query).unwrap();
+            assert!((50..300).contains(&found.report.hits), "{motion:?}: {}", found.report.hits);
+            found.records
+        })
+    };
+    for device in devices() {
+        for builder in [Builder::Auto, Builder::Cpu, Builder::Gpu] {
+            if device.is_cpu() && builder == Builder::Gpu {
+                continue;
+            }
+            let options = SceneOptions::default().built_by(builder);
+            let given = Spheres::from(&spheres).velocities(&velocities[0]);
+            let mut scene = blocking::scene(device, given, &options).unwrap();
+            let expected = |spheres: &[Sphere], velocities: &[Vec3]| {
+                let given = Spheres::from(spheres).velocities(velocities);
+                ask(&blocking::scene(&common::cpu(), given, &SceneOptions::default()).unwrap())
+            };
+            let told = || format!("{builder:?} on {}", device.name());
+            assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", told());
+            drift(&mut spheres, 1);
+            update(&mut scene, Spheres::from(&spheres).velocities(&velocities[1])).unwrap();
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "updated, {}", told());
+            blocking::rebuild(&mut scene).unwrap();
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "built anew, {}", told());
         }
     }
 }

@@ -58,16 +58,21 @@ def test_a_folder_is_one_set_of_rays(cluster, files, scene, many, tmp_path):
     assert none.column_names == ["ray", "t", "id"] and len(none) == told["hits"] == 0
 
 
-def test_nothing_is_lost_or_doubled_when_a_worker_and_a_node_die(tmp_path):
+full = pytest.mark.skipif("UMBRACAST_FULL" not in os.environ, reason="minutes of CPU: with UMBRACAST_FULL alone")
+
+
+@pytest.mark.parametrize("count", [500_000, pytest.param(10**7, marks=full)])
+def test_nothing_is_lost_or_doubled_when_a_worker_and_a_node_die(tmp_path, count):
     rays, spheres = tmp_path / "rays.parquet", tmp_path / "spheres.npy"
     np.save(spheres, cloud(2000))
-    given = beams(500_000)
-    pq.write_table(table(given), rays, row_group_size=5000)
+    given = beams(count)
+    # A hundred pieces.
+    pq.write_table(table(given), rays, row_group_size=count // 100)
     made = two_nodes()
     try:
         out = tmp_path / "out"
         command = [sys.executable, "-m", "umbracast.ray_data", spheres, rays, out, "--address", made.address]
-        work = subprocess.Popen([*command, "--query", "approach", "--batch-size", "5000"])
+        work = subprocess.Popen([*command, "--query", "approach", "--batch-size", str(count // 100)])
 
         def done():
             return len(list(tmp_path.glob(".out.*/rays-*.parquet")))
@@ -84,7 +89,7 @@ def test_nothing_is_lost_or_doubled_when_a_worker_and_a_node_die(tmp_path):
         work.kill()
         made.shutdown()
     found = pq.read_table(out)
-    assert found["ray"].to_pylist() == list(range(500_000))
+    assert (found["ray"].to_numpy() == np.arange(count)).all()
     same(found, "approach", umbracast.Scene(cloud(2000), device="cpu").approach(given))
 
 
@@ -140,8 +145,8 @@ writer.close()
 """
 
 
-@pytest.mark.skipif("UMBRACAST_FULL" not in os.environ, reason="minutes of CPU: with UMBRACAST_FULL alone")
-# Measured on a busy machine: 1.07, and 1.18 where two copies of a large scene share a cache.
+@full
+# Measured where cores are shared: 1.07 to 1.30, and 1.18. Two processes without Ray differ as much there: it may fail for that alone.
 @pytest.mark.parametrize(
     ("count", "query", "balls", "size", "most"),
     [(10**7, "approach", 10**5, 0.2, 1.15), (10**8, "closest", 10**6, 0.02, 1.3)],
@@ -267,8 +272,11 @@ def test_a_bad_ray_is_named_by_file_and_row(cluster, files, many, tmp_path, caps
     where = f"{tmp_path}/rays.parquet: row 778 (index 777): oy is NaN: an origin must be finite"
     refused(tmp_path, capsys, 2, where, options=[*options, "--concurrency", "1"])
     refused(tmp_path, capsys, 3, "no device 'abacus'", options=[*options, "--device", "abacus", "--concurrency", "1"])
-    found, told = ask_files(cluster, files[0], tmp_path / "rays.parquet", tmp_path / "out", "--on-bad", "skip")
-    assert told["skipped"] == 2 and not found["t"][777].is_valid and not found["t"][900].is_valid
+    for query, blank in (("closest", None), ("occluded", False), ("all", [])):
+        asked = ("--query", query, "--on-bad", "skip")
+        found, told = ask_files(cluster, files[0], tmp_path / "rays.parquet", tmp_path / query, *asked)
+        answers = found["occluded" if query == "occluded" else "id"]
+        assert told["skipped"] == 2 and answers[777].as_py() == answers[900].as_py() == blank, query
 
 
 def test_ray_is_wanted_only_where_it_is_needed(tmp_path):

@@ -138,13 +138,17 @@ class Scene:
         kind = "ellipsoids" if self._native.stretched() else "spheres"
         return f"<umbracast.Scene of {len(self)} {kind} on {self._device.name}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def _parts(self) -> tuple[Any, Any, Any, Any]:
+        """What it was made of, less ``origin``: spheres, or the centres of ellipsoids; their shapes; masks; velocities."""
         spheres, masks, velocities, stretched = self._native.parts()
         spheres, shapes = spheres.reshape(-1, 4), _spheres.parted(stretched)
         if shapes is not None:
             spheres = spheres[:, :3]
         velocities = None if velocities is None else velocities.reshape(-1, 3)
-        return (_remade, (spheres, shapes, masks, velocities, self.origin, self._device, *self._options))
+        return spheres, shapes, masks, velocities
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_remade, (*self._parts(), self.origin, self._device, *self._options))
 
     def update(
         self,
@@ -248,10 +252,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.bool_]:
         """For each ray whether it meets any sphere: (…) bool. Arguments and errors as for `closest`."""
-        given, asked, batch = self._ask("occluded", rays, directions, t_min, t_max, options)
-        (found,) = _outputs.arrays(out, given.shape, None, ("?",), batch)
-        self._native.occluded(batch, asked.policies, found.reshape(-1), asked.progress)
-        return found
+        return self._bare("occluded", "?", rays, directions, t_min, t_max, out, options)[0]
 
     def count(
         self,
@@ -264,10 +265,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.uint32]:
         """For each ray how many spheres it meets: (…) uint32. Arguments and errors as for `closest`."""
-        given, asked, batch = self._ask("count", rays, directions, t_min, t_max, options)
-        (found,) = _outputs.arrays(out, given.shape, None, ("u4",), batch)
-        self._native.count(batch, asked.policies, found.reshape(-1), asked.progress)
-        return found
+        return self._bare("count", "u4", rays, directions, t_min, t_max, out, options)[0]
 
     def all(
         self,
@@ -395,6 +393,15 @@ class Scene:
             given = given._replace(records=None, columns=list(given.records.T))
         asked = taken(verb, given.shape, dict(options), allowed)
         return given, asked, _arrays.batch(given, self.origin, asked)
+
+    def _bare(
+        self, verb: str, kind: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
+    ) -> tuple[NDArray[Any], Report]:
+        """An answer that is an array, which has no place for a report, and the report."""
+        given, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
+        (found,) = _outputs.arrays(out, given.shape, None, (kind,), batch)
+        told = getattr(self._native, verb)(batch, asked.policies, found.reshape(-1), asked.progress)
+        return found, Report(*told)
 
     def _lists(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any

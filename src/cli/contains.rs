@@ -20,8 +20,9 @@ const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
   .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: at time t they are at x + t vx and so on; of ellipsoids
-        rx,ry,rz instead of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z, optional time. Both: optional mask (a point looks only at spheres whose mask shares a bit with its own), points
-        also skip_id. Also .parquet, in builds with --features parquet
+        rx,ry,rz instead of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z, optional time. Both: optional
+        mask (a point looks only at spheres whose mask shares a bit with its own), points also skip_id. Also .parquet,
+        in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
 OUT is .npz, .csv or .parquet and has a row a point:
   count  how many spheres hold it, their surfaces included (u4)

@@ -37,17 +37,15 @@ mod tests {
     use crate::batch::Spheres;
     use crate::ellipsoid::{Ellipsoid, Ellipsoids};
     use crate::extras::Extra;
+    use crate::numbers::Numbers;
     use crate::query::{Inside, Query};
     use crate::{DeviceOptions, Rays, SceneOptions, blocking};
 
     /// Balls, needles and discs, grazed within a few roundings, from near and far, at rest and on their way.
     #[test]
     fn what_a_solve_calls_met_is_never_passed_by() {
-        let mut state = 1_u64;
-        let mut unit = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f32 / (1 << 24) as f32
-        };
+        let mut numbers = Numbers(1);
+        let mut unit = || numbers.unit();
         let (mut list, mut rays, mut drift, mut times) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for i in 0..40_000 {
             let mut vector = || Vec3::new(unit() - 0.5, unit() - 0.5, unit() - 0.5);

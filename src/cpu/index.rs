@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::filter::{Columns, Frame, columns_bytes};
 use super::level::Level;
+use super::moving::{half, midway};
 use super::stream::{U, Ways};
 use crate::error::Result;
 use crate::held::Given;
@@ -35,7 +36,7 @@ pub(crate) struct Planted {
     pub(crate) level: Level,
     /// The masks of each leaf's spheres, where spheres have masks: beside the leaf, not all over the list of spheres.
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
-    /// The radii, scaled, of balls around the same middles that spheres which move never leave and ellipsoids hold, beside each leaf.
+    /// The radii, scaled, of balls that ellipsoids hold and, if they move, never leave, around the same middles as the leaf's.
     pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
     /// Beside each leaf its spheres as they move; of ellipsoids there is none.
     pub(crate) ways: Option<Vec<Ways>>,
@@ -59,7 +60,7 @@ pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool)
     }
     let each = |counts: bool, bytes: usize| if counts { bytes } else { 0 };
     let place = each(masked, size_of::<u32>())
-        + each(moving || mapped, size_of::<f32>())
+        + each(mapped, size_of::<f32>())
         + each(moving && !mapped, size_of::<Ways>() / WIDTH);
     places(spheres).saturating_mul(place as u64)
 }
@@ -110,7 +111,7 @@ impl Planted {
         })
     }
 
-    /// Lays beside its leaves what is sure to be a part of spheres that move and of ellipsoids, in balls around them and their ways.
+    /// Lays beside its leaves what is sure to be a part of ellipsoids, in balls around them and their ways.
     pub(super) fn lay_inner(&mut self, given: &Given<'_>) -> Result<()> {
         let mut laid = room(self.tree.ids.len())?;
         let inner = |id: u32| match (given.spheres.get(id as usize), given.bounds().get(id as usize)) {
@@ -128,10 +129,11 @@ impl Planted {
         Ok(())
     }
 
-    /// Lays spheres that move beside its leaves: at a ray's own time they are no larger than at rest.
-    pub(super) fn lay_ways(&mut self, given: &Given<'_>, velocities: &[Vec3], [from, to]: [f32; 2]) -> Result<()> {
+    /// Lays spheres that move beside its leaves, so that rays need not look at all of their ways, and draws the boxes around those:
+    /// they were around balls around them, which for a way as long as the radius have 1.4 times the surface.
+    pub(super) fn lay_ways(&mut self, given: &Given<'_>, velocities: &[Vec3], span: [f32; 2]) -> Result<()> {
         let mut laid = room(self.tree.ids.len())?;
-        let middle = 0.5 * (f64::from(from) + f64::from(to));
+        let middle = f64::from(midway(span));
         let one = |ids: &[u32; WIDTH]| {
             let mut ways = Ways::zeroed();
             for (k, &id) in ids.iter().enumerate() {
@@ -143,8 +145,8 @@ impl Planted {
                 let velocity = velocities[id].as_dvec3();
                 let center = self.frame.place(sphere.center.as_dvec3() + velocity * middle);
                 let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
-                // As of a sphere at rest, and the rounding of the moment, the way and the sum besides.
-                let slack = 136.0 * f64::from(U) * (center.length() + far);
+                // As of a sphere at rest, and what its way adds to that: see `chase.rs`.
+                let slack = 256.0 * f64::from(U) * (center.length() + far);
                 for axis in 0..3 {
                     ways.center[axis][k] = center[axis] as f32;
                     ways.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
@@ -154,6 +156,7 @@ impl Planted {
             ways
         };
         self.tree.ids.par_iter().map(one).collect_into_vec(&mut laid);
+        self.tree.fit(|leaf| laid[leaf].corners(half(span)));
         (self.ways, self.middle) = (Some(laid), middle);
         Ok(())
     }

@@ -17,12 +17,19 @@ pub(crate) trait Lanes: Copy {
     fn splat(value: f32) -> Self;
     /// `self · b + c`, rounded once or twice.
     fn mul_add(self, b: Self, c: Self) -> Self;
+    /// `self · b − c`, rounded once or twice.
+    fn mul_sub(self, b: Self, c: Self) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn sqrt(self) -> Self;
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.max(Self::splat(0.0).sub(self))
+    }
     /// One bit a lane, the first lowest: whether it is at most the other's.
     fn at_most(self, other: Self) -> u64;
 }
@@ -59,6 +66,10 @@ impl Lanes for Plain {
         self.mul(b).add(c)
     }
     #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        self.mul(b).sub(c)
+    }
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.zip(other, |a, b| a + b)
     }
@@ -69,6 +80,10 @@ impl Lanes for Plain {
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
         self.zip(other, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
@@ -93,8 +108,8 @@ impl Lanes for Plain {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! lanes {
     ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $max:ident, $min:ident, $sqrt:ident,
-     |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$a:ident, $b:ident| $at_most:expr) => {
+     $mul:ident, $div:ident, $max:ident, $min:ident, $sqrt:ident,
+     |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$i:ident, $j:ident, $k:ident| $mul_sub:expr, |$a:ident, $b:ident| $at_most:expr) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($vector);
 
@@ -126,6 +141,12 @@ macro_rules! lanes {
                 Self(unsafe { $mul_add })
             }
             #[inline(always)]
+            fn mul_sub(self, b: Self, c: Self) -> Self {
+                let ($i, $j, $k) = (self.0, b.0, c.0);
+                // SAFETY: as above.
+                Self(unsafe { $mul_sub })
+            }
+            #[inline(always)]
             fn add(self, other: Self) -> Self {
                 // SAFETY: as above.
                 Self(unsafe { $add(self.0, other.0) })
@@ -139,6 +160,11 @@ macro_rules! lanes {
             fn mul(self, other: Self) -> Self {
                 // SAFETY: as above.
                 Self(unsafe { $mul(self.0, other.0) })
+            }
+            #[inline(always)]
+            fn div(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $div(self.0, other.0) })
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
@@ -182,10 +208,12 @@ mod x86 {
         _mm512_add_ps,
         _mm512_sub_ps,
         _mm512_mul_ps,
+        _mm512_div_ps,
         _mm512_max_ps,
         _mm512_min_ps,
         _mm512_sqrt_ps,
         |a, b, c| _mm512_fmadd_ps(a, b, c),
+        |a, b, c| _mm512_fmsub_ps(a, b, c),
         |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into()
     );
     lanes!(
@@ -199,10 +227,12 @@ mod x86 {
         _mm256_add_ps,
         _mm256_sub_ps,
         _mm256_mul_ps,
+        _mm256_div_ps,
         _mm256_max_ps,
         _mm256_min_ps,
         _mm256_sqrt_ps,
         |a, b, c| _mm256_fmadd_ps(a, b, c),
+        |a, b, c| _mm256_fmsub_ps(a, b, c),
         |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64
     );
     lanes!(
@@ -216,10 +246,12 @@ mod x86 {
         _mm_add_ps,
         _mm_sub_ps,
         _mm_mul_ps,
+        _mm_div_ps,
         _mm_max_ps,
         _mm_min_ps,
         _mm_sqrt_ps,
         |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
+        |a, b, c| _mm_sub_ps(_mm_mul_ps(a, b), c),
         |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64
     );
 }
@@ -243,10 +275,12 @@ mod arm {
         vaddq_f32,
         vsubq_f32,
         vmulq_f32,
+        vdivq_f32,
         vmaxnmq_f32,
         vminnmq_f32,
         vsqrtq_f32,
         |a, b, c| vfmaq_f32(c, a, b),
+        |a, b, c| vnegq_f32(vfmsq_f32(c, a, b)),
         |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into()
     );
 }

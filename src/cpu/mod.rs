@@ -18,6 +18,7 @@ mod level;
 mod aim;
 mod aside;
 mod batch;
+mod chase;
 mod fetch;
 pub(crate) mod lens;
 pub(crate) mod lists;
@@ -114,12 +115,12 @@ impl CpuScene {
         if let (Index::Tree(planted), Some(masks)) = (&mut index, &columns.masks) {
             planted.lay_masks(masks)?;
         }
-        if let (Index::Tree(planted), true) = (&mut index, columns.change()) {
-            planted.lay_inner(&given)?;
-        }
-        if let (Index::Tree(planted), Columns { velocities: Some(velocities), maps: None, .. }) = (&mut index, columns)
-        {
-            planted.lay_ways(&given, velocities, given.span)?;
+        if let Index::Tree(planted) = &mut index {
+            match columns {
+                Columns { maps: Some(_), .. } => planted.lay_inner(&given)?,
+                Columns { velocities: Some(velocities), .. } => planted.lay_ways(&given, velocities, given.span)?,
+                _ => {}
+            }
         }
         Ok(Self { columns: given.columns, pairwise, ..Self::with(given.spheres, index)? })
     }

@@ -109,11 +109,22 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled 
     ranged(&Scaled { eh, el, d, r, dl, rl, noise, length: -before, direction: -quarter })
 }
 
-/// A ball that holds a sphere at all times of a range: centre and radius, rounded outwards.
-pub(crate) fn swept(sphere: &Sphere, velocity: Vec3, [from, to]: [f32; 2]) -> Sphere {
+/// The middle of a time range, as far as f32 has it.
+pub(crate) fn midway([from, to]: [f32; 2]) -> f32 {
+    (0.5 * (f64::from(from) + f64::from(to))) as f32
+}
+
+/// The longest that anything in a time range is from its middle.
+pub(crate) fn half(span: [f32; 2]) -> f64 {
+    let (middle, [from, to]) = (f64::from(midway(span)), span.map(f64::from));
+    (to - middle).max(middle - from)
+}
+
+/// A ball that holds a sphere at all times of a range: centre and radius, rounded outwards. The centre is where the sphere is midway.
+pub(crate) fn swept(sphere: &Sphere, velocity: Vec3, span: [f32; 2]) -> Sphere {
     let (c, v) = (sphere.center.as_dvec3(), velocity.as_dvec3());
-    let (from, to) = (f64::from(from), f64::from(to));
-    let center = (c + v * (0.5 * (from + to))).as_vec3();
+    let [from, to] = span.map(f64::from);
+    let center = (c + v * f64::from(midway(span))).as_vec3();
     let reach = |time: f64| (c + v * time - center.as_dvec3()).length() + f64::from(sphere.radius);
     let radius = reach(from).max(reach(to)) * (1.0 + 1e-12);
     let rounded = radius as f32;

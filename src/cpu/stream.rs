@@ -37,12 +37,17 @@ pub(crate) struct StreamRay {
     /// Within these a ray's own ends lie for certain: `near` and `far` never cut beyond t = 0.
     pub(crate) begin: f32,
     pub(crate) end: f32,
-    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line).
+    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line). Of one that travels while spheres move, where it is
+    /// at `pivot` in place of u.
     pub(crate) line: [f32; 12],
-    /// When it sees moving spheres, from the middle of the time for which they are known to move.
+    /// When it sees moving spheres, from the middle of the time for which they are known to move: of one that travels while they
+    /// move the moment when it is at `pivot`. The rest is of those: see [`chase`](super::chase).
     pub(crate) moment: f32,
+    pub(crate) pivot: f32,
+    pub(crate) pace: f32,
+    pub(crate) flag: f32,
     /// To the end of the cache line.
-    rest: [f32; 5],
+    rest: [f32; 2],
 }
 
 /// Eight spheres that move, as columns in scaled units: where they are in the middle of the time for which they are known to move, how
@@ -57,6 +62,20 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
+    /// Two corners of what its spheres reach within so much time of the middle.
+    pub(crate) fn corners(&self, half: f64) -> [[f32; 3]; 2] {
+        let [mut low, mut high] = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+        for k in (0..WIDTH).filter(|&k| !self.center[0][k].is_nan()) {
+            for (axis, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
+                let (center, velocity) = (f64::from(self.center[axis][k]), f64::from(self.velocity[axis][k]));
+                let reach = f64::from(self.reach[k]) + velocity.abs() * half * (1.0 + 1e-6);
+                *low = low.min(((center - reach) as f32).next_down());
+                *high = high.max(((center + reach) as f32).next_up());
+            }
+        }
+        [low, high]
+    }
+
     /// Brings its four lines into the cache.
     pub(crate) fn fetch(&self) {
         [&self.center[0], &self.center[2], &self.velocity[1], &self.reach].into_iter().for_each(fetch);
@@ -276,7 +295,7 @@ fn meet_spheres<L: Lanes>(
         let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, dx, dy, dz] = ray.line;
         for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
             let [x, y, z, reach, inner] = spheres(ray, i);
-            let size = x.max(zero.sub(x)).add(y.max(zero.sub(y))).add(z.max(zero.sub(z))).add(reach);
+            let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
             let slack = size.mul(splat(32.0 * U));
             let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
             // The radius less what it has been given, and once more.

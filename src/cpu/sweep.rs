@@ -1,5 +1,6 @@
 //! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
 
+use super::fetch::fetch;
 use super::filter::{self, BLOCK, Block, Line, Ruler};
 use super::index::Index;
 use super::moving::Target;
@@ -89,6 +90,14 @@ impl<'a> Spheres<'a> {
         let velocity = velocities.as_ref().map(|velocities| velocities[id as usize]);
         let map = maps.as_ref().map(|maps| &maps[id as usize]);
         Some(extra.map_or(Target::at_rest(sphere), |extra| Target::new(sphere, velocity, map, extra)))
+    }
+
+    /// Brings a sphere into the cache, and what is beside it.
+    pub(crate) fn fetch(&self, id: u32) {
+        let (id, Columns { velocities, maps, .. }) = (id as usize, self.columns);
+        self.spheres.get(id).into_iter().for_each(fetch);
+        velocities.iter().filter_map(|velocities| velocities.get(id)).for_each(fetch);
+        maps.iter().filter_map(|maps| maps.get(id)).for_each(fetch);
     }
 
     /// Whether a ray that brings this along may meet a sphere.

@@ -4,16 +4,17 @@
 //! What a ray meets for certain is kept until the end of the walk: by then most of it lies behind something nearer, and the rest is
 //! solved many at a time. What it meets perhaps tells nothing until it is solved, so that is done as soon as there is a lot of it.
 
+mod solving;
+
 use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
 use super::aim::LANES;
-use super::aside::passes_by;
+use super::chase;
 use super::fetch::fetch;
 use super::index::Planted;
 use super::lot::{LOT, Lot};
-use super::moving::Target;
 use super::stream::{Entered, Met, StreamRay, Ways};
 use super::sweep::{Known, Spheres, Visitor};
 use crate::extras::Extra;
@@ -80,8 +81,9 @@ struct Walk<'a, V> {
     extras: &'a [Extra],
     /// Whether nothing moves.
     still: bool,
-    /// Spheres as they move, where rays see them at a time of their own.
+    /// Spheres as they move, and whether they do while rays travel.
     ways: Option<&'a [Ways]>,
+    passing: bool,
     visitors: &'a mut [V],
     precision: Precision,
     rays: &'a [StreamRay],
@@ -132,15 +134,19 @@ fn stream<V: Visitor>(
         planted.level.aim_rays(&planted.frame, four, precision, aimed);
     }
     for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
-        aimed.moment = (f64::from(extra.time) - planted.middle) as f32;
         let by = planted.frame.growth(ray, extra, precision);
         if by.along > 0.0 {
             aimed.grow(by.beside as f32, by.along as f32);
         }
+        if extra.relative == 0 {
+            aimed.moment = (f64::from(extra.time) - planted.middle) as f32;
+        } else if planted.ways.is_some() {
+            chase::aim(aimed, &planted.frame, ray, extra, precision, planted.middle);
+        }
     }
     let still = !scene.columns.change() && !extras.iter().any(Extra::moves);
-    let at_time = extras.first().is_some_and(|extra| extra.relative == 0);
-    let ways = planted.ways.as_deref().filter(|_| at_time);
+    let passing = extras.first().is_some_and(|extra| extra.relative != 0);
+    let ways = planted.ways.as_deref();
     let rays = &rays[..input.len()];
     fars.clear();
     fars.extend(rays.iter().map(|ray| ray.far));
@@ -163,6 +169,7 @@ fn stream<V: Visitor>(
         extras,
         still,
         ways,
+        passing,
         visitors,
         precision,
         rays,
@@ -237,6 +244,9 @@ impl<V: Visitor> Walk<'_, V> {
         let leaf = &self.planted.tree.leaves[number];
         let Planted { level, inner, .. } = self.planted;
         let count = match (self.ways, inner) {
+            (Some(ways), _) if self.passing => {
+                level.meet_passing_leaf(&ways[number], self.rays, self.fars, list, self.met)
+            }
             (Some(ways), _) => level.meet_moved_leaf(&ways[number], self.rays, self.fars, list, self.met),
             (_, Some(inner)) => level.meet_swept_leaf(leaf, &inner[number], self.rays, self.fars, list, self.met),
             _ => level.meet_leaf(leaf, self.rays, self.fars, list, self.met),
@@ -292,115 +302,6 @@ impl<V: Visitor> Walk<'_, V> {
             admitted &= bits_of(&self.planted.tree.ids[leaf], |id| id != extra.skip_id);
         }
         admitted
-    }
-
-    /// What they come to may spare their rays the rest of the way.
-    fn solve_doubtful(&mut self) {
-        let mut pairs = std::mem::take(self.doubtful);
-        self.drop_passed(&mut pairs);
-        self.solve(&mut pairs);
-        for &Pair { ray, .. } in &pairs {
-            let number = ray as usize;
-            let ray = &self.input[number];
-            let counts = self.visitors[number].counts(ray);
-            if counts.is_some_and(|counts| counts >= f32::MAX) {
-                continue;
-            }
-            // So few are in doubt that no ray keeps its ruler.
-            let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
-            self.fars[number] = self.fars[number].min(far);
-        }
-        pairs.clear();
-        *self.doubtful = pairs;
-    }
-
-    /// Forgets ellipsoids that are passed by, though the balls around them are not.
-    fn drop_passed(&self, pairs: &mut Vec<Pair>) {
-        let Some(maps) = &self.scene.columns.maps else { return };
-        let slots = self.planted.tree.ids.as_flattened();
-        for pair in &*pairs {
-            let id = slots[pair.slot as usize] as usize;
-            fetch(&maps[id]);
-            fetch(&self.scene.spheres[id]);
-        }
-        pairs.retain(|pair| {
-            let number = pair.ray as usize;
-            let target = self.scene.target(slots[pair.slot as usize], self.extras.get(number));
-            pair.low <= self.fars[number]
-                && !target.is_some_and(|target| passes_by(&self.input[number], &target, self.precision))
-        });
-    }
-
-    /// Where the stretch ends when nothing that is met later than `t` counts.
-    fn far(&self, number: usize, t: f32) -> f32 {
-        let (ray, frame) = (&self.input[number], &self.planted.frame);
-        let mut ruler = frame.prepare(ray, self.precision).1;
-        ruler.grow(self.extras.get(number).map_or(0.0, |extra| frame.growth(ray, extra, self.precision).along));
-        ruler.far(t)
-    }
-
-    fn solve_certain(&mut self) {
-        let mut pairs = std::mem::take(self.certain);
-        self.solve(&mut pairs);
-        pairs.clear();
-        *self.certain = pairs;
-    }
-
-    /// Solves pairs that move.
-    fn solve_moving(&mut self, pairs: &[Pair]) {
-        let Solving { ids, lot, .. } = &mut *self.solving;
-        let target = |pair: &Pair, id: u32| self.scene.target(id, self.extras.get(pair.ray as usize));
-        for (pairs, ids) in pairs.chunks(LOT).zip(ids.chunks(LOT)) {
-            for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
-                if let Some(target) = target(pair, id) {
-                    lot.set_moving(i, &self.input[pair.ray as usize], &target);
-                }
-            }
-            lot.solve_moving(self.planted.level, self.precision, self.scene.columns.maps.is_some());
-            for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
-                let Some(target) = target(pair, id) else { continue };
-                let (ray, visitor) = (&self.input[pair.ray as usize], &mut self.visitors[pair.ray as usize]);
-                if target.keeps_distance(ray) {
-                    visitor.see(ray, id, target);
-                } else {
-                    visitor.take(ray, id, target, &lot.solved(i));
-                }
-            }
-        }
-    }
-
-    /// Solves those pairs that still count, and tells their visitors. Ids are fetched first, then spheres, all at once: one by one
-    /// each would be waited for.
-    fn solve(&mut self, pairs: &mut Vec<Pair>) {
-        pairs.retain(|pair| pair.low <= self.fars[pair.ray as usize]);
-        let Solving { ids, spheres, lot } = &mut *self.solving;
-        let slots = self.planted.tree.ids.as_flattened();
-        ids.clear();
-        ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
-        if !self.still && pairs.first().is_some_and(|pair| self.visitors[pair.ray as usize].solves()) {
-            return self.solve_moving(pairs);
-        }
-        spheres.clear();
-        spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
-        let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
-        for ((pairs, ids), spheres) in lots {
-            let solves = self.visitors[pairs[0].ray as usize].solves();
-            if solves {
-                for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
-                    lot.set(i, &self.input[pair.ray as usize], sphere);
-                }
-                lot.solve(self.planted.level, self.precision);
-            }
-            for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
-                let number = pair.ray as usize;
-                let (ray, visitor) = (&self.input[number], &mut self.visitors[number]);
-                if solves {
-                    visitor.take(ray, id, Target::at_rest(sphere), &lot.solved(i));
-                } else if let Some(target) = self.scene.target(id, self.extras.get(number)) {
-                    visitor.see(ray, id, target);
-                }
-            }
-        }
     }
 }
 

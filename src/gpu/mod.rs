@@ -28,6 +28,7 @@ pub(crate) mod shot;
 mod slot;
 pub(crate) mod spheres;
 mod steps;
+mod ways;
 
 pub(crate) use device::GpuDevice;
 pub(crate) use settle::GpuQuery;

@@ -3,11 +3,10 @@
 use super::GpuDevice;
 use super::planted::Planted;
 use super::spheres::{Facts, Frame, GpuScene, Part};
+use super::ways::Ways;
 use crate::builder::Builder;
 use crate::error::Result;
 use crate::held::Given;
-use crate::records::Sphere;
-use crate::watch::Watch;
 
 impl GpuScene {
     /// The same with as many other spheres; and by what share its trees have become worse since they were built.
@@ -23,10 +22,11 @@ impl GpuScene {
             let buffer = Self::upload(gpu, own).await?;
             let beside = Self::upload_beside(gpu, given, old.first, old.count).await?;
             let mut part = Part { spheres: buffer, beside, planted: None, ..*old };
+            let ways = Ways::of(&part.beside, given);
             match (&old.planted, gpu.probe.failure.is_none()) {
                 _ if !trees => part.built_cost = None,
                 (Some(planted), true) => {
-                    let fitted = planted.refit(gpu, &part.spheres, part.count, &frame).await?;
+                    let fitted = planted.refit(gpu, &part.spheres, part.count, &frame, ways).await?;
                     let built = match old.built_cost {
                         Some(cost) => cost,
                         None => planted.cost(gpu).await?,
@@ -36,7 +36,8 @@ impl GpuScene {
                     (part.planted, part.built_cost) = (Some(fitted), Some(built));
                 }
                 _ => {
-                    part.planted = Some(Planted::new(gpu, &part.spheres, own, &frame, builder, given.watch).await?);
+                    part.planted =
+                        Some(Planted::new(gpu, &part.spheres, own, &frame, ways, builder, given.watch).await?);
                     part.built_cost = None;
                 }
             }
@@ -47,18 +48,13 @@ impl GpuScene {
     }
 
     /// The same with new trees.
-    pub(crate) async fn replanted(
-        &self,
-        gpu: &GpuDevice,
-        spheres: &[Sphere],
-        builder: Builder,
-        watch: &Watch,
-    ) -> Result<Self> {
+    pub(crate) async fn replanted(&self, gpu: &GpuDevice, given: &Given<'_>, builder: Builder) -> Result<Self> {
         let mut parts = Vec::new();
         for old in &self.parts {
-            let own = &spheres[old.first as usize..][..old.count as usize];
+            let own = &given.bounds()[old.first as usize..][..old.count as usize];
+            let ways = Ways::of(&old.beside, given);
             let planted = match &old.planted {
-                Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, builder, watch).await?),
+                Some(_) => Some(Planted::new(gpu, &old.spheres, own, &self.frame, ways, builder, given.watch).await?),
                 None => None,
             };
             let (spheres, beside) = (old.spheres.clone(), old.beside.clone());

@@ -28,7 +28,7 @@ pub(crate) struct Params {
     pub(crate) sphere_count: u32,
     pub(crate) steps: u32,
     pub(crate) slimness: f32,
-    pub(crate) unused: u32,
+    pub(crate) midway: f32,
 }
 
 impl Params {

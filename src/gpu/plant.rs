@@ -9,6 +9,7 @@ use super::params::UNIFORM_STEP;
 use super::pipelines::Overrides;
 use super::planted::{Planted, USAGE};
 use super::steps::{Groups, Steps, THREADS};
+use super::ways::Ways;
 use super::{Frame, GpuDevice};
 use crate::error::{Error, Result};
 use crate::lbvh::{Grid, Lbvh, Quad};
@@ -40,7 +41,9 @@ pub(crate) struct Plant {
     pub(crate) jobs: u32,
     pub(crate) zero: u32,
     pub(crate) least: f32,
-    pub(crate) unused: u32,
+    pub(crate) fastest: f32,
+    pub(crate) half: f32,
+    pub(crate) unused: [u32; 3],
 }
 
 /// How far it has come. Twin of `shaders/tree_control.wgsl`.
@@ -73,15 +76,17 @@ pub(super) struct Planter<'a> {
     pub(super) gpu: &'a GpuDevice,
     pub(super) steps: Steps<'a>,
     pub(super) plant: Plant,
+    ways: Option<Ways<'a>>,
 }
 
 impl<'a> Planter<'a> {
-    pub(super) fn new(gpu: &'a GpuDevice, count: u32, frame: &Frame) -> Self {
+    pub(super) fn new(gpu: &'a GpuDevice, count: u32, frame: &Frame, ways: Option<Ways<'a>>) -> Self {
         let Grid { low, cells } = Grid::new(frame);
         let Frame { scale, middle, .. } = *frame;
         let least = (f64::from(scale) * (-149f64).exp2()) as f32;
-        let plant = Plant { count, low, cells, middle, scale, least, ..Plant::default() };
-        Self { gpu, steps: Steps::new(gpu), plant }
+        let (fastest, half) = ways.map_or((0.0, -1.0), |ways| ways.told(frame));
+        let plant = Plant { count, low, cells, middle, scale, least, fastest, half, ..Plant::default() };
+        Self { gpu, steps: Steps::new(gpu), plant, ways }
     }
 
     /// One buffer with what each of several dispatches is told.
@@ -157,12 +162,13 @@ impl<'a> Planter<'a> {
         Ok(sorted)
     }
 
-    /// The spheres in the order of the leaves, and the boxes of eight, 64, ... of them.
+    /// The spheres in the order of the leaves, behind them how they move, if they do, and the boxes of eight, 64, ... of them.
     pub(super) async fn leaves(&mut self, spheres: &Buffer, order: &Buffer) -> Result<(Buffer, Buffer)> {
         let count = self.plant.count;
         let levels = box_levels(count);
         let boxes = self.scratch("a tree's boxes", u64::from(levels.iter().sum::<u32>().max(1)) * BOX).await?;
-        let leaves = self.scratch("a tree's spheres", u64::from(count) * size_of::<Sphere>() as u64).await?;
+        let records = if self.ways.is_some() { 2 } else { 1 };
+        let leaves = self.scratch("a tree's spheres", records * u64::from(count) * size_of::<Sphere>() as u64).await?;
         let mut plants = vec![self.plant];
         let mut begin = 0;
         for pair in levels.windows(2) {
@@ -170,6 +176,9 @@ impl<'a> Planter<'a> {
             begin += pair[0];
         }
         let told = self.tell(&plants).await?;
+        if let Some(Ways { beside, .. }) = self.ways {
+            self.step(&wgsl::TREE_WAYS, (&told, 0), &[order, beside, &leaves], count).await?;
+        }
         let buffers = [spheres, order, &leaves, &boxes];
         self.step(&wgsl::TREE_LEAVES, (&told, 0), &buffers, count.div_ceil(8)).await?;
         for (n, plant) in plants.iter().enumerate().skip(1) {
@@ -277,9 +286,10 @@ impl Planted {
         spheres: &Buffer,
         count: u32,
         frame: &Frame,
+        ways: Option<Ways<'_>>,
         watch: &Watch,
     ) -> Result<Self> {
-        let mut planter = Planter::new(gpu, count, frame);
+        let mut planter = Planter::new(gpu, count, frame, ways);
         planter.steps.watch = watch.clone();
         let items = planter.sorted(spheres).await?;
         let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;

@@ -73,7 +73,8 @@ fn shaders_build_the_same_tree() {
             for (name, spheres) in more_scenes() {
                 let frame = Frame::of(&spheres);
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-                let planted = Planted::plant(&gpu, &buffer, spheres.len() as u32, &frame, &Watch::new()).await.unwrap();
+                let planted =
+                    Planted::plant(&gpu, &buffer, spheres.len() as u32, &frame, None, &Watch::new()).await.unwrap();
                 let found = tree_of(&gpu, &planted, &spheres).await;
                 same(name, &found, &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap());
                 assert_eq!(found.check(&spheres, &frame), Ok(()), "{name}");
@@ -92,7 +93,7 @@ fn a_part_as_large_as_a_binding_allows() {
             let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
             let frame = Frame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame, &Watch::new()).await.unwrap();
+            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame, None, &Watch::new()).await.unwrap();
             same(
                 "a part",
                 &tree_of(&gpu, &planted, &spheres).await,
@@ -114,7 +115,7 @@ fn shaders_fit_a_tree_to_spheres_that_moved() {
                 assert!((cost / built - 1.0).abs() < 1e-4, "{name}: {cost} {built}");
                 let count = spheres.len() as u32;
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-                let unmoved = planted.refit(&gpu, &buffer, count, &frame).await.unwrap();
+                let unmoved = planted.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
                 same(name, &tree_of(&gpu, &unmoved, &spheres).await, &tree);
                 let largest = frame.corners[1].into_iter().fold(0.0, f32::max);
                 let mut n = Numbers(3);
@@ -122,7 +123,7 @@ fn shaders_fit_a_tree_to_spheres_that_moved() {
                     spheres.iter().map(|s| Sphere { center: s.center + largest * 0.1 * n.unit(), ..*s }).collect();
                 let frame = Frame::of(&moved);
                 let buffer = gpu.filled("spheres", &moved).await.unwrap();
-                let refitted = planted.refit(&gpu, &buffer, count, &frame).await.unwrap();
+                let refitted = planted.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
                 let found = tree_of(&gpu, &refitted, &moved).await;
                 tree.refit(&moved, &frame);
                 same(name, &found, &tree);

@@ -2,6 +2,7 @@
 
 use wgpu::{Buffer, BufferUsages};
 
+use super::ways::Ways;
 use super::{Frame, GpuDevice};
 use crate::builder::Builder;
 use crate::error::Result;
@@ -15,7 +16,7 @@ pub(crate) struct Planted {
     pub(crate) nodes: Buffer,
     /// The place of each sphere in the buffer, in the order of the leaves.
     pub(crate) order: Buffer,
-    /// The spheres in that order.
+    /// The spheres in that order, and behind them how they move, if they do.
     pub(crate) leaves: Buffer,
     /// How many nodes there are.
     pub(crate) node_count: u32,
@@ -34,13 +35,16 @@ impl Planted {
         buffer: &Buffer,
         spheres: &[Sphere],
         frame: &Frame,
+        ways: Option<Ways<'_>>,
         builder: Builder,
         watch: &Watch,
     ) -> Result<Self> {
-        match builder.on(gpu)? {
-            true => Self::plant(gpu, buffer, spheres.len() as u32, frame, watch).await,
-            false => Self::upload(gpu, &Lbvh::new(spheres, frame, watch)?, spheres).await,
+        let count = spheres.len() as u32;
+        if builder.on(gpu)? {
+            return Self::plant(gpu, buffer, count, frame, ways, watch).await;
         }
+        let planted = Self::upload(gpu, &Lbvh::new(spheres, frame, watch)?, spheres).await?;
+        if ways.is_some() { planted.refit(gpu, buffer, count, frame, ways).await } else { Ok(planted) }
     }
 
     /// Takes a tree that the host made.

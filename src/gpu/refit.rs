@@ -5,6 +5,7 @@ use wgpu::{Buffer, BufferUsages};
 use super::plant::Planter;
 use super::planted::Planted;
 use super::steps::THREADS;
+use super::ways::Ways;
 use super::{Frame, GpuDevice};
 use crate::error::Result;
 use crate::wgsl;
@@ -12,8 +13,15 @@ use crate::wgsl;
 impl Planted {
     /// The same nodes around other spheres, as many as before: the first `count` of a buffer, at least one. Boxes are as tight as
     /// those of a new tree with these nodes.
-    pub(crate) async fn refit(&self, gpu: &GpuDevice, spheres: &Buffer, count: u32, frame: &Frame) -> Result<Self> {
-        let mut planter = Planter::new(gpu, count, frame);
+    pub(crate) async fn refit(
+        &self,
+        gpu: &GpuDevice,
+        spheres: &Buffer,
+        count: u32,
+        frame: &Frame,
+        ways: Option<Ways<'_>>,
+    ) -> Result<Self> {
+        let mut planter = Planter::new(gpu, count, frame, ways);
         let nodes = copy(gpu, "a tree's nodes", &self.nodes).await?;
         let order = copy(gpu, "a tree's order", &self.order).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
@@ -26,7 +34,7 @@ impl Planted {
     /// How many nodes a line through the root's box enters on average: the surfaces of all boxes, the root's being 1 (Goldsmith &
     /// Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
     pub(crate) async fn cost(&self, gpu: &GpuDevice) -> Result<f64> {
-        let mut planter = Planter::new(gpu, 0, &Frame::of(&[]));
+        let mut planter = Planter::new(gpu, 0, &Frame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
         let areas = planter.scratch("a tree's surfaces", u64::from(groups) * 4).await?;
         let root = planter.scratch("a root's surface", 4).await?;

@@ -9,7 +9,9 @@ use super::beside::{beside, words};
 use super::pace::Pace;
 use super::params::Params;
 use super::planted::Planted;
+use super::ways::Ways;
 use crate::builder::Builder;
+use crate::cpu::moving::midway;
 use crate::error::Result;
 use crate::held::Given;
 use crate::memory::room;
@@ -67,6 +69,8 @@ pub(super) struct Facts {
     slimness: f32,
     /// Whether they have masks.
     pub(super) masked: bool,
+    /// The middle of the time for which they move.
+    midway: f32,
     /// Whether they are not just where, and what, their records say.
     pub(super) changed: bool,
 }
@@ -78,6 +82,7 @@ impl Facts {
             largest: crate::cpu::largest_of(given.bounds()),
             slimness: columns.slimness(),
             masked: columns.masks.is_some(),
+            midway: midway(given.span),
             changed: columns.change(),
         }
     }
@@ -178,13 +183,14 @@ impl GpuScene {
         for (n, chunk) in resident.chunks(capacity).enumerate() {
             let spheres = Self::upload(gpu, chunk).await?;
             given.watch.check()?;
+            let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
+            let beside = Self::upload_beside(gpu, given, first, count).await?;
+            let ways = Ways::of(&beside, given);
             let planted = match trees {
-                true => Some(Planted::new(gpu, &spheres, chunk, &frame, builder, given.watch).await?),
+                true => Some(Planted::new(gpu, &spheres, chunk, &frame, ways, builder, given.watch).await?),
                 false => None,
             };
             given.watch.check()?;
-            let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
-            let beside = Self::upload_beside(gpu, given, first, count).await?;
             parts.push(Part { first, count, spheres, beside, planted, built_cost: None });
         }
         let paces = [(); 2].map(|()| Pace::new(gpu.is_software()));
@@ -266,7 +272,7 @@ impl GpuScene {
     /// What the filter has to know.
     pub(crate) fn framed(&self, params: Params) -> Params {
         let Frame { scale, middle, far, .. } = self.frame;
-        let Facts { largest, slimness, .. } = self.facts;
-        Params { scale, middle, far, largest, slimness, ..params }
+        let Facts { largest, slimness, midway, .. } = self.facts;
+        Params { scale, middle, far, largest, slimness, midway, ..params }
     }
 }

@@ -94,7 +94,31 @@ impl Tree {
 
     /// Two corners of what holds everything.
     pub(crate) fn corners(&self) -> [[f32; 3]; 2] {
-        let [low, high] = self.nodes[0].faces;
+        self.nodes[0].corners()
+    }
+
+    /// Gives all nodes other boxes: `leaf` tells the corners of each leaf's.
+    pub(crate) fn fit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2]) {
+        // A node comes before those below it.
+        for number in (0..self.nodes.len()).rev() {
+            for place in 0..WIDTH {
+                let corners = match self.nodes[number].children[place].kind() {
+                    Kind::Node(below) => self.nodes[below].corners(),
+                    Kind::Leaf(number) => leaf(number),
+                    Kind::Nothing => continue,
+                };
+                for (faces, corner) in self.nodes[number].faces.iter_mut().zip(corners) {
+                    faces.iter_mut().zip(corner).for_each(|(face, x)| face[place] = x);
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Two corners of what holds all of its boxes.
+    fn corners(&self) -> [[f32; 3]; 2] {
+        let [low, high] = self.faces;
         let least = |face: [f32; WIDTH]| face.into_iter().fold(f32::INFINITY, f32::min);
         let most = |face: [f32; WIDTH]| face.into_iter().fold(f32::NEG_INFINITY, f32::max);
         [low.map(least), high.map(most)]

@@ -13,9 +13,10 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -197,43 +198,51 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
     from ray.data import DataContext
 
     from ._files import PieceCaster
-    from ._workers import Job, pool
+    from ._workers import pool, through
 
     context = DataContext.get_current()
     context.enable_progress_bars = False
+    # Constructors of these workers cannot fail: one that dies there was killed, or lost by Ray, and another can take its
+    # place. Ray itself gives up at once.
+    context.max_consecutive_actor_init_deaths = 10
     # Nothing but these workers needs a CPU.
-    compute, takes, threads = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0, len(pieces))
+    hands = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0, len(pieces))
     rows = [{**piece._asdict(), "error": b""} for piece in pieces]
     dataset: ray.data.Dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
-    for number, part in enumerate(parts):
-        job = Job(ray.put(part), site, question, asked.device, threads, number > 0, number == len(parts) - 1)
-        dataset = dataset.map_batches(
-            PieceCaster,
-            fn_constructor_args=(job, asked.keep, out, min(asked.batch_size, 1 << 20)),
-            batch_format="pyarrow",
-            batch_size=1,
-            compute=compute,
-            **takes,
-        )
+    job, rest = (site, question, asked.device), (asked.keep, out, min(asked.batch_size, 1 << 20))
+    dataset = through(dataset, PieceCaster, hands, parts, job, rest, batch_size=1)
     listener = _progress.listener("ray_data", not asked.quiet)
     total = sum(piece.rays for piece in pieces)
     told: set[int] = set()
     done = hits = skipped = 0
-    for row in dataset.iter_rows():
-        if row["error"]:
-            raise pickle.loads(row["error"])
-        if row["number"] in told:
-            continue
-        told.add(row["number"])
-        done += row["rays"]
-        hits += row["hits"]
-        skipped += row["skipped"]
-        if listener is not None:
-            listener(done, total)
+    with contextlib.closing(finished(dataset)) as answers:
+        for row in answers:
+            if row["error"]:
+                raise pickle.loads(row["error"])
+            if row["number"] in told:
+                continue
+            told.add(row["number"])
+            done += row["rays"]
+            hits += row["hits"]
+            skipped += row["skipped"]
+            if listener is not None:
+                listener(done, total)
     lost = [piece.name for piece in pieces if piece.number not in told or not Path(out, piece.name).exists()]
     if lost:
         raise OSError(f"{lost[0]} is not there: does every node see {out}?")
     return hits, skipped
+
+
+def finished(dataset: Any) -> Generator[dict[str, Any], None, None]:
+    """Rows as workers finish them.
+
+    Not by `iter_rows`: its threads outlive a loop that is left early, and whichever asks Ray while Ray shuts down ends the process.
+    """
+    import ray
+
+    for bundle in dataset.iter_internal_ref_bundles():
+        for block in bundle.block_refs:
+            yield from ray.get(block).to_pylist()
 
 
 @contextlib.contextmanager
@@ -265,6 +274,10 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
         ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
         yield
     finally:
+        # Ray Data waits for its own thread for two seconds only.
+        for thread in threading.enumerate():
+            if thread.name.startswith("StreamingExecutor"):
+                thread.join(60)
         ray.shutdown()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

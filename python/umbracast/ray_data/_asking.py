@@ -26,6 +26,9 @@ COLUMNS = {
 }
 """What can be asked, and the columns of the answers."""
 
+BARE = {"occluded": "?", "count": "u4"}
+"""What is answered by an array alone, and its type."""
+
 ORDERS = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
 """Of the answers of two parts of a scene the lesser one is the whole scene's."""
 
@@ -68,7 +71,7 @@ def question(query: str, k: int | None, parts: int, policies: Policies) -> Quest
 def ask(
     scene: Scene, ids: NDArray[np.uint32] | None, question: Question, table: pa.Table
 ) -> tuple[Answer | Lists, int]:
-    """Asks a scene, or a part of one, whose spheres have the numbers ``ids``, ascending; and how many rays were skipped, where it is told."""
+    """Asks a scene, or a part of one, whose spheres have the numbers ``ids``, ascending; and how many rays were skipped."""
     there = set(table.column_names)
     # A null becomes NaN, which the core refuses, or skips, by its row.
     rays = {name: table[name].to_numpy() for name in RAY if name in there}
@@ -77,9 +80,12 @@ def ask(
         options["skip_ids"] = _local(ids, options["skip_ids"])
     if question.k is not None:
         options["k"] = question.k
-    found = getattr(scene, question.query)(rays, **options, **question.policies._asdict())
-    if isinstance(found, np.ndarray):
-        return {question.query: found}, 0
+    options |= question.policies._asdict()
+    kind = BARE.get(question.query)
+    if kind is not None:
+        bare, report = scene._bare(question.query, kind, rays, None, None, None, None, options)
+        return {question.query: bare}, report.skipped
+    found = getattr(scene, question.query)(rays, **options)
     if isinstance(found, Lists):
         return found, found.report.skipped if found.report else 0
     answer: Answer = dict(zip(question.columns, found, strict=True))

@@ -14,7 +14,7 @@ from .._spheres import Origin
 from .._tables import OPTIONAL
 from ._asking import Question, question
 from ._spheres import checked
-from ._workers import Caster, Concurrency, Job, free, pool
+from ._workers import Caster, Concurrency, free, pool, through
 
 if TYPE_CHECKING:
     Query = Literal["closest", "occluded", "interval", "count", "all", "nearest", "approach"]
@@ -113,19 +113,10 @@ def cast(
         builder=builder,
         memory=memory,
     )
-    compute, takes, threads = pool(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
-    for number, part in enumerate(cut):
-        job = Job(ray.put(part), site, asked, device, threads, number > 0, number == parts - 1)
-        dataset = dataset.map_batches(
-            Caster,
-            fn_constructor_args=(job, keep),
-            batch_format="pyarrow",
-            batch_size=BATCH if batch_size is None and num_gpus else batch_size,
-            compute=compute,
-            udf_modifying_row_count=False,
-            **takes,
-        )
-    return dataset
+    hands = pool(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
+    size = BATCH if batch_size is None and num_gpus else batch_size
+    job = (site, asked, device)
+    return through(dataset, Caster, hands, cut, job, (keep,), batch_size=size, udf_modifying_row_count=False)
 
 
 def suit(names: list[str], keep: list[str] | None, question: Question) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._devices import Device
 from .._scene import Scene, _remade
-from .._spheres import Origin, parted
+from .._spheres import Origin
 from ._asking import Question
 
 
@@ -70,12 +70,7 @@ def checked(
     )
     if parts > max(len(scene), 1):
         raise ValueError(f"parts is {parts}, and there are {len(scene)} spheres: a part needs one at least")
-    found, masks, velocities, stretched = scene._native.parts()
-    found, shapes = found.reshape(-1, 4), parted(stretched)
-    velocities = None if velocities is None else velocities.reshape(-1, 3)
-    if shapes is not None:
-        found = found[:, :3]
-    whole = Part(None, found, shapes, masks, velocities)
+    whole = Part(None, *scene._parts())
     begin, end = scene._options[0]
     site = Site(scene.origin, (begin, end), builder, question.policies.precision, memory)
     _try(site, whole, question)

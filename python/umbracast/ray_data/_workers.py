@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import ray
+import ray.data
 from ray.data import ActorPoolStrategy
 
 from .._arrays import RAY
 from .._errors import RecordError
 from .._scene import Scene
 from ._asking import BESIDE, Question, arrow, ask, merged, numpy
-from ._spheres import Site
+from ._spheres import Part, Site
 
 Concurrency = int | tuple[int, int] | None
 
@@ -169,6 +170,29 @@ def pool(
         enable_true_multi_threading=threads > 1,
     )
     return Pool(compute, takes, threads)
+
+
+def through(
+    dataset: ray.data.Dataset,
+    worker: type[Worker],
+    hands: Pool,
+    parts: list[Part],
+    job: tuple[Site, Question, str | int | None],
+    rest: tuple[Any, ...],
+    **how: Any,
+) -> ray.data.Dataset:
+    """Sends the rows through workers of each part; ``rest`` is what these want besides their job, ``how`` how rows come to them."""
+    for number, part in enumerate(parts):
+        own = Job(ray.put(part), *job, hands.threads, number > 0, number == len(parts) - 1)
+        dataset = dataset.map_batches(
+            worker,
+            fn_constructor_args=(own, *rest),
+            batch_format="pyarrow",
+            compute=hands.compute,
+            **hands.takes,
+            **how,
+        )
+    return dataset
 
 
 def _share(cpus: list[float], parts: int, spare: int) -> int:

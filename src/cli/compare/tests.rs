@@ -1,6 +1,10 @@
 //! What `--compare` lets pass and what it does not.
 
+#[path = "../../../tests/common/numbers.rs"]
+mod numbers;
+
 use super::*;
+use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::{DeviceOptions, SceneOptions, blocking};
 
@@ -197,11 +201,8 @@ fn ellipsoids_are_held_to_their_own_bounds() {
 /// The plain solve beside the compensated one, of balls, needles and discs, grazed and hit full.
 #[test]
 fn no_precision_is_blamed_of_ellipsoids() {
-    let mut state = 1_u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 24) as f32
-    };
+    let mut numbers = Numbers(1);
+    let mut random = || numbers.unit();
     let mut lines = String::new();
     for i in 0..100 {
         let far = if i % 10 == 0 { 1e4 } else { 1.0 };
@@ -245,11 +246,8 @@ fn no_precision_is_blamed_of_ellipsoids() {
 /// one time in seven, and still within what it promises.
 #[test]
 fn no_precision_is_blamed_for_what_it_never_promised() {
-    let mut state = 1_u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 24) as f32
-    };
+    let mut numbers = Numbers(1);
+    let mut random = || numbers.unit();
     let mut spheres = Vec::new();
     let mut rays = Vec::new();
     for i in 0..100 {

@@ -1,0 +1,76 @@
+// How a ray passes a sphere of a leaf, where that is when the ray sees it. Needs line.wgsl, course.wgsl and brought.wgsl. Twin of
+// src/cpu/chase.rs, which tells why; what is off here is in `unsteady`, course.wgsl.
+//
+// Behind the spheres in the order of the tree, one each, is how they move: the velocity and the radius, scaled; a radius below 0
+// where a velocity is too large for that, and the ball around all of the way must do.
+
+struct Pass {
+  // Squares of half the chord, with everything wrong that can be, as long and as short as that makes it; below 0 there is none.
+  room: f32,
+  chord: f32,
+  // Where the ray is nearest, and by how much longer a chord is along it than across.
+  middle: f32,
+  stretch: f32,
+}
+
+// Of a line that passes a middle at the square of a distance: a sphere of radius `reach`, which holds a ball of radius `least`.
+fn pass_of(square: f32, reach: f32, least: f32, middle: f32, stretch: f32) -> Pass {
+  let far = reach + line.slack;
+  let near = max(least - 2.0 * line.slack, 0.0);
+  return Pass(far * far - square, near * near - square, middle, stretch);
+}
+
+// Of a ball that rests.
+fn pass_ball(ball: vec4<f32>, least: f32) -> Pass {
+  let across = dot3(ball.xyz, line.u) - line.at.x;
+  let over = dot3(ball.xyz, line.v) - line.at.y;
+  return pass_of(across * across + over * over, ball.w, least, dot3(ball.xyz, course.d) - course.start, 1.0);
+}
+
+// Squares of |w| between which a ray is told to meet a sphere or not: what goes along with it is met by the ball around its way.
+const TAME_LEAST: f32 = 0.25;
+const TAME_MOST: f32 = 1048576.0;
+// More than |w| may be.
+const WILD: f32 = 4096.0;
+
+fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
+  if (way.radius < 0.0) {
+    return pass_ball(ball, 0.0);
+  }
+  let here = vec4<f32>(ball.xyz + way.center * course.moment, way.radius);
+  if (brought.relative == 0u) {
+    return pass_ball(here, way.radius);
+  }
+  let pace = vec3<f32>(dot3(way.center, line.u), dot3(way.center, line.v), dot3(way.center, course.d)) * course.pace;
+  let w = vec3<f32>(0.0, 0.0, 1.0) - clamp(pace, vec3<f32>(-WILD), vec3<f32>(WILD));
+  let square = dot3(w, w);
+  if (square < TAME_LEAST || square > TAME_MOST) {
+    return pass_ball(ball, 0.0);
+  }
+  let e = vec3<f32>(
+    dot3(here.xyz, line.u) - line.at.x,
+    dot3(here.xyz, line.v) - line.at.y,
+    dot3(here.xyz, course.d) - course.start - course.pivot,
+  );
+  let x = vec3<f32>(e.y * w.z - e.z * w.y, e.z * w.x - e.x * w.z, e.x * w.y - e.y * w.x);
+  let length = sqrt(square);
+  let flag = course.flag * length;
+  return pass_of(
+    dot3(x, x) / square, way.radius + flag, way.radius - 2.0 * flag, course.pivot + dot3(e, w) / square, 1.0 / length,
+  );
+}
+
+// The sphere at a place in the order of the tree.
+fn pass_at(place: u32) -> Pass {
+  let ball = sphere_at(place);
+  if (!held) {
+    return pass_ball(ball, ball.w);
+  }
+  if (!mapped) {
+    return pass_moving(ball, spheres[arrayLength(&spheres) / 2u + place]);
+  }
+  // Of an ellipsoid the shortest semi-axis; when it moves what it never leaves, which is as much less as the ball around its way is
+  // more.
+  let at = order[place];
+  return pass_ball(ball, (1.0 + least_of(at)) * number_at(at, 3u) * params.scale - ball.w * 1.000002);
+}
