@@ -21,11 +21,13 @@ struct Course {
   d: vec3<f32>,
   start: f32,
   // Where spheres move: the time from the middle of theirs at which the ray sees them, or, where they do while it travels, at which it
-  // is at `pivot`, and t for s = 1; and what a solve may get wrong of the flag, as a share of |w|: see passing.wgsl.
+  // is at `pivot`, and t for s = 1, 0 for the others; and what a solve may get wrong of the flag, as a share of |w|: see passing.wgsl.
   moment: f32,
   pivot: f32,
   pace: f32,
   flag: f32,
+  // Where the ray is at `pivot`.
+  place: vec3<f32>,
 }
 
 // The ray's own.
@@ -65,6 +67,7 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
   var longer = 0.0;
   var moment = extra.time - params.midway;
   var pivot = 0.0;
+  var pace = 0.0;
   var flag = 0.0;
   if (held && !mapped) {
     line.slack += unsteady(o, extra.relative != 0u);
@@ -81,6 +84,7 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
     // Nearest to the middle of the scene, as far as its ends let it.
     pivot = min(max(-start, at(ray.t_min, step)), at(ray.t_max, step));
     moment += pivot / step;
+    pace = 1.0 / step;
     flag = select(0.0, 64.0 * U * at(max(abs(ray.t_min), abs(ray.t_max)), step), fast);
     // Along the ray everything counts up to twice, since |w| is ½ at least.
     longer += line.slack;
@@ -107,8 +111,9 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
     start,
     moment,
     pivot,
-    1.0 / step,
+    pace,
     flag,
+    o + d * pivot,
   );
   return true;
 }

@@ -2,7 +2,7 @@
 // src/cpu/chase.rs, which tells why; what is off here is in `unsteady`, course.wgsl.
 //
 // Behind the spheres in the order of the tree, one each, is how they move: the velocity and the radius, scaled; a radius below 0
-// where a velocity is too large for that, and the ball around all of the way must do.
+// where a velocity is too large for that.
 
 struct Pass {
   // Squares of half the chord, with everything wrong that can be, as long and as short as that makes it; below 0 there is none.
@@ -27,37 +27,27 @@ fn pass_ball(ball: vec4<f32>, least: f32) -> Pass {
   return pass_of(across * across + over * over, ball.w, least, dot3(ball.xyz, course.d) - course.start, 1.0);
 }
 
-// Squares of |w| between which a ray is told to meet a sphere or not: what goes along with it is met by the ball around its way.
+// Squares of |w| between which a ray is told to meet a sphere or not: what goes along with it may be anywhere.
 const TAME_LEAST: f32 = 0.25;
 const TAME_MOST: f32 = 1048576.0;
 // More than |w| may be.
 const WILD: f32 = 4096.0;
+const ANYWHERE: f32 = 1e9;
 
+// Without a branch: software adapters would go all ways anyhow.
 fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
-  if (way.radius < 0.0) {
-    return pass_ball(ball, 0.0);
-  }
-  let here = vec4<f32>(ball.xyz + way.center * course.moment, way.radius);
-  if (brought.relative == 0u) {
-    return pass_ball(here, way.radius);
-  }
-  let pace = vec3<f32>(dot3(way.center, line.u), dot3(way.center, line.v), dot3(way.center, course.d)) * course.pace;
-  let w = vec3<f32>(0.0, 0.0, 1.0) - clamp(pace, vec3<f32>(-WILD), vec3<f32>(WILD));
-  let square = dot3(w, w);
-  if (square < TAME_LEAST || square > TAME_MOST) {
-    return pass_ball(ball, 0.0);
-  }
-  let e = vec3<f32>(
-    dot3(here.xyz, line.u) - line.at.x,
-    dot3(here.xyz, line.v) - line.at.y,
-    dot3(here.xyz, course.d) - course.start - course.pivot,
-  );
+  let heading = course.d - clamp(way.center * course.pace, vec3<f32>(-WILD), vec3<f32>(WILD));
+  let speed = dot3(heading, heading);
+  let tame = way.radius >= 0.0 && speed >= TAME_LEAST && speed <= TAME_MOST;
+  let w = select(course.d, heading, tame);
+  let e = select(ball.xyz, ball.xyz + way.center * course.moment, tame) - course.place;
   let x = vec3<f32>(e.y * w.z - e.z * w.y, e.z * w.x - e.x * w.z, e.x * w.y - e.y * w.x);
+  let square = dot3(w, w);
   let length = sqrt(square);
   let flag = course.flag * length;
-  return pass_of(
-    dot3(x, x) / square, way.radius + flag, way.radius - 2.0 * flag, course.pivot + dot3(e, w) / square, 1.0 / length,
-  );
+  let reach = select(ANYWHERE, way.radius + flag, tame);
+  let least = select(0.0, way.radius - 2.0 * flag, tame);
+  return pass_of(dot3(x, x) / square, reach, least, course.pivot + dot3(e, w) / square, 1.0 / length);
 }
 
 // The sphere at a place in the order of the tree.

@@ -385,7 +385,8 @@ fn wrong_programs_are_caught() {
             (with, ("moment += pivot / step;", "moment += 0.0;")),
             (with, ("e.y * w.z - e.z * w.y", "e.y * w.z + e.z * w.y")),
             (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
-            (at, ("return pass_ball(here, way.radius);", "return pass_ball(here, 8.0 * way.radius);")),
+            (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
+            (with, ("pace = 1.0 / step;", "pace = 0.0;")),
             // Boxes too small for where spheres go.
             (with, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
             (at, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
