@@ -5,6 +5,8 @@
 //! the centre and h the half chord, the normal is −(p ± h d̂)/r, and the angle has sine |p|/r and cosine ±h/r. Of what moves, all of
 //! this is as the sphere sees it; a ray with a radius meets a sphere that is larger by its own.
 
+use std::borrow::Cow;
+
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -103,7 +105,7 @@ impl Scene {
                 index,
                 field: "id",
                 value,
-                why: "the scene has no such sphere",
+                why: Cow::Borrowed("the scene has no such sphere"),
             });
         }
         let extras = self.moving(rays.extras, query);

@@ -1,5 +1,6 @@
 //! Everything that can go wrong, as one enum; the command line's exit codes follow it one to one.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// A result of this library.
@@ -21,7 +22,7 @@ pub enum Error {
         /// The value as text.
         value: String,
         /// What is allowed.
-        why: &'static str,
+        why: Cow<'static, str>,
     },
     /// An option, an argument or a system file asks for something that makes no sense.
     #[error("{0}")]

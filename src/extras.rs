@@ -1,5 +1,6 @@
 //! What rays bring along besides themselves: columns beside the records, each as long as they are or left out.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
@@ -98,7 +99,8 @@ impl Extras<'_> {
     /// Why ray `i`, number `number` of the whole input, cannot be used for what it brings along, if it cannot. `span` is the time
     /// for which the spheres are known to move.
     pub(crate) fn check_one(&self, i: usize, number: u64, ray: &Ray, span: Option<[f32; 2]>) -> Result<()> {
-        let bad = |field, value: f32, why| {
+        let bad = |field, value: f32, why: &str| {
+            let why = Cow::Owned(why.into());
             Err(Error::BadRecord { what: "ray", index: number, field, value: value.to_string(), why })
         };
         let Extra { time, radius, .. } = self.of(i);
@@ -109,20 +111,18 @@ impl Extras<'_> {
             return bad("time", time, "a time must be finite");
         }
         let Some([from, to]) = span else { return Ok(()) };
-        let outside = "outside the time range of the scene, in which its spheres are known to move";
         if self.launched {
             return Ok(());
         }
-        if !self.relative {
-            return if (from..=to).contains(&time) { Ok(()) } else { bad("time", time, outside) };
-        }
-        if ray.t_min < from {
-            return bad("t_min", ray.t_min, outside);
-        }
-        if ray.t_max > to {
-            return bad("t_max", ray.t_max, outside);
-        }
-        Ok(())
+        let (field, value) = match self.relative {
+            false if !(from..=to).contains(&time) => ("time", time),
+            true if ray.t_min < from => ("t_min", ray.t_min),
+            true if ray.t_max > to => ("t_max", ray.t_max),
+            _ => return Ok(()),
+        };
+        let outside =
+            format!("outside the time range of the scene, {from} to {to}, in which its spheres are known to move");
+        bad(field, value, &outside)
     }
 
     /// Those of some of the rays, as far as they go.

@@ -1,5 +1,7 @@
 //! The spheres of a scene as they were given: records, columns beside them, and balls that hold them wherever they go.
 
+use std::borrow::Cow;
+
 use glam::Vec3;
 
 use crate::batch::Spheres;
@@ -96,7 +98,7 @@ fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<
     let mut all = room(spheres.len())?;
     for (index, (sphere, velocity)) in (0..).zip(spheres.iter().zip(velocities)) {
         let bad = |field, value: f32, why| {
-            Err(Error::BadRecord { what: "sphere", index, field, value: value.to_string(), why })
+            Err(Error::BadRecord { what: "sphere", index, field, value: value.to_string(), why: Cow::Borrowed(why) })
         };
         for (field, value) in ["vx", "vy", "vz"].into_iter().zip(velocity.to_array()) {
             if !value.is_finite() {

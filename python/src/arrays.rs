@@ -134,7 +134,7 @@ impl<const K: usize> Columns<'_, K> {
                     index: (first + i) as u64,
                     field: self.kind.fields[field],
                     value: format!("{given:?}"),
-                    why: "it exceeds the largest f32, 3.4e38",
+                    why: "it exceeds the largest f32, 3.4e38".into(),
                 });
             }
         }

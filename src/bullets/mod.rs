@@ -1,5 +1,7 @@
 //! Bullets: points or balls that fly straight at a speed until they meet a sphere, and glance off it.
 
+use std::borrow::Cow;
+
 mod flight;
 mod flying;
 mod ricochet;
@@ -46,7 +48,7 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
         return Ok(());
     }
     let (value, why) = (radius.to_string(), "a radius must be finite and not negative");
-    Err(Error::BadRecord { what: "bullet", index, field: "radius", value, why })
+    Err(Error::BadRecord { what: "bullet", index, field: "radius", value, why: Cow::Borrowed(why) })
 }
 
 /// Checks a bullet: two finite points that differ, and a finite speed above 0.
@@ -54,7 +56,9 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
 pub fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
-    let bad = |field, value: String, why| Err(Error::BadRecord { what: "bullet", index, field, value, why });
+    let bad = |field, value: String, why| {
+        Err(Error::BadRecord { what: "bullet", index, field, value, why: Cow::Borrowed(why) })
+    };
     for (names, point, why) in [
         (["x1", "y1", "z1"], bullet.from, "a start must be finite"),
         (["x2", "y2", "z2"], bullet.to, "the point it flies towards must be finite"),

@@ -1,5 +1,7 @@
 //! Rays from points, all in one direction or all to one place. `shaders/emit.wgsl` makes the same.
 
+use std::borrow::Cow;
+
 use glam::Vec3;
 
 use super::Source;
@@ -109,7 +111,7 @@ fn coordinates(point: &[f32; 3]) -> impl Iterator<Item = (&'static str, f32)> {
 }
 
 fn bad(index: u64, field: &'static str, value: String, why: &'static str) -> Result<()> {
-    Err(Error::BadRecord { what: "point", index, field, value, why })
+    Err(Error::BadRecord { what: "point", index, field, value, why: Cow::Borrowed(why) })
 }
 
 impl Aim {

@@ -1,5 +1,7 @@
 //! The rays of a spinning or flashing sensor, as LiDARs are described.
 
+use std::borrow::Cow;
+
 use glam::{DQuat, DVec3};
 
 use super::Source;
@@ -43,7 +45,7 @@ impl Sensor {
             }
         }
         let angle = |what, index, value: f64, why| {
-            Err(Error::BadRecord { what, index, field: "deg", value: value.to_string(), why })
+            Err(Error::BadRecord { what, index, field: "deg", value: value.to_string(), why: Cow::Borrowed(why) })
         };
         for (index, &deg) in (0..).zip(elevations_deg) {
             if !(-90.0..=90.0).contains(&deg) {
@@ -94,7 +96,7 @@ impl Sensor {
 impl Pose {
     pub(crate) fn check(&self, index: u64) -> Result<()> {
         let bad = |field, value: f64, why| {
-            Err(Error::BadRecord { what: "pose", index, field, value: value.to_string(), why })
+            Err(Error::BadRecord { what: "pose", index, field, value: value.to_string(), why: Cow::Borrowed(why) })
         };
         for (field, value) in ["x", "y", "z"].into_iter().zip(self.position.to_array()) {
             if !value.is_finite() {

@@ -1,5 +1,6 @@
 //! What every format has in common: a row of numbers becomes a record, is rounded once, and is checked.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -174,7 +175,13 @@ impl Record for [[f32; 3]; 2] {
     fn check(&self) -> Result<()> {
         let [from, to] = self;
         let bad = |field, value: f32, why| {
-            Err(Error::BadRecord { what: "segment", index: 0, field, value: value.to_string(), why })
+            Err(Error::BadRecord {
+                what: "segment",
+                index: 0,
+                field,
+                value: value.to_string(),
+                why: Cow::Borrowed(why),
+            })
         };
         for (field, value) in SEGMENTS.fields.iter().zip(self.as_flattened()) {
             if !value.is_finite() {
@@ -284,7 +291,7 @@ impl Converter {
         match checked {
             Err(Error::BadRecord { field, value, why, .. }) => {
                 let text = kind.place(field).map(|place| spoken(row, place)).unwrap_or(value);
-                Err(self.bad(row, field, &text, why))
+                Err(self.bad(row, field, &text, &why))
             }
             other => other,
         }
@@ -315,6 +322,6 @@ impl Converter {
         let value = if vanished { format!("{value} once rounded to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
-        self.bad(row, field, text.unwrap_or(&value), why)
+        self.bad(row, field, text.unwrap_or(&value), &why)
     }
 }

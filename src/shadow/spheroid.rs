@@ -1,5 +1,7 @@
 //! Bodies that turn fast: flattened spheres.
 
+use std::borrow::Cow;
+
 use glam::DVec3;
 
 use super::frame::Ball;
@@ -51,7 +53,9 @@ impl Spheroid {
 /// Whether a spheroid can be used: one that is flat, or a line, is no body.
 pub(crate) fn check_spheroid(index: u64, spheroid: &Spheroid) -> Result<()> {
     check("spheroid", index, Ball { center: spheroid.center, radius: spheroid.radius })?;
-    let bad = |field, value: String, why| Err(Error::BadRecord { what: "spheroid", index, field, value, why });
+    let bad = |field, value: String, why| {
+        Err(Error::BadRecord { what: "spheroid", index, field, value, why: Cow::Borrowed(why) })
+    };
     if spheroid.radius == 0.0 {
         return bad("radius", "0".into(), "a spheroid needs a positive one");
     }
