@@ -231,7 +231,10 @@ fn what_cannot_be_told_is_refused() {
             "cast s.csv r.csv -o out.csv --motion with-ray",
             &["r.csv: row 1", "t_max is inf", "outside the time range"][..],
         ),
-        ("cast s.csv late.csv -o out.csv", &["late.csv: row 1", "time is 1.5", "outside the time range of the scene, 0 to 1, in"]),
+        (
+            "cast s.csv late.csv -o out.csv",
+            &["late.csv: row 1", "time is 1.5", "outside the time range of the scene, 0 to 1, in"],
+        ),
         ("cast s.csv r.csv -o out.csv --time-range 2,1", &["2 to 1", "in order"]),
         ("cast s.csv r.csv -o out.csv --time-range 1", &["from,to"]),
         ("cast s.csv r.csv -o out.csv --time-range 0,inf", &["finite and in order"]),
@@ -253,7 +256,10 @@ fn what_cannot_be_told_is_refused() {
         ("s.csv p.csv --time-range 2,1", &["2 to 1", "in order"]),
         ("s.csv t.csv --time 1", &["--time says when to look", "column time of t.csv"]),
         ("s.csv t.csv", &["t.csv: row 2 (index 1): time is 2", "outside the time range"]),
-        ("s.csv t.csv --time-range 0.5,3", &["t.csv: row 1 (index 0): time is 0", "outside the time range of the scene, 0.5 to 3, in which"]),
+        (
+            "s.csv t.csv --time-range 0.5,3",
+            &["t.csv: row 1 (index 0): time is 0", "outside the time range of the scene, 0.5 to 3, in which"],
+        ),
         ("s.csv p.csv --time-range 0.5,3", &["p.csv: row 1 (index 0): time is 0", "outside the time range"]),
         ("still.csv p.csv --time 1", &["--time is for spheres that move", "still.csv has no columns vx"]),
         ("still.csv p.csv --time-range 0,1", &["--time-range is for spheres that move"]),
