@@ -108,7 +108,7 @@ fn a_table_is_for_people() {
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(text.lines().all(|line| line.contains("p50") && line.contains("p99")), "{text}");
     let help = folder.right("bench --help").output;
-    for word in ["scenes", "small", "brute", "copy", "Examples:", "compare.sh"] {
+    for word in ["scenes", "small", "brute", "moving", "copy", "Examples:", "compare.sh"] {
         assert!(help.contains(word), "'{word}' is not in:\n{help}");
     }
 }
@@ -153,6 +153,35 @@ fn brute_and_copy_run() {
     assert!((100..1900).contains(&hits("closest")[2]), "{table}");
     let table = json(&folder, "bench copy --device gpu --mebibytes 1 --repeat 1");
     is_positive(&table[0], &["fresh_seconds", "in_place_seconds", "mebibytes"]);
+}
+
+#[test]
+fn what_moves_is_met_alike_everywhere() {
+    let folder = Folder::new();
+    let run = |device: &str| {
+        let table = json(&folder, &format!("bench moving --spheres 500 --rays 2000 --repeat 1 --device {device}"));
+        let word = |row: &Value, field: &str| row[field].as_str().unwrap_or("at rest").to_owned();
+        let found = rows(&table).iter().map(|row| {
+            is_positive(row, &["cpu_seconds", "wall_seconds", "over_rest"]);
+            (word(row, "query"), word(row, "motion"), row["way"].to_string(), row["hits"].as_u64().unwrap())
+        });
+        found.collect::<Vec<_>>()
+    };
+    let found = run("cpu");
+    let (closest, occluded) = found.split_at(5);
+    let told = |rows: &[(String, String, String, u64)]| {
+        rows.iter().map(|(_, motion, way, hits)| (motion.clone(), way.clone(), *hits)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(closest), told(occluded), "closest and occluded meet the same");
+    let kinds: Vec<_> = closest.iter().map(|(query, motion, way, _)| [query.as_str(), motion, way]).collect();
+    assert_eq!(kinds[0], ["closest", "at rest", "0.0"]);
+    assert_eq!(kinds[2][1..], ["at-time", "1.0"]);
+    assert_eq!(kinds[3][2], "0.2");
+    assert_eq!(kinds[4][1..], ["with-ray", "1.0"]);
+    let hits: Vec<u64> = closest.iter().map(|row| row.3).collect();
+    let near = |count: &u64| (hits[0] * 9 / 10..hits[0] * 11 / 10).contains(count) && (1000..2000).contains(count);
+    assert!(hits.iter().all(near) && hits[1..].iter().any(|count| *count != hits[0]), "{hits:?}");
+    assert_eq!(run("gpu"), found, "no GPU adapter? tests/run.sh installs one");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod brute;
 mod copy;
 mod made;
+mod moving;
 mod numbers;
 mod scenes;
 mod sets;
@@ -25,6 +26,7 @@ use umbracast::{Result, blocking};
   umbracast bench brute --device gpu --json  the best GPU, for programs
   umbracast bench brute --spheres 16384      more spheres; every ray is tested against each
   umbracast bench made                       rays made on the device, beside rays sent there
+  umbracast bench moving --device cpu        spheres that move, beside the same at rest
   umbracast bench copy                       reading back, in place and not
 
 Hits are printed beside every time: runs that differ in them did not do the same work.
@@ -44,6 +46,8 @@ enum What {
     Brute(brute::BruteArgs),
     /// Rays made where they are cast, beside the same rays sent there: bytes and CPU time of an occlusion image
     Made(made::MadeArgs),
+    /// Spheres that move, for rays at a time and for projectiles: CPU time beside the same spheres at rest
+    Moving(moving::MovingArgs),
     /// Reading what a GPU wrote: in place, beside a fresh copy each time
     Copy(copy::CopyArgs),
 }
@@ -54,6 +58,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
         What::Small(args) => small::run(args),
         What::Brute(args) => brute::run(args),
         What::Made(args) => made::run(args),
+        What::Moving(args) => moving::run(args),
         What::Copy(args) => copy::run(args),
     }
 }

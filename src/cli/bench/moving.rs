@@ -1,0 +1,151 @@
+//! `umbracast bench moving`: a scene whose spheres move, beside the same at rest.
+
+use std::time::Instant;
+
+use clap::Args;
+use cpu_time::ProcessTime;
+use serde::Serialize;
+use umbracast::glam::Vec3;
+use umbracast::{
+    Device, DeviceOptions, Motion, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, blocking,
+};
+
+use super::numbers::Numbers;
+use super::timing::share;
+use super::{choices, sets};
+use crate::cli::{print, print_json};
+
+/// The time range, in which a ray of speed 1 comes through the unit cube from beyond its corners.
+const TIME: f32 = 2.0;
+/// How far a sphere moves within that, in radii; of the scene at rest nothing.
+const WAYS: [f32; 3] = [0.0, 0.2, 1.0];
+
+#[derive(Debug, Args)]
+pub(crate) struct MovingArgs {
+    /// Only this device; else all
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Spheres, equal and half filling a cube
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    spheres: u32,
+    /// Random rays
+    #[arg(long, value_name = "N", default_value_t = 1 << 15, value_parser = clap::value_parser!(u32).range(1..=268_435_456))]
+    rays: u32,
+    /// Rounds after a first one that does not count; the medians are told
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    device: String,
+    query: &'static str,
+    /// None at rest.
+    motion: Option<&'static str>,
+    /// In radii.
+    way: f32,
+    spheres: u32,
+    rays: usize,
+    hits: u64,
+    cpu_seconds: f64,
+    wall_seconds: f64,
+    /// CPU time over that at rest.
+    over_rest: f64,
+}
+
+/// What is cast: at which scene, and how, in the words of `cast --motion`.
+type Case = (usize, Option<(&'static str, Motion)>);
+
+const AT_TIME: (&str, Motion) = ("at-time", Motion::AtTime);
+const WITH_RAY: (&str, Motion) = ("with-ray", Motion::WithRay);
+const CASES: [Case; 5] = [(0, None), (1, Some(AT_TIME)), (2, Some(AT_TIME)), (1, Some(WITH_RAY)), (2, Some(WITH_RAY))];
+
+pub(super) fn run(args: &MovingArgs) -> Result<()> {
+    let spheres = sets::uniform(args.spheres);
+    let rays: Vec<Ray> = sets::random(&spheres, args.rays).into_iter().map(|ray| ray.between(0.0, TIME)).collect();
+    let mut all = Vec::new();
+    for choice in choices(&args.device) {
+        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let scenes = WAYS.into_iter().map(|way| scene(&device, &spheres, way)).collect::<Result<Vec<_>>>()?;
+        for query in ["closest", "occluded"] {
+            let rows = measure(args, &device, &scenes, &rays, query)?;
+            if !args.json {
+                for row in &rows {
+                    let what = row.motion.map_or("at rest".into(), |motion| format!("{motion}, {} r", row.way));
+                    let each = 1e6 * row.cpu_seconds / row.rays as f64;
+                    print(&format!(
+                        "{:<34} {query:<8} {what:<15} {each:>8.3} us of CPU time a ray, {:.2} times at rest, {} hits\n",
+                        row.device, row.over_rest, row.hits
+                    ))?;
+                }
+            }
+            all.extend(rows);
+        }
+    }
+    if args.json { print_json(&all) } else { Ok(()) }
+}
+
+/// Each sphere moves by so many radii, this way or that, and is in its place in the middle of the time.
+fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
+    let options = SceneOptions::default().over([0.0, TIME]);
+    if way == 0.0 {
+        return blocking::scene(device, spheres, &options);
+    }
+    let mut numbers = Numbers(6);
+    let velocity = |sphere: &Sphere| numbers.direction().as_vec3() * (way * sphere.radius / TIME);
+    let velocities: Vec<Vec3> = spheres.iter().map(velocity).collect();
+    let start =
+        |(sphere, velocity): (&Sphere, &Vec3)| Sphere::new(sphere.center - *velocity * (0.5 * TIME), sphere.radius);
+    let starts: Vec<Sphere> = spheres.iter().zip(&velocities).map(start).collect();
+    blocking::scene(device, Spheres::from(&starts).velocities(&velocities), &options)
+}
+
+/// All cases in turn, round by round: other work on the machine hits them alike.
+fn measure(
+    args: &MovingArgs,
+    device: &Device,
+    scenes: &[Scene],
+    rays: &[Ray],
+    query: &'static str,
+) -> Result<Vec<Row>> {
+    let mut numbers = Numbers(7);
+    let times: Vec<f32> = rays.iter().map(|_| TIME * numbers.unit()).collect();
+    let (mut cpu, mut wall) = (CASES.map(|_| Vec::new()), CASES.map(|_| Vec::new()));
+    let mut hits = [0; CASES.len()];
+    for round in 0..=args.repeat {
+        for (case, (number, motion)) in CASES.into_iter().enumerate() {
+            let given = match motion {
+                Some(AT_TIME) => Rays::from(rays).times(&times),
+                _ => Rays::from(rays),
+            };
+            let asked = Query { motion: motion.unwrap_or_default().1, ..Query::default() };
+            let (start, begin) = (Instant::now(), ProcessTime::now());
+            hits[case] = match query {
+                "closest" => blocking::closest(&scenes[number], given, &asked)?.report.hits,
+                _ => blocking::occluded(&scenes[number], given, &asked)?.report.hits,
+            };
+            if round > 0 {
+                cpu[case].push(begin.elapsed().as_secs_f64());
+                wall[case].push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    let median = |mut times: Vec<f64>| share(&mut times, 0.5);
+    let (cpu, wall) = (cpu.map(median), wall.map(median));
+    let row = |(case, (number, motion)): (usize, Case)| Row {
+        device: device.name().into(),
+        query,
+        motion: motion.map(|(word, _)| word),
+        way: WAYS[number],
+        spheres: args.spheres,
+        rays: rays.len(),
+        hits: hits[case],
+        cpu_seconds: cpu[case],
+        wall_seconds: wall[case],
+        over_rest: cpu[case] / cpu[0],
+    };
+    Ok(CASES.into_iter().enumerate().map(row).collect())
+}
