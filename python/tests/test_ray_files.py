@@ -130,12 +130,13 @@ umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query=
     same(found, "approach", umbracast.Scene(cloud(20_000), device="cpu").approach(given))
 
 
-ONE_PROCESS = """
+PLAIN = """
 import sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq, umbracast
-spheres, rays, out, query = sys.argv[1:]
-scene, writer = umbracast.Scene(np.load(spheres), device="cpu"), None
-for batch in pq.ParquetFile(rays).iter_batches(1 << 20):
+spheres, rays, out, query, share, shares = sys.argv[1:]
+scene, writer, file = umbracast.Scene(np.load(spheres), device="cpu"), None, pq.ParquetFile(rays)
+begin, end = (file.num_row_groups * i // int(shares) for i in (int(share), int(share) + 1))
+for batch in file.iter_batches(1 << 20, row_groups=range(begin, end)):
     found = getattr(scene, query)(batch)
     miss = found.id == umbracast.NO_SPHERE
     written = pa.table({name: pa.array(values, mask=miss) for name, values in found._asdict().items()})
@@ -145,11 +146,24 @@ writer.close()
 """
 
 
+def plain(tmp_path, given, query, shares):
+    """CPU seconds of so many processes at once that do without Ray what it does, each a share of the rays."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", PLAIN, *given]
+    works = [
+        subprocess.Popen([*command, tmp_path / f"{share} of {shares}.parquet", query, str(share), str(shares)])
+        for share in range(shares)
+    ]
+    assert [work.wait() for work in works] == [0] * shares
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
+
+
 @full
-# Measured where cores are shared: 1.07 to 1.30, and 1.18. Two processes without Ray differ as much there: it may fail for that alone.
+# Two processes on two cores take up to 1.4 times one's CPU time for the same rays, with Ray or without: what Ray adds is told beside two.
 @pytest.mark.parametrize(
     ("count", "query", "balls", "size", "most"),
-    [(10**7, "approach", 10**5, 0.2, 1.15), (10**8, "closest", 10**6, 0.02, 1.3)],
+    [(10**7, "approach", 10**5, 0.2, 1.15), (10**8, "closest", 10**6, 0.02, 1.15)],
 )
 def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, balls, size, most):
     np.save(tmp_path / "spheres.npy", cloud(balls) * np.float32([1, 1, 1, size]))
@@ -157,16 +171,14 @@ def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, 
         for first in range(0, count, 10**6):
             writer.write_table(table(beams(10**6, first), first).drop_columns(["name"]), row_group_size=250_000)
     given = [tmp_path / "spheres.npy", tmp_path / "rays.parquet"]
-    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", ONE_PROCESS, *given, tmp_path / "one.parquet", query], check=True)
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    one = end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
+    one, two = (plain(tmp_path, given, query, shares) for shares in (1, 2))
     command = [sys.executable, "-m", "umbracast.ray_data", *given, tmp_path / "out", "--query", query]
     work = subprocess.Popen([*command, "--address", cluster.address])
     many = cpu_seconds(work)
     assert work.returncode == 0
-    print(f"{count:,} rays: {one:.1f} CPU s in one process, {many:.1f} on the cluster, {many / one:.3f} times")
-    expected = pq.read_table(tmp_path / "one.parquet")
+    told = f"{count:,} rays: {one:.1f} CPU s in one process, {two:.1f} in two at once, {many:.1f} on the cluster"
+    print(f"{told}: {many / one:.2f}, {many / two:.2f}")
+    expected = pq.read_table(tmp_path / "0 of 1.parquet")
     first = 0
     for path in sorted((tmp_path / "out").glob("*.parquet")):
         found = pq.read_table(path)
@@ -175,7 +187,7 @@ def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, 
             assert found[name].combine_chunks().equals(expected[name].slice(first, len(found)).combine_chunks())
         first += len(found)
     assert first == count
-    assert many < most * one
+    assert many < most * two
 
 
 def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
