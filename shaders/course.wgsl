@@ -69,9 +69,6 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
   var pivot = 0.0;
   var pace = 0.0;
   var flag = 0.0;
-  if (held && !mapped) {
-    line.slack += unsteady(o, extra.relative != 0u);
-  }
   if (moving) {
     let more = growth(extra, o);
     if (!(more < GROWN)) {
@@ -80,14 +77,18 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
     line.slack += more;
     longer = lengthened(o);
   }
-  if (held && !mapped && extra.relative != 0u) {
-    // Nearest to the middle of the scene, as far as its ends let it.
-    pivot = min(max(-start, at(ray.t_min, step)), at(ray.t_max, step));
-    moment += pivot / step;
-    pace = 1.0 / step;
-    flag = select(0.0, 64.0 * U * at(max(abs(ray.t_min), abs(ray.t_max)), step), fast);
-    // Along the ray everything counts up to twice, since |w| is ½ at least.
-    longer += line.slack;
+  if (held && !mapped) {
+    let relative = extra.relative != 0u;
+    line.slack += unsteady(o, relative);
+    if (relative) {
+      // Nearest to the middle of the scene, as far as its ends let it.
+      pivot = min(max(-start, at(ray.t_min, step)), at(ray.t_max, step));
+      moment += pivot / step;
+      pace = 1.0 / step;
+      flag = select(0.0, 64.0 * U * at(max(abs(ray.t_min), abs(ray.t_max)), step), fast);
+      // Along the ray everything counts up to twice, since |w| is ½ at least.
+      longer += line.slack;
+    }
   }
   let slack = line.slack;
   // A direction along a face meets it nowhere: turned by less than the slack, it does.

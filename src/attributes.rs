@@ -5,8 +5,6 @@
 //! the centre and h the half chord, the normal is −(p ± h d̂)/r, and the angle has sine |p|/r and cosine ±h/r. Of what moves, all of
 //! this is as the sphere sees it; a ray with a radius meets a sphere that is larger by its own.
 
-use std::borrow::Cow;
-
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -99,14 +97,7 @@ impl Scene {
         self.check_round("attributes of hits")?;
         rays.extras.check(rays.len())?;
         if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= self.len()) {
-            let (index, value) = (index as u64, hits[index].id.to_string());
-            return Err(Error::BadRecord {
-                what: "hit",
-                index,
-                field: "id",
-                value,
-                why: Cow::Borrowed("the scene has no such sphere"),
-            });
+            return Err(Error::record("hit", index as u64, "id", hits[index].id, "the scene has no such sphere"));
         }
         let extras = self.moving(rays.extras, query);
         let mut list = room(hits.len())?;

@@ -3,8 +3,6 @@
 //! A linear map makes a ball of an ellipsoid, and a line of a line, with the same `t`. So an ellipsoid is met as the ball is that it
 //! becomes; only the differences of points, and directions, go through the map.
 
-use std::borrow::Cow;
-
 use bytemuck::{Pod, Zeroable};
 use glam::{DMat3, DQuat, Quat, Vec3};
 
@@ -110,9 +108,7 @@ impl Shape {
 
     /// Why ellipsoid number `index` cannot be used, if it cannot.
     pub(crate) fn check(&self, index: u64) -> Result<()> {
-        let bad = |field, value: f32, why| {
-            Err(Error::BadRecord { what: "ellipsoid", index, field, value: value.to_string(), why: Cow::Borrowed(why) })
-        };
+        let bad = |field, value: f32, why: &'static str| Err(Error::record("ellipsoid", index, field, value, why));
         let radii = self.radii.to_array();
         for (field, radius) in ["rx", "ry", "rz"].into_iter().zip(radii) {
             if !radius.is_finite() || radius <= 0.0 {

@@ -133,6 +133,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// A record that cannot be used, and why.
+    pub(crate) fn record(
+        what: &'static str,
+        index: u64,
+        field: &'static str,
+        value: impl ToString,
+        why: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::BadRecord { what, index, field, value: value.to_string(), why: why.into() }
+    }
+
     /// The command line's exit code: 2 bad input or usage, 3 no such device or precision, 4 the device failed,
     /// 5 reading or writing failed, 6 a broken promise, 130 stopped (what shells say of Ctrl-C).
     pub fn exit_code(&self) -> u8 {

@@ -99,16 +99,13 @@ impl Extras<'_> {
     /// Why ray `i`, number `number` of the whole input, cannot be used for what it brings along, if it cannot. `span` is the time
     /// for which the spheres are known to move.
     pub(crate) fn check_one(&self, i: usize, number: u64, ray: &Ray, span: Option<[f32; 2]>) -> Result<()> {
-        let bad = |field, value: f32, why: &str| {
-            let why = Cow::Owned(why.into());
-            Err(Error::BadRecord { what: "ray", index: number, field, value: value.to_string(), why })
-        };
+        let bad = |field, value: f32, why: Cow<'static, str>| Err(Error::record("ray", number, field, value, why));
         let Extra { time, radius, .. } = self.of(i);
         if !radius.is_finite() || radius < 0.0 {
-            return bad("radius", radius, "a radius must be finite and not negative");
+            return bad("radius", radius, "a radius must be finite and not negative".into());
         }
         if !time.is_finite() {
-            return bad("time", time, "a time must be finite");
+            return bad("time", time, "a time must be finite".into());
         }
         let Some([from, to]) = span else { return Ok(()) };
         if self.launched {
@@ -122,7 +119,7 @@ impl Extras<'_> {
         };
         let outside =
             format!("outside the time range of the scene, {from} to {to}, in which its spheres are known to move");
-        bad(field, value, &outside)
+        bad(field, value, outside.into())
     }
 
     /// Those of some of the rays, as far as they go.

@@ -1,7 +1,5 @@
 //! The spheres of a scene as they were given: records, columns beside them, and balls that hold them wherever they go.
 
-use std::borrow::Cow;
-
 use glam::Vec3;
 
 use crate::batch::Spheres;
@@ -97,9 +95,7 @@ fn own<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Res
 fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<Sphere>> {
     let mut all = room(spheres.len())?;
     for (index, (sphere, velocity)) in (0..).zip(spheres.iter().zip(velocities)) {
-        let bad = |field, value: f32, why| {
-            Err(Error::BadRecord { what: "sphere", index, field, value: value.to_string(), why: Cow::Borrowed(why) })
-        };
+        let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index, field, value, why));
         for (field, value) in ["vx", "vy", "vz"].into_iter().zip(velocity.to_array()) {
             if !value.is_finite() {
                 return bad(field, value, "a velocity must be finite");

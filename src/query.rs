@@ -1,7 +1,5 @@
 //! What can be asked: precisions, policies, and the checks at the door.
 
-use std::borrow::Cow;
-
 use crate::error::{Error, Result};
 use crate::records::{Ray, Sphere};
 
@@ -112,9 +110,7 @@ impl Precision {
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
 pub fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
-    let bad = |field, value: f32, why| {
-        Err(Error::BadRecord { what: "sphere", index, field, value: value.to_string(), why: Cow::Borrowed(why) })
-    };
+    let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index, field, value, why));
     for (field, value) in ["x", "y", "z"].into_iter().zip(sphere.center.to_array()) {
         if !value.is_finite() {
             return bad(field, value, "a centre must be finite");
@@ -134,8 +130,7 @@ pub fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
 pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
-    let bad =
-        |field, value: String, why| Err(Error::BadRecord { what: "ray", index, field, value, why: Cow::Borrowed(why) });
+    let bad = |field, value: String, why: &'static str| Err(Error::record("ray", index, field, value, why));
     for (field, value) in ["ox", "oy", "oz"].into_iter().zip(ray.origin.to_array()) {
         if !value.is_finite() {
             return bad(field, value.to_string(), "an origin must be finite");

@@ -1,6 +1,5 @@
 //! The question: what becomes of bullets, leg by leg.
 
-use std::borrow::Cow;
 use std::time::Instant;
 
 use glam::Vec3;
@@ -251,13 +250,7 @@ impl Scene {
         let flat = self.host.spheres.iter().position(|sphere| sphere.radius == 0.0);
         flat.map_or(Ok(()), |index| {
             let why = "a bullet needs something to glance off: a radius above 0";
-            Err(Error::BadRecord {
-                what: "sphere",
-                index: index as u64,
-                field: "r",
-                value: "0".into(),
-                why: Cow::Borrowed(why),
-            })
+            Err(Error::record("sphere", index as u64, "r", 0, why))
         })
     }
 }

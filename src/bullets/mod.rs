@@ -1,7 +1,5 @@
 //! Bullets: points or balls that fly straight at a speed until they meet a sphere, and glance off it.
 
-use std::borrow::Cow;
-
 mod flight;
 mod flying;
 mod ricochet;
@@ -47,8 +45,7 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
     if radius.is_finite() && radius >= 0.0 {
         return Ok(());
     }
-    let (value, why) = (radius.to_string(), "a radius must be finite and not negative");
-    Err(Error::BadRecord { what: "bullet", index, field: "radius", value, why: Cow::Borrowed(why) })
+    Err(Error::record("bullet", index, "radius", radius, "a radius must be finite and not negative"))
 }
 
 /// Checks a bullet: two finite points that differ, and a finite speed above 0.
@@ -56,9 +53,7 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
 pub fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
-    let bad = |field, value: String, why| {
-        Err(Error::BadRecord { what: "bullet", index, field, value, why: Cow::Borrowed(why) })
-    };
+    let bad = |field, value: String, why: &'static str| Err(Error::record("bullet", index, field, value, why));
     for (names, point, why) in [
         (["x1", "y1", "z1"], bullet.from, "a start must be finite"),
         (["x2", "y2", "z2"], bullet.to, "the point it flies towards must be finite"),

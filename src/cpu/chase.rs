@@ -10,10 +10,9 @@
 //!
 //! Errors, besides those told in `stream.rs`: P is off by 8 U |P|, the sum e by 4 U (|c| + f) + U |e|. ν is off by 4 U |ν|, w by
 //! U |w| more, which turn the line by as much over |w|, with |ν| ≤ 1 + |w|; products and sums of e × w by 4 U |e| |w|. With
-//! |w| ≥ ½ that is less than 70 U (|c| + f + r), and `Ways` give 256 U. Along
-//! the line it counts up to twice, since |w| ≥ ½, and `Ways` give that, too. A solve starts where the ray does, and
-//! there the sphere is |w| times as far away as the ray travels: hence `flag`. Of what goes along with the ray, |w| < ½, nothing is said but
-//! that it may be met.
+//! |w| ≥ ½ that is less than 70 U (|c| + f + r), and `Ways` give 256 U. Along the line it counts up to twice, since |w| ≥ ½, and
+//! `Ways` give that, too. A solve starts where the ray does, and there the sphere is |w| times as far away as the ray travels: hence
+//! `flag`. Of what goes along with the ray, |w| < ½, nothing is said but that it may be met.
 
 use glam::DVec3;
 

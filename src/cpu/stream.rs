@@ -37,8 +37,8 @@ pub(crate) struct StreamRay {
     /// Within these a ray's own ends lie for certain: `near` and `far` never cut beyond t = 0.
     pub(crate) begin: f32,
     pub(crate) end: f32,
-    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line). Of one that travels while spheres move, where it is
-    /// at `pivot` in place of u.
+    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](super::filter::Line). Of one that travels while spheres move the first three
+    /// are where it is at `pivot`.
     pub(crate) line: [f32; 12],
     /// When it sees moving spheres, from the middle of the time for which they are known to move: of one that travels while they
     /// move the moment when it is at `pivot`. The rest is of those: see [`chase`](super::chase).

@@ -1,7 +1,5 @@
 //! Rays from points, all in one direction or all to one place. `shaders/emit.wgsl` makes the same.
 
-use std::borrow::Cow;
-
 use glam::Vec3;
 
 use super::Source;
@@ -91,7 +89,7 @@ impl Points<'_> {
         }
         match coordinates(point).zip(direction.to_array()).find(|(_, away)| !away.is_finite()) {
             Some(((field, value), _)) => {
-                bad(index, field, value.to_string(), "its distance from the target exceeds the largest f32")
+                bad(index, field, value, "its distance from the target exceeds the largest f32")
             }
             None => Ok(()),
         }
@@ -101,7 +99,7 @@ impl Points<'_> {
 /// Why a point cannot be used wherever its ray goes, if so.
 pub(crate) fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
     match coordinates(point).find(|(_, value)| !value.is_finite()) {
-        Some((field, value)) => bad(index, field, value.to_string(), "a point must be finite"),
+        Some((field, value)) => bad(index, field, value, "a point must be finite"),
         None => Ok(()),
     }
 }
@@ -110,8 +108,8 @@ fn coordinates(point: &[f32; 3]) -> impl Iterator<Item = (&'static str, f32)> {
     ["x", "y", "z"].into_iter().zip(*point)
 }
 
-fn bad(index: u64, field: &'static str, value: String, why: &'static str) -> Result<()> {
-    Err(Error::BadRecord { what: "point", index, field, value, why: Cow::Borrowed(why) })
+fn bad(index: u64, field: &'static str, value: impl ToString, why: &'static str) -> Result<()> {
+    Err(Error::record("point", index, field, value, why))
 }
 
 impl Aim {

@@ -1,7 +1,5 @@
 //! The rays of a spinning or flashing sensor, as LiDARs are described.
 
-use std::borrow::Cow;
-
 use glam::{DQuat, DVec3};
 
 use super::Source;
@@ -44,9 +42,7 @@ impl Sensor {
                 return Err(Error::Usage(format!("sensor: there are no {name}")));
             }
         }
-        let angle = |what, index, value: f64, why| {
-            Err(Error::BadRecord { what, index, field: "deg", value: value.to_string(), why: Cow::Borrowed(why) })
-        };
+        let angle = |what, index, value: f64, why: &'static str| Err(Error::record(what, index, "deg", value, why));
         for (index, &deg) in (0..).zip(elevations_deg) {
             if !(-90.0..=90.0).contains(&deg) {
                 return angle("elevation", index, deg, "an elevation lies in -90…90");
@@ -95,9 +91,7 @@ impl Sensor {
 
 impl Pose {
     pub(crate) fn check(&self, index: u64) -> Result<()> {
-        let bad = |field, value: f64, why| {
-            Err(Error::BadRecord { what: "pose", index, field, value: value.to_string(), why: Cow::Borrowed(why) })
-        };
+        let bad = |field, value: f64, why: &'static str| Err(Error::record("pose", index, field, value, why));
         for (field, value) in ["x", "y", "z"].into_iter().zip(self.position.to_array()) {
             if !value.is_finite() {
                 return bad(field, value, "a position must be finite");

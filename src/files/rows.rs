@@ -1,6 +1,5 @@
 //! What every format has in common: a row of numbers becomes a record, is rounded once, and is checked.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -174,15 +173,7 @@ impl Record for [[f32; 3]; 2] {
     }
     fn check(&self) -> Result<()> {
         let [from, to] = self;
-        let bad = |field, value: f32, why| {
-            Err(Error::BadRecord {
-                what: "segment",
-                index: 0,
-                field,
-                value: value.to_string(),
-                why: Cow::Borrowed(why),
-            })
-        };
+        let bad = |field, value: f32, why: &'static str| Err(Error::record("segment", 0, field, value, why));
         for (field, value) in SEGMENTS.fields.iter().zip(self.as_flattened()) {
             if !value.is_finite() {
                 return bad(field, *value, "an end must be finite");

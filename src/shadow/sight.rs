@@ -1,7 +1,5 @@
 //! Lights as somebody sees them past what stands in the way.
 
-use std::borrow::Cow;
-
 use glam::DVec3;
 
 use super::frame::{Ball, Frame};
@@ -150,9 +148,7 @@ pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Res
 pub(crate) const LARGEST: f64 = 1e150;
 
 pub(super) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
-    let bad = |field, value: f64, why| {
-        Err(Error::BadRecord { what, index, field, value: value.to_string(), why: Cow::Borrowed(why) })
-    };
+    let bad = |field, value: f64, why: &'static str| Err(Error::record(what, index, field, value, why));
     for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
         if value.is_nan() || value.abs() > LARGEST {
             return bad(field, value, "a coordinate must be a number of at most 1e150");

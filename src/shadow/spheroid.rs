@@ -1,7 +1,5 @@
 //! Bodies that turn fast: flattened spheres.
 
-use std::borrow::Cow;
-
 use glam::DVec3;
 
 use super::frame::Ball;
@@ -53,9 +51,7 @@ impl Spheroid {
 /// Whether a spheroid can be used: one that is flat, or a line, is no body.
 pub(crate) fn check_spheroid(index: u64, spheroid: &Spheroid) -> Result<()> {
     check("spheroid", index, Ball { center: spheroid.center, radius: spheroid.radius })?;
-    let bad = |field, value: String, why| {
-        Err(Error::BadRecord { what: "spheroid", index, field, value, why: Cow::Borrowed(why) })
-    };
+    let bad = |field, value: String, why: &'static str| Err(Error::record("spheroid", index, field, value, why));
     if spheroid.radius == 0.0 {
         return bad("radius", "0".into(), "a spheroid needs a positive one");
     }

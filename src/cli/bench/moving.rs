@@ -1,9 +1,6 @@
 //! `umbracast bench moving`: a scene whose spheres move, beside the same at rest.
 
-use std::time::Instant;
-
 use clap::Args;
-use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::Vec3;
 use umbracast::{
@@ -11,7 +8,7 @@ use umbracast::{
 };
 
 use super::numbers::Numbers;
-use super::timing::share;
+use super::timing::{share, timed};
 use super::{choices, sets};
 use crate::cli::{print, print_json};
 
@@ -122,14 +119,14 @@ fn measure(
                 _ => Rays::from(rays),
             };
             let asked = Query { motion: motion.unwrap_or_default().1, ..Query::default() };
-            let (start, begin) = (Instant::now(), ProcessTime::now());
-            hits[case] = match query {
-                "closest" => blocking::closest(&scenes[number], given, &asked)?.report.hits,
-                _ => blocking::occluded(&scenes[number], given, &asked)?.report.hits,
-            };
+            let once = timed(|| match query {
+                "closest" => Ok(blocking::closest(&scenes[number], given, &asked)?.report.hits),
+                _ => Ok(blocking::occluded(&scenes[number], given, &asked)?.report.hits),
+            })?;
+            hits[case] = once.last;
             if round > 0 {
-                cpu[case].push(begin.elapsed().as_secs_f64());
-                wall[case].push(start.elapsed().as_secs_f64());
+                cpu[case].push(once.cpu);
+                wall[case].push(once.wall);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 use umbracast::Result;
 
-/// Median seconds, of the clock on the wall and of this process on all cores together, and what the last run came to.
+/// Seconds, or medians of them, of the clock on the wall and of this process on all cores together, and what the last run came to.
 pub(super) struct Times<T> {
     pub(super) wall: f64,
     pub(super) cpu: f64,
@@ -18,12 +18,19 @@ pub(super) fn median<T>(repeat: u32, mut work: impl FnMut() -> Result<T>) -> Res
     let (mut walls, mut cpus) = (Vec::new(), Vec::new());
     for _ in 0..repeat {
         drop(last);
-        let (wall, cpu) = (Instant::now(), ProcessTime::now());
-        last = work()?;
-        cpus.push(cpu.elapsed().as_secs_f64());
-        walls.push(wall.elapsed().as_secs_f64());
+        let once = timed(&mut work)?;
+        cpus.push(once.cpu);
+        walls.push(once.wall);
+        last = once.last;
     }
     Ok(Times { wall: share(&mut walls, 0.5), cpu: share(&mut cpus, 0.5), last })
+}
+
+/// Runs something once.
+pub(super) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Times<T>> {
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
+    let last = work()?;
+    Ok(Times { cpu: cpu.elapsed().as_secs_f64(), wall: wall.elapsed().as_secs_f64(), last })
 }
 
 /// The smallest of some times, at least one, that so large a share of them does not exceed.
