@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from ._options import HitOptions, Options, PointOptions
 
+BARE = {"occluded": "?", "count": "u4"}
+"""Queries whose answer is an array alone, and its type."""
+
 
 class Scene:
     """Spheres, resident on a device, that rays are cast against.
@@ -252,7 +255,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.bool_]:
         """For each ray whether it meets any sphere: (…) bool. Arguments and errors as for `closest`."""
-        return self._bare("occluded", "?", rays, directions, t_min, t_max, out, options)[0]
+        return self._bare("occluded", rays, directions, t_min, t_max, out, options)[0]
 
     def count(
         self,
@@ -265,7 +268,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.uint32]:
         """For each ray how many spheres it meets: (…) uint32. Arguments and errors as for `closest`."""
-        return self._bare("count", "u4", rays, directions, t_min, t_max, out, options)[0]
+        return self._bare("count", rays, directions, t_min, t_max, out, options)[0]
 
     def all(
         self,
@@ -395,11 +398,11 @@ class Scene:
         return given, asked, _arrays.batch(given, self.origin, asked)
 
     def _bare(
-        self, verb: str, kind: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
+        self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
     ) -> tuple[NDArray[Any], Report]:
         """An answer that is an array, which has no place for a report, and the report."""
         given, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        (found,) = _outputs.arrays(out, given.shape, None, (kind,), batch)
+        (found,) = _outputs.arrays(out, given.shape, None, (BARE[verb],), batch)
         told = getattr(self._native, verb)(batch, asked.policies, found.reshape(-1), asked.progress)
         return found, Report(*told)
 

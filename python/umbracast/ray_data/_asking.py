@@ -13,7 +13,7 @@ from .._arrays import RAY
 from .._errors import RecordError
 from .._options import Policies
 from .._results import NO_SPHERE, Lists
-from .._scene import Scene
+from .._scene import BARE, Scene
 
 COLUMNS = {
     "closest": ("t", "id"),
@@ -25,9 +25,6 @@ COLUMNS = {
     "approach": ("t", "clearance", "id"),
 }
 """What can be asked, and the columns of the answers."""
-
-BARE = {"occluded": "?", "count": "u4"}
-"""What is answered by an array alone, and its type."""
 
 ORDERS = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
 """Of the answers of two parts of a scene the lesser one is the whole scene's."""
@@ -81,9 +78,8 @@ def ask(
     if question.k is not None:
         options["k"] = question.k
     options |= question.policies._asdict()
-    kind = BARE.get(question.query)
-    if kind is not None:
-        bare, report = scene._bare(question.query, kind, rays, None, None, None, None, options)
+    if question.query in BARE:
+        bare, report = scene._bare(question.query, rays, None, None, None, None, options)
         return {question.query: bare}, report.skipped
     found = getattr(scene, question.query)(rays, **options)
     if isinstance(found, Lists):
