@@ -4,6 +4,7 @@ A way has `given(spheres, rays)`, what the package is handed; `built(given)`, wh
 ``t`` in units of the direction, inf on a miss, and the number of the sphere, -1 on a miss. Meshes are part of what is built.
 """
 
+import contextlib
 import os
 
 import numpy as np
@@ -185,8 +186,11 @@ def ways(device):
 
 
 def versions():
-    """Of the packages, and how many threads there are."""
-    from importlib.metadata import version
+    """Of the packages, None of one that is missing, and how many threads there are."""
+    from importlib.metadata import PackageNotFoundError, version
 
-    names = ("umbracast", "open3d-cpu", "trimesh", "embreex", "rtree", "numpy")
-    return {name: version(name) for name in names} | {"threads": len(os.sched_getaffinity(0))}
+    found = dict.fromkeys(("umbracast", "open3d-cpu", "trimesh", "embreex", "rtree", "numpy"))
+    for name in found:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found | {"threads": len(os.sched_getaffinity(0))}

@@ -1,0 +1,34 @@
+"""``python/bench/beside.py``: that its table says what was asked, how well it was answered, and what is not installed."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BESIDE = Path(__file__).parents[1] / "bench" / "beside.py"
+NEEDS = {"Open3D": "open3d", "embreex": "embreex", "trimesh": "trimesh", "umbracast": "umbracast", "NumPy": "numpy"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+def test_every_way_has_its_row(tmp_path):
+    out = tmp_path / "beside.json"
+    words = ["--spheres", "60", "--rays", "3000", "--rounds", "1", "--repeat", "1", "--json", out]
+    done = subprocess.run([sys.executable, BESIDE, *words], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(out.read_text())
+    assert told["about"]["tried"] == {"60": 3000}, "every ray was tried against every sphere"
+    table = done.stdout.splitlines()
+    assert len(told["rows"]) == 10 == len(table) - 2
+    for row, line in zip(told["rows"], table[2:], strict=True):
+        assert line.startswith(f"| 60 | {row['way']} | ")
+        package = NEEDS[row["way"].replace(",", " ").split()[0]]
+        if importlib.util.find_spec(package) is None:
+            assert f"No module named '{package}'" in row["failed"] and row["failed"] in line
+        elif package in ("umbracast", "numpy"):
+            assert row["lost"] == row["invented"] == row["other_sphere"] == 0 and 1000 < row["hits"] < 2000, row
+            # Exact is half a step of float32 off; fast is what design promises of it.
+            assert row["error_worst"] < {"exact": 6.1e-8}.get(row["way"].split()[-1], 1e-4)
+            assert row["rays"] == 3000 and row["cast_cpu_s"] > 0 and row["peak_mib"] > 0
