@@ -133,10 +133,9 @@ umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query=
 PLAIN = """
 import sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq, umbracast
-spheres, rays, out, query, share, shares = sys.argv[1:]
-scene, writer, file = umbracast.Scene(np.load(spheres), device="cpu"), None, pq.ParquetFile(rays)
-begin, end = (file.num_row_groups * i // int(shares) for i in (int(share), int(share) + 1))
-for batch in file.iter_batches(1 << 20, row_groups=range(begin, end)):
+spheres, rays, out, query = sys.argv[1:]
+scene, writer = umbracast.Scene(np.load(spheres), device="cpu"), None
+for batch in pq.ParquetFile(rays).iter_batches(1 << 20):
     found = getattr(scene, query)(batch)
     miss = found.id == umbracast.NO_SPHERE
     written = pa.table({name: pa.array(values, mask=miss) for name, values in found._asdict().items()})
@@ -146,39 +145,35 @@ writer.close()
 """
 
 
-def plain(tmp_path, given, query, shares):
-    """CPU seconds of so many processes at once that do without Ray what it does, each a share of the rays."""
+def plain(given, out, query):
+    """CPU seconds of one process that does without Ray what it does."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-c", PLAIN, *given]
-    works = [
-        subprocess.Popen([*command, tmp_path / f"{share} of {shares}.parquet", query, str(share), str(shares)])
-        for share in range(shares)
-    ]
-    assert [work.wait() for work in works] == [0] * shares
+    subprocess.run([sys.executable, "-c", PLAIN, *given, out, query], check=True)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     return end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
 
 
 @full
-# Two processes on two cores take up to 1.4 times one's CPU time for the same rays, with Ray or without: what Ray adds is told beside two.
-@pytest.mark.parametrize(
-    ("count", "query", "balls", "size", "most"),
-    [(10**7, "approach", 10**5, 0.2, 1.15), (10**8, "closest", 10**6, 0.02, 1.15)],
-)
-def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, balls, size, most):
-    np.save(tmp_path / "spheres.npy", cloud(balls) * np.float32([1, 1, 1, size]))
+@pytest.mark.parametrize(("count", "query", "size"), [(10**7, "approach", 6), (10**8, "closest", 3)])
+def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, size):
+    # A scene of which two copies fit into a cache of 32 MB: both nodes are on one machine here, and what they do to each other's
+    # caches is not Ray's. And work for minutes: Ray itself takes up to 20 CPU seconds.
+    np.save(tmp_path / "spheres.npy", cloud(20_000) * np.float32([1, 1, 1, size]))
     with pq.ParquetWriter(tmp_path / "rays.parquet", table(beams(2)).schema.remove(9), compression="none") as writer:
         for first in range(0, count, 10**6):
             writer.write_table(table(beams(10**6, first), first).drop_columns(["name"]), row_group_size=250_000)
     given = [tmp_path / "spheres.npy", tmp_path / "rays.parquet"]
-    one, two = (plain(tmp_path, given, query, shares) for shares in (1, 2))
+    # Before and after: a machine that others use, too, grows faster or slower meanwhile.
+    before = plain(given, tmp_path / "one.parquet", query)
     command = [sys.executable, "-m", "umbracast.ray_data", *given, tmp_path / "out", "--query", query]
     work = subprocess.Popen([*command, "--address", cluster.address])
     many = cpu_seconds(work)
     assert work.returncode == 0
-    told = f"{count:,} rays: {one:.1f} CPU s in one process, {two:.1f} in two at once, {many:.1f} on the cluster"
-    print(f"{told}: {many / one:.2f}, {many / two:.2f}")
-    expected = pq.read_table(tmp_path / "0 of 1.parquet")
+    after = plain(given, tmp_path / "one.parquet", query)
+    ratio = 2 * many / (before + after)
+    told = f"{count:,} rays: {before:.1f} and {after:.1f} CPU s in one process, {many:.1f} on the cluster"
+    print(f"{told}: {ratio:.2f}")
+    expected = pq.read_table(tmp_path / "one.parquet")
     first = 0
     for path in sorted((tmp_path / "out").glob("*.parquet")):
         found = pq.read_table(path)
@@ -187,7 +182,7 @@ def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, 
             assert found[name].combine_chunks().equals(expected[name].slice(first, len(found)).combine_chunks())
         first += len(found)
     assert first == count
-    assert many < most * two
+    assert ratio < 1.15
 
 
 def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
