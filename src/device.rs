@@ -361,8 +361,8 @@ fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
          mesa-vulkan-drivers"
             .to_owned()
     } else {
-        let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i} {}", info.name)).collect();
-        format!("there are {}, and {} cpu", names.join(", "), infos.len())
+        let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i}: {}", info.name)).collect();
+        format!("those here are {}, {}: cpu", names.join(", "), infos.len())
     };
     Error::NoDevice { asked: asked.into(), seen }
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import ray
 from numpy.typing import ArrayLike
 from ray.data import Dataset
 
