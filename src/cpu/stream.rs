@@ -236,7 +236,7 @@ fn enter_boxes<L: Lanes>(
 
 #[inline(always)]
 fn meet_leaf<L: Lanes>(leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
-    meet_resting::<L>(leaf, &leaf.reach, rays, fars, list, met)
+    meet_swept_leaf::<L>(leaf, &leaf.reach, rays, fars, list, met)
 }
 
 #[inline(always)]
@@ -248,7 +248,9 @@ fn meet_swept_leaf<L: Lanes>(
     list: &[u32],
     met: &mut [Met],
 ) -> usize {
-    meet_resting::<L>(leaf, inner, rays, fars, list, met)
+    let columns = [&leaf.x, &leaf.y, &leaf.z, &leaf.reach, inner];
+    let spheres = |_: &StreamRay, i: usize| columns.map(|column| L::Narrow::load(&column[i..]));
+    meet_spheres::<L>(spheres, rays, fars, list, met)
 }
 
 #[inline(always)]
@@ -259,20 +261,6 @@ fn meet_moved_leaf<L: Lanes>(ways: &Ways, rays: &[StreamRay], fars: &[f32], list
         let at = |k: usize| load(&ways.velocity[k], i).mul_add(moment, load(&ways.center[k], i));
         [at(0), at(1), at(2), load(&ways.reach, i), load(&ways.inner, i)]
     };
-    meet_spheres::<L>(spheres, rays, fars, list, met)
-}
-
-#[inline(always)]
-fn meet_resting<L: Lanes>(
-    leaf: &Leaf,
-    inner: &[f32; WIDTH],
-    rays: &[StreamRay],
-    fars: &[f32],
-    list: &[u32],
-    met: &mut [Met],
-) -> usize {
-    let columns = [&leaf.x, &leaf.y, &leaf.z, &leaf.reach, inner];
-    let spheres = |_: &StreamRay, i: usize| columns.map(|column| L::Narrow::load(&column[i..]));
     meet_spheres::<L>(spheres, rays, fars, list, met)
 }
 
