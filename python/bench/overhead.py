@@ -21,26 +21,27 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
+import beside
 import numpy as np
 
-CAST = """
-import json, statistics, sys, time
-import numpy as np, umbracast
-spheres, rays, repeat = sys.argv[1:]
-scene, rays = umbracast.Scene(np.load(spheres), device="cpu"), np.load(rays)
-out = umbracast.Hits(np.ones(len(rays), np.float32), np.ones(len(rays), np.uint32))
-def peak():
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1024
-scene.closest(rays[:1000], out=umbracast.Hits(out.t[:1000], out.id[:1000]))
-open("/proc/self/clear_refs", "w").write("5")
-before, times = peak(), []
-for _ in range(1 + int(repeat)):
-    begin = time.process_time()
-    scene.closest(rays, out=out)
-    times.append(time.process_time() - begin)
-print(json.dumps({"cpu_seconds": statistics.median(times[1:]), "hits": int(out.hit.sum()), "mib": peak() - before}))
-"""
+
+def process(spheres, rays, repeat):
+    """What runs in a process of its own, and prints its figures."""
+    import umbracast
+
+    scene, rays = umbracast.Scene(np.load(spheres), device="cpu"), np.load(rays)
+    out = umbracast.Hits(np.ones(len(rays), np.float32), np.ones(len(rays), np.uint32))
+    scene.closest(rays[:1000], out=umbracast.Hits(out.t[:1000], out.id[:1000]))
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before, times = beside.status("VmHWM"), []
+    for _ in range(1 + repeat):
+        begin = time.process_time()
+        scene.closest(rays, out=out)
+        times.append(time.process_time() - begin)
+    mib = beside.status("VmHWM") - before
+    print(json.dumps({"cpu_seconds": statistics.median(times[1:]), "hits": int(out.hit.sum()), "mib": mib}))
 
 
 def made(folder, spheres, rays):
@@ -74,7 +75,7 @@ def main():
         files = list(made(folder, asked.spheres, asked.rays))
         bench = [asked.umbracast, "bench", "scenes", *files, "--device", "cpu", "--queries", "closest", "--json"]
         for _ in range(asked.rounds):
-            told = said([sys.executable, "-c", CAST, *files, str(asked.repeat)])
+            told = said([sys.executable, __file__, "--process", *files, str(asked.repeat)])
             (other,) = said([*bench, "--repeat", str(asked.repeat)])["scenes"][0]["batches"]
             if told["hits"] != other["hits"]:
                 sys.exit(f"{told['hits']} hits from Python, {other['hits']} from Rust")
@@ -85,4 +86,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--process"]:
+        balls, lines, times = sys.argv[2:]
+        process(balls, lines, int(times))
+    else:
+        main()
