@@ -156,8 +156,8 @@ def plain(given, out, query):
 @full
 @pytest.mark.parametrize(("count", "query", "size"), [(10**7, "approach", 6), (10**8, "closest", 3)])
 def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, size):
-    # A scene of which two copies fit into a cache of 32 MB: both nodes are on one machine here, and what they do to each other's
-    # caches is not Ray's. And work for minutes: Ray itself takes up to 20 CPU seconds.
+    # A scene of which two copies fit into a cache of 32 MB, for both nodes are on one machine here, and work for minutes: Ray itself takes
+    # up to 20 CPU seconds. Among 10⁵ spheres, and with less to do, it takes more than this allows: see RAY.md.
     np.save(tmp_path / "spheres.npy", cloud(20_000) * np.float32([1, 1, 1, size]))
     with pq.ParquetWriter(tmp_path / "rays.parquet", table(beams(2)).schema.remove(9), compression="none") as writer:
         for first in range(0, count, 10**6):
