@@ -7,10 +7,11 @@ use rayon::prelude::*;
 
 use crate::answer::Hits;
 use crate::batch::Rays;
-use crate::cpu::Level;
+use crate::cpu::{Level, SWEEP_ONLY};
 use crate::device::{Device, Engine};
 use crate::error::Result;
 use crate::gpu::GpuDevice;
+use crate::gpu::spheres::TREE_FROM_CHOSEN;
 use crate::query::Query;
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::Scene;
@@ -29,8 +30,12 @@ pub fn naive(scene: &Scene, rays: &[Ray], query: &Query) -> Result<Option<Hits>>
 /// # Errors
 /// As a query with these rays.
 pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Vec<Ray>, u64)>> {
+    made_of(device, rays.into())
+}
+
+fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
     let Engine::Gpu(gpu) = &device.engine else { return Ok(None) };
-    pollster::block_on(crate::gpu::emit::made(gpu, rays.into().source)).map(Some)
+    pollster::block_on(crate::gpu::emit::made(gpu, rays.source)).map(Some)
 }
 
 /// Two ways to read what a GPU wrote.
@@ -72,20 +77,48 @@ pub fn levels() -> Vec<&'static str> {
     Level::all().into_iter().map(Level::word).collect()
 }
 
-/// Makes scenes created from now on use one of [`levels`], the quickest with `None`. Answers do not depend on it.
-pub fn use_level(word: Option<&str>) {
-    Level::choose(Level::all().into_iter().find(|level| word == Some(level.word())));
+/// A choice for the scenes that this thread creates. It ends when this is dropped. Answers do not depend on it.
+#[must_use = "the choice ends when this is dropped"]
+pub struct Choice {
+    level: Option<Level>,
+    sweep_only: bool,
+    tree_from: usize,
 }
 
-/// Whether scenes created from now on have a tree, or test every sphere. Answers do not depend on it.
-pub fn use_tree(yes: bool) {
-    crate::cpu::sweep_only(!yes);
-    tree_from(if yes { 0 } else { usize::MAX });
+impl Choice {
+    fn current() -> Self {
+        Self { level: Level::CHOSEN.get(), sweep_only: SWEEP_ONLY.get(), tree_from: TREE_FROM_CHOSEN.get() }
+    }
 }
 
-/// Lets scenes created from now on on a GPU have a tree from so many spheres on; 0: from as many as measured.
-pub fn tree_from(spheres: usize) {
-    crate::gpu::spheres::choose_tree_from(spheres);
+impl Drop for Choice {
+    fn drop(&mut self) {
+        Level::CHOSEN.set(self.level);
+        SWEEP_ONLY.set(self.sweep_only);
+        TREE_FROM_CHOSEN.set(self.tree_from);
+    }
+}
+
+/// Uses one of the instruction sets of [`levels`].
+pub fn use_level(word: &str) -> Choice {
+    let before = Choice::current();
+    Level::CHOSEN.set(Level::all().into_iter().find(|level| word == level.word()));
+    before
+}
+
+/// Gives scenes a tree, or none: then every ray is tested against every sphere.
+pub fn use_tree(yes: bool) -> Choice {
+    let before = Choice::current();
+    SWEEP_ONLY.set(!yes);
+    TREE_FROM_CHOSEN.set(if yes { 0 } else { usize::MAX });
+    before
+}
+
+/// Gives scenes on a GPU a tree from this number of spheres on; 0 means from the measured number on.
+pub fn tree_from(spheres: usize) -> Choice {
+    let before = Choice::current();
+    TREE_FROM_CHOSEN.set(spheres);
+    before
 }
 
 /// The closest sphere of each ray, as a good programmer would write it without a thought of SIMD: the solve of Ray Tracing

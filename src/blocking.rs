@@ -82,7 +82,7 @@ pub fn rebuild(scene: &mut Scene) -> Result<()> {
 /// # Errors
 /// As there.
 pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Hits> {
-    pollster::block_on(scene.answer(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.hits(rays.into(), query, Caller::Waits))
 }
 
 /// [`Scene::closest_into`].
@@ -90,7 +90,7 @@ pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> R
 /// # Errors
 /// As there.
 pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
-    pollster::block_on(scene.cast(rays.into(), query, hits, Caller::Waits))
+    pollster::block_on(scene.hits_into(rays.into(), query, hits, Caller::Waits))
 }
 
 /// [`Scene::interval`].
@@ -98,7 +98,7 @@ pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hi
 /// # Errors
 /// As there.
 pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Interval>> {
-    pollster::block_on(scene.answer(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.intervals(rays.into(), query, Caller::Waits))
 }
 
 /// [`Scene::approach`].
@@ -106,7 +106,7 @@ pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// # Errors
 /// As there.
 pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Approach>> {
-    pollster::block_on(scene.answer(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.approaches(rays.into(), query, Caller::Waits))
 }
 
 /// [`Scene::occluded`].

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::answer::Answer;
 use crate::batch::{Points, Rays};
+use crate::boxed::Boxed;
 use crate::emit::here;
 use crate::error::Result;
 use crate::memory::room;
@@ -23,8 +24,18 @@ impl Scene {
         self.holders(points.into(), query, Caller::Polls).await
     }
 
-    /// Holders of points. Who the first is, is asked for those alone that there are any of.
-    pub(crate) async fn holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
+    /// [`contains`](Self::contains).
+    pub(crate) fn holders<'a>(
+        &'a self,
+        points: Points<'a>,
+        query: &'a Query,
+        caller: Caller,
+    ) -> Boxed<'a, Answer<Holders>> {
+        Box::pin(self.find_holders(points, query, caller))
+    }
+
+    /// Counts the spheres around each point, then finds the lowest id for those points that have any.
+    async fn find_holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
         let start = Instant::now();
         let query =
             Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, ..*query };
@@ -44,7 +55,7 @@ impl Scene {
             let mut hits = room(held.len())?;
             hits.resize(held.len(), Hit::MISS);
             let rays = Rays { extras: extras.lend(), ..here(&held).into() };
-            self.cast(rays, &query, &mut hits, caller).await?;
+            self.hits_into(rays, &query, &mut hits, caller).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);
             found.zip(hits).for_each(|(found, hit)| found.id = hit.id);
         }

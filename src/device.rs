@@ -37,15 +37,17 @@ pub struct Limits {
     pub binding: u64,
     /// Bytes that a scene and a query may take, here and on the device, beyond the caller's own.
     pub memory: u64,
-    /// How long to wait for a GPU at a time. A submission is sized to take a tenth of a second; what other queries have
-    /// queued before it counts too.
-    pub patience: Duration,
+    /// How long to wait for one submission of a query to a GPU before the query fails with [`Error::TimedOut`]. `None` means five
+    /// minutes for hardware, which may hang, and no limit for software adapters, which are only slow. A submission is sized to
+    /// take a tenth of a second; on a busy machine, and at the first use of a kernel, it takes longer. Opening a device and
+    /// uploading spheres always wait as `None` says.
+    pub patience: Option<Duration>,
 }
 
 impl Default for Limits {
-    /// A minute's patience, and else none but the device's own.
+    /// No limits but the device's own.
     fn default() -> Self {
-        Self { rays: u64::MAX, binding: u64::MAX, memory: u64::MAX, patience: Duration::from_secs(60) }
+        Self { rays: u64::MAX, binding: u64::MAX, memory: u64::MAX, patience: None }
     }
 }
 

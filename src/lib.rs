@@ -72,6 +72,7 @@ mod batch;
 #[doc(hidden)]
 pub mod bench;
 pub mod blocking;
+mod boxed;
 mod builder;
 mod bullets;
 mod contains;
@@ -89,11 +90,14 @@ pub mod files;
 mod foot;
 mod gpu;
 mod held;
+#[cfg(test)]
+#[path = "../tests/support/intensity.rs"]
+mod intensity;
 mod lbvh;
 mod lists;
 pub mod memory;
 #[cfg(test)]
-#[path = "../tests/common/numbers.rs"]
+#[path = "../tests/support/numbers.rs"]
 mod numbers;
 mod query;
 mod records;

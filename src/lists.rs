@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::answer::{Answer, Lists, Report};
 use crate::batch::Rays;
+use crate::boxed::Boxed;
 use crate::cpu::lists::join;
 use crate::cpu::pool::Pool;
 use crate::cpu::{Batch, Tally, on_cores};
@@ -43,8 +44,17 @@ impl Scene {
         self.list(rays.into(), at_least_one(k)?, query, Caller::Polls).await
     }
 
-    /// Numbers of spheres for rays.
-    pub(crate) async fn counted(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<u32>> {
+    /// [`count`](Self::count).
+    pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Answer<u32>> {
+        Box::pin(self.cast_counts(rays, query, caller))
+    }
+
+    /// [`all`](Self::all) and [`nearest`](Self::nearest): lists for rays, each at most `most` long.
+    pub(crate) fn list<'a>(&'a self, rays: Rays<'a>, most: u32, query: &'a Query, caller: Caller) -> Boxed<'a, Lists> {
+        Box::pin(self.cast_lists(rays, most, query, caller))
+    }
+
+    async fn cast_counts(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<u32>> {
         let start = Instant::now();
         let batch = self.batch(&rays, query)?;
         let mut records = room(rays.len())?;
@@ -59,8 +69,7 @@ impl Scene {
         Ok(Answer { report: Report::new(records.len(), tally, start), records })
     }
 
-    /// Lists for rays, each at most `most` long.
-    pub(crate) async fn list(&self, rays: Rays<'_>, most: u32, query: &Query, caller: Caller) -> Result<Lists> {
+    async fn cast_lists(&self, rays: Rays<'_>, most: u32, query: &Query, caller: Caller) -> Result<Lists> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;

@@ -7,6 +7,7 @@ use glam::Vec3;
 
 use crate::answer::{Answer, Bits, Hits, Report};
 use crate::batch::{Rays, Spheres};
+use crate::boxed::Boxed;
 use crate::builder::Builder;
 use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores};
 use crate::device::{Device, Engine};
@@ -78,12 +79,16 @@ pub(crate) enum Caller {
 }
 
 impl Scene {
-    pub(crate) async fn new(
-        device: &Device,
-        given: Spheres<'_>,
+    pub(crate) fn new<'a>(
+        device: &'a Device,
+        given: Spheres<'a>,
         pairwise: bool,
-        options: &SceneOptions,
-    ) -> Result<Self> {
+        options: &'a SceneOptions,
+    ) -> Boxed<'a, Self> {
+        Box::pin(Self::build(device, given, pairwise, options))
+    }
+
+    async fn build(device: &Device, given: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
         let SceneOptions { builder, time_range: span } = *options;
         check_span(span)?;
         let spheres = given.records;
@@ -156,7 +161,7 @@ impl Scene {
     /// [`Error::BadRecord`] for a ray that cannot be used, [`Error::NoPrecision`], [`Error::Cancelled`], and what the device
     /// can suffer.
     pub async fn closest(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Hits> {
-        self.answer(rays.into(), query, Caller::Polls).await
+        self.hits(rays.into(), query, Caller::Polls).await
     }
 
     /// [`closest`](Self::closest) into the caller's memory, which is undefined after an error.
@@ -164,7 +169,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::LengthsDiffer`] unless `hits` has one record a ray.
     pub async fn closest_into(&self, rays: impl Into<Rays<'_>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
-        self.cast(rays.into(), query, hits, Caller::Polls).await
+        self.hits_into(rays.into(), query, hits, Caller::Polls).await
     }
 
     /// For each ray both roots of its closest sphere, never clipped to the ray's ends.
@@ -172,7 +177,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest).
     pub async fn interval(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Interval>> {
-        self.answer(rays.into(), query, Caller::Polls).await
+        self.intervals(rays.into(), query, Caller::Polls).await
     }
 
     /// For each ray where it passes nearest to a surface, within its ends: the least clearance, then the least `t`, then the
@@ -181,7 +186,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest).
     pub async fn approach(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Approach>> {
-        self.answer(rays.into(), query, Caller::Polls).await
+        self.approaches(rays.into(), query, Caller::Polls).await
     }
 
     /// For each ray whether it meets any sphere.
@@ -200,8 +205,49 @@ impl Scene {
         self.counted(rays.into(), query, Caller::Polls).await
     }
 
+    /// [`closest`](Self::closest).
+    pub(crate) fn hits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Hits> {
+        Box::pin(self.answer(rays, query, caller))
+    }
+
+    /// [`closest_into`](Self::closest_into).
+    pub(crate) fn hits_into<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        query: &'a Query,
+        hits: &'a mut [Hit],
+        caller: Caller,
+    ) -> Boxed<'a, Report> {
+        Box::pin(self.cast(rays, query, hits, caller))
+    }
+
+    /// [`interval`](Self::interval).
+    pub(crate) fn intervals<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        query: &'a Query,
+        caller: Caller,
+    ) -> Boxed<'a, Answer<Interval>> {
+        Box::pin(self.answer(rays, query, caller))
+    }
+
+    /// [`approach`](Self::approach).
+    pub(crate) fn approaches<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        query: &'a Query,
+        caller: Caller,
+    ) -> Boxed<'a, Answer<Approach>> {
+        Box::pin(self.answer(rays, query, caller))
+    }
+
+    /// [`occluded`](Self::occluded).
+    pub(crate) fn bits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Bits> {
+        Box::pin(self.cast_bits(rays, query, caller))
+    }
+
     /// Records for rays, in new memory.
-    pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
+    async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
         let mut records = room(rays.len())?;
         records.resize(rays.len(), T::MISS);
         let report = self.cast(rays, query, &mut records, caller).await?;
@@ -209,13 +255,7 @@ impl Scene {
     }
 
     /// Records for rays, in the caller's memory.
-    pub(crate) async fn cast<T: GpuQuery>(
-        &self,
-        rays: Rays<'_>,
-        query: &Query,
-        out: &mut [T],
-        caller: Caller,
-    ) -> Result<Report> {
+    async fn cast<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, out: &mut [T], caller: Caller) -> Result<Report> {
         let start = Instant::now();
         same_length("rays", rays.len(), "results", out.len())?;
         if T::NEARS {
@@ -241,7 +281,7 @@ impl Scene {
     }
 
     /// Bits for rays.
-    pub(crate) async fn bits(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Bits> {
+    async fn cast_bits(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Bits> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::batch::Spheres;
+use crate::boxed::Boxed;
 use crate::cpu::CpuScene;
 use crate::device::Engine;
 use crate::error::Result;
@@ -38,7 +39,15 @@ impl Scene {
     /// [`LengthsDiffer`](crate::Error::LengthsDiffer), [`BadRecord`](crate::Error::BadRecord) and what the device can suffer. After
     /// an error the scene is what it was.
     pub async fn update(&mut self, spheres: impl Into<Spheres<'_>>) -> Result<Update> {
-        let given = spheres.into();
+        self.replace(spheres.into()).await
+    }
+
+    /// [`update`](Self::update).
+    fn replace<'a>(&'a mut self, given: Spheres<'a>) -> Boxed<'a, Update> {
+        Box::pin(self.replace_spheres(given))
+    }
+
+    async fn replace_spheres(&mut self, given: Spheres<'_>) -> Result<Update> {
         let spheres = given.records;
         same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
         let given = Given::new(&given, self.host.columns.clone(), self.options.time_range, &self.watch)?;

@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # Makes everything pass from a bare Debian or Ubuntu machine with Rust on it.
 #   tests/run.sh                everything: installs a software Vulkan driver where there is no adapter, and venv for Python
-#   tests/run.sh core           stops after Rust: no Python, no lints, no documentation, no commands of the README
-#   tests/run.sh --full         adds the long checks: a hundred times as many random cases, 10⁸ rays, archives above 4 GiB
+#   tests/run.sh core           stops after Rust: no Python, no lints, no documentation
+#   tests/run.sh --full         the long run: a hundred times as many random cases, 10⁸ rays, archives above 4 GiB
 #   tests/run.sh --no-install   installs nothing, and says what it would
+# UMBRACAST_INTENSITY scales every random test; 1 is the default, and --full sets it to 100.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-core= full= install=1
+core= install=1
 for argument in "$@"; do
   case $argument in
     core) core=1 ;;
-    --full) full=1 ;;
+    --full) export UMBRACAST_INTENSITY=100 ;;
     --no-install) install= ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "tests/run.sh: '$argument' is not core, --full or --no-install" >&2; exit 2 ;;
   esac
 done
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 
 get() { # WHY PACKAGE...: installs Debian's packages, or says what it would
@@ -46,8 +47,36 @@ if [ -f "$swiftshader" ] && [ -z "${VK_DRIVER_FILES:-}" ]; then
   export VK_ADD_DRIVER_FILES=${VK_ADD_DRIVER_FILES:-$swiftshader}
 fi
 
+work=$(mktemp -d)
+pip= pytest= lints= units=
+trap 'kill $pip $pytest $lints $units 2>/dev/null || true; rm -rf "$work"' EXIT
+log=$work/rust.log
+# UMBRACAST_INTENSITY alone decides how many cases there are.
+unset PROPTEST_CASES
+export MESA_SHADER_CACHE_DIR=$work/shaders
+# Mesa's desktop layer complains on stderr, twice an adapter, where there is no desktop.
+[ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
+
+if [ -z "$core" ]; then
+  python3 -c 'import ensurepip, venv' 2>/dev/null || get "no Python with venv" python3 python3-venv
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "the Python tests need Python 3.11 or newer (the package 3.10)"
+  rm -rf target/python target/wheels
+  python3 -m venv target/python
+  # Downloads while the compiler works.
+  target/python/bin/pip install -q -r python/tests/requirements.txt >"$work/pip.log" 2>&1 &
+  pip=$!
+fi
+
 say "building"
-cargo build --release --locked
+cargo test --release --locked --features parquet --no-run
+
+if [ -z "$core" ]; then
+  say "building the Python package"
+  # In the same folder with the same profile: wgpu is not compiled again.
+  target/python/bin/pip wheel -q --no-deps -w target/wheels ./python
+  wait "$pip" || { cat "$work/pip.log"; fail "the Python test dependencies could not be installed"; }
+  target/python/bin/pip install -q target/wheels/umbracast-*.whl
+fi
 
 say "looking for an adapter"
 has_adapter() { ./target/release/umbracast devices --json | grep -q '"backend":"\(Vulkan\|Metal\|Dx12\)"'; }
@@ -55,54 +84,105 @@ if ! has_adapter; then
   get "no GPU adapter" mesa-vulkan-drivers libvulkan1
   has_adapter || fail "no GPU adapter even with mesa-vulkan-drivers: see umbracast devices --report"
 fi
-./target/release/umbracast devices
+MESA_SHADER_CACHE_DISABLE=true ./target/release/umbracast devices >"$work/devices"
+cat "$work/devices"
+# Each kernel is compiled once, whichever process needs it first. The folder is named after what the adapters report and after the
+# processor: a kernel that was compiled for another vector width would be wrong here.
+unset MESA_SHADER_CACHE_DISABLE
+MESA_SHADER_CACHE_DIR=$PWD/target/shaders/$(cat "$work/devices" <(grep -m 1 '^flags' /proc/cpuinfo || uname -mp) | cksum | tr -d ' ')
+export MESA_SHADER_CACHE_DIR
+mkdir -p "$MESA_SHADER_CACHE_DIR"
 
-say "tests"
-# A cached kernel may have been compiled for another vector width than the one now reported.
-export MESA_SHADER_CACHE_DISABLE=true
-# Mesa's desktop layer complains on stderr, twice an adapter, where there is no desktop.
-[ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
 # A bare container may lack them; nothing else can show what a terminal shows.
 if [ "$(uname -s)" = Linux ] && ! grep -qs ' devpts ' /proc/self/mounts; then
   say "NOT TESTED: the progress bar, for want of pseudo-terminals (mount -t devpts devpts /dev/pts)"
   export UMBRACAST_NO_TERMINAL=1
 fi
-if [ -n "$full" ]; then
-  export UMBRACAST_FULL=1 PROPTEST_CASES=${PROPTEST_CASES:-50000}
-fi
-cargo test --release --locked --features parquet
-say "tests of what a build without Parquet says"
-cargo test --release --locked --test parquet
 
-if [ -n "$core" ]; then exit 0; fi
+rust_tests() { cargo test --release --locked --features parquet "$@"; }
 
-say "the Python package"
-python3 -c 'import ensurepip, venv' 2>/dev/null || get "no Python with venv" python3 python3-venv
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "the Python tests need Python 3.11 or newer (the package 3.10)"
-rm -rf target/python target/wheels
-python3 -m venv target/python
-target/python/bin/pip wheel -q --no-deps -w target/wheels ./python
-target/python/bin/pip install -q -r python/tests/requirements.txt target/wheels/umbracast-*.whl
-# The package that was installed is tested, not the folder.
-target/python/bin/pytest -c python/pyproject.toml python/tests
+rerun_hidden() { # after a crash, runs each test that has no result in a process of its own
+  say "a test program crashed: running the tests it hid one by one"
+  rust_tests --test integration -- --list 2>/dev/null | sed -n 's/: test$//p' | sort >"$work/all"
+  sed -n 's/^test \(.*\) \.\.\. \(ok\|FAILED\|ignored\).*/\1/p' "$log" | sort >"$work/done"
+  for name in $(comm -23 "$work/all" "$work/done"); do
+    rust_tests --test integration -- --exact "$name" >"$work/one" 2>&1 || true
+    grep "^test $name \.\.\. " "$work/one" || { cat "$work/one"; echo "test $name ... FAILED"; }
+  done | tee -a "$log"
+}
 
 component() { # NAME COMMAND: a toolchain part that a minimal Rust lacks
   cargo "$2" --version >/dev/null 2>&1 && return
   [ -n "$install" ] && command -v rustup >/dev/null && rustup component add "$1" && return
   fail "cargo $2 is missing: rustup component add $1"
 }
-say "format"
-component rustfmt fmt
-cargo fmt --all --check
-say "lints"
-component clippy clippy
-cargo clippy --release --locked --all-targets --features parquet -- -D warnings
-cargo clippy --release --locked --all-targets -- -D warnings
-say "the library without the command line"
-cargo clippy --release --locked --no-default-features --lib --tests -- -D warnings
-say "the Python package's Rust"
-cargo clippy --release --locked -p umbracast-python -- -D warnings
-say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps --features parquet
 
-say "all passed"
+lints() {
+  bad=
+  step() { # WHAT COMMAND...
+    printf '\n== %s\n' "$1"
+    shift
+    nice -n 5 "$@" || bad=1
+  }
+  step "format" cargo fmt --all --check
+  step "lints" cargo clippy --release --locked --workspace --all-targets --all-features -- -D warnings
+  step "lints of the library alone" cargo clippy --release --locked --lib --no-default-features -- -D warnings
+  step "the default features" cargo check --release --locked
+  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps --features parquet
+  [ -z "$bad" ]
+}
+
+failed=
+if [ -z "$core" ]; then
+  component rustfmt fmt
+  component clippy clippy
+  # The package that was installed is tested, not the folder. These tests mostly wait for Ray's processes, so the others run next
+  # to them.
+  say "tests of the Python package, in the background"
+  target/python/bin/pytest -c python/pyproject.toml python/tests >"$work/pytest.log" 2>&1 &
+  pytest=$!
+  # What the tests leave of the cores.
+  say "format, lints and documentation, in the background"
+  lints >"$work/lints.log" 2>&1 &
+  lints=$!
+fi
+say "tests"
+# Unit tests run next to the integration tests.
+rust_tests --no-fail-fast --lib --bins >"$work/units.log" 2>&1 &
+units=$!
+rust_tests --test integration 2>&1 | tee "$log" || failed=1
+if grep -q '(signal: ' "$log"; then rerun_hidden; fi
+wait "$units" || failed=1
+say "unit tests"
+tee -a "$log" <"$work/units.log"
+say "examples in the documentation"
+rust_tests --doc 2>&1 | tee -a "$log" || failed=1
+
+summary() { # says how many tests there were, Python's included
+  passed=$(grep -cE '^test .* \.\.\. ok$' "$log" || true)
+  broken=$(grep -cE '^test .* \.\.\. FAILED$' "$log" || true)
+  if [ -z "$core" ]; then
+    count() { tail -n 1 "$work/pytest.log" | grep -oE "[0-9]+ $1" | grep -oE '^[0-9]+' || echo 0; }
+    passed=$((passed + $(count passed)))
+    broken=$((broken + $(count failed) + $(count error)))
+  fi
+  printf '\n%d passed, %d failed\n' "$passed" "$broken"
+}
+
+if [ -n "$core" ]; then
+  summary
+  [ -z "$failed" ] || fail "there were failures, see above"
+  exit 0
+fi
+
+say "tests of the Python package"
+wait "$pytest" || failed=1
+cat "$work/pytest.log"
+
+say "format, lints, documentation"
+wait "$lints" || failed=1
+cat "$work/lints.log"
+
+say "done"
+summary
+[ -z "$failed" ] || fail "there were failures, see above"

@@ -48,8 +48,9 @@ impl Device {
             limits.memory = bytes;
         }
         if let Some(seconds) = patience_s {
-            limits.patience = Duration::try_from_secs_f64(seconds)
+            let patience = Duration::try_from_secs_f64(seconds)
                 .map_err(|error| PyValueError::new_err(format!("patience_s is {seconds}: {error}")))?;
+            limits.patience = Some(patience);
         }
         let mut options = DeviceOptions::default().at(precision(precision_word)?).within(limits);
         if let Some(choice) = choice {

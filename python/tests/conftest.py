@@ -1,8 +1,18 @@
 """Scenes and rays that many tests share."""
 
+import os
+
 import numpy as np
 import pytest
 import umbracast
+
+INTENSITY = float(os.environ.get("UMBRACAST_INTENSITY", "1"))
+"""Scales the number of random cases. Tests of minutes run from 100 on."""
+
+
+def scaled(count):
+    """A number of random cases, scaled by the intensity."""
+    return max(1, round(count * INTENSITY))
 
 
 def cloud(count, seed=0):

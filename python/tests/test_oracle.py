@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import umbracast
+from conftest import scaled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -34,7 +35,7 @@ def rays_of(draw):
     return rays
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=scaled(150))
 @given(spheres_of, rays_of(), st.sampled_from(["enter", "exit", "ignore"]))
 def test_queries_say_what_numpy_says(spheres, rays, inside):
     scene = umbracast.Scene(spheres, device="cpu")
@@ -69,7 +70,7 @@ def test_queries_say_what_numpy_says(spheres, rays, inside):
     np.testing.assert_allclose(interval.t_enter[some], enter[some, interval.id[some]], 1e-4, 1e-4)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=scaled(100))
 @given(spheres_of, arrays(np.float32, (8, 3), elements=numbers))
 def test_points_are_where_numpy_finds_them(spheres, points):
     holders = umbracast.Scene(spheres, device="cpu").contains(points)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import umbracast
 from clusters import COUNT, cpu_seconds, kill_a_worker, processes, same, table, two_nodes, until
-from conftest import beams, cloud
+from conftest import INTENSITY, beams, cloud
 from umbracast.ray_data.__main__ import main
 
 
@@ -58,7 +58,7 @@ def test_a_folder_is_one_set_of_rays(cluster, files, scene, many, tmp_path):
     assert none.column_names == ["ray", "t", "id"] and len(none) == told["hits"] == 0
 
 
-full = pytest.mark.skipif("UMBRACAST_FULL" not in os.environ, reason="minutes of CPU: with UMBRACAST_FULL alone")
+full = pytest.mark.skipif(INTENSITY < 100, reason="minutes of CPU: with UMBRACAST_INTENSITY=100")
 
 
 @pytest.mark.parametrize("count", [500_000, pytest.param(10**7, marks=full)])

@@ -39,7 +39,7 @@ class Device:
     ``choice`` is "auto" (the best real GPU that can promise ``precision``, else the CPU engine), "gpu" (the best adapter, software ones
     included), "cpu" (never loads a driver), a number from `devices`, or part of an adapter's name. None: what the environment
     variable UMBRACAST_DEVICE says, else "auto". ``memory`` is how many bytes a scene and a query may take, ``patience_s`` how
-    long to wait for a GPU at a time.
+    long one submission to a GPU may take (None: five minutes on hardware, unlimited on software adapters).
 
     Raises `NoDeviceError` with what there is, and `DeviceError` when a driver refuses.
     """

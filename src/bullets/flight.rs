@@ -8,6 +8,7 @@ use super::flying::{Field, Flying};
 use super::round::Answers;
 use super::{Bullet, check_bullet, check_radius};
 use crate::answer::Report;
+use crate::boxed::Boxed;
 use crate::cpu::on_cores;
 use crate::error::{Error, Result};
 use crate::memory::{check_memory, room};
@@ -189,8 +190,19 @@ impl Scene {
         self.fly(bullets.into(), most, query, Caller::Polls).await
     }
 
+    /// [`bullets`](Self::bullets).
+    pub(crate) fn fly<'a>(
+        &'a self,
+        bullets: Bullets<'a>,
+        most: u32,
+        query: &'a Query,
+        caller: Caller,
+    ) -> Boxed<'a, Flights> {
+        Box::pin(self.fly_in_rounds(bullets, most, query, caller))
+    }
+
     /// Flights, round by round: all that still fly go together.
-    pub(crate) async fn fly(&self, bullets: Bullets<'_>, most: u32, query: &Query, caller: Caller) -> Result<Flights> {
+    async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, caller: Caller) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
             return Err(Error::Usage("bullets are followed through 1 ricochet at least, not 0".into()));

@@ -66,7 +66,8 @@ impl Answers {
         let ignoring = Query { inside: Inside::Ignore, ..*query };
         let mut hits = room(rays.len())?;
         hits.resize(rays.len(), Hit::MISS);
-        let cast = scene.cast(brought(&rays, extras), if first { query } else { &ignoring }, &mut hits, caller).await?;
+        let cast =
+            scene.hits_into(brought(&rays, extras), if first { query } else { &ignoring }, &mut hits, caller).await?;
         report.judged += cast.judged;
         report.beyond += cast.beyond;
         let mut held: Vec<Hit> = Vec::new();
@@ -75,7 +76,7 @@ impl Answers {
             let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
             held = room(rays.len())?;
             held.resize(rays.len(), Hit::MISS);
-            scene.cast(brought(&starts, extras), &quick, &mut held, caller).await?;
+            scene.hits_into(brought(&starts, extras), &quick, &mut held, caller).await?;
         }
 
         let doubtful = |at: &usize| match held.get(*at) {

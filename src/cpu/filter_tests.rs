@@ -7,6 +7,7 @@ use crate::cpu::decide::{Met, decide};
 use crate::cpu::judge::judge_pair;
 use crate::cpu::solve;
 use crate::exact::{self, ExactRoots};
+use crate::intensity::scaled;
 use crate::query::{Inside, Query, Touch};
 
 /// A sphere in terms of the ray: where along it, how far aside in radii, how large, and how many steps the last digit is off.
@@ -173,7 +174,11 @@ fn near(x: f32, steps: i32) -> f32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: scaled(256) as u32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn what_is_dropped_is_missed((ray, spheres) in scene()) {

@@ -1,6 +1,6 @@
 //! How a scene's spheres are found: by a tree, or few of them by a sweep over blocks.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 
 use bytemuck::Zeroable;
 use glam::Vec3;
@@ -65,17 +65,14 @@ pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool)
     places(spheres).saturating_mul(place as u64)
 }
 
-/// Set by [`crate::bench::use_tree`].
-static SWEEP_ONLY: AtomicBool = AtomicBool::new(false);
-
-/// Lets scenes created from now on sweep over all spheres, however many; answers do not depend on it.
-pub(crate) fn sweep_only(yes: bool) {
-    SWEEP_ONLY.store(yes, Ordering::Relaxed);
+thread_local! {
+    /// Whether scenes that this thread creates have no tree, set by [`crate::bench::use_tree`].
+    pub(crate) static SWEEP_ONLY: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Index {
     pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
-        let few = spheres.len() <= FEW || SWEEP_ONLY.load(Ordering::Relaxed);
+        let few = spheres.len() <= FEW || SWEEP_ONLY.get();
         if few { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level, watch)?)) }
     }
 

@@ -1,6 +1,7 @@
 //! What the processor can do, found at run time, and the filter's kernels compiled for each answer.
 
-use std::sync::Mutex;
+use std::cell::Cell;
+use std::thread::LocalKey;
 
 use super::filter::{BLOCK, Block, Line};
 use super::lanes::Lanes;
@@ -40,8 +41,9 @@ macro_rules! dispatch {
     };
 }
 
-/// See [`Level::choose`].
-static CHOSEN: Mutex<Option<Level>> = Mutex::new(None);
+thread_local! {
+    static CHOSEN: Cell<Option<Level>> = const { Cell::new(None) };
+}
 
 /// The instructions the kernels use. A value proves that this processor has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,17 +86,12 @@ impl Level {
         levels
     }
 
-    /// The quickest, unless tests chose another.
-    pub(crate) fn best() -> Self {
-        let best = || Self::all()[0];
-        CHOSEN.lock().map_or_else(|_| best(), |chosen| chosen.unwrap_or_else(best))
-    }
+    /// What [`crate::bench::use_level`] chose for this thread.
+    pub(crate) const CHOSEN: &LocalKey<Cell<Option<Self>>> = &CHOSEN;
 
-    /// What [`best`](Self::best) says from now on.
-    pub(crate) fn choose(level: Option<Self>) {
-        if let Ok(mut chosen) = CHOSEN.lock() {
-            *chosen = level;
-        }
+    /// The quickest, unless this thread chose another.
+    pub(crate) fn best() -> Self {
+        CHOSEN.get().unwrap_or_else(|| Self::all()[0])
     }
 
     /// For [`dispatch`].

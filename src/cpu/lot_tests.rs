@@ -2,6 +2,7 @@
 
 use super::super::solve::{solve_fast, solve_standard};
 use super::*;
+use crate::intensity::scaled;
 
 /// Any bits that are a finite number, small and large ones more often than not.
 struct Numbers(u64);
@@ -35,7 +36,7 @@ fn bits(solved: &Solved) -> [u32; 8] {
 #[test]
 fn a_lot_is_solved_as_its_pairs_are() {
     let mut n = Numbers(3);
-    for round in 0..4000 {
+    for round in 0..scaled(4000) {
         let pairs: [(Ray, Sphere); LOT] = std::array::from_fn(|_| {
             let direction = n.vector();
             let direction = if direction == [0.0; 3] { [0.0, 0.0, 1.0] } else { direction };

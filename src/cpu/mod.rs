@@ -51,7 +51,7 @@ pub(crate) use every::key_of;
 pub(crate) use fetch::fetch;
 pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
-pub(crate) use index::{index_bytes, laid_bytes, sweep_only};
+pub(crate) use index::{SWEEP_ONLY, index_bytes, laid_bytes};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::Level;
 

@@ -100,6 +100,7 @@ fn root_between(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64, slope: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intensity::scaled;
 
     #[test]
     fn every_change_of_sign_is_found() {
@@ -109,7 +110,7 @@ mod tests {
             (word >> 11) as f64 * 2f64.powi(-52) - 1.0
         };
         let mut counts = [0; 5];
-        for _ in 0..2000 {
+        for _ in 0..scaled(2000) {
             let wave = Wave { constant: 1.5 * unit(), once: [unit(), unit()], twice: [unit(), unit()] };
             let at = |x: f64| {
                 wave.constant

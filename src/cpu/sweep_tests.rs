@@ -5,6 +5,7 @@ use crate::cpu::index::{Index, Planted};
 use crate::cpu::level::Level;
 use crate::cpu::{Against, Batch, CpuQuery, CpuScene, Found, Tally};
 use crate::emit::Source;
+use crate::intensity::scaled;
 use crate::numbers::Numbers;
 use crate::query::{Ends, Inside, Query};
 use crate::records::{Approach, Hit, Interval};
@@ -90,7 +91,7 @@ fn a_sweep_answers_what_looking_at_every_sphere_does() {
         [(0, 0.1), (1, 2.0), (5, 0.5), (64, 0.3), (65, 0.1), (700, 0.05), (300, 1.0)].iter().enumerate()
     {
         let n = &mut Numbers(seed as u64);
-        let (spheres, rays) = (spheres(*count, *radius, n), rays(300, n));
+        let (spheres, rays) = (spheres(*count, *radius, n), rays(scaled(300), n));
         for precision in Precision::ALL {
             for (inside, ends) in
                 [(Inside::Enter, Ends::Closed), (Inside::Exit, Ends::HalfOpen), (Inside::Ignore, Ends::Closed)]

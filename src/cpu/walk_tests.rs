@@ -5,13 +5,14 @@ use crate::cpu::index::Index;
 use crate::cpu::level::Level;
 use crate::cpu::{Batch, CpuQuery, CpuScene};
 use crate::emit::Source;
+use crate::intensity::scaled;
 use crate::numbers::Numbers;
 use crate::query::{Ends, Inside, Query, Touch};
 use crate::records::{Approach, Hit, Interval};
 use crate::tree::{WIDTH, places, tree_bytes};
 use crate::watch::Watch;
 
-#[path = "../../tests/common/nasty.rs"]
+#[path = "../../tests/support/nasty.rs"]
 mod nasty;
 
 use nasty::{SCENES, Scene, rays, spheres};
@@ -69,8 +70,8 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
 fn a_tree_answers_what_a_sweep_does() {
     for scene in &SCENES {
         // Integers are slow: few rays where everything ties.
-        compare(scene, 1500, 150, &[Precision::Fast, Precision::Standard]);
-        compare(scene, 150, 25, &[Precision::Exact]);
+        compare(scene, 1500, scaled(150), &[Precision::Fast, Precision::Standard]);
+        compare(scene, 150, scaled(25), &[Precision::Exact]);
     }
 }
 

@@ -26,6 +26,8 @@ mod csv;
 mod input;
 mod kinds;
 mod lists;
+#[cfg(test)]
+mod no_parquet_tests;
 mod npy;
 mod npz;
 mod observers;
@@ -131,10 +133,23 @@ fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// What is said of a `.parquet` file by a program that was built without.
-#[cfg(not(feature = "parquet"))]
-const NO_PARQUET: &str = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
-    reads and writes it; .npy and .csv hold the same columns";
+/// Refuses `.parquet` files in a build without Parquet.
+fn check_parquet(path: &Path) -> Result<()> {
+    if extension(path) != "parquet" || has_parquet() {
+        return Ok(());
+    }
+    let message = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
+        reads and writes it; .npy and .csv hold the same columns";
+    Err(bad_file(path, message))
+}
+
+fn has_parquet() -> bool {
+    #[cfg(test)]
+    if no_parquet_tests::WITHOUT_PARQUET.get() {
+        return false;
+    }
+    cfg!(feature = "parquet")
+}
 
 fn spoken(extension: &str) -> String {
     if extension.is_empty() { "a file without an extension".into() } else { format!("'.{extension}'") }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::answers::cannot_write;
 use super::whole::Whole;
-use super::{bad_file, extension, spoken};
+use super::{bad_file, check_parquet, extension, spoken};
 use crate::error::{Error, Result};
 
 /// Checks, before any work, that answers can be written to `path`: a known extension, an existing folder, nothing there
@@ -16,11 +16,7 @@ use crate::error::{Error, Result};
 /// [`Error::BadFile`] for what must be asked for otherwise, [`Error::Io`] for what the system does not allow.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     match extension(path).as_str() {
-        "npz" | "csv" => {}
-        #[cfg(feature = "parquet")]
-        "parquet" => {}
-        #[cfg(not(feature = "parquet"))]
-        "parquet" => return Err(bad_file(path, super::NO_PARQUET)),
+        "npz" | "csv" | "parquet" => check_parquet(path)?,
         other => {
             let found = spoken(other);
             return Err(bad_file(

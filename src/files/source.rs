@@ -11,7 +11,7 @@ use super::kinds::Kind;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::rows::Row;
-use super::{bad_file, cannot_read, extension, npy, raw, spoken};
+use super::{bad_file, cannot_read, check_parquet, extension, npy, raw, spoken};
 use crate::error::Result;
 
 /// A file that was opened and found to be what its name says.
@@ -49,6 +49,7 @@ impl Source {
         if !known {
             return Err(unsupported(&extension));
         }
+        check_parquet(path)?;
         let mut input = Input::open(path)?;
         let (length, progress) = (input.length(), input.progress());
         let body = match extension.as_str() {
@@ -56,8 +57,6 @@ impl Source {
             "csv" => Body::Text(csv::open(input, kind)?),
             #[cfg(feature = "parquet")]
             "parquet" => Body::Columns(parquet::open(input, kind)?),
-            #[cfg(not(feature = "parquet"))]
-            "parquet" => return Err(bad_file(path, super::NO_PARQUET)),
             "" if length.is_some() => return Err(unsupported("")),
             // A pipe often has no name to choose: no text begins with the first byte of an array.
             "" => match input.first().map_err(|e| cannot_read(path, &e))? {

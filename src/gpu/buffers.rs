@@ -47,7 +47,7 @@ impl GpuDevice {
     pub(crate) async fn upload<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<()> {
         self.write(buffer, data).await?;
         let uploaded = self.scoped(|| self.queue.submit([])).await?;
-        self.wait(uploaded, Duration::from_secs(60)).await
+        self.wait_within(uploaded, self.watchdog()).await
     }
 
     /// Binds buffers to a pipeline's group 0, by number.
@@ -90,17 +90,12 @@ impl GpuDevice {
         .await
     }
 
-    /// Copies the start of `from` through `staging` into `out`, waiting at most `limit` for all that was submitted.
-    pub(crate) async fn read<T: Pod>(
-        &self,
-        from: &wgpu::Buffer,
-        staging: &wgpu::Buffer,
-        out: &mut [T],
-        limit: Duration,
-    ) -> Result<()> {
+    /// Copies the start of `from` through `staging` into `out`, once all that was submitted is done.
+    pub(crate) async fn read<T: Pod>(&self, from: &wgpu::Buffer, staging: &wgpu::Buffer, out: &mut [T]) -> Result<()> {
         let bytes = (size_of_val(out) as u64).next_multiple_of(4);
         let target: &mut [u8] = bytemuck::cast_slice_mut(out);
-        self.read_in_place(from, staging, bytes, limit, |view| target.copy_from_slice(&view[..target.len()])).await
+        self.read_in_place(from, staging, bytes, self.patience(), |view| target.copy_from_slice(&view[..target.len()]))
+            .await
     }
 
     /// Copies the start of `from` to `staging` and shows it there.
@@ -109,7 +104,7 @@ impl GpuDevice {
         from: &wgpu::Buffer,
         staging: &wgpu::Buffer,
         bytes: u64,
-        limit: Duration,
+        limit: Option<Duration>,
         show: impl FnOnce(&[u8]) -> T,
     ) -> Result<T> {
         let (mapped, answer) = oneshot::channel();
@@ -125,7 +120,7 @@ impl GpuDevice {
                 submission
             })
             .await?;
-        self.wait(submission, limit).await?;
+        self.wait_within(submission, limit).await?;
         self.is_mapped(answer).await?;
         let shown = {
             let view = staging.get_mapped_range(0..bytes).map_err(|e| self.failed(e.to_string()))?;

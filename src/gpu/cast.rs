@@ -213,7 +213,7 @@ impl Plan<'_> {
             if queued.len() > AHEAD
                 && let Some((oldest, number)) = queued.pop_front()
             {
-                self.gpu.wait(oldest, self.gpu.limits().patience).await?;
+                self.gpu.wait(oldest).await?;
                 meter.done(number);
             }
         };
@@ -226,7 +226,7 @@ impl Plan<'_> {
         let Piece { slot, flight, start, count, bytes, bad, number } = piece;
         let batch = self.batch;
         let rays = batch.rays.part(start..start + count);
-        let view = slot.wait(self.gpu, flight, bytes, self.gpu.limits().patience).await?;
+        let view = slot.wait(self.gpu, flight, bytes).await?;
         meter.done(number);
         let Landed { tally: mut part, mut open, again } = out.gather(start, rays, &view, &bad);
         open.iter_mut().for_each(|open| open.extra = batch.extras.of(open.at));

@@ -19,10 +19,13 @@ use crate::error::{Error, Result};
 use crate::extras::Extra;
 use crate::query::Precision;
 
+/// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before.
+const WATCHDOG: Duration = Duration::from_secs(300);
+
 /// A wait for a submission, handed to the polling thread.
 struct Wait {
     submission: SubmissionIndex,
-    limit: Duration,
+    limit: Option<Duration>,
     done: oneshot::Sender<Result<(), PollError>>,
 }
 
@@ -38,7 +41,7 @@ impl Poller {
         let (waits, inbox) = channel::<Wait>();
         let thread = std::thread::Builder::new().name("umbracast-poll".into()).spawn(move || {
             for wait in inbox {
-                let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: Some(wait.limit) };
+                let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: wait.limit };
                 // Nobody may be listening any more.
                 let _ = wait.done.send(device.poll(poll).map(|_| ()));
             }
@@ -56,7 +59,7 @@ impl Drop for Poller {
     fn drop(&mut self) {
         drop(self.waits.take());
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // Its waits are bounded. A panic there has nothing left to spoil.
+            // Whoever drops a device has waited for its work. A panic there has nothing left to spoil.
             let _ = thread.join();
         }
     }
@@ -224,9 +227,19 @@ impl GpuDevice {
             // The guards stay on this thread; only their futures are awaited.
             (value, (validation.pop(), memory.pop(), internal.pop()))
         };
-        let error = match (errors.0.await, errors.1.await, errors.2.await) {
+        self.first_error(errors.0, errors.1, errors.2).await.map(|()| value)
+    }
+
+    /// The error of three scopes, if any. Not part of [`scoped`](Self::scoped), which is compiled for each `work`.
+    async fn first_error(
+        &self,
+        validation: impl Future<Output = Option<wgpu::Error>>,
+        memory: impl Future<Output = Option<wgpu::Error>>,
+        internal: impl Future<Output = Option<wgpu::Error>>,
+    ) -> Result<()> {
+        let error = match (validation.await, memory.await, internal.await) {
             (_, Some(error), _) | (Some(error), ..) | (.., Some(error)) => error,
-            (None, None, None) => return self.check().map(|()| value),
+            (None, None, None) => return self.check(),
         };
         self.check()?;
         Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
@@ -261,8 +274,24 @@ impl GpuDevice {
         lock(&self.fault).clone().map_or(Ok(()), Err)
     }
 
-    /// Waits for a submission, at most `limit`.
-    pub(crate) async fn wait(&self, submission: SubmissionIndex, limit: Duration) -> Result<()> {
+    /// The limit for opening a device and uploading spheres. A hardware GPU may hang. A software adapter is only slow: it compiles
+    /// kernels at their first dispatch and shares the cores with everything else, so nothing but Ctrl-C ends the wait for it.
+    pub(crate) fn watchdog(&self) -> Option<Duration> {
+        (!self.is_software()).then_some(WATCHDOG)
+    }
+
+    /// The limit for a query's submissions: the caller's [`Limits::patience`], else the [`watchdog`](Self::watchdog).
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.limits.patience.or_else(|| self.watchdog())
+    }
+
+    /// Waits for a submission of a query.
+    pub(crate) async fn wait(&self, submission: SubmissionIndex) -> Result<()> {
+        self.wait_within(submission, self.patience()).await
+    }
+
+    /// Waits for a submission, for ever without a limit.
+    pub(crate) async fn wait_within(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<()> {
         let (done, answer) = oneshot::channel();
         let ended = || self.failed("the thread that waits for it has ended".into());
         self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
@@ -273,10 +302,10 @@ impl GpuDevice {
         {
             return Err(lost);
         }
-        match waited {
-            Ok(()) => Ok(()),
-            Err(PollError::Timeout) => Err(Error::TimedOut { device: self.name().into(), limit }),
-            Err(other) => Err(self.failed(other.to_string())),
+        match (waited, limit) {
+            (Ok(()), _) => Ok(()),
+            (Err(PollError::Timeout), Some(limit)) => Err(Error::TimedOut { device: self.name().into(), limit }),
+            (Err(other), _) => Err(self.failed(other.to_string())),
         }
     }
 }

@@ -243,7 +243,7 @@ pub(crate) async fn made(gpu: &GpuDevice, rays: Source<'_>) -> Result<(Vec<Ray>,
         })
         .await?;
     let flight = gpu.scoped(|| slot.fly(submission, records)).await?;
-    let view = slot.wait(gpu, flight, records, gpu.limits().patience).await?;
+    let view = slot.wait(gpu, flight, records).await?;
     let made = bytemuck::pod_collect_to_vec(&view);
     drop(view);
     gpu.scoped(|| slot.land()).await?;

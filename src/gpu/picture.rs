@@ -1,7 +1,6 @@
 //! Pictures and visible fractions on a GPU.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
@@ -23,9 +22,6 @@ use crate::wgsl;
 const WORKGROUP: u32 = 64;
 /// Sights a dispatch: 16,384 workgroups, below every default limit.
 const BAND: usize = 1 << 20;
-/// Longest wait for one dispatch, which is sized to take a second on the slowest device.
-const LIMIT: Duration = Duration::from_secs(120);
-
 /// The buffers of a picture.
 struct Work {
     shot: Buffer,
@@ -70,8 +66,8 @@ pub(crate) async fn picture(
         }
         let mut sums = vec![[0.0_f32; 4]; count as usize];
         let mut middles = vec![<Middle as bytemuck::Zeroable>::zeroed(); count as usize];
-        gpu.read(&work.sums, &work.staging, &mut sums, LIMIT).await?;
-        gpu.read(&work.middles, &work.staging, &mut middles, LIMIT).await?;
+        gpu.read(&work.sums, &work.staging, &mut sums).await?;
+        gpu.read(&work.middles, &work.staging, &mut middles).await?;
         let share = share as f32;
         let mut crowded = Vec::new();
         for (i, (sum, middle)) in sums.iter().zip(&middles).enumerate() {
@@ -203,7 +199,7 @@ fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
 async fn expose(gpu: &GpuDevice, work: &Work, shot: &Shot) -> Result<()> {
     gpu.write(&work.shot, &[*shot]).await?;
     let submission = gpu.dispatch(&work.pipeline, &work.group, shot.pixels.div_ceil(WORKGROUP)).await?;
-    gpu.wait(submission, LIMIT).await?;
+    gpu.wait(submission).await?;
     Ok(())
 }
 
@@ -263,7 +259,7 @@ pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec
         let group = gpu.bind(&pipeline, &[(0, &params), (1, &sights), (2, &occluders), (3, &results)]).await?;
         let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
         let mut raw = vec![Shade { fraction: 0.0, kind: UNDONE }; chunk.len()];
-        gpu.read(&results, &staging, &mut raw, LIMIT).await?;
+        gpu.read(&results, &staging, &mut raw).await?;
         for (raw, one) in raw.iter_mut().zip(chunk) {
             if is_for_host(one) {
                 raw.kind = UNDONE;

@@ -244,7 +244,7 @@ impl<'a> Planter<'a> {
             }
             self.steps.finish().await?;
             let mut seen = [Control::zeroed()];
-            gpu.read(&control, &staging, &mut seen, gpu.limits().patience).await?;
+            gpu.read(&control, &staging, &mut seen).await?;
             let [seen] = seen;
             if seen.next_count == 0 {
                 break seen;
@@ -268,7 +268,7 @@ impl<'a> Planter<'a> {
                 gpu.queue.submit([encoder.finish()])
             })
             .await?;
-        gpu.wait(copied, gpu.limits().patience).await?;
+        gpu.wait(copied).await?;
         Ok((fitted, levels))
     }
 

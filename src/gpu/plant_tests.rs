@@ -1,7 +1,5 @@
 //! Trees that shaders build are those that the CPU builds, to the byte, on every adapter of this machine.
 
-use std::time::Duration;
-
 use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
@@ -27,7 +25,7 @@ async fn fetch<T: Pod>(gpu: &GpuDevice, from: &Buffer, count: usize) -> Vec<T> {
     let mut list = vec![T::zeroed(); count];
     let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
     let staging = gpu.buffer("staging", size_of_val(&list[..]) as u64, usage).await.unwrap();
-    gpu.read(from, &staging, &mut list, Duration::from_secs(60)).await.unwrap();
+    gpu.read(from, &staging, &mut list).await.unwrap();
     list
 }
 

@@ -4,7 +4,6 @@
 //! division and square root being nearly right; the probe tries both on a few thousand values and on hard rays.
 
 use std::cmp::Ordering;
-use std::time::Duration;
 
 use wgpu::BufferUsages;
 
@@ -110,7 +109,8 @@ pub(crate) async fn run(gpu: &GpuDevice) -> Result<Probe> {
     let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
     let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
     let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
-    gpu.read(&out, &staging, &mut results, Duration::from_secs(60)).await?;
+    let target: &mut [u8] = bytemuck::cast_slice_mut(&mut results);
+    gpu.read_in_place(&out, &staging, bytes, gpu.watchdog(), |view| target.copy_from_slice(view)).await?;
     Ok(judge(&rays, &spheres, &results))
 }
 

@@ -1,14 +1,10 @@
 //! Two ways to read what a device wrote, for `umbracast bench copy`: the one that one would write first, and the one that
 //! casts use.
 
-use std::time::Duration;
-
 use wgpu::{Buffer, BufferUsages};
 
 use super::GpuDevice;
 use crate::error::Result;
-
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// A buffer on a device, and memory to read it through that is used again and again.
 pub(crate) struct Readback {
@@ -31,13 +27,14 @@ impl Readback {
     /// Through a fresh buffer, into a fresh list; the sum of its words.
     pub(crate) async fn fresh(&self, gpu: &GpuDevice) -> Result<u64> {
         let staging = Self::staging(gpu, self.bytes).await?;
-        let list = gpu.read_in_place(&self.source, &staging, self.bytes, LIMIT, |bytes| bytes.to_vec()).await?;
+        let list =
+            gpu.read_in_place(&self.source, &staging, self.bytes, gpu.patience(), |bytes| bytes.to_vec()).await?;
         Ok(sum(&list))
     }
 
     /// Through the same buffer each time, in place; the sum of its words.
     pub(crate) async fn in_place(&self, gpu: &GpuDevice) -> Result<u64> {
-        gpu.read_in_place(&self.source, &self.staging, self.bytes, LIMIT, sum).await
+        gpu.read_in_place(&self.source, &self.staging, self.bytes, gpu.patience(), sum).await
     }
 }
 

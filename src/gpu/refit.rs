@@ -47,7 +47,7 @@ impl Planted {
             let mut values = vec![0f32; count as usize];
             let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
             let staging = gpu.buffer("a tree's surfaces", u64::from(count) * 4, usage).await?;
-            gpu.read(from, &staging, &mut values, gpu.limits().patience).await?;
+            gpu.read(from, &staging, &mut values).await?;
             Ok::<f64, crate::Error>(values.into_iter().map(f64::from).sum())
         };
         Ok(sum(&areas, groups).await? / sum(&root, 1).await?)

@@ -1,8 +1,6 @@
 //! The buffers of one piece of work, reused from piece to piece and from call to call: what goes up and what comes down is
 //! mapped, so that the host writes and reads in place.
 
-use std::time::Duration;
-
 use bytemuck::Pod;
 use futures_channel::oneshot;
 use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex};
@@ -188,14 +186,8 @@ impl Slot {
     }
 
     /// Waits for a piece; its results, in place. The view is to be dropped before [`Slot::land`].
-    pub(crate) async fn wait(
-        &self,
-        gpu: &GpuDevice,
-        flight: Flight,
-        bytes: u64,
-        limit: Duration,
-    ) -> Result<BufferView> {
-        gpu.wait(flight.submission, limit).await?;
+    pub(crate) async fn wait(&self, gpu: &GpuDevice, flight: Flight, bytes: u64) -> Result<BufferView> {
+        gpu.wait(flight.submission).await?;
         for mapped in [flight.download, flight.upload] {
             gpu.is_mapped(mapped).await?;
         }

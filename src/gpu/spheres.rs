@@ -1,6 +1,6 @@
 //! Spheres on a GPU, in as many parts as its bindings demand.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
 use wgpu::{BindGroup, Buffer, BufferUsages};
 
@@ -30,16 +30,13 @@ const TREE_FROM_SOFTWARE: usize = 2500;
 /// On other GPUs: not measured; a walk is some 1,800 issue slots and a test 14, and threads of a walk part company.
 const TREE_FROM: usize = 512;
 
-/// Set by [`crate::bench::tree_from`]; 0 when it is not.
-static CHOSEN: AtomicUsize = AtomicUsize::new(0);
-
-/// Lets scenes created from now on have a tree from so many spheres on, or as measured with 0; answers do not depend on it.
-pub(crate) fn choose_tree_from(spheres: usize) {
-    CHOSEN.store(spheres, Ordering::Relaxed);
+thread_local! {
+    /// The number of spheres from which on scenes of this thread have a tree, set by [`crate::bench::tree_from`]; 0 when it is not.
+    pub(crate) static TREE_FROM_CHOSEN: Cell<usize> = const { Cell::new(0) };
 }
 
 fn tree_from(gpu: &GpuDevice) -> usize {
-    match CHOSEN.load(Ordering::Relaxed) {
+    match TREE_FROM_CHOSEN.get() {
         0 if gpu.is_software() => TREE_FROM_SOFTWARE,
         0 => TREE_FROM,
         chosen => chosen,

@@ -84,7 +84,7 @@ impl<'a> Steps<'a> {
         if self.sent.len() > AHEAD
             && let Some(oldest) = self.sent.pop_front()
         {
-            self.gpu.wait(oldest, self.gpu.limits().patience).await?;
+            self.gpu.wait(oldest).await?;
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl<'a> Steps<'a> {
     pub(super) async fn finish(&mut self) -> Result<()> {
         self.submit().await?;
         match self.sent.drain(..).next_back() {
-            Some(last) => self.gpu.wait(last, self.gpu.limits().patience).await,
+            Some(last) => self.gpu.wait(last).await,
             None => Ok(()),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::quad::{Bounds, Child, Quad, down, up};
 use super::{Frame, Lbvh};
+use crate::intensity::scaled;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::watch::Watch;
@@ -87,7 +88,7 @@ fn the_checker_sees_what_is_broken() {
 fn boxes_hold_what_they_are_made_of() {
     let mut n = Numbers(2);
     let around = |at: [f32; 3], r: f32| Bounds { low: at.map(|x| down(x - r)), high: at.map(|x| up(x + r)) };
-    for _ in 0..20_000 {
+    for _ in 0..scaled(20_000) {
         let mut place = || (n.unit() - 0.5) * 2f32.powi((n.unit() * 80.0) as i32 - 79) * 4.0;
         let boxes: Vec<Bounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
         let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();

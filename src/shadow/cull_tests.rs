@@ -6,6 +6,7 @@ use glam::DMat3;
 
 use super::*;
 use crate::cpu::picture::picture;
+use crate::intensity::scaled;
 use crate::shadow::bins::Grid;
 use crate::shadow::frame::Frame;
 use crate::shadow::{
@@ -141,7 +142,7 @@ fn pictures_are_the_same_bit_for_bit() {
     }
     let mut random = Random(3);
     let (mut drawn, mut left_out) = (0, [0.0; 2]);
-    for case in 0..600 {
+    for case in 0..scaled(600) {
         let Ok(system) = swarm(&mut random, case) else { continue };
         let shares = same(&format!("swarm {case}"), &system);
         drawn += 1;

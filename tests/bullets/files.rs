@@ -1,6 +1,6 @@
 //! The subcommand: every format, flights, one bullet from options, and from a terminal.
 
-use super::folder::{Folder, f32s, le4, npy, numbers};
+use crate::support::folder::{Folder, f32s, le4, npy, numbers};
 
 pub(crate) const SPHERES: &str = "x,y,z,r\n4,4,0,4\n0,0,50,2\n";
 /// The seed's own, one from inside, one straight up, one past all.
@@ -243,7 +243,6 @@ fn spheres_move_and_bullets_have_a_radius() {
 
 #[cfg(unix)]
 mod terminal {
-    use super::super::folder;
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use std::io::Write;
     use std::process::Stdio;
@@ -266,7 +265,7 @@ mod terminal {
                 b"\n\n0\n3\n\n\n\n\ny\n0 0 0\n0,0,1\n1\n\n0 0 9\n4\n\ny\n0 0 0\n0,0,1\n1\n.5\n0 0 9\n4\n0 0 -.5\nn\n",
             )
             .unwrap();
-        let mut program = folder::program();
+        let mut program = crate::support::folder::program();
         program.arg("bullets").stdin(screen).stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = program.spawn().unwrap().wait_with_output().unwrap();
         let (told, said) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());

@@ -1,8 +1,8 @@
 //! Bullets with a radius, and among spheres that move: against f64, against the same at rest, and in rooms that fly.
 
 use super::EXACT;
-use super::common::{Numbers, both_ways, cpu, devices, with_and_without_tree};
 use super::rooms::{depth, middle_of, rooms};
+use crate::support::{Numbers, both_ways, cpu, devices, scaled, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Bullet, Bullets, Error, Flights, Leg, LegStatus, NO_SPHERE, OnBad, Query, SceneOptions, Sphere, Spheres, Target,
@@ -44,10 +44,10 @@ fn the_first_ricochets_are_those_of_f64() {
         (0..200).map(|_| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.2 + 0.6 * n.unit())).collect();
     let still = vec![Vec3::ZERO; spheres.len()];
     let drifts: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.5).collect();
-    let bullets: Vec<Bullet> = (0..1500)
+    let bullets: Vec<Bullet> = (0..scaled(1500))
         .map(|_| Bullet::new(Vec3::from(n.vector()) * 30.0, Vec3::from(n.vector()) * 8.0, 1.0 + n.unit()))
         .collect();
-    let radii: Vec<f32> = (0..1500).map(|i| if i % 4 == 0 { 0.0 } else { 0.3 * n.unit() }).collect();
+    let radii: Vec<f32> = (0..scaled(1500)).map(|i| if i % 4 == 0 { 0.0 } else { 0.3 * n.unit() }).collect();
     for (velocities, end) in [(&still, None), (&drifts, Some(40.0_f32))] {
         let mut before: Option<String> = None;
         for device in devices() {
@@ -110,11 +110,13 @@ fn a_ball_is_a_point_among_larger_spheres() {
     let ball = |n: &mut Numbers| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.25 + 0.125 * (n.bits() % 4) as f32);
     let spheres: Vec<Sphere> = (0..150).map(|_| ball(n)).collect();
     let larger: Vec<Sphere> = spheres.iter().map(|ball| Sphere { radius: ball.radius + 0.5, ..*ball }).collect();
-    let bullets: Vec<Bullet> =
-        (0..500).map(|_| Bullet::new(Vec3::from(n.vector()) * 20.0, Vec3::from(n.vector()) * 8.0, 2.0)).collect();
+    let bullets: Vec<Bullet> = (0..scaled(500))
+        .map(|_| Bullet::new(Vec3::from(n.vector()) * 20.0, Vec3::from(n.vector()) * 8.0, 2.0))
+        .collect();
+    let radii = vec![0.5; bullets.len()];
     for device in devices() {
         let [scene, _] = with_and_without_tree(device, &spheres);
-        let found = blocking::bullets(&scene, Bullets::from(&bullets).radii(&[0.5; 500]), 9, &EXACT).unwrap();
+        let found = blocking::bullets(&scene, Bullets::from(&bullets).radii(&radii), 9, &EXACT).unwrap();
         let [scene, _] = with_and_without_tree(device, &larger);
         assert_eq!(told(&found), told(&blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap()), "{}", device.name());
         assert!(found.report.hits > 200);

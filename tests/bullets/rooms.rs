@@ -1,7 +1,7 @@
 //! Flights that must stay where they are: in closed rooms of spheres, and out of the creases between them.
 
 use super::EXACT;
-use super::common::{Numbers, devices, steps, with_and_without_tree};
+use crate::support::{Numbers, devices, scaled, steps, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere, blocking};
 
@@ -41,7 +41,7 @@ fn a_closed_room_keeps_its_bullets() {
     for (name, spheres, size) in rooms() {
         let middle = middle_of(&spheres);
         let n = &mut Numbers(11);
-        let bullets: Vec<Bullet> = (0..20)
+        let bullets: Vec<Bullet> = (0..scaled(20))
             .map(|_| {
                 let from = middle.as_vec3() + Vec3::from(n.vector()) * 0.3 * size;
                 Bullet::new(from, from + Vec3::from(n.vector()), 0.125 + n.unit())

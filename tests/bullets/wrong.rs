@@ -1,7 +1,7 @@
 //! Wrong inputs of the subcommand: each is refused in words that help, and changes nothing.
 
 use super::files::{BULLETS, SPHERES};
-use super::folder::{Folder, le4, npy};
+use crate::support::folder::{Folder, le4, npy};
 
 /// What is wrong, the file it is in, its bytes, the arguments, the exit code, and the words that must appear.
 type Wrong = (&'static str, &'static str, Option<Vec<u8>>, String, i32, &'static [&'static str]);

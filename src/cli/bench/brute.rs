@@ -99,7 +99,7 @@ impl Runner<'_> {
 pub(super) fn run(args: &BruteArgs) -> Result<()> {
     let (spheres, rays) = (cloud(args.spheres), through(args.rays));
     let mut rows = Vec::new();
-    bench::use_tree(false);
+    let _every_sphere = bench::use_tree(false);
     for choice in choices(&args.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
@@ -122,10 +122,8 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
                 }
                 // The same in the instructions of lesser processors.
                 for level in bench::levels().into_iter().skip(1) {
-                    bench::use_level(Some(level));
-                    let scene = blocking::scene(&device, &spheres, &SceneOptions::default());
-                    bench::use_level(None);
-                    let scene = scene?;
+                    let _instructions = bench::use_level(level);
+                    let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
                     let cast = || Ok(blocking::closest_into(&scene, &rays, &mut hits.borrow_mut(), &query)?.hits);
                     runner.run(level, precision.word(), cast)?;
                 }

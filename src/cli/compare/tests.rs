@@ -1,9 +1,12 @@
 //! What `--compare` lets pass and what it does not.
 
-#[path = "../../../tests/common/numbers.rs"]
+#[path = "../../../tests/support/intensity.rs"]
+mod intensity;
+#[path = "../../../tests/support/numbers.rs"]
 mod numbers;
 
 use super::*;
+use intensity::scaled;
 use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::{DeviceOptions, SceneOptions, blocking};
@@ -214,7 +217,7 @@ fn no_precision_is_blamed_of_ellipsoids() {
     }
     let table = ellipsoids(&lines);
     let mut rays = Vec::new();
-    for i in 0..30_000 {
+    for i in 0..scaled(30_000) {
         let ellipsoid = table.beside.ellipsoid(i % 100, &table.records[i % 100]).unwrap();
         let mut unit = || Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5).normalize();
         // Tangent to the ball at a point, so the line is to the ellipsoid where that point is.

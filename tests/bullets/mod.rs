@@ -1,0 +1,390 @@
+//! Bullets: exact ricochets, flights that stay where they must, and what is refused.
+
+mod files;
+mod moving;
+mod rooms;
+mod wrong;
+
+use crate::support::{Numbers, cpu, devices, scaled, steps, with_and_without_tree};
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::{
+    Bullet, Bullets, Error, Leg, LegStatus, NO_SPHERE, OnBad, Precision, Query, Ray, Ricochet, SceneOptions, Sphere,
+    Target, blocking,
+};
+
+const EXACT: Query = Query {
+    inside: umbracast::Inside::Enter,
+    touch: umbracast::Touch::Hit,
+    ends: umbracast::Ends::Closed,
+    precision: Precision::Exact,
+    on_bad: OnBad::Refuse,
+    motion: umbracast::Motion::AtTime,
+};
+
+/// One record of `tests/data/ricochet.bin`.
+struct Row {
+    from: Vec3,
+    /// The point it flies towards, or its velocity.
+    towards: Vec3,
+    sphere: Sphere,
+    drift: Vec3,
+    speed: f32,
+    /// Time, point, normal, velocity afterwards, angle.
+    truth: Ricochet,
+    case: u8,
+}
+
+fn rows() -> Vec<Row> {
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
+    assert_eq!((&bytes[..8], bytes.len()), (&b"RSPHCOR1"[..], 32 + 160 * 1000));
+    let row = |record: &[u8]| {
+        let f: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);
+        let g: Vec<f64> = bytemuck::pod_collect_to_vec(&record[56..144]);
+        let [from, towards, center, drift] = [0, 3, 6, 9].map(|at| Vec3::from_slice(&f[at..at + 3]));
+        let [point, normal, velocity] = [1, 4, 7].map(|at| DVec3::from_slice(&g[at..at + 3]));
+        let truth = Ricochet { time: g[0], point, normal, angle: g[10], velocity };
+        Row { from, towards, sphere: Sphere::new(center, f[12]), drift, speed: f[13], truth, case: record[144] }
+    };
+    bytes[32..].chunks(160).map(row).collect()
+}
+
+impl Row {
+    /// In frames for the first case, whose time is told so.
+    fn velocity(&self) -> DVec3 {
+        match self.case {
+            0 => (self.towards.as_dvec3() - self.from.as_dvec3()).normalize() * f64::from(self.speed),
+            _ => self.towards.as_dvec3(),
+        }
+    }
+
+    fn target(&self) -> Target {
+        Target { velocity: self.drift.as_dvec3(), ..Target::from(&self.sphere) }
+    }
+}
+
+/// A thousand bullets, at still and at moving spheres, against exact arithmetic: what f64 loses is a few roundings times what the
+/// distance and the chord make of them.
+#[test]
+fn exact_ricochets() {
+    let mut worst = [0.0_f64; 5];
+    let mut cases = [0; 3];
+    for (i, row) in rows().iter().enumerate() {
+        let (velocity, target, truth) = (row.velocity(), row.target(), row.truth);
+        let found = target.ricochet(row.from.as_dvec3(), velocity).unwrap();
+        let (e, half) = ((target.center - row.from.as_dvec3()).length(), target.radius * truth.angle.sin());
+        // One rounding of the distance, in lengths and in angles.
+        let along = f64::EPSILON * (e + e * target.radius / half + truth.point.length() + target.center.length());
+        let across = f64::EPSILON * (1.0 + e / half);
+        let passing = (velocity - target.velocity).length();
+        let part = [
+            (found.time - truth.time).abs() * passing / along,
+            (found.point - truth.point).length() / (along * (1.0 + target.velocity.length() / passing)),
+            (found.normal - truth.normal).length() / across,
+            (found.angle - truth.angle).abs() / across,
+            (found.velocity - truth.velocity).length() / (across * (velocity.length() + passing)),
+        ];
+        worst.iter_mut().zip(part).for_each(|(worst, part)| *worst = worst.max(part));
+        cases[usize::from(row.case)] += 1;
+        assert!(part.iter().all(|part| *part < 4.0), "record {i}: {part:?} {found:?} {truth:?}");
+    }
+    println!("in units of what one rounding of f64 comes to: {worst:.2?}");
+    assert_eq!(cases, [416, 286, 298]);
+}
+
+/// The same through devices, where the sphere is still: one ricochet a bullet among all spheres of its own scene.
+#[test]
+fn exact_ricochets_on_every_device() {
+    const U: f64 = 1.0 / 16_777_216.0;
+    for device in devices() {
+        let mut worst = [0.0_f64; 5];
+        for (i, row) in rows().iter().enumerate().filter(|(_, row)| row.case == 0) {
+            let bullet = Bullet::new(row.from, row.towards, row.speed);
+            let scene = blocking::scene(device, &[row.sphere], &SceneOptions::default()).unwrap();
+            let flights = blocking::bullets(&scene, &[bullet], 1, &EXACT).unwrap();
+            let (leg, truth) = (flights.records[0], row.truth);
+            assert_eq!((leg.status, leg.id), (LegStatus::Hit, 0), "record {i}");
+            let off = |found: Vec3, truth: DVec3| (found.as_dvec3() - truth).length() / truth.length().max(1e-30);
+            let part = [
+                (f64::from(leg.frames) - truth.time).abs() / truth.time,
+                off(leg.point, truth.point),
+                f64::from(leg.angle - truth.angle as f32).abs(),
+                off(leg.velocity, truth.velocity),
+                (f64::from(leg.distance) - truth.time * f64::from(row.speed)).abs() / f64::from(leg.distance),
+            ];
+            worst.iter_mut().zip(part).for_each(|(worst, part)| *worst = worst.max(part));
+            // One rounding to f32, and what f64 has lost before.
+            let u = 1.01 * U;
+            assert!(
+                part.iter().all(|part| *part <= 2.0 * u),
+                "{} record {i}: {part:?} {leg:?} {truth:?}",
+                device.name()
+            );
+        }
+        println!("{}: frames, point, angle, velocity, distance within {worst:?}", device.name());
+    }
+}
+
+/// The rest of them, whose velocities no two points of f32 have: that every device meets the sphere, and when. Of two velocities the
+/// difference is rounded to f32.
+#[test]
+fn exact_times_on_every_device() {
+    let rows: Vec<Row> = rows().into_iter().filter(|row| row.case > 0).collect();
+    let rays: Vec<Ray> = rows.iter().map(|row| Ray::new(row.from, row.towards - row.drift)).collect();
+    let spheres: Vec<Sphere> = rows.iter().map(|row| row.sphere).collect();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let hits = blocking::closest(&pairs, &rays, &EXACT).unwrap();
+        let mut worst = 0.0_f64;
+        for (i, (row, hit)) in rows.iter().zip(hits.iter()).enumerate() {
+            let what = format!("{} record {i}: {hit:?}", device.name());
+            if row.case == 1 {
+                assert_eq!(hit.t, row.truth.time as f32, "{what}");
+                continue;
+            }
+            // A way turned by a rounding meets the ball sooner or later by so much more as it grazes.
+            let allowed = 2.0 / 16_777_216.0 * row.truth.time * (1.0 + 1.0 / row.truth.angle.sin());
+            let part = (f64::from(hit.t) - row.truth.time).abs() / allowed;
+            assert!(part <= 1.0, "{what}: {part}");
+            worst = worst.max(part);
+        }
+        println!("{}: {worst:.2} of what rounding velocities may come to", device.name());
+    }
+}
+
+/// The program that bullets come from shows this one.
+#[test]
+fn the_default_bullet() {
+    for device in devices() {
+        let spheres = [Sphere::new([4.0, 4.0, 0.0], 4.0)];
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let flights = blocking::bullets(&scene, &[Bullet::new([0.0; 3], [4.0; 3], 3.0)], 1, &EXACT).unwrap();
+        let leg = flights.records[0];
+        assert_eq!((leg.status, leg.id), (LegStatus::Hit, 0));
+        let root = 3.0_f64.sqrt();
+        assert_eq!(leg.distance, (4.0 / root) as f32);
+        assert_eq!(leg.frames, (4.0 / root / 3.0) as f32);
+        assert_eq!(leg.point, Vec3::splat(4.0 / 3.0));
+        assert_eq!(leg.angle, (1.0 / root).asin() as f32);
+        let close = |a: f32, b: f64| steps(a, b as f32) <= 1;
+        let [x, y, z] = leg.velocity.to_array();
+        assert!(close(x, -1.0 / root) && close(y, -1.0 / root) && close(z, 5.0 / root), "{leg:?}");
+        assert_eq!((flights.report.rays, flights.report.hits), (1, 1));
+    }
+}
+
+#[test]
+fn starts_inside_on_the_surface_and_elsewhere() {
+    let spheres = [Sphere::new([0.0; 3], 5.0), Sphere::new([1.0, 0.0, 0.0], 5.0), Sphere::new([0.0, 0.0, 40.0], 10.0)];
+    let hit = |id, distance, point: [f32; 3]| (LegStatus::Hit, id, distance, Vec3::from(point));
+    let miss = (LegStatus::Miss, NO_SPHERE, f32::INFINITY, Vec3::ZERO);
+    let inside = |id| (LegStatus::StartedInside, id, f32::INFINITY, Vec3::ZERO);
+    let shots = [
+        // Strictly inside both, one, the other: the lowest is named.
+        ([0.0, 0.0, 1.0], [9.0, 9.0, 9.0], inside(0)),
+        ([5.5, 0.0, 0.0], [-9.0, 0.0, 0.0], inside(1)),
+        ([-4.5, 0.0, 0.0], [-9.0, 0.0, 0.0], inside(0)),
+        // On a surface: inward it is met at once, outward and past it is not, along the tangent it touches.
+        ([-5.0, 0.0, 0.0], [0.0, 1.0, 0.0], hit(0, 0.0, [-5.0, 0.0, 0.0])),
+        ([-5.0, 0.0, 0.0], [-6.0, 0.0, 0.0], miss),
+        ([-5.0, 0.0, 0.0], [-5.0, 0.0, 7.0], hit(0, 0.0, [-5.0, 0.0, 0.0])),
+        ([-3.0, 0.0, 4.0], [-3.0, 0.0, 5.0], hit(2, 40.0 - 4.0 - 91.0_f32.sqrt(), [-3.0, 0.0, 40.0 - 91.0_f32.sqrt()])),
+        // On the surface of one, inside the other.
+        ([4.0, 3.0, 0.0], [9.0, 9.0, 0.0], inside(1)),
+        // Ahead, behind, past, along a tangent.
+        ([-9.0, 0.0, 0.0], [-8.0, 0.0, 0.0], hit(0, 4.0, [-5.0, 0.0, 0.0])),
+        ([-9.0, 0.0, 0.0], [-10.0, 0.0, 0.0], miss),
+        ([-9.0, 5.25, 0.0], [0.0, 5.25, 0.0], miss),
+        ([-9.0, 0.0, 50.0], [9.0, 0.0, 50.0], hit(2, 9.0, [0.0, 0.0, 50.0])),
+    ];
+    for device in devices() {
+        for scene in with_and_without_tree(device, &spheres) {
+            let bullets: Vec<Bullet> = shots.iter().map(|(from, to, _)| Bullet::new(*from, *to, 2.0)).collect();
+            let flights = blocking::bullets(&scene, &bullets, 1, &EXACT).unwrap();
+            assert_eq!(flights.offsets, (0..=shots.len() as u64).collect::<Vec<_>>());
+            for (leg, (from, to, expected)) in flights.iter().zip(&shots) {
+                let what = format!("{} {from:?} to {to:?}: {leg:?}", device.name());
+                let [leg] = leg else { panic!("{what}") };
+                assert_eq!(
+                    (leg.status, leg.id, leg.is_hit()),
+                    (expected.0, expected.1, expected.0 == LegStatus::Hit),
+                    "{what}"
+                );
+                assert!(leg.distance == expected.2 || (leg.distance - expected.2).abs() <= 3e-6, "{what}");
+                assert_eq!(leg.frames, leg.distance / 2.0, "{what}");
+                if leg.is_hit() {
+                    assert!((leg.point - expected.3).length() <= 4e-6, "{what}");
+                    assert!((leg.velocity.length() - 2.0).abs() < 1e-6, "{what}");
+                } else {
+                    assert!(leg.point.is_nan() && leg.velocity.is_nan() && leg.angle.is_nan(), "{what}");
+                }
+            }
+            // A graze turns nothing, and is no wall afterwards.
+            let along = flights.get(5).unwrap()[0];
+            assert_eq!((along.angle, along.velocity), (0.0, Vec3::new(0.0, 0.0, 2.0)));
+            let flights = blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap();
+            let statuses = |i: usize| flights.get(i).unwrap().iter().map(|leg| leg.status).collect::<Vec<_>>();
+            assert_eq!(statuses(0), [LegStatus::StartedInside]);
+            assert_eq!(statuses(3), [LegStatus::Hit, LegStatus::Miss]);
+            assert_eq!(statuses(4), [LegStatus::Miss]);
+            assert_eq!(flights.report.hits, 5);
+            // Towards the ball above it, which it meets at (−5, 0, 40 − √75).
+            let on = flights.get(5).unwrap();
+            assert_eq!((on[1].id, on[1].status), (2, LegStatus::Hit));
+            assert!((on[1].distance - (40.0 - 75.0_f32.sqrt())).abs() < 4e-6, "{on:?}");
+        }
+    }
+}
+
+/// A reflection of one's own in f64, sphere by sphere: as long as chaos leaves both the same way, they agree.
+#[test]
+fn the_first_ricochets_are_those_of_f64() {
+    let n = &mut Numbers(5);
+    let spheres: Vec<Sphere> =
+        (0..300).map(|_| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.2 + 0.6 * n.unit())).collect();
+    let bullets: Vec<Bullet> = (0..scaled(2000))
+        .map(|_| Bullet::new(Vec3::from(n.vector()) * 30.0, Vec3::from(n.vector()) * 8.0, 1.0 + n.unit()))
+        .collect();
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let flights = blocking::bullets(&scene, &bullets, 4, &EXACT).unwrap();
+        let (mut second, mut inside) = (0, 0);
+        for (i, (bullet, legs)) in bullets.iter().zip(flights.iter()).enumerate() {
+            if spheres.iter().any(|ball| ball.contains(bullet.from)) {
+                assert_eq!(legs.iter().map(|leg| leg.status).collect::<Vec<_>>(), [LegStatus::StartedInside]);
+                inside += 1;
+                continue;
+            }
+            let (mut at, mut along) =
+                (bullet.from.as_dvec3(), (bullet.to.as_dvec3() - bullet.from.as_dvec3()).normalize());
+            let mut left = NO_SPHERE;
+            for (k, leg) in legs.iter().enumerate() {
+                let ahead = (0..).zip(&spheres).filter(|(id, _)| *id != left);
+                let met = ahead.filter_map(|(id, ball)| Some((id, Target::from(ball).ricochet(at, along)?)));
+                let what = format!("{} bullet {i} leg {k}: {leg:?}", device.name());
+                let Some((id, turned)) = met.min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time)) else {
+                    assert_eq!(leg.status, LegStatus::Miss, "{what}");
+                    break;
+                };
+                assert_eq!(leg.id, id, "{what} {turned:?}");
+                // Errors grow by a few a ricochet, and f64 has many to spare.
+                assert!((leg.point.as_dvec3() - turned.point).length() < 2e-6, "{what} {turned:?}");
+                let velocity = turned.velocity * f64::from(bullet.speed);
+                assert!((leg.velocity.as_dvec3() - velocity).length() < 1e-6, "{what} {turned:?}");
+                (at, along, left) = (turned.point, turned.velocity, id);
+                second += usize::from(k == 1);
+            }
+            let ended = legs.last().unwrap();
+            assert!(legs.len() == 4 || !ended.is_hit(), "{ended:?}");
+        }
+        assert!(second > 200 && inside > 0, "{second} {inside}");
+    }
+}
+
+#[test]
+fn huge_and_tiny_numbers() {
+    let shots = [
+        (Bullet::new([-3e38, 0.0, 0.0], [3e38, 0.0, 0.0], 1e30), LegStatus::Hit),
+        (Bullet::new([-3e38, 0.0, 0.0], [3e38, 0.0, 0.0], 1e-38), LegStatus::Hit),
+        (Bullet::new([-3.0, 0.0, 0.0], [-3.0 + 1e-6, 0.0, 0.0], 1.0), LegStatus::Hit),
+        (Bullet::new([0.0, 0.0, -1.5], [0.0, 1e-42, -1.5], 1.0), LegStatus::Miss),
+        (Bullet::new([3e38, 3e38, 3e38], [-3e38, -3e38, -3e38], 3e38), LegStatus::Hit),
+    ];
+    let bullets: Vec<Bullet> = shots.iter().map(|(bullet, _)| *bullet).collect();
+    for device in devices() {
+        let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([3e38, -3e38, 0.0], 3e38)];
+        let scene = blocking::scene(device, &spheres[..1], &SceneOptions::default()).unwrap();
+        let flights = blocking::bullets(&scene, &bullets, 3, &EXACT).unwrap();
+        for (i, (legs, (_, status))) in flights.iter().zip(&shots).enumerate() {
+            assert_eq!(legs[0].status, *status, "{} {i}: {legs:?}", device.name());
+            if legs[0].is_hit() {
+                assert!((legs[0].point.length() - 1.0).abs() < 1e-6 && legs[0].distance > 1.0, "{legs:?}");
+            }
+        }
+        assert_eq!(flights.get(1).unwrap()[0].frames, f32::INFINITY, "3e38 in steps of 1e-38");
+        let scene = blocking::scene(device, &spheres[1..], &SceneOptions::default()).unwrap();
+        // It glances off beyond what f32 can say, and is gone.
+        let away = Bullet::new([3.3e38, 3e38, 0.0], [3.3e38, -3e38, 0.0], 1.0);
+        let flights = blocking::bullets(&scene, &[away], 5, &EXACT).unwrap();
+        assert!(flights.len() == 1 && flights.records[0].is_hit(), "{flights:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_shot_is_refused() {
+    let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
+    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let good = Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0);
+    for (bullet, said) in [
+        (Bullet { speed: 0.0, ..good }, "speed is 0: a speed must be above 0"),
+        (Bullet { speed: -0.0, ..good }, "speed is -0: a speed must be above 0"),
+        (Bullet { speed: -2.0, ..good }, "speed is -2: a speed must be above 0"),
+        (Bullet { speed: f32::NAN, ..good }, "speed is NaN: a speed must be finite"),
+        (Bullet { speed: f32::INFINITY, ..good }, "speed is inf: a speed must be finite"),
+        (Bullet { to: Vec3::ZERO, ..good }, "x2,y2,z2 is 0,0,0: it must fly towards another point than its start"),
+        (Bullet { from: Vec3::new(0.0, f32::NAN, 0.0), ..good }, "y1 is NaN: a start must be finite"),
+        (
+            Bullet { to: Vec3::new(0.0, 0.0, -f32::INFINITY), ..good },
+            "z2 is -inf: the point it flies towards must be finite",
+        ),
+    ] {
+        assert_eq!(bullet.check().unwrap_err().to_string(), format!("bullet 0: {said}"));
+        let list = [good, good, bullet];
+        let error = blocking::bullets(&scene, Bullets::from(&list).numbered_from(70), 1, &EXACT).unwrap_err();
+        assert_eq!(error.to_string(), format!("bullet 72: {said}"));
+        let skip = Query { on_bad: OnBad::Skip, ..EXACT };
+        let flights = blocking::bullets(&scene, &[good, bullet, good], 2, &skip).unwrap();
+        assert_eq!(flights.iter().map(<[Leg]>::len).collect::<Vec<_>>(), [2, 1, 2]);
+        let statuses: Vec<LegStatus> = flights.records.iter().map(|leg| leg.status).collect();
+        use LegStatus::{Hit, Miss};
+        assert_eq!(statuses, [Hit, Miss, Miss, Hit, Miss]);
+        assert_eq!((flights.report.rays, flights.report.hits, flights.report.skipped), (3, 2, 1));
+    }
+    let error = blocking::bullets(&scene, &[good], 0, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::Usage(said) if said.contains("not 0")), "{error}");
+    let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
+    let error = blocking::bullets(&pairs, &[good], 1, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
+    let drift = vec![umbracast::glam::Vec3::X; spheres.len()];
+    let given = umbracast::Spheres::from(&spheres).velocities(&drift);
+    let late = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.5, 1.0])).unwrap();
+    let error = blocking::bullets(&late, &[good], 1, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::Usage(said) if said.contains("0.5 to 1, does not hold it")), "{error}");
+    let flat = [spheres[0], Sphere::new([0.0; 3], 0.0)];
+    let scene = blocking::scene(&cpu(), &flat, &SceneOptions::default()).unwrap();
+    let error = blocking::bullets(&scene, &[good], 1, &EXACT).unwrap_err();
+    assert!(matches!(error, Error::BadRecord { what: "sphere", index: 1, field: "r", .. }), "{error}");
+    assert!(error.to_string().contains("a radius above 0"), "{error}");
+}
+
+#[test]
+fn nothing_is_a_valid_input() {
+    for device in devices() {
+        let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
+        let flights = blocking::bullets(&none, &[Bullet::new([0.0; 3], [1.0; 3], 1.0)], 7, &EXACT).unwrap();
+        assert_eq!((flights.len(), flights.records[0].status, flights.records[0].id), (1, LegStatus::Miss, NO_SPHERE));
+        let flights = blocking::bullets(&none, &[], 7, &EXACT).unwrap();
+        assert_eq!((flights.len(), flights.is_empty(), &flights.offsets[..]), (0, true, &[0][..]));
+    }
+}
+
+/// For code that polls, too; and a ray is what a bullet is for its first leg.
+#[test]
+fn the_async_verb_gives_the_same() {
+    let spheres: Vec<Sphere> = (0..9).map(|i| Sphere::new([3.0 * i as f32, 0.0, 0.0], 1.25)).collect();
+    let bullets: Vec<Bullet> =
+        (0..500).map(|i| Bullet::new([0.1 * i as f32 - 9.0, 8.0, 0.0], [0.05 * i as f32, 0.0, 0.0], 1.0)).collect();
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let waited = blocking::bullets(&scene, &bullets, 6, &EXACT).unwrap();
+        let polled = pollster::block_on(scene.bullets(&bullets, 6, &EXACT)).unwrap();
+        assert_eq!(
+            (&waited.offsets, format!("{:?}", waited.records)),
+            (&polled.offsets, format!("{:?}", polled.records))
+        );
+        for (bullet, legs) in bullets.iter().zip(waited.iter()) {
+            let path = Ray::new(bullet.from, bullet.to - bullet.from);
+            let hit = blocking::closest(&scene, &[path], &EXACT).unwrap()[0];
+            assert_eq!(legs[0].id, hit.id, "{bullet:?}");
+        }
+    }
+}

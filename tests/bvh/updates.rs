@@ -1,0 +1,166 @@
+//! Scenes whose spheres move answer as new ones do, whoever builds their trees, and nobody else sees them move.
+
+use crate::support::{Numbers, devices, nasty, scaled};
+use umbracast::glam::Vec3;
+use umbracast::{
+    Builder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench, blocking,
+    blocking::update,
+};
+
+fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(records).to_vec()
+}
+
+/// What all queries answer.
+fn answers(scene: &Scene, rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
+    let query = Query::at(precision);
+    [
+        bytes(&blocking::closest(scene, rays, &query).unwrap().records),
+        bytes(&blocking::interval(scene, rays, &query).unwrap().records),
+        bytes(&blocking::occluded(scene, rays, &query).unwrap().words),
+        bytes(&blocking::approach(scene, rays, &query).unwrap().records),
+    ]
+}
+
+/// Each goes its own way, and grows or shrinks.
+fn drift(spheres: &mut [Sphere], step: usize) {
+    let n = &mut Numbers(step as u64);
+    for sphere in spheres {
+        let by = 0.05 + sphere.radius.min(1.0);
+        sphere.center += Vec3::from(n.vector()) * by;
+        sphere.radius *= 0.9 + 0.2 * n.unit();
+    }
+}
+
+#[test]
+fn spheres_that_drift_answer_as_new_ones_do() {
+    let _every_scene_has_a_tree = bench::tree_from(1);
+    for device in devices() {
+        for kind in &nasty::SCENES {
+            let mut spheres = nasty::spheres(kind, 1300);
+            let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+            for step in 1..=3 {
+                drift(&mut spheres, step);
+                let report = update(&mut scene, &spheres).unwrap();
+                assert!(report.quality_loss.is_finite(), "{} on {}", kind.0, device.name());
+                if step == 3 {
+                    blocking::rebuild(&mut scene).unwrap();
+                }
+                let fresh = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+                for (precision, count) in [(Precision::Fast, 30), (Precision::Standard, 30), (Precision::Exact, 6)] {
+                    let rays = nasty::rays(&spheres, kind.2, scaled(count));
+                    let same = answers(&scene, &rays, precision) == answers(&fresh, &rays, precision);
+                    assert!(same, "{}, step {step} on {} at {precision:?}", kind.0, device.name());
+                }
+            }
+        }
+    }
+}
+
+/// How they move belongs to a tree as well: of a new one, of one that was fitted to other spheres, and of one built anew.
+#[test]
+fn what_moves_is_updated_with_its_ways() {
+    let _every_scene_has_a_tree = bench::tree_from(1);
+    let n = &mut Numbers(6);
+    let mut spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.08)).collect();
+    let mut ways = || -> Vec<Vec3> { (0..700).map(|_| Vec3::from(n.vector()) * 0.3).collect() };
+    let velocities = [ways(), ways()];
+    let n = &mut Numbers(7);
+    let rays: Vec<Ray> = (0..300).map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
+    let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
+    let ask = |scene: &Scene| {
+        [Motion::WithRay, Motion::AtTime].map(|motion| {
+            let query = Query { motion, ..Query::default() };
+            let found = blocking::closest(scene, Rays::from(&rays).times(&times), &query).unwrap();
+            assert!((50..300).contains(&found.report.hits), "{motion:?}: {}", found.report.hits);
+            found.records
+        })
+    };
+    for device in devices() {
+        for builder in [Builder::Auto, Builder::Cpu, Builder::Gpu] {
+            if device.is_cpu() && builder == Builder::Gpu {
+                continue;
+            }
+            let options = SceneOptions::default().built_by(builder);
+            let given = Spheres::from(&spheres).velocities(&velocities[0]);
+            let mut scene = blocking::scene(device, given, &options).unwrap();
+            let expected = |spheres: &[Sphere], velocities: &[Vec3]| {
+                let given = Spheres::from(spheres).velocities(velocities);
+                ask(&blocking::scene(&crate::support::cpu(), given, &SceneOptions::default()).unwrap())
+            };
+            let told = || format!("{builder:?} on {}", device.name());
+            assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", told());
+            drift(&mut spheres, 1);
+            update(&mut scene, Spheres::from(&spheres).velocities(&velocities[1])).unwrap();
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "updated, {}", told());
+            blocking::rebuild(&mut scene).unwrap();
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "built anew, {}", told());
+        }
+    }
+}
+
+#[test]
+fn both_builders_make_scenes_that_answer_alike() {
+    let _every_scene_has_a_tree = bench::tree_from(1);
+    for device in devices().iter().filter(|device| !device.is_cpu()) {
+        for kind in &nasty::SCENES {
+            let spheres = nasty::spheres(kind, 1300);
+            let rays = nasty::rays(&spheres, kind.2, scaled(60));
+            let found = [Builder::Auto, Builder::Cpu, Builder::Gpu].map(|builder| {
+                let options = SceneOptions::default().built_by(builder);
+                answers(&blocking::scene(device, &spheres, &options).unwrap(), &rays, Precision::Standard)
+            });
+            assert!(found[0] == found[1] && found[1] == found[2], "{} on {}", kind.0, device.name());
+        }
+    }
+    let spheres = [Sphere::new([0.0; 3], 1.0)];
+    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().built_by(Builder::Gpu));
+    assert!(refused.is_err_and(|error| error.exit_code() == 2 && error.to_string().contains("CPU engine")));
+}
+
+#[test]
+fn clones_and_failed_updates_keep_their_spheres() {
+    let _every_scene_has_a_tree = bench::tree_from(1);
+    for device in devices() {
+        let spheres = nasty::spheres(&nasty::SCENES[0], 700);
+        let rays = nasty::rays(&spheres, 2.0, 60);
+        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let clone = scene.clone();
+        let before = answers(&scene, &rays, Precision::Standard);
+        let refused = |result: Result<_>, scene: &Scene| {
+            let same = answers(scene, &rays, Precision::Standard) == before;
+            assert!(same, "{}: changed by an update that failed", device.name());
+            result.unwrap_err()
+        };
+        let short = update(&mut scene, &spheres[1..]);
+        assert!(matches!(refused(short, &scene), Error::LengthsDiffer { left: 699, right: 700, .. }));
+        let mut bad = spheres.clone();
+        bad[123].radius = -1.0;
+        let found = update(&mut scene, &bad);
+        assert!(matches!(refused(found, &scene), Error::BadRecord { index: 123, .. }));
+        let mut moved = spheres.clone();
+        drift(&mut moved, 1);
+        update(&mut scene, &moved).unwrap();
+        assert!(answers(&scene, &rays, Precision::Standard) != before, "{}", device.name());
+        assert!(answers(&clone, &rays, Precision::Standard) == before, "{}: a clone saw it", device.name());
+    }
+}
+
+#[test]
+fn what_an_update_says_of_the_tree() {
+    let _every_scene_has_a_tree = bench::tree_from(1);
+    for device in devices().iter().filter(|device| !device.is_cpu()) {
+        let n = &mut Numbers(5);
+        let mut spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
+        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let still = update(&mut scene, &spheres).unwrap();
+        assert_eq!((still.quality_loss, still.rebuild_suggested), (0.0, false));
+        // Everybody elsewhere: the worst that can happen to a tree.
+        spheres.iter_mut().for_each(|sphere| sphere.center = n.vector().into());
+        let mixed = update(&mut scene, &spheres).unwrap();
+        assert!(mixed.quality_loss > 5.0 && mixed.rebuild_suggested, "{mixed:?}");
+        blocking::rebuild(&mut scene).unwrap();
+        let again = update(&mut scene, &spheres).unwrap();
+        assert_eq!((again.quality_loss, again.rebuild_suggested), (0.0, false));
+    }
+}

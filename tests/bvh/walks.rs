@@ -1,0 +1,53 @@
+//! What a GPU finds by walking its tree is what it finds by testing every sphere, to the byte.
+
+use crate::support::{devices, nasty, scaled, with_and_without_tree};
+use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch, blocking};
+
+fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(records).to_vec()
+}
+
+/// What all queries answer.
+fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> (Vec<u8>, Vec<u8>, Vec<u8>, [u64; 4]) {
+    let hits = blocking::closest(scene, rays, query).unwrap();
+    let intervals = blocking::interval(scene, rays, query).unwrap();
+    let bits = blocking::occluded(scene, rays, query).unwrap();
+    let counts = [hits.report.hits, hits.report.beyond, bits.report.hits, bits.report.beyond];
+    (bytes(&hits.records), bytes(&intervals.records), bytes(&bits.words), counts)
+}
+
+fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precisions: &[Precision]) {
+    let scenes = with_and_without_tree(device, spheres);
+    for &precision in precisions {
+        for (inside, touch, ends) in [
+            (Inside::Enter, Touch::Hit, Ends::Closed),
+            (Inside::Exit, Touch::Miss, Ends::HalfOpen),
+            (Inside::Ignore, Touch::Hit, Ends::Closed),
+        ] {
+            let query = Query { inside, touch, ends, ..Query::at(precision) };
+            let [tree, brute] = scenes.each_ref().map(|scene| answers(scene, rays, &query));
+            assert_eq!(tree.3, brute.3, "{name} on {}, {query:?}", device.name());
+            assert!(tree == brute, "{name} on {}, {query:?}: bytes differ", device.name());
+        }
+        let query = Query::at(precision);
+        let [tree, brute] = scenes.each_ref().map(|scene| blocking::approach(scene, rays, &query).unwrap());
+        for ((tree, brute), ray) in tree.iter().zip(brute.iter()).zip(rays) {
+            assert_eq!(bytes(&[*tree]), bytes(&[*brute]), "{name} on {}: {tree:?}, {brute:?}, {ray:?}", device.name());
+        }
+    }
+}
+
+#[test]
+fn a_walk_finds_what_a_test_of_every_sphere_does() {
+    for device in devices() {
+        for scene in &nasty::SCENES {
+            let spheres = nasty::spheres(scene, 1500);
+            let rays = nasty::rays(&spheres, scene.2, scaled(60));
+            compare(device, scene.0, &spheres, &rays, &[Precision::Fast, Precision::Standard]);
+            // Integers are slow: few rays where everything ties.
+            let spheres = nasty::spheres(scene, 600);
+            let rays = nasty::rays(&spheres, scene.2, scaled(10));
+            compare(device, scene.0, &spheres, &rays, &[Precision::Exact]);
+        }
+    }
+}

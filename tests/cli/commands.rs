@@ -1,0 +1,65 @@
+//! The built program on real adapters: what it says, what it leaves behind, and how it ends.
+
+use crate::support::folder::Folder;
+
+const SPHERES: &str = "x,y,z,r\n5,0,0,1\n0,8,0,2\n";
+const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,-1,0\n0,1,0,1,0,0\n";
+
+fn wrong(folder: &Folder, arguments: &str, code: i32) -> String {
+    let done = folder.run(arguments);
+    assert_eq!(done.code, code, "{arguments}: {}", done.errors);
+    done.errors
+}
+
+#[test]
+fn every_adapter_is_listed_with_its_promises() {
+    let folder = Folder::new();
+    let text = folder.right("devices").output;
+    for word in [
+        "limits",
+        "MiB a buffer",
+        "probe     passed",
+        "promises  fast, standard, exact",
+        "CPU engine, built in",
+        "auto chooses",
+    ] {
+        assert!(text.contains(word), "'{word}' is not in:\n{text}");
+    }
+    let report = folder.right("devices --report").output;
+    assert!(report.starts_with(concat!("umbracast ", env!("CARGO_PKG_VERSION"), " (")), "{report}");
+    assert!(report.contains(&text), "the report holds the list");
+    let json: serde_json::Value = serde_json::from_str(&folder.right("devices --json").output).unwrap();
+    let devices = json["devices"].as_array().unwrap();
+    assert!(devices.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
+    assert_eq!(devices.last().unwrap()["name"], "cpu");
+    for device in devices {
+        assert_eq!(device["precisions"], serde_json::json!(["fast", "standard", "exact"]), "{device}");
+        assert!(device["probe"].is_null() || device["probe"]["passed"] == true, "{device}");
+    }
+    let error = wrong(&folder, "devices --json --report", 2);
+    assert!(error.contains("cannot be used with"), "{error}");
+}
+
+#[test]
+fn a_gpu_answers_in_one_line_and_ends_in_peace() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.csv", RAYS);
+    folder.right("cast s.csv r.csv -o cpu.csv --device cpu");
+    // Threads left behind crash drivers on the way out, once in a while: forty times to see it.
+    for i in 0..40 {
+        let done = folder.right("cast s.csv r.csv -o gpu.csv --device gpu --compare --precision exact");
+        assert_eq!(folder.text("gpu.csv"), folder.text("cpu.csv"), "run {i}");
+        assert_eq!(done.errors.lines().count(), 1, "drivers add nothing to what we say: {}", done.errors);
+        assert!(done.errors.contains("2 spheres, 3 rays, 2 hits"), "{}", done.errors);
+    }
+}
+
+#[test]
+fn a_device_that_is_not_there_is_named_with_those_that_are() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.csv", RAYS);
+    for name in ["nosuchgpu", "77"] {
+        let error = wrong(&folder, &format!("cast s.csv r.csv -o o.csv --device {name}"), 3);
+        assert!(error.contains(name) && error.contains(" cpu"), "{error}");
+    }
+}

@@ -1,0 +1,296 @@
+//! Casts that are disturbed: by files that change or vanish, by disks without room, by signals. Each ends with an error that
+//! says so and leaves the folder as it was.
+
+use std::io::Write;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::support::folder::{Done, Folder, le4, npy};
+use umbracast::files::RayBatches;
+
+const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
+const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
+const RECORD: [f32; 8] = [0., 0., 0., 0., 1., 0., 0., 9.];
+
+/// Casts at spheres that come only when `change` has been made, after the rays were opened and before they are read.
+fn meanwhile(folder: &Folder, arguments: &str, change: impl FnOnce()) -> Done {
+    folder.pipe("s.csv");
+    let program = folder.start(arguments);
+    let mut spheres = folder.feed("s.csv");
+    change();
+    spheres.write_all(SPHERES.as_bytes()).unwrap();
+    drop(spheres);
+    std::fs::remove_file(folder.path("s.csv")).unwrap();
+    Done::of(program)
+}
+
+#[track_caller]
+fn refused(done: &Done, code: i32, words: &[&str]) {
+    assert_eq!(done.code, code, "{}", done.errors);
+    for word in words {
+        assert!(done.errors.contains(word), "'{word}' is not in: {}", done.errors);
+    }
+    assert_eq!(done.errors.lines().count(), 1, "{}", done.errors);
+    assert_eq!(done.output, "");
+}
+
+#[test]
+fn rays_that_become_fewer_or_more_are_noticed() {
+    // More than is read at once: what has been read already may change.
+    let six = le4(&[0., 0., 0., 1., 0., 0.].repeat(10_000));
+    let files = [
+        ("r.f32", le4(&RECORD.repeat(10_000))),
+        ("r.npy", npy("'<f4'", false, "(10000, 6)", &six)),
+        ("t.npy", npy("'<f4'", true, "(10000, 6)", &le4(&[1.0; 60_000]))),
+        ("r.csv", (RAYS.to_owned() + &"0,0,0,1,0,0\n".repeat(10_000)).into()),
+    ];
+    for (name, bytes) in files {
+        for output in ["out.npz", "out.csv"] {
+            for (how, length) in [("shorter", bytes.len() - 12), ("longer", bytes.len() + 32)] {
+                let folder = Folder::new();
+                folder.write(name, &bytes).write(output, "kept");
+                let done = meanwhile(&folder, &format!("cast s.csv {name} -o {output}"), || {
+                    let mut changed = bytes.clone();
+                    // One line more, should it be text.
+                    changed.resize(length, b'\n');
+                    folder.write(name, changed);
+                });
+                let words = [&format!("cannot read {name}"), how, &format!("{} bytes when opened", bytes.len())];
+                refused(&done, 5, &words.map(|w| w as &str));
+                assert_eq!(names(&folder), [output, name]);
+                assert_eq!(folder.text(output), "kept");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_cut_within_a_row_is_refused() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.csv", &RAYS[..RAYS.len() - 4]);
+    let before = folder.contents();
+    refused(&folder.run("cast s.csv r.csv -o out.csv"), 2, &["r.csv: line 4", "there are 5 cells: expected 6"]);
+    assert!(folder.contents() == before);
+}
+
+#[test]
+fn a_file_deleted_while_it_is_read_is_read_to_its_end() {
+    for (name, bytes) in [("r.f32", le4(&RECORD.repeat(3))), ("r.csv", RAYS.into())] {
+        let folder = Folder::new();
+        folder.write(name, bytes);
+        let gone = folder.path(name);
+        let done =
+            meanwhile(&folder, &format!("cast s.csv {name} -o out.csv -q"), || std::fs::remove_file(gone).unwrap());
+        assert_eq!((done.code, done.errors.as_str()), (0, ""));
+        assert_eq!(folder.text("out.csv").lines().count(), 4);
+    }
+    // Even its lines can then no longer be counted.
+    let folder = Folder::new();
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
+    let gone = folder.path("r.csv");
+    let done = meanwhile(&folder, "cast s.csv r.csv -o out.csv", || std::fs::remove_file(gone).unwrap());
+    refused(&done, 2, &["r.csv: byte 18: direction"]);
+    assert!(folder.contents().is_empty());
+}
+
+#[test]
+fn a_folder_that_goes_takes_nothing_with_it() {
+    for output in ["out/out.csv", "out/out.npz"] {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("out")).unwrap();
+        folder.write("s.csv", SPHERES).pipe("r.csv");
+        let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
+        let mut rays = folder.feed("r.csv");
+        feed_batches(&mut rays, 5).unwrap();
+        std::fs::remove_dir_all(folder.path("out")).unwrap();
+        drop(rays);
+        refused(&Done::of(program), 5, &[&format!("cannot write {output}"), "No such file"]);
+        assert_eq!(names(&folder), ["r.csv", "s.csv"]);
+    }
+}
+
+#[test]
+fn a_target_that_becomes_a_folder_stays_one() {
+    for output in ["out.csv", "out.npz"] {
+        let folder = Folder::new();
+        folder.write("s.csv", SPHERES).pipe("r.csv");
+        let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
+        let mut rays = folder.feed("r.csv");
+        feed_batches(&mut rays, 5).unwrap();
+        std::fs::create_dir(folder.path(output)).unwrap();
+        drop(rays);
+        refused(&Done::of(program), 5, &["cannot write", output, "directory"]);
+        let names: Vec<_> = std::fs::read_dir(folder.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+    }
+}
+
+/// No file may exceed so many half KiB, and the signal that says so is ignored: writing fails as on a full disk.
+fn with_room_for(folder: &Folder, blocks: u32, arguments: &str) -> Done {
+    let program = crate::support::folder::program().get_program().to_owned();
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" cast {arguments} --device cpu");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).arg(program).current_dir(folder.root());
+    let done = shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    Done::of(done)
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.f32", le4(&RECORD.repeat(10_000)));
+    folder.write("out.npz", "kept").write("out.csv", "kept");
+    let before = folder.contents();
+    for (output, blocks) in [
+        // Where lines are written; where a column waits; where the archive of two columns is made.
+        ("out.csv", 8),
+        ("out.npz", 8),
+        ("out.npz", 100),
+    ] {
+        let done = with_room_for(&folder, blocks, &format!("s.csv r.f32 -o {output}"));
+        refused(&done, 5, &[&format!("cannot write {output}: "), "(os error "]);
+        assert!(folder.contents() == before, "files have changed");
+    }
+    // Room for all of it.
+    assert_eq!(with_room_for(&folder, 170, "s.csv r.f32 -o out.npz -q").code, 0);
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.csv", RAYS);
+    std::fs::create_dir(folder.path("shut")).unwrap();
+    let allow = |name: &str, mode| {
+        std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow(".", 0o755);
+    allow("shut", 0o555);
+    // Nothing is forbidden to root: somebody else has to try, with a copy of the program that they can reach.
+    std::fs::copy(crate::support::folder::program().get_program(), folder.path("program")).unwrap();
+    let mut program = std::process::Command::new(folder.path("program"));
+    program.args("cast s.csv r.csv -o shut/out.csv --device cpu".split(' ')).current_dir(folder.root());
+    if std::fs::File::create(folder.path("shut/probe")).is_ok() {
+        std::fs::remove_file(folder.path("shut/probe")).unwrap();
+        program.uid(65_534).gid(65_534);
+    }
+    let done = program.output().unwrap();
+    let errors = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(5), "{errors}");
+    assert!(errors.contains("cannot write shut/out.csv") && errors.contains("denied"), "{errors}");
+    assert_eq!(std::fs::read_dir(folder.path("shut")).unwrap().count(), 0);
+}
+
+/// So many batches of rays as text, the first line before them.
+fn feed_batches(pipe: &mut std::fs::File, batches: usize) -> std::io::Result<()> {
+    pipe.write_all(RAYS.as_bytes())?;
+    let rows = "0,0,0,1,0,0\n".repeat(RayBatches::BATCH);
+    (0..batches).try_for_each(|_| pipe.write_all(rows.as_bytes()))
+}
+
+/// A cast that has written answers and waits for more rays, and the end of the pipe they come by. (More batches were taken
+/// than fit between reading and writing.)
+fn in_the_middle(folder: &Folder, output: &str) -> (Child, std::fs::File) {
+    folder.write("s.csv", SPHERES).write(output, "kept").pipe("r.csv");
+    let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
+    let mut rays = folder.feed("r.csv");
+    feed_batches(&mut rays, 5).unwrap();
+    (program, rays)
+}
+
+fn signal(program: &Child, name: &str) {
+    let done = std::process::Command::new("kill").args([&format!("-{name}"), &program.id().to_string()]).status();
+    assert!(done.unwrap().success());
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.root()).unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_signal_ends_the_work_and_leaves_nothing() {
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        for output in ["out.csv", "out.npz"] {
+            let folder = Folder::new();
+            let (program, rays) = in_the_middle(&folder, output);
+            signal(&program, name);
+            let done = Done::of(program);
+            refused(&done, code, &["error: stopped after ", " rays (nothing was written)"]);
+            assert_eq!(names(&folder), [output, "r.csv", "s.csv"]);
+            assert_eq!(folder.text(output), "kept");
+            drop(rays);
+        }
+    }
+}
+
+#[test]
+fn a_signal_is_heard_while_rays_are_cast() {
+    let folder = Folder::new();
+    // Much work in a batch, however spheres are sorted: every ray meets all of them. And always more of it.
+    folder.write("s.f32", le4(&[9.0, 0.0, 0.0, 1.0].repeat(5_000))).pipe("r.csv").write("out.csv", "kept");
+    let program = folder.start("cast s.f32 r.csv -o out.csv");
+    let mut rays = folder.feed("r.csv");
+    feed_batches(&mut rays, 2).unwrap();
+    let feeder = std::thread::spawn(move || while rays.write_all(b"0,0,0,1,0,0\n").is_ok() {});
+    std::thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    signal(&program, "INT");
+    refused(&Done::of(program), 130, &["stopped after ", " rays (nothing was written)"]);
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    feeder.join().unwrap();
+    assert_eq!(names(&folder), ["out.csv", "r.csv", "s.f32"]);
+    assert_eq!(folder.text("out.csv"), "kept");
+}
+
+#[test]
+fn what_is_killed_leaves_no_output() {
+    for output in ["out.csv", "out.npz"] {
+        let folder = Folder::new();
+        let (mut program, _rays) = in_the_middle(&folder, output);
+        program.kill().unwrap();
+        assert_eq!(program.wait().unwrap().signal(), Some(9));
+        let left: Vec<String> = names(&folder).into_iter().filter(|name| !name.ends_with(".tmp")).collect();
+        assert_eq!(left, [output, "r.csv", "s.csv"]);
+        assert_eq!(folder.text(output), "kept");
+        if cfg!(target_os = "linux") {
+            assert_eq!(names(&folder).len(), 3, "what is not complete has no name at all");
+        }
+    }
+}
+
+#[test]
+fn what_should_survive_a_hangup_does() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).pipe("r.csv");
+    let program = crate::support::folder::program().get_program().to_owned();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" cast s.csv r.csv -o out.csv --device cpu -q"]).arg(program);
+    let program = shell.current_dir(folder.root()).spawn().unwrap();
+    let mut rays = folder.feed("r.csv");
+    feed_batches(&mut rays, 5).unwrap();
+    signal(&program, "HUP");
+    drop(rays);
+    assert_eq!(Done::of(program).code, 0);
+    assert_eq!(folder.text("out.csv").lines().count(), 1 + 3 + 5 * RayBatches::BATCH);
+}
+
+#[test]
+fn a_reader_that_has_gone_away_is_no_error() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.csv", RAYS);
+    for arguments in
+        ["cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0", "cast --help", "cast s.csv r.csv -o out.csv --device cpu --json"]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut program = crate::support::folder::program();
+        let done = program.args(arguments.split(' ')).current_dir(folder.root()).stdout(writer).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+        assert_eq!(done.status.code(), Some(0));
+    }
+    assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n3.0,1\n,\n");
+}

@@ -1,0 +1,193 @@
+//! The pictures in `output` are what the program draws today: what the README shows is never stale.
+//!
+//! `UMBRACAST_BLESS=1 cargo test --release --test integration gallery` replaces them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::folder::{Folder, program};
+use image::{ImageReader, Rgb, RgbImage};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn open(path: &Path) -> RgbImage {
+    ImageReader::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).decode().unwrap().to_rgb8()
+}
+
+/// Compares a picture just made with the one kept: at most one step of 8 bits, but for a pixel in ten thousand, because
+/// sines and their kin differ between systems. On failure writes expected, difference and actual side by side.
+fn guard(name: &str, made: &Path) {
+    let kept = root().join("output").join(name);
+    if std::env::var_os("UMBRACAST_BLESS").is_some() {
+        std::fs::copy(made, &kept).unwrap();
+        return;
+    }
+    let bytes = std::fs::metadata(&kept).unwrap().len();
+    assert!(bytes <= 1_500_000, "{name} takes {bytes} bytes: pictures kept are at most 1.5 MB each");
+    let (expected, actual) = (open(&kept), open(made));
+    assert_eq!(expected.dimensions(), actual.dimensions(), "{name}");
+    let apart = |a: &Rgb<u8>, b: &Rgb<u8>| std::array::from_fn::<u8, 3, _>(|c| a[c].abs_diff(b[c]));
+    let pairs = || expected.pixels().zip(actual.pixels());
+    let off = pairs().filter(|(a, b)| apart(a, b).iter().any(|d| *d > 1)).count();
+    if off as u64 * 10_000 <= u64::from(expected.width() * expected.height()) {
+        return;
+    }
+    let (width, height) = expected.dimensions();
+    let mut triptych = RgbImage::new(3 * width, height);
+    for (x, y, a) in expected.enumerate_pixels() {
+        let b = actual.get_pixel(x, y);
+        triptych.put_pixel(x, y, *a);
+        triptych.put_pixel(x + width, y, Rgb(apart(a, b).map(|d| d.saturating_mul(32))));
+        triptych.put_pixel(x + 2 * width, y, *b);
+    }
+    let shown = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    triptych.save(&shown).unwrap();
+    panic!("{name}: {off} pixels differ; expected, difference and actual are in {}", shown.display());
+}
+
+fn render(arguments: &str, name: &str) {
+    let folder = Folder::new();
+    let done = program()
+        .args(arguments.split_whitespace())
+        .args(["-o".as_ref(), folder.path(name).as_os_str()])
+        .args(["--device", "cpu"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    guard(name, &folder.path(name));
+}
+
+#[test]
+fn planet() {
+    render("render", "planet.png");
+}
+
+#[test]
+fn eclipse_of_2024() {
+    render("render systems/eclipse-2024-04-08.toml", "eclipse-2024-04-08.png");
+}
+
+#[test]
+fn umbra_of_2024() {
+    render("render systems/umbra-2024-04-08.toml", "umbra-2024-04-08.png");
+}
+
+#[test]
+fn annular_eclipse_of_2023() {
+    render("render systems/annular-2023-10-14.toml", "annular-2023-10-14.png");
+}
+
+#[test]
+fn ring_of_2023() {
+    render("render systems/ring-2023-10-14.toml", "ring-2023-10-14.png");
+}
+
+#[test]
+fn ganymede() {
+    render("render systems/ganymede-2015-03-03.toml", "ganymede-2015-03-03.png");
+}
+
+#[test]
+fn lunar_eclipse_of_2025() {
+    render("render systems/lunar-2025-03-14.toml", "lunar-2025-03-14.png");
+}
+
+#[test]
+fn occultation() {
+    render("render systems/occultation.toml", "occultation.png");
+}
+
+#[test]
+fn ten_thousand_moonlets() {
+    render("render systems/ring.toml", "ring.png");
+}
+
+/// Plots a query with the README's arguments.
+fn plot(arguments: &str, name: &str) {
+    let folder = Folder::new();
+    let done = program()
+        .args(arguments.split(' '))
+        .args(["-q", "--device", "cpu", "-o"])
+        .arg(folder.path("answers.npz"))
+        .arg("--plot")
+        .arg(folder.path(name))
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    guard(name, &folder.path(name));
+}
+
+#[test]
+fn a_plot_of_a_query() {
+    plot("cast systems/samples/balls.csv --sensor systems/samples/fan.toml", "plot.png");
+}
+
+#[test]
+fn shots_at_what_moves() {
+    let at = "--motion with-ray --time-range 0,5";
+    plot(&format!("cast systems/samples/circling.csv systems/samples/shots.csv {at}"), "shots.png");
+}
+
+#[test]
+fn all_that_rays_go_through() {
+    plot("cast systems/samples/pebbles.csv systems/samples/comb.csv --query all", "chords.png");
+}
+
+/// Runs an example that writes one file.
+fn example(name: &str, target: &Path) {
+    // Beside the tests: cargo builds examples with them.
+    let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
+    let done = Command::new(&example).arg(target).output();
+    let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn seed_002() {
+    let folder = Folder::new();
+    example("seed_002", &folder.path("seed-002.png"));
+    guard("seed-002.png", &folder.path("seed-002.png"));
+}
+
+/// The moonlets that are kept are those of the recipe, to the last bit.
+#[test]
+fn the_recipe_makes_the_ring_that_is_kept() {
+    let folder = Folder::new();
+    example("ring", &folder.path("ring.npy"));
+    let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
+    assert!(std::fs::read(folder.path("ring.npy")).unwrap() == kept, "run cargo run --release --example ring");
+}
+
+/// What the README shows is what is guarded here, and nothing lies about.
+#[test]
+fn every_picture_has_its_system_and_its_place_in_the_readme() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let index = std::fs::read_to_string(root().join("systems/README.md")).unwrap();
+    let names = |folder: &str, extension: &str| {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let of = |path: PathBuf| {
+            path.extension().is_some_and(|e| e == extension).then(|| path.file_stem().map(|s| s.to_owned()))
+        };
+        let mut names: Vec<String> = entries.filter_map(of).flatten().map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let mut pictures = names("output", "png");
+    for picture in &pictures {
+        assert!(readme.contains(&format!("output/{picture}.png")), "{picture}.png is not in README.md");
+    }
+    let systems = names("systems", "toml");
+    for system in &systems {
+        assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
+    }
+    // Not of systems: one of an example, three of queries.
+    pictures.retain(|picture| !["seed-002", "plot", "shots", "chords"].contains(&&**picture));
+    assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
+    let bytes: u64 =
+        std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    assert!(bytes < 25_000_000, "the pictures kept take {bytes} bytes together: at most 25 MB");
+}

@@ -1,0 +1,13 @@
+//! The command line, run as a user runs it.
+
+mod bench;
+mod casts;
+mod commands;
+#[cfg(unix)]
+mod disturbed;
+mod examples;
+mod gallery;
+mod observers;
+mod plots;
+mod refusals;
+mod render;

@@ -1,0 +1,254 @@
+//! `umbracast render`, run as its users run it.
+
+use crate::support::folder::{Folder, le4, npy};
+
+/// A small system that is right; tests replace a part of it.
+const SYSTEM: &str = r##"unit = "km"
+[light]
+name = "Sun"
+center = [0, 0, 1000]
+radius = 10
+[[body]]
+name = "Ball"
+center = [0, 0, 0]
+radius = 1
+color = "#808080"
+[camera]
+kind = "orthographic"
+position = [0, -10, 5]
+target = [0, 0, 0]
+up = [0, 0, 1]
+width = 4
+[picture]
+size = [64, 48]
+samples = 1
+"##;
+
+/// What is replaced in the system by what, and the words of the refusal.
+const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
+    ("unit = \"km\"", "", &["s.toml", "missing field `unit`"]),
+    ("\"km\"", "\"lightyear\"", &["unit is \"lightyear\"", "mm, m, km, mi, au, pc"]),
+    ("unit = \"km\"", "unit = km", &["s.toml", "line 1"]),
+    ("unit = \"km\"", "unit = \"km\"\nscale = 2", &["unknown field `scale`"]),
+    ("[light]", "[lights]", &["unknown field `lights`"]),
+    ("radius = 10", "radius = -10", &["light: radius is -10", "0…1e30"]),
+    ("radius = 10", "radius = nan", &["light: radius is NaN"]),
+    ("radius = 10", "radius = \"ten\"", &["line 5", "expected f64"]),
+    ("radius = 10", "radius = 10\ncolor = \"white\"", &["light: color is \"white\"", "#rrggbb"]),
+    ("radius = 10", "radius = 2000", &["light: the camera is inside"]),
+    ("[0, 0, 1000]", "[0, 0, inf]", &["light: center is [0, 0, inf]", "finite"]),
+    ("[0, 0, 1000]", "[0, 1000]", &["line 4"]),
+    ("[0, 0, 1000]", "[0, 0, 8]", &["touches the light 'Sun'"]),
+    ("radius = 1\n", "radius = 0\n", &["body[0] 'Ball': radius is 0", "positive"]),
+    ("radius = 1\n", "radius = -1\n", &["body[0] 'Ball': radius is -1"]),
+    ("radius = 1\n", "radius = 20\n", &["body[0] 'Ball': the camera is inside", "[0, -10, 5]"]),
+    ("radius = 1\n", "", &["body[0] 'Ball': radius is missing"]),
+    ("radius = 1\n", "radius = 1e-20\n", &["smallest radius is", "1e15"]),
+    ("radius = 1\n", "radius = 1\nmass = 3\n", &["unknown field `mass`"]),
+    ("radius = 1\n", "radius = 1\nspheres = \"c.npy\"\n", &["it has spheres"]),
+    ("radius = 1\n", "radius = 1\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),
+    ("radius = 1\n", "radius = 1\npolar_radius = 0\n", &["body[0] 'Ball': polar_radius is 0", "0.01 to 100 times"]),
+    ("radius = 1\n", "radius = 1\npolar_radius = inf\n", &["body[0] 'Ball': polar_radius is inf"]),
+    ("radius = 1\n", "radius = 1\npolar_radius = 20\n", &["body[0] 'Ball': the camera is inside", "the radius is 20"]),
+    ("radius = 1\n", "radius = 1\npolar_radius = 0.5\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),
+    ("radius = 1\n", "radius = 1\nswirl = 2\n", &["swirl is 2", "0…1"]),
+    ("\"#808080\"", "[]", &["color is an empty list"]),
+    ("\"#808080\"", "[\"#808080\", \"#80808\"]", &["body[0] 'Ball': color[1] is \"#80808\""]),
+    ("\"#808080\"", "7", &["list of them, south to north"]),
+    ("\"orthographic\"", "\"fisheye\"", &["fisheye", "perspective"]),
+    ("width = 4\n", "", &["an orthographic one has width"]),
+    ("width = 4\n", "width = 0\n", &["camera: width is 0"]),
+    ("width = 4\n", "width = 4\nfield_of_view_deg = 4\n", &["an orthographic one has width and no field_of_view_deg"]),
+    ("\"orthographic\"", "\"perspective\"", &["a perspective one has field_of_view_deg"]),
+    ("width = 4\n", "field_of_view_deg = 4\n", &["an orthographic one has width"]),
+    ("target = [0, 0, 0]", "target = [0, -10, 5]", &["target is [0, -10, 5], the same as position"]),
+    ("up = [0, 0, 1]", "up = [0, 2, -1]", &["up is [0, 2, -1], parallel"]),
+    ("up = [0, 0, 1]", "up = [0, 0, 0]", &["up is [0, 0, 0]"]),
+    ("size = [64, 48]", "size = [0, 48]", &["size is 0x48", "1…16384"]),
+    ("size = [64, 48]", "size = [16384, 16384]", &["268435456 pixels"]),
+    ("size = [64, 48]", "size = [64, -48]", &["line 18", "-48"]),
+    ("samples = 1", "samples = 0", &["samples is 0", "1…16"]),
+    ("samples = 1", "exposure = 0", &["exposure is 0"]),
+    ("samples = 1", "ambient = 2", &["ambient is 2"]),
+    ("samples = 1", "stars = -1", &["stars is -1"]),
+    ("samples = 1", "background = \"#12345g\"", &["picture: background is \"#12345g\""]),
+];
+
+#[test]
+fn wrong_systems_are_refused_by_table_key_and_value() {
+    let folder = Folder::new();
+    folder.write("o.png", "not to be touched");
+    for &(from, to, words) in WRONG_SYSTEMS {
+        assert!(SYSTEM.contains(from), "{from}");
+        folder.write("s.toml", SYSTEM.replacen(from, to, 1));
+        let before = folder.contents();
+        let done = folder.run("render s.toml -o o.png");
+        assert_eq!(done.code, 2, "{from} -> {to}: {}", done.errors);
+        for word in words {
+            assert!(done.errors.contains(word), "{from} -> {to}: '{word}' is not in: {}", done.errors);
+        }
+        assert!(done.errors.contains("s.toml"), "{}", done.errors);
+        assert_eq!(folder.contents(), before, "{from} -> {to}");
+    }
+    println!("{} wrong systems", WRONG_SYSTEMS.len());
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let folder = Folder::new();
+    folder.write("s.toml", SYSTEM).write("o.png", "not to be touched");
+    std::fs::create_dir(folder.path("folder.png")).unwrap();
+    let before = folder.contents();
+    for (arguments, code, words) in [
+        ("render none.toml -o o.png", 5, "cannot read none.toml"),
+        ("render folder.png -o o.png", 5, "not a regular file"),
+        ("render o.png -o p.png", 2, "o.png"),
+        ("render s.toml -o o.jpg", 2, "supported is .png"),
+        ("render s.toml -o s.toml", 2, "supported is .png"),
+        ("render s.toml -o folder.png", 5, "it is a folder"),
+        ("render s.toml -o none/o.png", 5, "there is no folder"),
+        ("render s.toml -o o.png --t t.csv", 2, "supported is .npy"),
+        ("render s.toml -o o.png --t a.npy --id a.npy", 2, "a.npy: is named twice"),
+        ("render s.toml -o o.png --size 64", 2, "expected WIDTHxHEIGHT"),
+        ("render s.toml -o o.png --size 64x-4", 2, "expected WIDTHxHEIGHT"),
+        ("render s.toml -o o.png --size 0x4", 2, "size is 0x4"),
+        ("render s.toml -o o.png --samples 17", 2, "samples is 17"),
+        ("render s.toml -o o.png --bits 10", 2, "possible values: 8, 16"),
+        ("render s.toml -o o.png --device nonesuch", 3, "no device 'nonesuch'"),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(words), "{arguments}: '{words}' is not in: {}", done.errors);
+        assert_eq!(folder.contents(), before, "{arguments}");
+    }
+}
+
+#[test]
+fn the_default_system_needs_nothing() {
+    let folder = Folder::new();
+    let done = folder.run("render --size 96x54");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    assert!(done.errors.starts_with("cpu: 96x54 pixels, 9 samples each, 2 bodies, "), "{}", done.errors);
+    assert!(done.errors.contains("wrote output/planet.png"), "{}", done.errors);
+    let png = std::fs::read(folder.path("output/planet.png")).unwrap();
+    assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+    assert_eq!(&png[16..26], [0, 0, 0, 96, 0, 0, 0, 54, 8, 2], "8 bits, RGB");
+}
+
+/// The numbers of an array that NumPy would read as (rows, columns) of `descr`.
+fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
+    let header = String::from_utf8_lossy(&bytes[10..128]).into_owned();
+    assert!(header.contains(descr) && header.contains(shape), "{header}");
+    bytes[128..].chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect()
+}
+
+#[test]
+fn the_arrays_say_what_the_pixels_show() {
+    let folder = Folder::new();
+    // The light is ahead, a wall of one ball behind another that is nearer.
+    folder.write("s.toml", SYSTEM.replace("up = [0, 0, 1]", "up = [0, 1, 0]").replace("[0, -10, 5]", "[0, 0, 10]"));
+    let done = folder.run("render s.toml -o o.png --bits 16 --t t.npy --id id.npy --fraction f.npy --json");
+    assert_eq!((done.code, done.errors.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    assert_eq!(json["device"], "cpu");
+    assert_eq!((json["width"].as_u64(), json["height"].as_u64()), (Some(64), Some(48)));
+    assert_eq!(json["fraction"], "f.npy");
+    let png = std::fs::read(folder.path("o.png")).unwrap();
+    assert_eq!(png[24], 16);
+    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let t = words(&read("t.npy"), "'<f4'", "(48, 64");
+    let id = words(&read("id.npy"), "'<u4'", "(48, 64");
+    let fraction = words(&read("f.npy"), "'<f4'", "(48, 64");
+    assert_eq!((t.len(), id.len(), fraction.len()), (64 * 48, 64 * 48, 64 * 48));
+    // The middle is a pixel's corner: the pixel right below it looks down from 10 on the ball at height 1.
+    let at = 24 * 64 + 32;
+    assert!((f32::from_bits(t[at]) - 9.0).abs() < 1e-2);
+    assert_eq!((id[at], f32::from_bits(fraction[at])), (0, 1.0));
+    assert_eq!((t[0], id[0], f32::from_bits(fraction[0])), (f32::INFINITY.to_bits(), u32::MAX, 1.0));
+    // The ball is 32 pixels wide.
+    assert_eq!(id.iter().skip(24 * 64).take(64).filter(|&&id| id == 0).count(), 32);
+}
+
+#[test]
+fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
+    let folder = Folder::new();
+    // Coordinates of millions: read about their own middle, they keep their shape.
+    let far = 3.0e7_f32;
+    folder.write(
+        "cloud.npy",
+        npy("'<f4'", false, "(3, 4)", &le4(&[far, 0., 0., 8., far, 0., 40., 8., far, 40., 0., 8.])),
+    );
+    let system = SYSTEM
+        .replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"cloud.npy\"\n")
+        .replace("[0, 0, 1000]", "[3e7, 1000, 0]")
+        .replace("[0, -10, 5]", "[3e7, -100, 0]")
+        .replace("target = [0, 0, 0]", "target = [3e7, 0, 0]")
+        .replace("width = 4", "width = 200");
+    folder.write("s.toml", &system);
+    let done = folder.run("render s.toml -o o.png --id id.npy");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    assert!(done.errors.contains("1 body of 3 spheres"), "{}", done.errors);
+    let id = words(&std::fs::read(folder.path("id.npy")).unwrap(), "'<u4'", "(48, 64");
+    let seen: std::collections::BTreeSet<u32> = id.into_iter().collect();
+    // Ball 2 is behind ball 0, and the light behind all of them.
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1, 3, u32::MAX]);
+    for (name, bytes, words) in [
+        ("truncated", npy("'<f4'", false, "(3, 4)", &le4(&[1.0; 8])), "truncated"),
+        ("of another shape", npy("'<f4'", false, "(3, 3)", &le4(&[1.0; 9])), "expected (N, 4)"),
+        ("empty", npy("'<f4'", false, "(0, 4)", &[]), "it holds no spheres"),
+        (
+            "with a point",
+            npy("'<f4'", false, "(2, 4)", &le4(&[far, 0., 0., 8., far, 0., 40., 0.])),
+            "spheres[1]: radius is 0",
+        ),
+    ] {
+        folder.write("cloud.npy", bytes);
+        let done = folder.run("render s.toml -o o.png");
+        assert_eq!(done.code, 2, "{name}: {}", done.errors);
+        assert!(done.errors.contains(words), "{name}: {}", done.errors);
+    }
+    std::fs::remove_file(folder.path("cloud.npy")).unwrap();
+    let done = folder.run("render s.toml -o o.png");
+    assert_eq!(done.code, 5, "{}", done.errors);
+    assert!(done.errors.contains("cloud.npy"), "{}", done.errors);
+}
+
+#[test]
+fn compare_finds_the_devices_agree() {
+    let folder = Folder::new();
+    let done = folder.run("render -o o.png --size 192x108 --samples 2 --device gpu --compare");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    assert!(done.errors.contains("against the CPU engine"), "{}", done.errors);
+}
+
+#[test]
+fn as_many_spheres_as_are_promised_and_not_one_more() {
+    let folder = Folder::new();
+    folder.write("s.toml", SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n"));
+    for (count, code) in [(65_536_u32, 0), (65_537, 2)] {
+        let place = |i: u32| [(i % 256) as f32 * 0.02 - 2.5, (i / 256) as f32 * 0.02 - 2.5, 0.0, 0.004];
+        let spheres: Vec<f32> = (0..count).flat_map(place).collect();
+        folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres)));
+        let done = folder.run("render s.toml -o o.png");
+        assert_eq!(done.code, code, "{}", done.errors);
+        let words =
+            if code == 0 { "1 body of 65536 spheres" } else { "65537 spheres in a system: at most 65536 are allowed" };
+        assert!(done.errors.contains(words), "{}", done.errors);
+    }
+}
+
+#[test]
+fn too_many_shadows_on_each_other_are_refused_with_figures() {
+    let folder = Folder::new();
+    let system = SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n");
+    // A column towards a wide light: each is in the penumbra of all above it.
+    folder.write("s.toml", system.replace("radius = 10", "radius = 500"));
+    let spheres: Vec<f32> = (0..4000).flat_map(|i| [0.0, 0.0, i as f32 * 0.02, 0.004]).collect();
+    folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &le4(&spheres)));
+    let before = folder.contents();
+    let done = folder.run("render s.toml -o o.png");
+    assert_eq!(done.code, 4, "{}", done.errors);
+    // 4000 · 3999 / 2 pairs of 32 bytes.
+    assert!(done.errors.contains("255936000 bytes needed, 134217728 allowed"), "{}", done.errors);
+    assert_eq!(folder.contents(), before);
+}

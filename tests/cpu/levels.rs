@@ -1,0 +1,80 @@
+//! Whatever instructions the CPU engine uses, it answers the same bytes, and the loop that benchmarks compare it with asks the
+//! same question.
+
+use crate::support::{Numbers, cpu, scaled};
+use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
+
+fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
+    let mut n = Numbers(5);
+    let spheres = (0..1000).map(|_| Sphere::new(n.vector(), 0.01 + 0.05 * n.unit())).collect();
+    let ray = |n: &mut Numbers| {
+        let (from, to) = (n.vector().map(|x| 3.0 * x), n.vector());
+        Ray::segment(from, to).between(0.0, f32::INFINITY)
+    };
+    (spheres, (0..rays).map(|_| ray(&mut n)).collect())
+}
+
+#[test]
+fn every_level_answers_the_same_bytes() {
+    let (spheres, rays) = scene(20_000);
+    let levels = bench::levels();
+    println!("{}", levels.join(", "));
+    assert_eq!(levels.last(), Some(&"plain"));
+    let list = blocking::list();
+    assert!(list.last().unwrap().driver.ends_with(levels[0]), "`devices` says what is used: {:?}", list.last());
+    let answers = levels.iter().map(|level| {
+        let instructions = bench::use_level(level);
+        let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+        drop(instructions);
+        Precision::ALL.map(|precision| {
+            let query = Query::at(precision);
+            let hits = blocking::closest(&scene, &rays, &query).unwrap();
+            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
+            let passes = blocking::approach(&scene, &rays[..2000], &query).unwrap();
+            let bytes: (&[u8], &[u8]) = (bytemuck::cast_slice(&hits.records), bytemuck::cast_slice(&passes.records));
+            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.hits, hits.report.judged)
+        })
+    });
+    let answers: Vec<_> = answers.collect();
+    assert!((1000..19_000).contains(&answers[0][0].3), "{} hits", answers[0][0].3);
+    for (level, answer) in levels.iter().zip(&answers) {
+        assert!(*answer == answers[0], "{level}");
+    }
+}
+
+#[test]
+fn the_scalar_loop_asks_the_same_question() {
+    let (spheres, rays) = scene(20_000);
+    let mut hits = vec![Hit::MISS; rays.len()];
+    let count = bench::scalar_closest(&spheres, &rays, &mut hits);
+    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let answers = blocking::closest(&scene, &rays, &Query::at(Precision::Fast)).unwrap();
+    assert!(count.abs_diff(answers.report.hits) <= 2, "{count} and {} hits", answers.report.hits);
+    let near = |(a, b): &(&Hit, &Hit)| a.id == b.id && (!a.is_hit() || (a.t - b.t).abs() < 1e-3);
+    let equal = hits.iter().zip(answers.iter()).filter(near).count();
+    assert!(equal + 4 >= rays.len(), "{equal} of {} alike", rays.len());
+}
+
+#[test]
+fn a_tree_answers_what_every_sphere_answers() {
+    let (spheres, rays) = scene(scaled(20_000));
+    let device = cpu();
+    let grown = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let every_sphere = bench::use_tree(false);
+    let swept = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    drop(every_sphere);
+    for precision in Precision::ALL {
+        let query = Query::at(precision);
+        let ask = |scene| {
+            (
+                blocking::closest(scene, &rays, &query).unwrap().records,
+                blocking::occluded(scene, &rays, &query).unwrap().words,
+                blocking::interval(scene, &rays, &query).unwrap().records,
+                blocking::approach(scene, &rays, &query).unwrap().records,
+            )
+        };
+        let (a, b) = (ask(&grown), ask(&swept));
+        assert!(a.0.iter().filter(|hit| hit.is_hit()).count() > 1000);
+        assert!(a == b, "{precision:?}");
+    }
+}

@@ -1,0 +1,395 @@
+//! The tests of a build that has Parquet.
+
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterVersion;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use umbracast::files::read_spheres;
+use umbracast::glam::DVec3;
+
+use super::tables::{How, Of, PLAIN, columns, deep, footer, schema, table};
+use crate::support::folder::Folder;
+
+const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n0.1,0,9,3\n";
+const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,2,0\n0,0,0,-1,0,0\n0,0,0,0,0.3,1\n";
+
+/// What a table of answers says, as CSV says it.
+fn spoken(bytes: Vec<u8>) -> String {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    let names = reader.metadata().file_metadata().schema().get_fields().iter().map(|f| f.name()).collect::<Vec<_>>();
+    let mut text = names.join(",") + "\n";
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let cells = row.get_column_iter().map(|(_, field)| match field {
+            Field::Null => String::new(),
+            Field::Float(x) => format!("{x:?}"),
+            Field::UInt(id) => id.to_string(),
+            Field::Bool(flag) => flag.to_string(),
+            other => panic!("{other:?} in an answer"),
+        });
+        text += &(cells.collect::<Vec<_>>().join(",") + "\n");
+    }
+    text
+}
+
+/// Rows over several pages and groups, every 7th ray a miss.
+fn many(rows: usize) -> (String, String) {
+    let mut rays = "oz,oy,ox,dx,dy,dz,t_max,t_min\n".to_owned();
+    for i in 0..rows {
+        let dx = if i % 7 == 0 { -1.0 } else { 1.0 + (i % 13) as f32 / 8.0 };
+        rays += &format!("0,{},0,{dx},0,0,100,{}\n", (i % 3) as f32 * 0.25, (i % 5) as f32 * 0.125);
+    }
+    (SPHERES.into(), rays)
+}
+
+#[test]
+fn whoever_wrote_it_it_reads_to_the_same_answers() {
+    let (spheres, rays) = many(5000);
+    let folder = Folder::new();
+    folder.write("s.csv", &spheres).write("r.csv", &rays);
+    folder.right("cast s.csv r.csv -o text.csv -q");
+    let expected = folder.text("text.csv");
+    assert_eq!(expected.lines().filter(|line| *line == ",").count(), 715);
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::GZIP(GzipLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+    ] {
+        for (of, nullable) in [(Of::F32, false), (Of::F32, true), (Of::F64, false), (Of::F64, true)] {
+            for (dictionary, version) in [(false, WriterVersion::PARQUET_1_0), (true, WriterVersion::PARQUET_2_0)] {
+                for group in [1 << 16, 1234] {
+                    let how = How { of, nullable, compression, dictionary, version, group };
+                    let mut shuffled = columns(&spheres);
+                    shuffled.rotate_left(1);
+                    folder.write("s.parquet", table(how, &shuffled)).write("r.parquet", table(how, &columns(&rays)));
+                    folder.right("cast s.parquet r.parquet -o out.csv -q");
+                    assert!(folder.text("out.csv") == expected, "{how:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_query_answers_as_in_text() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.parquet", table(PLAIN, &columns(RAYS)));
+    for query in ["closest", "occluded", "interval", "approach"] {
+        folder.right(&format!("cast s.csv r.parquet -o out.csv -q --query {query}"));
+        folder.right(&format!("cast s.csv r.parquet -o out.parquet -q --query {query}"));
+        assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"), "{query}");
+    }
+    folder.right("cast s.csv r.parquet -o out.csv -q --with distance,normal");
+    folder.right("cast s.csv r.parquet -o out.parquet -q --with distance,normal");
+    let text = folder.text("out.csv");
+    assert!(text.starts_with("t,id,distance,nx,ny,nz\n3.0,0,3.0,-1.0,") && text.contains("\n,,,,,\n"), "{text}");
+    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), text);
+    // No rays and no spheres are files too.
+    folder.write("s0.parquet", table(PLAIN, &columns("x,y,z,r\n")));
+    folder.write("r0.parquet", table(PLAIN, &columns("ox,oy,oz,dx,dy,dz\n")));
+    folder.right("cast s0.parquet r0.parquet -o out.parquet -q");
+    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n");
+    folder.right("cast s0.parquet r.parquet -o out.parquet -q");
+    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n,\n,\n,\n,\n");
+}
+
+/// Lists of a table of answers, as CSV says them.
+fn spoken_lists(bytes: Vec<u8>) -> String {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    let mut text = "ray,t_enter,t_exit,id\n".to_owned();
+    for (ray, row) in reader.get_row_iter(None).unwrap().enumerate() {
+        let row = row.unwrap();
+        let lists = row.get_column_iter().map(|(name, field)| match field {
+            Field::ListInternal(list) => (name.as_str(), list.elements()),
+            other => panic!("{other:?} in a list"),
+        });
+        let lists: Vec<_> = lists.collect();
+        assert_eq!(lists.iter().map(|list| list.0).collect::<Vec<_>>(), ["t_enter", "t_exit", "id"]);
+        for i in 0..lists[0].1.len() {
+            let [Field::Float(enter), Field::Float(exit), Field::UInt(id)] = [0, 1, 2].map(|k| lists[k].1[i].clone())
+            else {
+                panic!("{lists:?}")
+            };
+            text += &format!("{ray},{enter:?},{exit:?},{id}\n");
+        }
+        assert!(lists.iter().all(|list| list.1.len() == lists[0].1.len()));
+    }
+    text
+}
+
+#[test]
+fn lists_are_columns_of_lists() {
+    let (spheres, rays) = many(5000);
+    let folder = Folder::new();
+    folder.write("s.csv", spheres + "5,0,0,3\n6,0,0,1\n").write("r.csv", rays).write("none.csv", "ox,oy,oz,dx,dy,dz\n");
+    for query in ["all", "nearest --k 2"] {
+        folder.right(&format!("cast s.csv r.csv -o out.csv -q --query {query}"));
+        folder.right(&format!("cast s.csv r.csv -o out.parquet -q --query {query}"));
+        let (lists, text) = (spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"));
+        assert!(lists == text && text.lines().count() > 5000, "{query}: {}", text.lines().count());
+        folder.right(&format!("cast s.csv none.csv -o out.parquet -q --query {query}"));
+        assert_eq!(spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), "ray,t_enter,t_exit,id\n");
+    }
+    // Several groups: as many rays as there are at most in one, or as many spheres.
+    for (spheres, rays, groups) in [(1, 300_000, vec![1 << 18, 300_000 - (1 << 18)]), (700, 2000, vec![1498, 502])] {
+        let balls: String = (0..spheres).map(|_| "4,0,0,1\n").collect();
+        folder.write("s.csv", format!("x,y,z,r\n{balls}"));
+        let columns =
+            ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, vec![f64::from(u8::from(name == "dx")); rays]));
+        folder.write("r.parquet", table(PLAIN, &columns));
+        folder.right("cast s.csv r.parquet -o out.parquet -q --query all");
+        let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+        let found = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
+        assert_eq!(found, groups);
+        let text = spoken_lists(bytes);
+        let expected = |(i, line): (usize, &str)| line == format!("{},3.0,5.0,{}", i / spheres, i % spheres);
+        assert!(text.lines().skip(1).enumerate().all(expected));
+        assert_eq!(text.lines().count(), 1 + spheres * rays);
+    }
+}
+
+#[test]
+fn many_rays_go_by_in_groups() {
+    let count = 600_000;
+    let column = |period: usize| (0..count).map(|i| (i % period) as f64).collect::<Vec<_>>();
+    let rays = ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, column(if name == "dx" { 2 } else { 1 })));
+    let folder = Folder::new();
+    let mut rays = rays.to_vec();
+    // Along z there is nothing.
+    rays[5].1 = (0..count).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", table(How { group: 250_000, ..PLAIN }, &rays));
+    let done = folder.right("cast s.csv r.parquet -o out.parquet --json");
+    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    assert_eq!((&json["rays"], &json["hits"]), (&count.into(), &(count / 2).into()));
+    let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+    let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
+    assert_eq!(groups, [1 << 18, 1 << 18, count as i64 - (2 << 18)]);
+    let text = spoken(bytes);
+    assert!(text.lines().skip(1).enumerate().all(|(i, line)| line == [",", "3.0,0"][i % 2]));
+    // The same answers make the same bytes.
+    folder.right("cast s.csv r.parquet -o again.parquet -q");
+    assert!(std::fs::read(folder.path("out.parquet")).unwrap() == std::fs::read(folder.path("again.parquet")).unwrap());
+}
+
+#[test]
+fn doubles_are_rounded_once_and_counted() {
+    let folder = Folder::new();
+    let far = "x,y,z,r\n50000000.25,7000000.5,0,0.125\n";
+    let rays = "ox,oy,oz,dx,dy,dz\n49999990.25,7000000.5,0,1,0,0\n";
+    let wide = How { of: Of::F64, ..PLAIN };
+    folder.write("s.parquet", table(wide, &columns(far))).write("r.parquet", table(wide, &columns(rays)));
+    folder.write("s.csv", far).write("r.csv", rays);
+    for origin in ["", "--origin auto", "--origin 50000000,7000000,0"] {
+        let json = |spheres: &str, rays: &str| {
+            let done = folder.right(&format!("cast {spheres} {rays} -o out.csv --json {origin}"));
+            let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+            (json["rounded"].clone(), folder.text("out.csv"))
+        };
+        let expected = json("s.csv", "r.csv");
+        assert_eq!(expected.0["numbers"], if origin.is_empty() { 2 } else { 0 });
+        assert_eq!(json("s.parquet", "r.parquet"), expected, "{origin}");
+    }
+    folder.write("big.parquet", table(wide, &columns("x,y,z,r\n1,2,3,4\n1,2,1e39,4\n")));
+    let done = folder.run("cast big.parquet r.csv -o out.csv");
+    let words =
+        "big.parquet: row 2 (index 1): z is 1000000000000000000000000000000000000000: it exceeds the largest f32";
+    assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
+}
+
+#[test]
+fn points_poses_and_bullets_are_columns_too() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("p.parquet", table(PLAIN, &columns("z,y,x\n0,0,0\n3,0,4\n")));
+    folder.right("cast s.csv p.parquet -o out.csv -q --parallel 0,0,-2");
+    assert_eq!(folder.text("out.csv"), "t,id\n,\n1.0,0\n");
+    folder.write("b.parquet", table(PLAIN, &columns("speed,z2,y2,x2,x1,y1,z1\n2,0,0,1,0,0,0\n1,9,0,0,0,0,0\n")));
+    folder.right("bullets s.csv b.parquet -o out.csv -q --bounces 2");
+    let rows = folder.text("out.csv");
+    assert!(rows.contains("\n0,0,hit,0,3.0,1.5,3.0,0.0,0.0,1.5707964,-2.0,"), "{rows}");
+    folder.write("poses.parquet", table(PLAIN, &columns("x,y,z,qw,qx,qy,qz\n0,0,0,1,0,0,0\n")));
+    folder.write("l.toml", "elevations_deg = [0]\nazimuths_deg = [0, 90]\nposes = 'poses.parquet'\n");
+    folder.right("cast s.csv --sensor l.toml -o out.csv -q");
+    assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n3.0,1\n");
+}
+
+#[test]
+fn masks_and_skips_are_whole_numbers() {
+    let spheres = "x,y,z,r,mask\n5,0,0,1,2147483648\n9,0,0,1,4294967295\n";
+    let rays =
+        "ox,oy,oz,dx,dy,dz,mask,skip_id\n0,0,0,1,0,0,2147483648,null\n0,0,0,1,0,0,1,null\n0,0,0,1,0,0,4294967295,0\n";
+    let folder = Folder::new();
+    let nullable = How { nullable: true, ..PLAIN };
+    folder.write("s.csv", spheres).write("r.csv", rays.replace("null", ""));
+    folder.write("s.parquet", table(PLAIN, &columns(spheres))).write("r.parquet", table(nullable, &columns(rays)));
+    for (s, r) in [("s.csv", "r.csv"), ("s.parquet", "r.parquet")] {
+        let done = folder.run(&format!("cast {s} {r} -o out.csv"));
+        assert_eq!(done.code, 0, "{}", done.errors);
+        assert_eq!(folder.text("out.csv"), "t,id\n4.0,0\n8.0,1\n8.0,1\n");
+    }
+}
+
+#[test]
+fn nulls_are_bad_rays_and_can_be_skipped() {
+    let nullable = How { nullable: true, ..PLAIN };
+    let folder = Folder::new();
+    let rays = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,null,0,1,0,0\n0,0,0,null,0,0\n0,0,0,0,1,0\n";
+    folder.write("s.csv", SPHERES).write("r.parquet", table(nullable, &columns(rays)));
+    let done = folder.right("cast s.csv r.parquet -o out.csv --on-bad skip");
+    assert!(done.errors.contains("2 bad rays skipped"), "{}", done.errors);
+    assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n,\n,\n3.0,1\n");
+}
+
+#[test]
+fn what_is_wrong_is_said_and_nothing_is_touched() {
+    let folder = Folder::new();
+    let right = table(PLAIN, &columns(SPHERES));
+    let snappy = How { compression: Compression::SNAPPY, ..PLAIN };
+    let nullable = How { nullable: true, ..PLAIN };
+    let of = |how: How, text: &str| table(how, &columns(text));
+    let mut encrypted = right.clone();
+    let end = encrypted.len();
+    encrypted[end - 1] = b'E';
+    let mut long = right.clone();
+    long[end - 8..end - 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    // The head of the first page: its type, then what it unpacks to.
+    let mut bomb = of(snappy, SPHERES);
+    assert_eq!(bomb[4..7], [0x15, 0x00, 0x15]);
+    let head: Vec<u8> = [&bomb[4..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &bomb[8..]].concat();
+    bomb.truncate(4);
+    bomb.extend(head);
+    for (name, bytes, words) in [
+        ("empty", vec![], "not a readable .parquet file: it is empty (0 bytes)"),
+        ("garbage", b"x,y,z,r\n1,2,3,4\n".to_vec(), "not a readable .parquet file: it does not begin with PAR1"),
+        ("start", b"PAR1".to_vec(), "it does not end with PAR1 after 4 bytes: the file is truncated"),
+        ("cut", right[..end - 1].to_vec(), "the file is truncated"),
+        ("half", right[..end / 2].to_vec(), "the file is truncated"),
+        ("encrypted", encrypted, "it is encrypted"),
+        ("long", long, "its footer claims 4294967295 bytes, the file has"),
+        ("nonsense", footer(&[0xff; 100]), "the file is damaged: "),
+        ("deep", deep(100_000), "unknown column 'a'"),
+        ("missing", of(PLAIN, "x,y,z\n1,2,3\n"), "column 'r' is missing; spheres need x,y,z,r"),
+        ("unknown", of(PLAIN, "x,y,z,radius\n1,2,3,4\n"), "unknown column 'radius' (did you mean 'r'?)"),
+        ("rays", of(PLAIN, RAYS), "column 'ox' is one of rays; the order is SPHERES, then RAYS"),
+        (
+            "slim",
+            of(PLAIN, "x,y,z,rx,ry,rz\n1,2,3,4,5,0\n"),
+            "row 1 (index 0): rz is 0: a semi-axis must be finite and larger",
+        ),
+        (
+            "half",
+            schema(
+                "message m { required float x; required float y; required float z; required float r; required float mask; }",
+            ),
+            "column 'mask' is FLOAT: expected UInt32, Int32 or Int64",
+        ),
+        (
+            "nomask",
+            of(nullable, "x,y,z,r,mask\n1,2,3,4,null\n"),
+            "row 1 (index 0): mask is null: it must be a whole number",
+        ),
+        ("int", of(How { of: Of::I64, ..PLAIN }, SPHERES), "column 'x' is INT64: expected Float32 or Float64"),
+        (
+            "half_float",
+            schema(
+                "message m { required float x; required fixed_len_byte_array(2) y (FLOAT16); required float z; \
+                    required float r; }",
+            ),
+            "column 'y' is FIXED_LEN_BYTE_ARRAY (Float16): expected Float32 or Float64",
+        ),
+        (
+            "text",
+            schema("message m { required float x; required float y; required float z; required binary r (STRING); }"),
+            "column 'r' is BYTE_ARRAY (String): expected Float32 or Float64",
+        ),
+        (
+            "nested",
+            schema(
+                "message m { required group x { required float a; } required float y; required float z; \
+                    required float r; }",
+            ),
+            "column 'x' is nested: expected Float32 or Float64",
+        ),
+        (
+            "list",
+            schema("message m { required float x; repeated float y; required float z; required float r; }"),
+            "column 'y' is a list: expected Float32 or Float64",
+        ),
+        (
+            "twice",
+            schema("message m { required float x; required float x; required float z; required float r; }"),
+            "column 'x' is there twice",
+        ),
+        ("null", of(nullable, "x,y,z,r\n1,2,3,4\n1,2,null,4\n"), "row 2 (index 1): z is null: a centre must be finite"),
+        ("negative", of(PLAIN, "x,y,z,r\n1,2,3,4\n1,2,3,-4\n"), "row 2 (index 1): r is -4"),
+        ("bomb", bomb, "a page claims to unpack to 2147483647 bytes"),
+    ] {
+        let (name, out) = (format!("{name}.parquet"), "out.csv");
+        folder.write(&name, bytes).write("r.csv", RAYS).write(out, "before").write("out.parquet", "before");
+        let before = folder.contents();
+        for out in ["out.csv", "out.parquet"] {
+            let done = folder.run(&format!("cast {name} r.csv -o {out}"));
+            assert_eq!(done.code, 2, "{name}: {}", done.errors);
+            assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
+            assert!(done.errors.contains(&name) && !done.errors.contains("panicked"), "{}", done.errors);
+            assert!(folder.contents() == before, "{name}: something was touched");
+        }
+    }
+    // And as rays, found while answers were being written.
+    folder
+        .write("s.csv", SPHERES)
+        .write("bad.parquet", of(nullable, "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,null,0,0\n"));
+    let done = folder.run("cast s.csv bad.parquet -o out.parquet");
+    assert!(done.code == 2 && done.errors.contains("bad.parquet: row 2 (index 1): d"), "{}", done.errors);
+    assert_eq!(folder.text("out.parquet"), "before");
+    folder.write("r.parquet", of(PLAIN, RAYS));
+    let done = folder.run("cast s.csv r.parquet -o r.parquet");
+    assert!(done.code == 2 && done.errors.contains("is an input too"), "{}", done.errors);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_has_no_end_to_begin_at() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).pipe("r.parquet");
+    let child = folder.start("cast s.csv r.parquet -o out.csv");
+    drop(folder.feed("r.parquet"));
+    let done = crate::support::folder::Done::of(child);
+    assert!(done.code == 2 && done.errors.contains("which a pipe cannot"), "{}", done.errors);
+}
+
+/// Any byte may be any other: an error or other numbers, never a panic, never room for what is not there.
+#[test]
+fn damaged_bytes_are_errors_or_numbers() {
+    let folder = Folder::new();
+    let path = folder.path("s.parquet");
+    let text = "x,y,z,r\n".to_owned() + &"1,2,3,4\n5,6,7,8\nnull,1,1,1\n1,2,3,0.5\n".repeat(20);
+    let (mut refused, mut read) = (0, 0);
+    for (compression, dictionary, version) in [
+        (Compression::UNCOMPRESSED, false, WriterVersion::PARQUET_2_0),
+        (Compression::SNAPPY, true, WriterVersion::PARQUET_1_0),
+    ] {
+        let how = How { nullable: true, compression, dictionary, version, group: 50, ..PLAIN };
+        let right = table(how, &columns(&text.replace("null", "1")));
+        for at in 0..right.len() {
+            for value in [0xff, right[at] ^ 0x01] {
+                let mut bytes = right.clone();
+                bytes[at] = value;
+                std::fs::write(&path, &bytes).unwrap();
+                match read_spheres(&path, DVec3::ZERO) {
+                    Ok(table) => read += usize::from(table.records.len() == 80),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        for end in 0..right.len() {
+            std::fs::write(&path, &right[..end]).unwrap();
+            assert!(read_spheres(&path, DVec3::ZERO).is_err(), "{end} bytes");
+        }
+    }
+    assert!(refused > 500 && read > 500, "{refused} refused, {read} read");
+}

@@ -1,0 +1,172 @@
+//! What moves and ellipsoids, in the caller's own commands: the times that rays have, and which of them are bad.
+
+use umbracast::glam::{Quat, Vec3};
+use umbracast::wgpu;
+use umbracast::{
+    CastPlan, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Precision, Query, Question, Ray, Scene, SceneOptions,
+    Spheres, blocking,
+};
+
+use super::{Own, QUESTIONS, TREE, compare_at, rays, says, shared, spheres};
+use crate::support::Numbers;
+
+fn velocities(count: usize) -> Vec<Vec3> {
+    let mut n = Numbers(count as u64 + 5);
+    // Ways so long that each overlaps most others are more than a software adapter walks through: rays would be undone.
+    let fastest = if count < 100 { 0.5 } else { 0.02 };
+    (0..count).map(|_| Vec3::from(n.vector()) * fastest).collect()
+}
+
+fn scene_of<'a>(own: &Own, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> Scene {
+    blocking::scene(&own.ours, spheres, &SceneOptions::default().over(range)).unwrap()
+}
+
+/// What two sets of answers have in common, to see that something was tried.
+fn differ(own: &Own, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
+    let [a, b] =
+        times.map(|time| own.encoded_at(scene, Question::Closest, rays, Some(&[time]), &Query::default(), 0).0);
+    a.iter().zip(&b).filter(|(a, b)| a != b).count() > 20
+}
+
+#[test]
+fn spheres_are_seen_at_the_times_that_rays_have() {
+    let all = rays(300);
+    let mut n = Numbers(3);
+    let times: Vec<f32> = all.iter().map(|_| 3.0 * n.unit() - 1.0).collect();
+    for own in shared().iter() {
+        for count in [60, TREE] {
+            let (spheres, drift) = (spheres(count), velocities(count));
+            let masks: Vec<u32> = (0..count as u32).map(|id| id % 3).collect();
+            let moving = Spheres::from(&spheres).velocities(&drift);
+            let scene = scene_of(own, moving, [-1.0, 2.0]);
+            assert!(differ(own, &scene, &all, [0.0, 1.5]));
+            for precision in [Precision::Fast, Precision::Standard] {
+                let query = Query::at(precision);
+                compare_at(own, &scene, &QUESTIONS, &all, None, &query, 0);
+                for times in [&times[..], &[1.25], &[-1.0]] {
+                    compare_at(own, &scene, &QUESTIONS, &all, Some(times), &query, 12);
+                }
+            }
+            let masked = scene_of(own, moving.masks(&masks), [-1.0, 2.0]);
+            let policies = Query { inside: Inside::Exit, ends: Ends::HalfOpen, ..Query::default() };
+            compare_at(own, &masked, &QUESTIONS, &all, Some(&times), &policies, 256);
+            // One ray, and none.
+            compare_at(own, &masked, &QUESTIONS, &all[..1], Some(&times[..1]), &policies, 0);
+            compare_at(own, &masked, &QUESTIONS, &[], Some(&[0.5]), &policies, 0);
+        }
+    }
+}
+
+#[test]
+fn rays_of_other_times_are_bad_ones() {
+    let all = rays(64);
+    let (nan, inf) = (f32::NAN, f32::INFINITY);
+    let wrong = [nan, -nan, inf, -inf, 2.0_f32.next_up(), (-1.0_f32).next_down(), f32::MAX, -f32::MAX];
+    let right = [2.0, -1.0, 0.0, -0.0, 1e-45, -1e-45, f32::MIN_POSITIVE, 1.0];
+    let times: Vec<f32> = wrong.into_iter().chain(right).cycle().take(all.len()).collect();
+    for own in shared().iter() {
+        for count in [3, TREE] {
+            let (spheres, drift) = (spheres(count), velocities(count));
+            let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
+            compare_at(own, &scene, &QUESTIONS, &all, Some(&times), &Query::default(), 4);
+            let query = Query::default();
+            let (_, counts) = own.encoded_at(&scene, Question::Closest, &all, Some(&times), &query, 0);
+            assert_eq!(counts[0], 32);
+            compare_at(own, &scene, &QUESTIONS, &all, Some(&[nan]), &query, 0);
+            // Who names no time sees what is at 0, if anybody may.
+            let later = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.5, 1.0]);
+            compare_at(own, &later, &QUESTIONS, &all, None, &query, 0);
+            assert_eq!(own.encoded(&later, Question::Occluded, &all, &query, 0).1, [64, 0, 0, 0]);
+        }
+    }
+}
+
+#[test]
+fn projectiles_meet_what_moves_with_them() {
+    let mut n = Numbers(21);
+    let all: Vec<Ray> = (0..300)
+        .map(|i| {
+            let ray = Ray::new(n.vector().map(|x| 2.0 * x), n.vector());
+            match i % 8 {
+                0 => ray,
+                1 => ray.line(),
+                2 => ray.between(-1.0_f32.next_up(), 1.0),
+                3 => ray.between(-1.0, 2.0_f32.next_up()),
+                4 => ray.between(f32::NAN, 1.0),
+                _ => ray.between(-1.0, 2.0),
+            }
+        })
+        .collect();
+    for own in shared().iter() {
+        for count in [60, TREE] {
+            let (spheres, drift) = (spheres(count), velocities(count));
+            let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
+            for precision in [Precision::Fast, Precision::Standard] {
+                let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+                compare_at(own, &scene, &QUESTIONS, &all, None, &query, 0);
+                let found = own.encoded(&scene, Question::Closest, &all, &query, 0).0;
+                let still = own.encoded(&scene, Question::Closest, &all, &Query::at(precision), 0).0;
+                assert!(found.iter().zip(&still).filter(|(a, b)| a != b).count() > 20, "nothing moved");
+            }
+        }
+    }
+}
+
+#[test]
+fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
+    let all = rays(300);
+    let questions = [Question::Closest, Question::Interval, Question::Occluded];
+    for own in shared().iter() {
+        for count in [60, TREE] {
+            let mut n = Numbers(count as u64);
+            let list = spheres(count).into_iter().map(|sphere| {
+                let radii = [0; 3].map(|_| sphere.radius.max(1e-3) * (0.02 + n.unit()));
+                Ellipsoid::new(sphere.center, radii).turned(Quat::from_xyzw(n.signed(), n.signed(), n.signed(), 1.0))
+            });
+            let (ellipsoids, drift) = (Ellipsoids::new(list), velocities(count));
+            let masks: Vec<u32> = (0..count as u32).map(|id| id % 3).collect();
+            let given = Spheres::from(&ellipsoids);
+            for precision in [Precision::Fast, Precision::Standard] {
+                let query = Query::at(precision);
+                for scene in [scene_of(own, given, [0.0, 1.0]), scene_of(own, given.masks(&masks), [0.0, 1.0])] {
+                    compare_at(own, &scene, &questions, &all, None, &query, 0);
+                    let (_, counts) = own.encoded(&scene, Question::Occluded, &all, &query, 0);
+                    assert!(counts[3] > 10, "{counts:?}");
+                }
+                let moving = scene_of(own, given.velocities(&drift), [0.0, 1.0]);
+                compare_at(own, &moving, &questions, &all, Some(&[0.75]), &query, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_of_what_moves_is_refused() {
+    let query = Query::default();
+    let (spheres, drift) = (spheres(9), velocities(9));
+    let ellipsoids = Ellipsoids::new(spheres.iter().map(|sphere| Ellipsoid::new(sphere.center, [1.0, 2.0, 3.0])));
+    for own in shared().iter() {
+        let (given, out) = (own.filled(0, &[0; 800]), own.filled(0, &[0; 200]));
+        let times = own.filled(0, &[0; 100]);
+        let plan = |scene: &Scene, query: &Query| blocking::plan(scene, Question::Closest, 100, query);
+        let bind = |plan: &CastPlan, times: wgpu::BufferSlice<'_>| {
+            blocking::bind_at(plan, 100, given.slice(..), times, out.slice(..), None)
+        };
+        own.without_a_trace(|| {
+            let still = plan(&own.scene(&spheres), &query).unwrap();
+            says(bind(&still, times.slice(..)), &["times are for spheres that move"]);
+            let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.0, 1.0]);
+            let shots = plan(&scene, &Query { motion: Motion::WithRay, ..query }).unwrap();
+            says(bind(&shots, times.slice(..)), &["t is time"]);
+            let moving = plan(&scene, &query).unwrap();
+            assert!(bind(&moving, times.slice(..400)).is_ok() && bind(&moving, times.slice(8..12)).is_ok());
+            says(bind(&moving, times.slice(..396)), &["the times", "400 bytes", "396 allowed"]);
+            says(bind(&moving, times.slice(2..)), &["the times", "byte 2", "multiple of 4"]);
+            says(bind(&moving, out.slice(..400)), &["a buffer of their own"]);
+            says(bind(&moving, given.slice(..400)), &["a buffer of their own"]);
+            let round = scene_of(own, &ellipsoids, [0.0, 1.0]);
+            says(blocking::plan(&round, Question::Approach, 1, &query), &["nearest passes are for spheres"]);
+            says(plan(&round, &Query::at(Precision::Exact)), &["'exact'", "fast or standard"]);
+        });
+    }
+}

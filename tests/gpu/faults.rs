@@ -1,0 +1,238 @@
+//! Devices that belong to the caller, and devices that go away.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::support::Numbers;
+use crate::support::child::run_alone;
+use umbracast::wgpu;
+use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{required_features, required_limits};
+
+fn adapters() -> Vec<wgpu::Adapter> {
+    let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
+    description.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    let found = pollster::block_on(wgpu::Instance::new(description).enumerate_adapters(wgpu::Backends::all()));
+    assert!(!found.is_empty(), "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
+    found
+}
+
+fn own_device(adapter: &wgpu::Adapter) -> (wgpu::Device, wgpu::Queue) {
+    pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        required_features: required_features(adapter),
+        required_limits: required_limits(adapter),
+        ..Default::default()
+    }))
+    .unwrap()
+}
+
+fn work() -> (Vec<Sphere>, Vec<Ray>) {
+    let mut n = Numbers(5);
+    let spheres = (0..500).map(|_| Sphere::new(n.vector(), 0.1)).collect();
+    let rays = (0..5000).map(|_| Ray::new(n.vector(), n.vector())).collect();
+    (spheres, rays)
+}
+
+#[test]
+fn a_device_of_the_callers_gives_the_same_answers() {
+    let (spheres, rays) = work();
+    let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
+    for adapter in adapters() {
+        let (device, queue) = own_device(&adapter);
+        let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
+        assert_eq!(ours.name(), adapter.get_info().name);
+        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
+        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+        drop((scene, ours));
+        // Still the caller's, and still usable.
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let _ = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 16,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        });
+        assert!(pollster::block_on(scope.pop()).is_none());
+    }
+}
+
+#[test]
+fn threads_that_load_for_themselves_give_the_same_answers() {
+    // Software adapters are opened with subgroups, whose threads load spheres for each other; hardware is not.
+    let (spheres, rays) = work();
+    let mut compared = 0;
+    for adapter in adapters() {
+        let devices = [wgpu::Features::empty(), required_features(&adapter)].map(|features| {
+            let description = wgpu::DeviceDescriptor {
+                required_features: features,
+                required_limits: required_limits(&adapter),
+                ..Default::default()
+            };
+            let (device, queue) = pollster::block_on(adapter.request_device(&description)).unwrap();
+            blocking::from_wgpu(device, queue).unwrap()
+        });
+        compared += usize::from(required_features(&adapter).contains(wgpu::Features::SUBGROUP));
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let [alone, shared] = devices.each_ref().map(|device| {
+                let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+                (
+                    blocking::closest(&scene, &rays, &query).unwrap().records,
+                    blocking::occluded(&scene, &rays, &query).unwrap().words,
+                    blocking::approach(&scene, &rays, &query).unwrap().records,
+                )
+            });
+            assert!(alone.0.iter().any(|hit| hit.is_hit()));
+            assert!(alone == shared, "{} {precision:?}", adapter.get_info().name);
+        }
+    }
+    assert!(compared > 0, "no adapter with subgroups: llvmpipe has them");
+}
+
+#[test]
+fn a_destroyed_device_is_an_error_and_no_panic() {
+    let (spheres, rays) = work();
+    for adapter in adapters() {
+        let (device, queue) = own_device(&adapter);
+        let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
+        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
+        let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+        device.destroy();
+        for error in [
+            blocking::closest(&scene, &rays, &Query::default()).err(),
+            blocking::occluded(&scene, &rays, &Query::default()).err(),
+            blocking::scene(&ours, &spheres, &SceneOptions::default()).err(),
+        ] {
+            let error = error.expect("a destroyed device answers nothing");
+            assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
+            assert_eq!(error.exit_code(), 4);
+        }
+    }
+}
+
+#[test]
+fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
+    // Thousands of pieces, so that it goes while some are on the way.
+    let (spheres, rays) = work();
+    let rays = rays.repeat(400);
+    for adapter in adapters() {
+        for occluded in [false, true] {
+            let (device, queue) = own_device(&adapter);
+            let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
+            let watch = Watch::new();
+            let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap().watched(&watch);
+            let ended = AtomicBool::new(false);
+            let error = std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    while watch.done() == 0 && !ended.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                    device.destroy();
+                });
+                let error = if occluded {
+                    blocking::occluded(&scene, &rays, &Query::default()).err()
+                } else {
+                    blocking::closest(&scene, &rays, &Query::default()).err()
+                };
+                ended.store(true, Ordering::Relaxed);
+                error
+            });
+            assert!(watch.done() > 0 && watch.done() < rays.len() as u64, "{} rays were done", watch.done());
+            let error = error.expect("a destroyed device answers nothing");
+            assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
+            assert_eq!(error.exit_code(), 4);
+            println!("after {} rays: {error}", watch.done());
+        }
+    }
+}
+
+#[test]
+fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
+    let (spheres, rays) = work();
+    let query = Query::default();
+    for (index, device) in crate::support::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
+        let mut limits = Limits::default();
+        let limit = Duration::from_nanos(1);
+        limits.patience = Some(limit);
+        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+        let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
+        for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
+            let error = error.expect("nothing is done in a nanosecond");
+            assert_eq!(error, Error::TimedOut { device: device.name().into(), limit });
+            assert_eq!(error.exit_code(), 4);
+            println!("{error}");
+        }
+        let patient = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let _ = blocking::closest(&patient, &rays, &query).unwrap();
+    }
+}
+
+/// A driver without memory: the child may use little more address space than the driver itself takes.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_without_memory_is_an_error_and_no_panic() {
+    if let Ok(index) = std::env::var("UMBRACAST_TEST_STARVED") {
+        let spheres: Vec<Sphere> = vec![Sphere::new([0.0; 3], 1.0); 6_000_000];
+        let device = blocking::open(&DeviceOptions::new(index)).unwrap();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let used = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
+        let used: u64 = used.split_whitespace().nth(1).unwrap().parse().unwrap();
+        // Room for the host's copies of the spheres (2 x 96 MB), not for the device's.
+        let limit = (used << 10) + (40 << 20);
+        let done = std::process::Command::new("prlimit")
+            .args([format!("--as={limit}"), format!("--pid={}", std::process::id())])
+            .status()
+            .unwrap();
+        assert!(done.success());
+        let error = blocking::scene(&device, &spheres, &SceneOptions::default()).map(|_| ()).unwrap_err();
+        println!("{error}");
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
+        assert_eq!(error.exit_code(), 4);
+        return;
+    }
+    for (index, device) in crate::support::devices().iter().enumerate() {
+        let name = concat!(module_path!(), "::a_device_without_memory_is_an_error_and_no_panic");
+        println!("{}: {}", device.name(), run_alone(name, "UMBRACAST_TEST_STARVED", &index.to_string()));
+    }
+}
+
+#[test]
+fn a_device_with_small_buffers_works_in_pieces() {
+    let (spheres, rays) = work();
+    let rays = rays.repeat(20);
+    let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
+    for adapter in adapters() {
+        let bytes = 1 << 20;
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            required_limits: wgpu::Limits {
+                max_buffer_size: bytes,
+                max_storage_buffer_binding_size: bytes,
+                ..wgpu::Limits::default()
+            },
+            ..Default::default()
+        }))
+        .unwrap();
+        let ours = blocking::from_wgpu(device, queue).unwrap();
+        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
+        // As often as it takes to trust the device with its largest pieces.
+        for _ in 0..6 {
+            assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+        }
+    }
+}
+
+#[test]
+fn a_device_too_small_is_refused_and_does_not_panic() {
+    for adapter in adapters() {
+        let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            required_limits: wgpu::Limits { max_compute_invocations_per_workgroup: 32, ..wgpu::Limits::default() },
+            ..Default::default()
+        }));
+        let (device, queue) = device.unwrap();
+        let error =
+            pollster::block_on(Device::from_wgpu(device, queue)).err().expect("64 threads a workgroup are needed");
+        assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
+    }
+}

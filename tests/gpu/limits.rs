@@ -1,0 +1,303 @@
+//! Whatever exceeds a limit is done in pieces, parts and ranges: not a byte of an answer changes. What cannot fit is refused
+//! with figures.
+
+use crate::support::child::run_alone;
+use crate::support::{Numbers, devices, limited};
+use umbracast::glam::Vec3;
+use umbracast::{
+    Device, DeviceOptions, Ellipsoid, Ellipsoids, Error, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere,
+    Spheres, blocking,
+};
+
+fn rays_at_once(rays: u64) -> Limits {
+    let mut limits = Limits::default();
+    limits.rays = rays;
+    limits
+}
+
+fn one_mebibyte() -> Limits {
+    let mut limits = Limits::default();
+    limits.binding = 1 << 20;
+    limits
+}
+
+fn cloud(count: usize, radius: f32) -> Vec<Sphere> {
+    let mut n = Numbers(31);
+    (0..count).map(|_| Sphere::new(n.vector(), radius * n.unit())).collect()
+}
+
+fn rays(count: usize) -> Vec<Ray> {
+    let mut n = Numbers(37);
+    (0..count).map(|_| Ray::new(n.vector().map(|x| 2.0 * x), n.vector()).between(-0.5, 3.0 + n.unit())).collect()
+}
+
+/// Every query's whole answer, as bytes, at a precision.
+fn answers(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
+    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let query = Query::at(precision);
+    let closest = blocking::closest(&scene, rays, &query).unwrap();
+    let occluded = blocking::occluded(&scene, rays, &query).unwrap();
+    assert_eq!(closest.report.hits, occluded.report.hits, "{}", device.name());
+    assert_eq!(closest.report.hits, closest.records.iter().filter(|hit| hit.is_hit()).count() as u64);
+    let interval = blocking::interval(&scene, rays, &query).unwrap();
+    let approach = blocking::approach(&scene, rays, &query).unwrap();
+    [
+        bytemuck::cast_slice(&closest.records).to_vec(),
+        bytemuck::cast_slice(&occluded.words).to_vec(),
+        bytemuck::cast_slice(&interval.records).to_vec(),
+        bytemuck::cast_slice(&approach.records).to_vec(),
+    ]
+}
+
+/// Compares at the precisions that are `wanted`; returns the last one's answers.
+fn compare(whole: &Device, limited: &Device, spheres: &[Sphere], rays: &[Ray], wanted: &[Precision]) -> [Vec<u8>; 4] {
+    let mut last = Default::default();
+    for &precision in wanted {
+        let (a, b) = (answers(whole, spheres, rays, precision), answers(limited, spheres, rays, precision));
+        for ((a, b), query) in a.iter().zip(&b).zip(["closest", "occluded", "interval", "approach"]) {
+            assert!(a == b, "{} {query} {precision:?}: {} rays, {} spheres", whole.name(), rays.len(), spheres.len());
+        }
+        last = a;
+    }
+    last
+}
+
+#[test]
+fn pieces_of_any_size_change_no_byte() {
+    let (spheres, rays) = (cloud(300, 0.15), rays(1301));
+    for piece in [1, 7, 64, 65, 1 << 20] {
+        for (whole, limited) in devices().iter().zip(limited(rays_at_once(piece))) {
+            // One at a time, few are enough.
+            let rays = if piece == 1 { &rays[..150] } else { &rays };
+            compare(whole, limited, &spheres, rays, &Precision::ALL);
+        }
+    }
+}
+
+#[test]
+fn ray_counts_around_words_and_workgroups() {
+    let spheres = cloud(100, 0.2);
+    for count in [0, 1, 63, 64, 65, 511, 512, 513] {
+        for (whole, limited) in devices().iter().zip(limited(rays_at_once(64))) {
+            compare(whole, limited, &spheres, &rays(count), &Precision::ALL);
+        }
+    }
+}
+
+#[test]
+fn ray_counts_around_the_largest_dispatch() {
+    let spheres = cloud(3, 0.5);
+    let rays = rays(65_535 * 64 + 1);
+    let scenes: Vec<_> =
+        devices().iter().map(|d| blocking::scene(d, &spheres, &SceneOptions::default()).unwrap()).collect();
+    for count in [65_535 * 64 - 1, 65_535 * 64, 65_535 * 64 + 1] {
+        let query = Query::at(Precision::Exact);
+        let all: Vec<_> =
+            scenes.iter().map(|scene| blocking::closest(scene, &rays[..count], &query).unwrap()).collect();
+        assert!(all[0].report.hits > 100_000, "{}", all[0].report.hits);
+        for (answer, device) in all.iter().zip(devices()) {
+            assert!(answer.records == all[all.len() - 1].records, "{} at {count}", device.name());
+            assert_eq!(answer.report.hits, all[0].report.hits, "{} at {count}", device.name());
+        }
+    }
+}
+
+#[test]
+fn sphere_counts_around_every_limit() {
+    // A block of the filter, a span, a range, and the parts that 1 MiB makes: 65,536 spheres.
+    let counts = [1_usize, 31, 32, 33, 127, 128, 129, 4095, 4096, 4097, 65_535, 65_536, 65_537, 131_073];
+    let spheres = cloud(131_073, 0.01);
+    let mut rays = rays(32);
+    for count in counts {
+        // The last spheres, and the first, are met by somebody.
+        for target in [0, count / 2, count.saturating_sub(2), count - 1] {
+            rays.push(Ray::segment(spheres[target].center * 3.0, spheres[target].center));
+        }
+    }
+    let last = devices().len() - 1;
+    for count in counts {
+        let cpu = answers(&devices()[last], &spheres[..count], &rays, Precision::Exact);
+        for (whole, limited) in devices()[..last].iter().zip(limited(one_mebibyte())) {
+            // Parts and ranges do not look at the precision: above a few ranges one is enough.
+            let wanted = if count > 5000 { &Precision::ALL[2..] } else { &Precision::ALL[..] };
+            let exact = compare(whole, limited, &spheres[..count], &rays, wanted);
+            assert!(exact == cpu, "{} {count}", whole.name());
+        }
+    }
+}
+
+#[test]
+fn every_ray_meets_every_sphere() {
+    // Nested spheres, the outermost last: each is a candidate, and the best until the next. 9,000 candidates times eight rays
+    // a thread exceed what lavapipe's threads may loop.
+    let spheres: Vec<_> = (0..9000).map(|i| Sphere::new([0.0; 3], 1.0 + 1e-4 * i as f32)).collect();
+    let mut n = Numbers(41);
+    let rays: Vec<_> =
+        (0..700).map(|_| Ray::segment(n.vector().map(|x| 9.0 + x), n.vector().map(|x| 0.1 * x))).collect();
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        for precision in [Precision::Fast, Precision::Standard] {
+            let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            assert!(hits.iter().all(|hit| hit.id == 8999), "{}: {:?}", device.name(), &hits[..2]);
+            let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
+            assert!(nearest.iter().all(|pass| pass.id == 8999), "{}: {:?}", device.name(), &nearest[..2]);
+        }
+    }
+}
+
+#[test]
+fn pairs_in_pieces() {
+    let spheres = cloud(1000, 0.9);
+    let rays: Vec<_> = rays(1000);
+    for (whole, limited) in devices().iter().zip(limited(rays_at_once(65))) {
+        let [a, b] = [whole, limited].map(|device| {
+            let scene = blocking::pairwise(device, &spheres).unwrap();
+            let query = Query::default();
+            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
+            assert!(bits.report.hits > 30, "{}", bits.report.hits);
+            (blocking::interval(&scene, &rays, &query).unwrap().records, bits.words)
+        });
+        assert!(a == b, "{}", whole.name());
+    }
+}
+
+#[test]
+fn nearest_passes_beyond_f32_are_those_of_the_cpu() {
+    // All clearances exceed f32 and tie there; the last sphere is passed first.
+    let mut spheres = vec![Sphere::new([0.0, -3e38, 0.0], 1.0); 128];
+    spheres.push(Sphere::new([-1e38, -3.3e38, 0.0], 1.0));
+    let ray = [Ray::new([0.0, 3e38, 0.0], [1.0, 0.0, 0.0]).between(f32::NEG_INFINITY, f32::INFINITY)];
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        for precision in Precision::ALL {
+            let passes = blocking::approach(&scene, &ray, &Query::at(precision)).unwrap();
+            let found = (passes[0].id, passes[0].t, passes[0].clearance);
+            assert_eq!(found, (128, -1e38, f32::INFINITY), "{} {precision:?}", device.name());
+        }
+    }
+}
+
+#[test]
+fn numbers_beyond_u64_are_refused() {
+    for device in devices() {
+        let scene = blocking::scene(device, &cloud(3, 0.1), &SceneOptions::default()).unwrap();
+        let rays = rays(2);
+        let beyond = Rays::from(&rays).numbered_from(u64::MAX);
+        let refused = blocking::closest(&scene, beyond, &Query::default());
+        assert!(matches!(refused, Err(Error::Usage(_))), "{refused:?}");
+    }
+}
+
+#[test]
+fn what_exceeds_the_memory_is_refused_with_figures() {
+    let spheres = cloud(100_000, 0.1);
+    let mut limits = Limits::default();
+    limits.memory = 1 << 20;
+    for device in limited(limits) {
+        let refused = blocking::scene(device, &spheres, &SceneOptions::default());
+        let Err(error @ Error::TooLarge { asked, allowed, .. }) = refused.map(|_| ()) else {
+            panic!("{}", device.name())
+        };
+        assert_eq!((asked, allowed), (device.estimate_bytes(100_000, 0), 1 << 20));
+        assert!(asked >= 3_200_000, "{asked}");
+        assert_eq!(error.exit_code(), 4);
+        println!("{error}");
+        // What fits is taken, until rays are too many.
+        let scene = blocking::scene(device, &spheres[..1000], &SceneOptions::default()).unwrap();
+        assert!(blocking::closest(&scene, &rays(10), &Query::default()).is_ok());
+        let many = blocking::closest(&scene, &rays(1 << 17), &Query::default());
+        assert!(matches!(many, Err(Error::TooLarge { .. })), "{}", device.name());
+    }
+}
+
+#[test]
+fn what_is_beside_spheres_counts_too() {
+    let list = cloud(20_000, 0.1);
+    let count = list.len() as u64;
+    let (masks, velocities) = (vec![1; list.len()], vec![Vec3::X; list.len()]);
+    let ellipsoids = Ellipsoids::new(list.iter().map(|s| Ellipsoid::new(s.center, [0.1, 0.2, 0.3])));
+    let (spheres, stretched) = (Spheres::from(&list), Spheres::from(&ellipsoids));
+    for (i, device) in devices().iter().enumerate() {
+        let plain = device.estimate_bytes(count, 0);
+        assert_eq!(device.estimate_bytes_of(spheres, 0), plain);
+        // At the least: on the host, and on a GPU or in the leaves.
+        for (given, here, gpu, leaves) in [
+            (spheres.masks(&masks), 4, 4, 4),
+            (spheres.velocities(&velocities), 12, 32, 36),
+            (spheres.velocities(&velocities).masks(&masks), 16, 32, 40),
+            (stretched, 76, 108, 4),
+            (stretched.velocities(&velocities).masks(&masks), 92, 108, 8),
+        ] {
+            let asked = device.estimate_bytes_of(given, 0);
+            let least = plain + count * (here + if device.is_cpu() { leaves } else { gpu });
+            assert!(asked >= least, "{}: {asked} for {least}", device.name());
+            let within = |memory: u64| {
+                let mut limits = Limits::default();
+                limits.memory = memory;
+                let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+                blocking::scene(&device, given, &SceneOptions::default())
+            };
+            match within(asked - 1).map(|_| ()) {
+                Err(Error::TooLarge { asked: told, allowed, .. }) => assert_eq!((told, allowed), (asked, asked - 1)),
+                other => panic!("{}: {other:?}", device.name()),
+            }
+            // What is held is counted by every query, and fits where no ray does.
+            let scene = within(asked).unwrap();
+            let refused = blocking::closest(&scene, &rays(1000), &Query::default());
+            assert!(matches!(refused, Err(Error::TooLarge { .. })), "{}: {refused:?}", device.name());
+        }
+    }
+}
+
+/// Resident memory of this process in KiB.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
+    // One process a device: other tests of this file would allocate meanwhile.
+    if std::env::var_os("UMBRACAST_TEST_ALONE").is_none() {
+        let name = concat!(module_path!(), "::a_thousand_calls_make_no_buffer_and_take_no_memory");
+        println!("{}", run_alone(name, "UMBRACAST_TEST_ALONE", "1"));
+        return;
+    }
+    let (spheres, rays) = (cloud(50, 0.2), rays(3000));
+    for device in devices() {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let call = || {
+            let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+            let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
+        };
+        (0..100).for_each(|_| call());
+        let (made, before) = (device.buffers_made(), resident());
+        (0..1000).for_each(|_| call());
+        let (after, now) = (device.buffers_made(), resident());
+        println!("{}: {made} buffers, {before} KiB; {after} buffers, {now} KiB", device.name());
+        assert_eq!(made, after, "{}", device.name());
+        assert!(now < before + 1024, "{}: {before} KiB, {now} KiB", device.name());
+    }
+}
+
+#[test]
+fn a_walk_that_one_part_did_not_finish_is_not_forgotten_in_the_next() {
+    // 1 MiB holds 65,536 spheres: nested ones, which no walk comes to the end of, and then a few that are farther away.
+    let mut spheres: Vec<_> = (0..65_536).map(|i| Sphere::new([0.0; 3], 1e-2 + 1e-7 * i as f32)).collect();
+    spheres.extend((0..4000).map(|i| Sphere::new([0.1, 0.2, 1e-5 * i as f32], 1e-3)));
+    let mut n = Numbers(43);
+    let rays: Vec<_> = (0..40).map(|_| Ray::segment(n.vector(), n.vector().map(|x| 1e-3 * x))).collect();
+    for device in limited(one_mebibyte()) {
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        for precision in [Precision::Fast, Precision::Standard] {
+            let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
+            assert!(nearest.iter().all(|pass| pass.id == 65_535), "{}: {:?}", device.name(), &nearest[..2]);
+            let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            // A step of the radius is hardly one of t.
+            assert!(hits.iter().all(|hit| hit.id >= 65_530), "{}: {:?}", device.name(), &hits[..2]);
+        }
+    }
+}

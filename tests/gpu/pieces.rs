@@ -1,0 +1,159 @@
+//! Batches in parts: numbering, watching and stopping.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, PictureOptions, System};
+use umbracast::{Error, Hit, Query, Ray, Rays, Sphere, Watch, blocking};
+
+/// Spheres in a row along x, rays down on every one of them and beside it.
+fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
+    let sphere = |i: usize| Sphere::new([3.0 * i as f32, 0.0, 0.0], 1.0);
+    let ray = |i: usize| Ray::new([3.0 * i as f32 + (i % 3) as f32, 0.0, 5.0], [0.0, 0.0, -1.0]);
+    ((0..count).map(sphere).collect(), (0..count).map(ray).collect())
+}
+
+#[test]
+fn parts_of_a_pairwise_list_find_their_spheres_by_number() {
+    let (spheres, rays) = row(1000);
+    for device in crate::support::devices() {
+        let scene = blocking::pairwise(device, &spheres).unwrap();
+        let whole = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+        assert!(whole.report.hits > 300, "{}", whole.report.hits);
+        let parts = rays.chunks(77).enumerate().flat_map(|(n, part)| {
+            let part = Rays::from(part).numbered_from(77 * n as u64);
+            blocking::closest(&scene, part, &Query::default()).unwrap().records
+        });
+        assert_eq!(whole.records, parts.collect::<Vec<Hit>>(), "{}", device.name());
+        let past = blocking::closest(&scene, Rays::from(&rays[..2]).numbered_from(999), &Query::default());
+        assert!(matches!(past, Err(Error::LengthsDiffer { left: 1001, right: 1000, .. })), "{past:?}");
+    }
+}
+
+#[test]
+fn errors_name_rays_by_their_number_in_the_whole_list() {
+    let (spheres, mut rays) = row(600);
+    // Two bad ones in different tasks: the first is named, whoever finds it.
+    rays[550].direction = [0.0; 3].into();
+    rays[300].t_min = f32::NAN;
+    for device in crate::support::devices() {
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap();
+        let refused = blocking::closest(&scene, Rays::from(&rays).numbered_from(1 << 40), &Query::default());
+        let Err(Error::BadRecord { index, field, .. }) = refused else { panic!("{refused:?}") };
+        assert_eq!((index, field), ((1 << 40) + 300, "t_min"), "{}", device.name());
+    }
+}
+
+#[test]
+fn a_watch_counts_and_stops() {
+    let (spheres, rays) = row(2000);
+    for device in crate::support::devices() {
+        let watch = Watch::new();
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().watched(&watch);
+        let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+        let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
+        assert_eq!(watch.done(), 4000, "{}", device.name());
+        watch.cancel();
+        let stopped = blocking::closest(&scene, &rays, &Query::default());
+        assert_eq!(stopped, Err(Error::Cancelled { done: 4000 }), "{}", device.name());
+        let stopped = blocking::occluded(&scene, &rays, &Query::default());
+        assert_eq!(stopped, Err(Error::Cancelled { done: 4000 }), "{}", device.name());
+    }
+}
+
+#[test]
+fn long_work_stops_in_the_middle() {
+    // Far more than any machine does in the time it takes to say stop.
+    let (spheres, rays) = row(20_000);
+    let rays = rays.repeat(100);
+    for device in crate::support::devices() {
+        let watch = Watch::new();
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().watched(&watch);
+        let ended = Arc::new(AtomicBool::new(false));
+        let stopper = std::thread::spawn({
+            let (watch, ended) = (watch.clone(), ended.clone());
+            move || {
+                while watch.done() == 0 && !ended.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                watch.cancel();
+            }
+        });
+        let stopped = blocking::closest(&scene, &rays, &Query::default());
+        ended.store(true, Ordering::Relaxed);
+        stopper.join().unwrap();
+        let Err(Error::Cancelled { done }) = stopped else {
+            panic!("{}: {:?}", device.name(), stopped.map(|h| h.report))
+        };
+        assert!(done > 0 && done < rays.len() as u64, "{done}");
+    }
+}
+
+/// A white ball before a light.
+fn ball() -> System {
+    let body = Body {
+        name: "ball".into(),
+        balls: vec![Ball::new([0.0; 3], 1.0)],
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        polar_radius: None,
+        swirl: 0.0,
+        casts: true,
+        receives: true,
+    };
+    let light = LightSource { name: "light".into(), ball: Ball::new([0.0, 0.0, 1000.0], 10.0), color: Color::WHITE };
+    let lens = Lens::Orthographic { width: 4.0 };
+    let camera = Camera { position: DVec3::new(0.0, -10.0, 5.0), target: DVec3::ZERO, up: DVec3::Z, lens };
+    let picture = PictureOptions {
+        size: [64, 48],
+        samples: 1,
+        exposure: 1.0,
+        ambient: 0.0,
+        background: Color::BLACK,
+        stars: 0.0,
+    };
+    System::new(light, vec![body], camera, picture).unwrap()
+}
+
+#[test]
+fn a_watched_device_stops_what_it_builds_and_draws() {
+    let (spheres, rays) = row(3000);
+    let (system, observers) = (ball(), vec![DVec3::new(5.0, 0.0, 0.0); 5000]);
+    let lighting = Lighting::new(system.light().ball, [Ball::new([0.0; 3], 1.0)]).unwrap();
+    for device in crate::support::devices() {
+        let watch = Watch::new();
+        let watched = device.watched(&watch);
+        let scene = blocking::scene(&watched, &spheres, &Default::default()).unwrap();
+        let expected = blocking::closest(&scene, &rays, &Query::default()).unwrap().records;
+        let _ = blocking::render(&watched, &system, None).unwrap();
+        assert_eq!(watch.done(), 0, "{}", device.name());
+        let _ = blocking::shadows(&watched, &lighting, &observers).unwrap();
+        assert_eq!(watch.done(), 5000, "{}", device.name());
+
+        watch.cancel();
+        let cancelled = Error::Cancelled { done: 5000 };
+        let built = blocking::scene(&watched, &spheres, &Default::default()).map(drop);
+        assert_eq!(built, Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(blocking::pairwise(&watched, &spheres).map(drop), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(blocking::render(&watched, &system, None).map(drop), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(
+            blocking::shadows(&watched, &lighting, &observers).map(drop),
+            Err(cancelled.clone()),
+            "{}",
+            device.name()
+        );
+
+        // What was built before goes on, and scenes are stopped by watches of their own.
+        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+        let again = blocking::scene(scene.device(), &spheres, &Default::default()).unwrap();
+        assert_eq!(blocking::closest(&again, &rays, &Query::default()).unwrap().records, expected);
+        let mut stopped = scene.watched(&watch);
+        assert_eq!(blocking::update(&mut stopped, &spheres[..]).map(drop), Err(cancelled.clone()));
+        // The CPU engine has nothing to rebuild.
+        let rebuilt = if device.is_cpu() { Ok(()) } else { Err(cancelled) };
+        assert_eq!(blocking::rebuild(&mut stopped), rebuilt, "{}", device.name());
+        let after = blocking::closest(&stopped.watched(&Watch::new()), &rays, &Query::default()).unwrap();
+        assert_eq!(after.records, expected, "{}", device.name());
+    }
+}

@@ -1,0 +1,483 @@
+//! Ellipsoids: against exact corpora, against f64, against spheres, and by the tree as without.
+
+use std::f64::consts::PI;
+
+use crate::support::{Numbers, both_ways, cpu, devices, scaled};
+use umbracast::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+use umbracast::{
+    Device, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene,
+    SceneOptions, Segments, Sphere, Spheres, Touch, blocking,
+};
+
+const U: f64 = 1.0 / 16_777_216.0;
+
+/// A ray and an ellipsoid in f64, where it is the unit ball.
+struct Wide {
+    e: DVec3,
+    d: DVec3,
+    /// How many times as long as wide it is, and how far away in units of its longest semi-axis.
+    slimness: f64,
+    distance: f64,
+}
+
+impl Wide {
+    fn of(ray: &Ray, ellipsoid: &Ellipsoid) -> Self {
+        let q = ellipsoid.rotation;
+        let q = DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into()).normalize();
+        let back = DMat3::from_quat(q).transpose();
+        let radii = ellipsoid.radii.as_dvec3();
+        let e = ellipsoid.center.as_dvec3() - ray.origin.as_dvec3();
+        let longest = radii.max_element();
+        Self {
+            e: back * e / radii,
+            d: back * ray.direction.as_dvec3() / radii,
+            slimness: longest / radii.min_element(),
+            distance: e.length() / longest,
+        }
+    }
+
+    fn foot(&self) -> f64 {
+        self.e.dot(self.d) / self.d.length_squared()
+    }
+
+    /// The distance of the line from the centre, less 1.
+    fn gap(&self) -> f64 {
+        (self.e - self.foot() * self.d).length() - 1.0
+    }
+
+    fn roots(&self) -> Option<[f64; 2]> {
+        let p = self.e - self.foot() * self.d;
+        let half = (1.0 - p.length_squared()).max(0.0).sqrt() / self.d.length();
+        let constant = self.e.length_squared() - 1.0;
+        // By the quotient that cancels nothing.
+        let b = self.e.dot(self.d);
+        let q = b + (half * self.d.length_squared()).copysign(b);
+        let mut roots = [constant / q, q / self.d.length_squared()];
+        roots.sort_by(f64::total_cmp);
+        (self.gap() <= 0.0).then_some(roots)
+    }
+
+    /// What a root may be off by, times what `share` of 2^-24 stands for.
+    fn bound(&self, t: f64, share: f64) -> f64 {
+        let [enter, exit] = self.roots().unwrap();
+        let (half, most) = (0.5 * (exit - enter), 1.0 / self.d.length());
+        let moved = 2f64.powi(-42) * self.slimness * (self.distance + 1.0);
+        share * U * (t.abs() + most * most / half) + moved * most * (1.0 + most / half)
+    }
+}
+
+/// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, discriminant by b².
+fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ray_ellipsoid.csv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows = text.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [a, b, c, ox, oy, oz, dx, dy, dz] = std::array::from_fn(|i| cells[1 + i].parse::<f64>().unwrap() as f32);
+        let ray = Ray::new([ox, oy, oz], [dx, dy, dz]);
+        let (t, disc) = (cells[10].parse().ok(), cells[11].parse().unwrap());
+        (cells[0].to_owned(), Ellipsoid::new([0.0; 3], [a, b, c]), ray, t, disc)
+    });
+    rows.collect()
+}
+
+#[test]
+fn planets_and_moons_are_met_where_fifty_digits_say() {
+    let rows = corpus();
+    assert_eq!(rows.len(), 2100);
+    let ellipsoids = Ellipsoids::new(rows.iter().map(|row| row.1));
+    let rays: Vec<Ray> = rows.iter().map(|row| row.2).collect();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &ellipsoids).unwrap();
+        for (precision, share) in [(Precision::Fast, f64::INFINITY), (Precision::Standard, 8.0)] {
+            let query = Query { inside: Inside::Exit, ..Query::at(precision) };
+            let found = blocking::closest(&pairs, &rays, &query).unwrap();
+            let (mut wrong, mut worst, mut met) = (0, 0.0f64, 0);
+            for (i, (category, ellipsoid, ray, t, disc)) in rows.iter().enumerate() {
+                if found[i].is_hit() != t.is_some() {
+                    let what = format!("row {i} ({category}) on {}: {:?}, {t:?}, {disc}", device.name(), found[i]);
+                    assert_eq!(precision, Precision::Fast, "{what}");
+                    wrong += 1;
+                    continue;
+                }
+                let Some(t) = *t else { continue };
+                let off = (f64::from(found[i].t) - t).abs() / Wide::of(ray, ellipsoid).bound(t, 1.0);
+                (worst, met) = (worst.max(off), met + 1);
+                assert!(off <= share, "row {i} ({category}) on {}: {:?}, {t}, {off}", device.name(), found[i]);
+            }
+            eprintln!("{} {precision:?}: {met} met, {wrong} flags wrong, worst {worst:.3} of u", device.name());
+            assert!(met > 1350 && wrong <= 60, "{met}, {wrong}");
+        }
+    }
+}
+
+/// Ellipsoids of all slimnesses up to `most`, turned every way.
+fn cloud(count: usize, size: f32, most: f32, n: &mut Numbers) -> Vec<Ellipsoid> {
+    let turned = |n: &mut Numbers| Quat::from_xyzw(n.signed(), n.signed(), n.signed(), n.signed());
+    let one = |n: &mut Numbers| {
+        let radii = [0; 3].map(|_| size * most.powf(-n.unit()));
+        Ellipsoid::new(n.vector(), radii).turned(turned(n))
+    };
+    (0..count).map(|_| one(n)).collect()
+}
+
+/// Rays at ellipsoids and past them.
+fn rays_at(ellipsoids: &[Ellipsoid], count: usize, n: &mut Numbers) -> Vec<Ray> {
+    let ray = |i: usize, n: &mut Numbers| {
+        let target = ellipsoids[i * 7919 % ellipsoids.len()];
+        let (from, aside) = (Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()) * 1.1 * target.radii.max_element());
+        let to = target.center + if i.is_multiple_of(3) { aside } else { aside * 0.1 };
+        let ray = Ray::new(from, (to - from) * (0.1 + n.unit()));
+        match i % 4 {
+            0 => ray.line(),
+            1 => ray.between(n.signed(), 1.0 + n.unit()),
+            _ => ray,
+        }
+    };
+    (0..count).map(|i| ray(i, n)).collect()
+}
+
+#[test]
+fn a_cloud_is_met_as_f64_says_on_every_device() {
+    let n = &mut Numbers(31);
+    for (most, size) in [(1.0, 0.1), (3.0, 0.2), (1e2, 0.4), (1e4, 0.6)] {
+        let list = cloud(400, size, most, n);
+        let rays = rays_at(&list, scaled(6000), n);
+        let ellipsoids = Ellipsoids::new(list.iter().copied());
+        // Whom each ray meets first, by f64, and whether that is beyond doubt.
+        let (mut sure, mut certain) = (Vec::new(), 0);
+        for ray in &rays {
+            let (mut best, mut doubt) = ((f64::INFINITY, 0), false);
+            for (id, ellipsoid) in list.iter().enumerate() {
+                let wide = Wide::of(ray, ellipsoid);
+                doubt |= wide.gap().abs() < 1e-4;
+                let Some([enter, exit]) = wide.roots() else { continue };
+                let ends = [f64::from(ray.t_min), f64::from(ray.t_max)];
+                let off = wide.bound(enter, 16.0) + wide.bound(exit, 16.0);
+                doubt |= ends.iter().any(|end| (end - enter).abs() < off || (end - exit).abs() < off);
+                if exit < ends[0] || enter > ends[1] {
+                    continue;
+                }
+                let t = enter.max(ends[0]);
+                // Two that are inside from the start tie there.
+                doubt |= (t - best.0).abs() < 2.0 * off && t != best.0;
+                if (t, id) < best {
+                    best = (t, id);
+                }
+            }
+            certain += usize::from(!doubt);
+            sure.push((!doubt).then_some(best));
+        }
+        assert!(certain > 2500, "{certain} of slimness {most}");
+        for device in devices() {
+            for scene in both_ways(device, (&ellipsoids).into(), &SceneOptions::default()) {
+                let query = Query::default();
+                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                let both = blocking::interval(&scene, &rays, &query).unwrap();
+                let mut worst = 0.0f64;
+                for (i, ray) in rays.iter().enumerate() {
+                    let Some((t, id)) = sure[i] else { continue };
+                    let what = || format!("ray {i} on {}: {:?}, {t} {id}", device.name(), hits[i]);
+                    assert_eq!(hits[i].is_hit(), t < f64::INFINITY, "{}", what());
+                    if !hits[i].is_hit() {
+                        continue;
+                    }
+                    assert_eq!((hits[i].id as usize, both[i].id as usize), (id, id), "{}", what());
+                    let wide = Wide::of(ray, &list[id]);
+                    let [enter, exit] = wide.roots().unwrap();
+                    for (found, t) in [(hits[i].t, t), (both[i].t_enter, enter), (both[i].t_exit, exit)] {
+                        worst = worst.max((f64::from(found) - t).abs() / wide.bound(t, 1.0));
+                    }
+                }
+                eprintln!("{}: slimness {most}: {certain} rays, worst {worst:.3} u", device.name());
+                assert!(worst <= 8.0, "{worst}");
+            }
+        }
+    }
+}
+
+/// All that a scene of ellipsoids answers, as bytes.
+fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
+    let hits = blocking::closest(scene, rays, query).unwrap();
+    let both = blocking::interval(scene, rays, query).unwrap();
+    let dark = blocking::occluded(scene, rays, query).unwrap();
+    let counts = blocking::count(scene, rays, query).unwrap();
+    let lists = blocking::all(scene, rays, query).unwrap();
+    let first = blocking::nearest(scene, rays, 2, query).unwrap();
+    let (lists, first): (Vec<&[Interval]>, Vec<&[Interval]>) = (lists.iter().collect(), first.iter().collect());
+    for i in 0..hits.len() {
+        assert_eq!(hits[i].is_hit(), dark.get(i).unwrap());
+        assert_eq!(hits[i].is_hit(), counts[i] > 0);
+        assert_eq!(lists[i].len(), counts[i] as usize);
+        assert_eq!(first[i], &lists[i][..lists[i].len().min(2)]);
+        assert_eq!(hits[i].id, lists[i].first().map_or(u32::MAX, |first| first.id), "ray {i}");
+    }
+    let list: Vec<Interval> = lists.concat();
+    [bytemuck::cast_slice::<Hit, u8>(&hits), bytemuck::cast_slice(&both), bytemuck::cast_slice(&list)].concat()
+}
+
+#[test]
+fn the_tree_finds_what_tests_of_all_find() {
+    let n = &mut Numbers(7);
+    let needle = |n: &mut Numbers, i: usize| match i % 3 {
+        0 => [1.0, 1e-6, 1e-6],
+        1 => [1e-6, 0.7, 0.9],
+        _ => [0.3, 0.2, 0.1].map(|r| r * (0.1 + n.unit())),
+    };
+    let turned = |n: &mut Numbers| Quat::from_xyzw(n.signed(), n.signed(), n.signed(), n.signed());
+    let scenes: [(&str, Vec<Ellipsoid>); 6] = [
+        ("mixed", cloud(900, 0.2, 8.0, n)),
+        ("needles and discs", (0..600).map(|i| Ellipsoid::new(n.vector(), needle(n, i)).turned(turned(n))).collect()),
+        ("one centre", (0..300).map(|i| Ellipsoid::new([0.2; 3], needle(n, i)).turned(turned(n))).collect()),
+        ("identical", vec![Ellipsoid::new([0.1, 0.2, 0.3], [0.5, 0.25, 0.125]); 200]),
+        (
+            "large and small",
+            cloud(500, 1.0, 3.0, n).into_iter().map(|e| Ellipsoid { radii: e.radii * n.unit().powi(8), ..e }).collect(),
+        ),
+        ("touching", (0..200).map(|i| Ellipsoid::new([i as f32 * 0.5 - 50.0, 0.0, 0.0], [0.25, 0.5, 0.125])).collect()),
+    ];
+    for (name, list) in &scenes {
+        let rays = rays_at(list, scaled(250), n);
+        let ellipsoids = Ellipsoids::new(list.iter().copied());
+        let segments = Segments::new(rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(2.0).to_array()]));
+        for device in devices() {
+            let [grown, swept] = both_ways(device, (&ellipsoids).into(), &SceneOptions::default());
+            for precision in [Precision::Fast, Precision::Standard] {
+                for (inside, touch, ends) in [
+                    (Inside::Enter, Touch::Hit, Ends::Closed),
+                    (Inside::Exit, Touch::Miss, Ends::HalfOpen),
+                    (Inside::Ignore, Touch::Hit, Ends::Closed),
+                ] {
+                    let query = Query { inside, touch, ends, ..Query::at(precision) };
+                    for rays in [Rays::from(&rays), Rays::from(&segments)] {
+                        let [a, b] = [&grown, &swept].map(|scene| all_answers(scene, rays, &query));
+                        assert!(a == b, "{name} on {} by {query:?}", device.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn round_ellipsoids_are_spheres_to_the_byte() {
+    let n = &mut Numbers(5);
+    let spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.02 + 0.1 * n.unit())).collect();
+    let list: Vec<Ellipsoid> = spheres.iter().map(|sphere| Ellipsoid::from(*sphere)).collect();
+    let ellipsoids = Ellipsoids::new(list.iter().copied());
+    let rays = rays_at(&list, scaled(2000), n);
+    let masks: Vec<u32> = spheres.iter().map(|_| n.bits()).collect();
+    let drift: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.1).collect();
+    let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
+    for device in devices() {
+        for precision in [Precision::Fast, Precision::Standard] {
+            let query = Query::at(precision);
+            let plain = [Spheres::from(&spheres), Spheres::from(&ellipsoids)];
+            let options = SceneOptions::default();
+            let ask = |given: Spheres<'_>, rays: Rays<'_>| {
+                all_answers(&blocking::scene(device, given, &options).unwrap(), rays, &query)
+            };
+            let [a, b] = plain.map(|given| ask(given.masks(&masks), Rays::from(&rays)));
+            assert!(a == b, "{} {precision:?}", device.name());
+            let rays = Rays::from(&rays).times(&times);
+            let [a, b] = plain.map(|given| ask(given.velocities(&drift), rays));
+            assert!(a == b, "{} {precision:?}, moving", device.name());
+        }
+    }
+}
+
+#[test]
+fn moving_ellipsoids_are_at_a_moment_where_they_are() {
+    let n = &mut Numbers(11);
+    // Multiples of a power of two: where they are is exact.
+    let list: Vec<Ellipsoid> = cloud(300, 0.2, 5.0, n)
+        .into_iter()
+        .map(|e| Ellipsoid { center: (e.center * 1024.0).round() / 1024.0, ..e })
+        .collect();
+    let drift: Vec<Vec3> = list.iter().map(|_| (Vec3::from(n.vector()) * 512.0).round() / 1024.0).collect();
+    let rays = rays_at(&list, 1000, n);
+    let later = list.iter().zip(&drift).map(|(e, v)| Ellipsoid { center: e.center + *v * 0.5, ..*e });
+    let later = Ellipsoids::new(later);
+    let ellipsoids = Ellipsoids::new(list.iter().copied());
+    for device in devices() {
+        let moving = both_ways(device, Spheres::from(&ellipsoids).velocities(&drift), &SceneOptions::default());
+        let [expected, _] = both_ways(device, (&later).into(), &SceneOptions::default());
+        let query = Query::default();
+        let times = vec![0.5; rays.len()];
+        let expected = all_answers(&expected, Rays::from(&rays), &query);
+        for scene in &moving {
+            let found = all_answers(scene, Rays::from(&rays).times(&times), &query);
+            assert!(found == expected, "{}", device.name());
+        }
+        // While the ray travels, by tree and without; and against f64.
+        let shots: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 1.0)).collect();
+        let with = Query { motion: Motion::WithRay, ..query };
+        let [a, b] = moving.each_ref().map(|scene| all_answers(scene, Rays::from(&shots), &with));
+        assert!(a == b, "{}", device.name());
+        let both = blocking::interval(&moving[0], &shots, &with).unwrap();
+        assert!(both.report.hits > 300, "{}", both.report.hits);
+        for (shot, found) in shots.iter().zip(both.iter()).filter(|(_, found)| found.is_hit()) {
+            let id = found.id as usize;
+            let seen = Ray { direction: shot.direction - drift[id], ..*shot };
+            let [enter, exit] = Wide::of(&seen, &list[id]).roots().unwrap_or([f64::NAN; 2]);
+            let most = (exit - enter).max(1e-3);
+            assert!((f64::from(found.t_enter) - enter).abs() < 1e-3 / most, "{found:?} {enter} {exit}");
+        }
+    }
+}
+
+#[test]
+fn points_are_held_by_ellipsoids_that_hold_them() {
+    let n = &mut Numbers(13);
+    let list = cloud(200, 0.7, 6.0, n);
+    let points: Vec<[f32; 3]> = (0..scaled(3000)).map(|_| n.vector()).collect();
+    let ellipsoids = Ellipsoids::new(list.iter().copied());
+    for device in devices() {
+        for scene in both_ways(device, (&ellipsoids).into(), &SceneOptions::default()) {
+            let found = blocking::contains(&scene, &points, &Query::default()).unwrap();
+            let mut held = 0;
+            for (point, found) in points.iter().zip(found.iter()) {
+                let depths = list.iter().map(|e| Wide::of(&Ray::new(*point, [1.0, 0.0, 0.0]), e).e.length() - 1.0);
+                let depths: Vec<f64> = depths.collect();
+                if depths.iter().any(|depth| depth.abs() < 1e-5) {
+                    continue;
+                }
+                let count = depths.iter().filter(|depth| **depth < 0.0).count();
+                let first = depths.iter().position(|depth| *depth < 0.0).map_or(u32::MAX, |id| id as u32);
+                assert_eq!((found.count as usize, found.id), (count, first), "{point:?} on {}", device.name());
+                held += usize::from(count > 0);
+            }
+            assert!(held > 1000, "{held}");
+        }
+    }
+}
+
+#[test]
+fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
+    let n = &mut Numbers(17);
+    let list = cloud(500, 0.2, 4.0, n);
+    let grown: Vec<Ellipsoid> = list.iter().map(|e| Ellipsoid { radii: e.radii * 2.0, ..*e }).collect();
+    let other = cloud(500, 0.2, 4.0, n);
+    let balls: Vec<Sphere> = grown.iter().map(|e| Sphere::new(e.center, e.radii.max_element())).collect();
+    let rays = rays_at(&list, scaled(800), n);
+    let [list, grown, other] = [list, grown, other].map(Ellipsoids::new);
+    for device in devices() {
+        let of = |given: &Ellipsoids| blocking::scene(device, given, &SceneOptions::default()).unwrap();
+        let ask = |scene: &Scene| all_answers(scene, Rays::from(&rays), &Query::default());
+        let mut scene = of(&list);
+        blocking::update(&mut scene, &other).unwrap();
+        assert!(ask(&scene) == ask(&of(&other)), "{}", device.name());
+        // Balls keep the shapes that the ellipsoids had.
+        let mut scene = of(&list);
+        blocking::update(&mut scene, &balls).unwrap();
+        assert!(ask(&scene) == ask(&of(&grown)), "{}", device.name());
+        blocking::rebuild(&mut scene).unwrap();
+        assert!(ask(&scene) == ask(&of(&grown)), "{}", device.name());
+    }
+}
+
+#[test]
+fn what_is_known_of_spheres_alone_is_refused() {
+    let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0])]);
+    let rays = [Ray::new([-9.0, 0.0, 0.0], [1.0, 0.0, 0.0])];
+    for device in devices() {
+        let scene = blocking::scene(device, &ellipsoids, &SceneOptions::default()).unwrap();
+        let usage = |error: Error| {
+            assert!(matches!(error, Error::Usage(_)), "{error:?}");
+            error.to_string()
+        };
+        let exact = blocking::closest(&scene, &rays, &Query::at(Precision::Exact)).unwrap_err();
+        assert!(matches!(exact, Error::NoPrecision { .. }), "{exact:?}");
+        let expected = format!(
+            "{} cannot promise precision 'exact': the scene holds ellipsoids; use fast or standard",
+            device.name()
+        );
+        assert_eq!(exact.to_string(), expected);
+        let near = usage(blocking::approach(&scene, &rays, &Query::default()).unwrap_err());
+        assert_eq!(near, "nearest passes are for spheres: this scene holds ellipsoids");
+        let wide = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
+        assert_eq!(wide, "rays with a radius are for spheres: this scene holds ellipsoids");
+        let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+        let like = usage(scene.attributes(&rays, &hits, &Query::default()).unwrap_err());
+        assert_eq!(like, "attributes of hits are for spheres: this scene holds ellipsoids");
+        let shots = [umbracast::Bullet::new([-9.0, 0.0, 0.0], [0.0; 3], 1.0)];
+        let shot = usage(blocking::bullets(&scene, &shots, 1, &Query::default()).unwrap_err());
+        assert_eq!(shot, "bullets are for spheres: this scene holds ellipsoids");
+    }
+}
+
+#[test]
+fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
+    let right = Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0]);
+    let radii = |radii: [f32; 3]| Ellipsoid { radii: radii.into(), ..right };
+    let turned = |x, y, z, w| right.turned(Quat::from_xyzw(x, y, z, w));
+    let nan = f32::NAN;
+    for (wrong, field, why) in [
+        (radii([0.0, 1.0, 1.0]), "rx", "larger than 0"),
+        (radii([1.0, -1.0, 1.0]), "ry", "larger than 0"),
+        (radii([1.0, 1.0, nan]), "rz", "finite"),
+        (radii([f32::INFINITY, 1.0, 1.0]), "rx", "finite"),
+        (radii([1.0, 1e-7, 1.0]), "ry", "1048576 times"),
+        (radii([1e30, 1e30, 1e20]), "rz", "1048576 times"),
+        (turned(0.0, 0.0, 0.0, nan), "qw", "finite"),
+        (turned(f32::INFINITY, 0.0, 0.0, 1.0), "qx", "finite"),
+        (turned(0.0, nan, 0.0, 1.0), "qy", "finite"),
+        (turned(0.0, 0.0, nan, 1.0), "qz", "finite"),
+        (turned(0.0, 0.0, 0.0, 0.0), "qw", "not be zero"),
+        (Ellipsoid { center: Vec3::new(0.0, nan, 0.0), ..right }, "y", "finite"),
+    ] {
+        let ellipsoids = Ellipsoids::new([right, wrong]);
+        for device in devices() {
+            let refused = blocking::scene(device, &ellipsoids, &SceneOptions::default()).err().unwrap();
+            let Error::BadRecord { index, field: named, why: said, .. } = &refused else { panic!("{refused:?}") };
+            assert_eq!((*index, *named), (1, field), "{refused}");
+            assert!(said.contains(why), "{refused}");
+        }
+    }
+    // The slimmest there may be.
+    let slim = Ellipsoids::new([radii([1048576.0, 1.0, 1.0])]);
+    assert!(blocking::scene(&cpu(), &slim, &SceneOptions::default()).is_ok());
+    assert!(Ellipsoids::default().is_empty() && slim.len() == 1);
+}
+
+#[test]
+fn a_rotation_need_not_have_length_one_and_turns_the_way_its_axes_go() {
+    // A quarter turn about z takes x to y.
+    let turn = Quat::from_xyzw(0.0, 0.0, 3.0, 3.0);
+    let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [4.0, 1.0, 2.0]).turned(turn)]);
+    let down = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| Ray::new([0.0; 3], axis).line());
+    for device in devices() {
+        let scene = blocking::scene(device, &ellipsoids, &SceneOptions::default()).unwrap();
+        let found = blocking::interval(&scene, &down, &Query::default()).unwrap();
+        let ends: Vec<f32> = found.iter().map(|found| found.t_exit).collect();
+        assert_eq!(ends, [1.0, 4.0, 2.0], "{}", device.name());
+    }
+    assert!((f64::from(turn.normalize().to_axis_angle().1) - PI / 2.0).abs() < 1e-6);
+}
+
+#[test]
+fn wrong_programs_are_caught() {
+    let n = &mut Numbers(2);
+    let list = cloud(3000, 0.05, 20.0, n);
+    let rays = rays_at(&list, 400, n);
+    let ellipsoids = Ellipsoids::new(list);
+    let [expected, _] = both_ways(&cpu(), (&ellipsoids).into(), &SceneOptions::default());
+    let expected = blocking::closest(&expected, &rays, &Query::default()).unwrap();
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        for edit in [
+            // The balls around them; another one's map; a map without its low parts, without its last row; a sure ball as large as
+            // the one around it; a radius of its own.
+            ("  if (!mapped) {\n    return scaled;", "  if (!mapped || at < 9999999u) {\n    return scaled;"),
+            ("Map(row_at(at, 0u)", "Map(row_at(at ^ 1u, 0u)"),
+            ("(dot3(row.high, v.low) + dot3(row.low, v.high))", "dot3(row.high, v.low)"),
+            ("let z = along_row(map.z, v);", "let z = along_row(map.y, v);"),
+            ("return number_at(at, 26u);", "return 1.0;"),
+            ("- ball.w * 1.000002", "+ ball.w * 1.000002"),
+            ("let d = image(map, HighLow(s.d, s.dl));", "let d = HighLow(s.d, s.dl);"),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let [scene, _] = both_ways(&broken, (&ellipsoids).into(), &SceneOptions::default());
+            let found = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+            assert!(*found != *expected, "{}: {edit:?}", info.name);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Spheres that move, and ellipsoids.
+
+mod ellipsoids;
+mod motion;

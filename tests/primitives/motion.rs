@@ -1,0 +1,400 @@
+//! Spheres that move, rays that are balls, and segments: against exact corpora, and against scenes at rest.
+
+use crate::support::{Numbers, both_ways, cpu, devices, nasty, scaled};
+use umbracast::glam::Vec3;
+use umbracast::{
+    Approach, Device, Error, Hit, Inside, Interval, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions,
+    Segments, Sphere, Spheres, blocking,
+};
+
+/// A corpus of `tests/data`: see README.md there.
+struct Corpus {
+    bytes: Vec<u8>,
+    size: usize,
+}
+
+impl Corpus {
+    fn read(name: &str, size: usize, count: usize) -> Self {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        let bytes = std::fs::read(path).unwrap();
+        assert_eq!((&bytes[..8], bytes.len()), (&b"RSPHCOR1"[..], 32 + size * count), "{name}");
+        Self { bytes, size }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes[32..].chunks_exact(self.size)
+    }
+}
+
+fn f32_at(row: &[u8], i: usize) -> f32 {
+    f32::from_le_bytes(row[4 * i..4 * i + 4].try_into().unwrap())
+}
+
+fn vec_at(row: &[u8], i: usize) -> Vec3 {
+    Vec3::new(f32_at(row, i), f32_at(row, i + 1), f32_at(row, i + 2))
+}
+
+fn f64_at(row: &[u8], byte: usize) -> f64 {
+    f64::from_le_bytes(row[byte..byte + 8].try_into().unwrap())
+}
+
+/// Steps of f32 between a number and the exact one.
+fn steps(found: f32, exact: f64) -> f64 {
+    let size = (exact.abs() as f32).max(f32::MIN_POSITIVE);
+    (f64::from(found) - exact).abs() / f64::from(size.next_up() - size)
+}
+
+#[test]
+fn moving_spheres_are_met_when_exact_arithmetic_says() {
+    let corpus = Corpus::read("moving.bin", 96, 2000);
+    let rows: Vec<&[u8]> = corpus.rows().collect();
+    let rays: Vec<Ray> =
+        rows.iter().map(|row| Ray::new(vec_at(row, 0), vec_at(row, 3)).between(0.0, f32_at(row, 13))).collect();
+    let spheres: Vec<Sphere> = rows.iter().map(|row| Sphere::new(vec_at(row, 6), f32_at(row, 12))).collect();
+    let velocities: Vec<Vec3> = rows.iter().map(|row| vec_at(row, 9)).collect();
+    let last = rays.iter().map(|ray| ray.t_max).fold(0.0, f32::max);
+    for device in devices() {
+        let given = Spheres::from(&spheres).velocities(&velocities);
+        let options = SceneOptions::default().over([0.0, last]);
+        let pairs = blocking::pairwise_with(device, given, &options).unwrap();
+        for precision in Precision::ALL {
+            let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+            let found = blocking::interval(&pairs, &rays, &query).unwrap();
+            let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+            let (mut wrong, mut worst, mut met) = (0, 0.0f64, 0);
+            for (i, row) in rows.iter().enumerate() {
+                let (t, gap) = ([f64_at(row, 56), f64_at(row, 64)], f64_at(row, 72));
+                let (hit, case) = (row[82] == 1, row[83]);
+                assert_eq!(found[i].is_hit(), hits[i].is_hit(), "row {i}");
+                if found[i].is_hit() != hit {
+                    wrong += 1;
+                    assert_eq!(precision, Precision::Fast, "row {i} (case {case}) on {}: gap {gap}", device.name());
+                    continue;
+                }
+                if !hit || case == 3 {
+                    continue;
+                }
+                met += 1;
+                // Half a chord of a tenth of the radius at the least.
+                if (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt() < 0.1 && precision != Precision::Exact {
+                    continue;
+                }
+                let roots = [found[i].t_enter, found[i].t_exit];
+                for (root, t) in roots.into_iter().zip(t) {
+                    let off = steps(root, t);
+                    if precision == Precision::Exact {
+                        assert!(root == t as f32, "row {i} on {}: {root}, {t}", device.name());
+                    } else {
+                        worst = worst.max(off);
+                    }
+                }
+            }
+            eprintln!("{} {precision:?}: {met} met, {wrong} flags wrong, worst {worst:.2} steps", device.name());
+            assert!(met > 700 && wrong <= 20, "{met}, {wrong}");
+            if precision == Precision::Standard {
+                assert!(worst < 16.0, "{worst}");
+            }
+        }
+    }
+}
+
+#[test]
+fn segments_are_the_exact_difference_of_their_points() {
+    let corpus = Corpus::read("segments.bin", 104, 1500);
+    let rows: Vec<&[u8]> = corpus.rows().collect();
+    let ends = rows.iter().map(|row| [vec_at(row, 0).to_array(), vec_at(row, 3).to_array()]);
+    let segments = Segments::new(ends);
+    let spheres: Vec<Sphere> = rows.iter().map(|row| Sphere::new(vec_at(row, 6), f32_at(row, 9))).collect();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let hits = blocking::closest(&pairs, &segments, &query).unwrap();
+            let found = blocking::interval(&pairs, &segments, &query).unwrap();
+            let near = blocking::approach(&pairs, &segments, &query).unwrap();
+            let dark = blocking::occluded(&pairs, &segments, &query).unwrap();
+            let (mut wrong, mut worst, mut met) = (0, [0.0f64; 2], 0);
+            for (i, row) in rows.iter().enumerate() {
+                let [t0, t1, s, distance, gap] = [40, 48, 56, 64, 72].map(|byte| f64_at(row, byte));
+                let solid = row[84] == 1;
+                assert_eq!((hits[i].is_hit(), dark.get(i)), (found[i].is_hit(), Some(hits[i].is_hit())), "row {i}");
+                if hits[i].is_hit() != solid {
+                    wrong += 1;
+                    assert_eq!(precision, Precision::Fast, "row {i} on {}: gap {gap}", device.name());
+                    continue;
+                }
+                let r = f64::from(spheres[i].radius);
+                if precision == Precision::Exact {
+                    assert_eq!(near[i].t, s as f32, "row {i} on {}", device.name());
+                    assert_eq!(near[i].clearance, (distance - r) as f32, "row {i} on {}", device.name());
+                }
+                if !solid {
+                    continue;
+                }
+                met += 1;
+                let chord = (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt();
+                for (root, t) in [found[i].t_enter, found[i].t_exit].into_iter().zip([t0, t1]) {
+                    if precision == Precision::Exact {
+                        assert!(root == t as f32, "row {i} on {}: {root}, {t}", device.name());
+                    } else if chord > 0.1 {
+                        // Next to the surface the near root has the far one's error.
+                        worst[0] = worst[0].max(steps(root, t).min(steps(root - t as f32, 0.0)));
+                        worst[1] = worst[1].max((f64::from(root) - t).abs() / (t1 - t0));
+                    }
+                }
+            }
+            eprintln!("{} {precision:?}: {met} met, {wrong} wrong, worst {worst:?}", device.name());
+            assert!(met > 500 && wrong <= 20, "{met}, {wrong}");
+        }
+    }
+}
+
+/// With a tree, however few, and without.
+fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
+    both_ways(device, spheres, &SceneOptions::default().over(range))
+}
+
+/// The answers to everything that can be asked.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    hits: Vec<Hit>,
+    roots: Vec<Interval>,
+    near: Vec<Approach>,
+    dark: Vec<bool>,
+    counts: Vec<u32>,
+    lists: (Vec<u64>, Vec<Interval>),
+    firsts: Vec<Interval>,
+}
+
+fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
+    let lists = blocking::all(scene, rays, query).unwrap();
+    Answers {
+        hits: blocking::closest(scene, rays, query).unwrap().records,
+        roots: blocking::interval(scene, rays, query).unwrap().records,
+        near: blocking::approach(scene, rays, query).unwrap().records,
+        dark: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
+        counts: blocking::count(scene, rays, query).unwrap().records,
+        lists: (lists.offsets, lists.records),
+        firsts: blocking::nearest(scene, rays, 2, query).unwrap().records,
+    }
+}
+
+#[test]
+fn a_tree_finds_what_moves() {
+    let range = [-1.0, 3.0];
+    for scene in [0, 2, 5] {
+        let scene = &nasty::SCENES[scene];
+        let spheres = nasty::spheres(scene, 300);
+        let n = &mut Numbers(9);
+        let size = spheres.iter().map(|s| s.center.abs().max_element()).fold(0.0, f32::max);
+        let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.1 * size).collect();
+        let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, scaled(60));
+        let rays: Vec<Ray> =
+            rays.into_iter().map(|ray| ray.between(ray.t_min.clamp(-1.0, 0.5), ray.t_max.clamp(1.0, 3.0))).collect();
+        let times: Vec<f32> = rays.iter().map(|_| 1.0 + 2.0 * n.unit() * 0.99).collect();
+        let radii: Vec<f32> =
+            (0..rays.len()).map(|i| if i % 3 == 0 { 0.01 * size * n.unit().abs() } else { 0.0 }).collect();
+        let given = Spheres::from(&spheres).velocities(&velocities);
+        for motion in [Motion::AtTime, Motion::WithRay] {
+            for precision in Precision::ALL {
+                for inside in [Inside::Enter, Inside::Exit] {
+                    let query = Query { motion, inside, ..Query::at(precision) };
+                    let brought = Rays::from(&rays).times(&times).radii(&radii);
+                    // One after the other, without any tree.
+                    let [_, plain] = scenes(&cpu(), given, range);
+                    let expected = ask(&plain, brought, &query);
+                    let met = expected.hits.iter().filter(|hit| hit.is_hit()).count();
+                    assert!(met > 20 && met < rays.len(), "{}, {query:?}: {met}", scene.0);
+                    for device in devices() {
+                        for (way, held) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
+                            let found = ask(&held, brought, &query);
+                            assert!(found == expected, "{} on {} by {way}, {query:?}", scene.0, device.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_are_what_a_scene_of_one_is() {
+    let n = &mut Numbers(4);
+    let spheres: Vec<Sphere> = (0..300).map(|_| Sphere::new(n.vector(), 0.6)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| n.vector().into()).collect();
+    let rays: Vec<Ray> = spheres.iter().map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
+    let radii = vec![0.1; 300];
+    for device in devices() {
+        for motion in [Motion::AtTime, Motion::WithRay] {
+            let query = Query { motion, ..Query::default() };
+            let given = Spheres::from(&spheres).velocities(&velocities);
+            let pairs = blocking::pairwise(device, given).unwrap();
+            let times = vec![0.5; 300];
+            let all = blocking::closest(&pairs, Rays::from(&rays).radii(&radii).times(&times), &query).unwrap();
+            assert!((20..280).contains(&all.report.hits), "{}", all.report.hits);
+            for i in (0..300).step_by(7) {
+                let one = Spheres::from(&spheres[i..=i]).velocities(&velocities[i..=i]);
+                let scene = blocking::scene(device, one, &SceneOptions::default()).unwrap();
+                let ray = Rays::from(&rays[i..=i]).radii(&radii[i..=i]).times(&times[i..=i]);
+                let hit = blocking::closest(&scene, ray, &query).unwrap()[0];
+                assert_eq!((hit.t, hit.is_hit()), (all[i].t, all[i].is_hit()), "pair {i} on {}", device.name());
+            }
+        }
+    }
+}
+
+/// Halves and quarters, which f32 adds without rounding.
+fn coarse(n: &mut Numbers) -> Vec3 {
+    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
+}
+
+#[test]
+fn a_moment_is_a_scene_at_rest_and_a_ball_a_larger_sphere() {
+    let n = &mut Numbers(21);
+    let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(coarse(n), 0.5)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| coarse(n) * 0.25).collect();
+    let rays: Vec<Ray> = (0..scaled(150)).map(|_| Ray::new(n.vector().map(|x| 12.0 * x), n.vector())).collect();
+    for device in devices() {
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let moving = Spheres::from(&spheres).velocities(&velocities);
+            for held in scenes(device, moving, [0.0, 4.0]) {
+                for time in [0.0, 0.5, 4.0] {
+                    let there = |(sphere, velocity): (&Sphere, &Vec3)| Sphere {
+                        center: sphere.center + *velocity * time,
+                        ..*sphere
+                    };
+                    let still: Vec<Sphere> = spheres.iter().zip(&velocities).map(there).collect();
+                    let [_, rest] = scenes(device, (&still).into(), [0.0, 1.0]);
+                    let times = vec![time; rays.len()];
+                    let found = ask(&held, Rays::from(&rays).times(&times), &query);
+                    assert!(found == ask(&rest, (&rays).into(), &query), "{time} on {}, {query:?}", device.name());
+                }
+            }
+            let larger: Vec<Sphere> = spheres.iter().map(|s| Sphere { radius: s.radius + 0.25, ..*s }).collect();
+            let [_, large] = scenes(device, (&larger).into(), [0.0, 1.0]);
+            for held in scenes(device, (&spheres).into(), [0.0, 1.0]) {
+                let radii = vec![0.25; rays.len()];
+                let found = ask(&held, Rays::from(&rays).radii(&radii), &query);
+                assert!(found == ask(&large, (&rays).into(), &query), "on {}, {query:?}", device.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn who_keeps_the_distance_is_met_always_or_never() {
+    let along = [Vec3::new(0.0, 3.0, 0.0)];
+    let sphere = [Sphere::new([5.0, 0.0, 0.0], 1.0)];
+    let ray = |x: f32| Ray::new([x, 0.0, 0.0], along[0]).between(0.0, 1.0);
+    let rays = [ray(4.5), ray(4.0), ray(3.9)];
+    for device in devices() {
+        for scene in scenes(device, Spheres::from(&sphere).velocities(&along), [0.0, 1.0]) {
+            for precision in Precision::ALL {
+                let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                let inside = Hit { t: 0.0, id: 0 };
+                assert_eq!(*hits, [inside, inside, Hit::MISS], "{precision:?} on {}", device.name());
+                let near = blocking::approach(&scene, &rays, &query).unwrap();
+                assert_eq!([near[0].clearance, near[1].clearance, near[0].t], [-0.5, 0.0, 0.0]);
+                assert!((near[2].clearance - 0.1).abs() < 1e-6);
+                let out = Query { inside: Inside::Exit, ..query };
+                assert!(blocking::closest(&scene, &rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_move_is_refused() {
+    let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)];
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
+    let bad = |error: Error, words: (&str, u64, &str)| match error {
+        Error::BadRecord { what, index, field, .. } => assert_eq!((what, index, field), words),
+        other => panic!("{other}"),
+    };
+    for device in devices() {
+        let build = |velocities: &[Vec3], range| {
+            let given = Spheres::from(&spheres).velocities(velocities);
+            blocking::scene(device, given, &SceneOptions::default().over(range))
+        };
+        let none = Vec3::ZERO;
+        let refused = |velocities: &[Vec3], range| build(velocities, range).err().unwrap();
+        bad(refused(&[none, Vec3::new(0.0, f32::NAN, 0.0)], [0.0, 1.0]), ("sphere", 1, "vy"));
+        bad(refused(&[Vec3::new(0.0, 0.0, f32::INFINITY), none], [0.0, 1.0]), ("sphere", 0, "vz"));
+        bad(refused(&[Vec3::new(1e38, 0.0, 0.0), none], [0.0, 3.0]), ("sphere", 0, "vx"));
+        assert!(matches!(refused(&[none], [0.0, 1.0]), Error::LengthsDiffer { right_name: "velocities", .. }));
+        for range in [[1.0, 0.0], [f32::NAN, 1.0], [0.0, f32::INFINITY]] {
+            assert!(matches!(refused(&[none; 2], range), Error::Usage(_)), "{range:?}");
+        }
+        let scene = build(&[none, Vec3::X], [0.0, 2.0]).unwrap();
+        let query = Query::default();
+        let at = |times: &[f32]| blocking::closest(&scene, Rays::from(&rays).times(times), &query);
+        bad(at(&[0.0, 2.5, 0.0]).unwrap_err(), ("ray", 1, "time"));
+        bad(at(&[0.0, 2.0, f32::NAN]).unwrap_err(), ("ray", 2, "time"));
+        assert!(matches!(at(&[0.0]).unwrap_err(), Error::LengthsDiffer { right_name: "times", .. }));
+        let skip = Query { on_bad: OnBad::Skip, ..query };
+        let found = blocking::closest(&scene, Rays::from(&rays).times(&[0.0, -1.0, 2.0]), &skip).unwrap();
+        assert_eq!((found[1], found.report.hits, found.report.skipped), (Hit::MISS, 2, 1), "{}", device.name());
+        let with = Query { motion: Motion::WithRay, ..query };
+        bad(blocking::closest(&scene, &rays, &with).unwrap_err(), ("ray", 0, "t_max"));
+        let early = [rays[0].between(-0.5, 1.0)];
+        bad(blocking::all(&scene, &early, &with).unwrap_err(), ("ray", 0, "t_min"));
+        let still = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let ball = |radii: &[f32]| blocking::occluded(&still, Rays::from(&rays).radii(radii), &query);
+        bad(ball(&[0.0, 1.0, -1.0]).unwrap_err(), ("ray", 2, "radius"));
+        bad(ball(&[f32::NAN, 1.0, 1.0]).unwrap_err(), ("ray", 0, "radius"));
+        bad(ball(&[1.0, f32::INFINITY, 1.0]).unwrap_err(), ("ray", 1, "radius"));
+        assert_eq!(ball(&[0.0, 1e30, 3e38]).unwrap().iter().collect::<Vec<_>>(), [true; 3], "{}", device.name());
+        let same = Segments::new([[[1.0, 2.0, 3.0]; 2]]);
+        bad(blocking::closest(&still, &same, &query).unwrap_err(), ("ray", 0, "direction"));
+        let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
+        bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
+        // Spheres at rest have no times.
+        let late = blocking::closest(&still, Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
+        assert_eq!(late.report.hits, 3);
+    }
+}
+
+#[test]
+fn wrong_programs_are_caught() {
+    let n = &mut Numbers(2);
+    let spheres: Vec<Sphere> = (0..3000).map(|_| Sphere::new(n.vector(), 0.05)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.2).collect();
+    let rays: Vec<Ray> = (0..400).map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
+    let radii = vec![0.01; rays.len()];
+    let given = Spheres::from(&spheres).velocities(&velocities);
+    let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
+    let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
+    let rays = Rays::from(&rays).radii(&radii).times(&times);
+    let ask =
+        |scene: &Scene, motion| blocking::closest(scene, rays, &Query { motion, ..Query::default() }).unwrap().records;
+    let (with, at) = (Motion::WithRay, Motion::AtTime);
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        for (motion, edit) in [
+            // Spheres of their whole ways; another sphere's velocity; rays without their width; a relative velocity that is rounded.
+            (with, ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere(")),
+            (with, ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);")),
+            (with, ("line.slack += more;\n    longer", "longer")),
+            (with, ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;")),
+            // In the leaves: spheres elsewhere at the ray's time, and where the ray is nearest; passed by otherwise; met for certain.
+            (with, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
+            (at, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
+            (with, ("moment += pivot / step;", "moment += 0.0;")),
+            (with, ("e.y * w.z - e.z * w.y", "e.y * w.z + e.z * w.y")),
+            (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
+            (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
+            (with, ("pace = 1.0 / step;", "pace = 0.0;")),
+            // Boxes too small for where spheres go.
+            (with, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
+            (at, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
+            // Another sphere's way.
+            (with, ("leaves[plant.count + i] = way;", "leaves[plant.count + (i ^ 1u)] = way;")),
+            (at, ("leaves[plant.count + i] = way;", "leaves[plant.count + (i ^ 1u)] = way;")),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let [scene, _] = scenes(&broken, given, [0.0, 1.0]);
+            assert!(ask(&scene, motion) != ask(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A million rays against a thousand spheres: every device gives the CPU engine's answers, and a shader that is wrong by a
+//! ten-thousandth is caught.
+
+use crate::support::{Numbers, cpu, devices, scaled};
+use umbracast::{Answer, Device, Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+
+const U: f64 = 1.0 / 16_777_216.0;
+
+fn spheres(count: usize) -> Vec<Sphere> {
+    let mut n = Numbers(7);
+    (0..count).map(|_| Sphere::new(n.vector(), 0.005 + 0.06 * n.unit() * n.unit())).collect()
+}
+
+fn rays(count: usize) -> Vec<Ray> {
+    let mut n = Numbers(11);
+    (0..count)
+        .map(|_| {
+            let (from, to) = (n.vector(), n.vector());
+            let far = 1.0 + 3.0 * n.unit();
+            Ray::new(from.map(|x| x * far), std::array::from_fn::<_, 3, _>(|i| 0.7 * to[i] - from[i] * far))
+        })
+        .collect()
+}
+
+/// What may separate a t from the truth: the promise of the precision for this pair.
+fn bound(ray: &Ray, sphere: &Sphere, t: f32, precision: Precision) -> f64 {
+    let (d, e) = (ray.direction.as_dvec3(), (sphere.center - ray.origin).as_dvec3());
+    let (length, r) = (d.length(), f64::from(sphere.radius));
+    let p = e - e.dot(d) / (length * length) * d;
+    let half = ((r - p.length()) * (r + p.length())).max(0.0).sqrt().max(1e-9 * r);
+    match precision {
+        Precision::Fast => 32.0 * U * (e.length() + r + e.length() * r / half) / length,
+        _ => 8.0 * U * (f64::from(t).abs() * length + r * r / half) / length,
+    }
+}
+
+/// Compares two answers; returns how many ids differ between spheres tied within the bounds.
+fn compare(rays: &[Ray], spheres: &[Sphere], a: &[Hit], b: &[Hit], precision: Precision) -> Result<usize, String> {
+    let mut ties = 0;
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        if a.is_hit() != b.is_hit() {
+            return Err(format!("ray {i}: flags differ, {a:?} and {b:?}"));
+        }
+        if !a.is_hit() {
+            continue;
+        }
+        let allowed: f64 = [a, b].iter().map(|hit| bound(&rays[i], &spheres[hit.id as usize], hit.t, precision)).sum();
+        if (f64::from(a.t) - f64::from(b.t)).abs() > allowed {
+            return Err(format!("ray {i}: t differs, {a:?} and {b:?}, {allowed:e} allowed"));
+        }
+        ties += usize::from(a.id != b.id);
+    }
+    Ok(ties)
+}
+
+fn closest(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> Answer<Hit> {
+    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    blocking::closest(&scene, rays, &Query::at(precision)).unwrap()
+}
+
+#[test]
+fn a_million_rays_against_a_thousand_spheres() {
+    let (spheres, rays) = (spheres(1000), rays(1_000_000));
+    for precision in Precision::ALL {
+        let truth = closest(&cpu(), &spheres, &rays, precision);
+        assert!(
+            (200_000..900_000).contains(&truth.report.hits),
+            "{} hits: too few or too many to tell",
+            truth.report.hits
+        );
+        for device in devices().iter().filter(|device| !device.is_cpu()) {
+            let found = closest(device, &spheres, &rays, precision);
+            let ties = compare(&rays, &spheres, &truth, &found, precision)
+                .unwrap_or_else(|e| panic!("{} {precision:?}: {e}", device.name()));
+            let equal = truth
+                .iter()
+                .zip(found.iter())
+                .filter(|(a, b)| bytemuck::bytes_of(*a) == bytemuck::bytes_of(*b))
+                .count();
+            println!(
+                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, {} judged; {:.1} s, cpu {:.1} s",
+                device.name(),
+                found.report.hits,
+                rays.len(),
+                found.report.judged,
+                found.report.seconds,
+                truth.report.seconds,
+            );
+            assert_eq!(found.report.hits, truth.report.hits);
+            if precision == Precision::Exact {
+                assert_eq!(equal, rays.len(), "{}: exact answers are the same everywhere", device.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
+    let (spheres, rays) = (spheres(1000), rays(20_000));
+    let truth = closest(&cpu(), &spheres, &rays, Precision::Fast);
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        // In a program that the probe does not run: only the comparison can tell.
+        let edit = ("var t = solved.t_enter;", "var t = solved.foot - 1.0001 * (solved.foot - solved.t_enter);");
+        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+        assert_eq!(broken.probe().unwrap().failure, None);
+        let found = closest(&broken, &spheres, &rays, Precision::Fast);
+        let error = compare(&rays, &spheres, &truth, &found, Precision::Fast).unwrap_err();
+        assert!(error.contains("t differs"), "{error}");
+        // In the solve itself: the probe refuses to promise anything, even `fast`.
+        let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
+        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+        let failure = &broken.probe().unwrap().failure;
+        assert!(failure.as_ref().is_some_and(|why| why.contains("roots are off")), "{failure:?}");
+        let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
+        let refusals =
+            Precision::ALL.map(|precision| blocking::closest(&scene, &rays, &Query::at(precision)).unwrap_err());
+        assert!(refusals.iter().all(|refused| refused.exit_code() == 3), "{refusals:?}");
+        let refused = &refusals[0];
+        println!("{}: {error}; {refused}", info.name);
+    }
+}
+
+#[test]
+fn a_device_that_loses_error_terms_still_answers_exactly() {
+    let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
+    let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        // What naga and Mesa do to a TwoSum without the barrier.
+        let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
+        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+        let failure = &broken.probe().unwrap().failure;
+        assert!(failure.as_ref().is_some_and(|why| why.contains("error terms")), "{failure:?}");
+        assert_eq!(closest(&broken, &spheres, &rays, Precision::Exact).records, truth.records, "{}", info.name);
+    }
+}

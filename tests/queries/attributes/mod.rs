@@ -1,0 +1,261 @@
+//! Points, normals, angles and distances of hits, held against exact rows, one by one and in batches, and in files.
+
+mod moving;
+
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use crate::support::{REGIMES, Row, corpus, cpu, devices, steps};
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+
+const U: f64 = 1.0 / 16_777_216.0;
+
+/// What the docs of [`Attributes`] promise beyond one rounding: how far the normal can be off.
+fn slack(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
+    let e = (sphere.center.as_dvec3() - ray.origin.as_dvec3()).length();
+    let r = f64::from(sphere.radius);
+    let unit = (-50.0_f64).exp2() * e.max(r);
+    (unit / half).min((unit / r).sqrt())
+}
+
+/// The largest part of its bound that each number reached.
+#[derive(Debug, Default)]
+struct Worst {
+    point: f64,
+    normal: f64,
+    angle: f64,
+    distance: f64,
+    compared: usize,
+}
+
+impl Worst {
+    /// `truth` is the vector from the centre to the point, and the half chord.
+    fn judge(&mut self, was: &Attributes, hit: &Hit, ray: &Ray, sphere: &Sphere, truth: (DVec3, f64), what: &str) {
+        let (offset, half) = truth;
+        let (center, d) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
+        let normal = offset.normalize_or_zero();
+        let mut slack = slack(ray, sphere, half);
+        if hit.t == ray.t_min {
+            // Within one rounding of the way out.
+            slack += 1.01 * U * f64::from(hit.t).abs() * d.length() / f64::from(sphere.radius);
+        }
+        let angle = normal.cross(d).length().atan2(-normal.dot(d));
+        let distance = f64::from(hit.t) * d.length();
+        let tiny = f64::from(f32::MIN_POSITIVE) * U;
+        let part = |found: f64, allowed: f64, name: &str| {
+            assert!(found <= allowed, "{what}: {name} off by {found:e}, {allowed:e} allowed: {was:?}");
+            found / allowed
+        };
+        let at = center + offset;
+        let allowed = 1.01 * U * at.length() + slack * offset.length() + tiny;
+        self.point = self.point.max(part((was.point.as_dvec3() - at).length(), allowed, "point"));
+        self.normal = self.normal.max(part((was.normal.as_dvec3() - normal).length(), 1.01 * U + slack, "normal"));
+        self.angle = self.angle.max(part((f64::from(was.angle) - angle).abs(), 1.01 * U * angle + slack, "angle"));
+        if distance.abs() < f64::from(f32::MAX) {
+            let allowed = 1.01 * U * distance.abs() + tiny;
+            self.distance = self.distance.max(part((f64::from(was.distance) - distance).abs(), allowed, "distance"));
+        }
+        self.compared += 1;
+    }
+}
+
+/// Where a row's ray meets its sphere under a policy, from the centre: its start within the ball, or an exact root.
+fn met(row: &Row, inside: Inside) -> DVec3 {
+    let start = f64::from(row.ray.t_min);
+    let t = match inside {
+        _ if row.t[0] >= start => row.t[0],
+        Inside::Enter => start,
+        _ => row.t[1],
+    };
+    (row.ray.origin.as_dvec3() - row.sphere.center.as_dvec3()) + t * row.ray.direction.as_dvec3()
+}
+
+#[test]
+fn ten_thousand_exact_rows() {
+    let rows = corpus();
+    let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = rows.iter().map(|row| (row.ray, row.sphere)).unzip();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        for (precision, inside) in [
+            (Precision::Exact, Inside::Enter),
+            (Precision::Exact, Inside::Exit),
+            (Precision::Standard, Inside::Enter),
+            (Precision::Standard, Inside::Exit),
+        ] {
+            let query = Query { inside, precision, ..Query::default() };
+            let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+            let were = pairs.attributes(&rays, &hits, &query).unwrap();
+            let mut worst = Worst::default();
+            for (i, ((row, hit), was)) in rows.iter().zip(hits.iter()).zip(&were).enumerate() {
+                // Wrong flags of f32 are another test's; tangent rows have no chord.
+                // What f32 makes of an end on a root is another test's too.
+                let doubtful = precision != Precision::Exact
+                    && row
+                        .t
+                        .iter()
+                        .any(|t| [row.ray.t_min, row.ray.t_max].iter().any(|end| steps(*end, *t as f32) <= 32));
+                if !hit.is_hit() || row.crossing <= 0 || doubtful {
+                    assert!(hit.is_hit() || was.point.x.is_nan());
+                    continue;
+                }
+                let half = 0.5 * (row.t[1] - row.t[0]) * row.ray.direction.as_dvec3().length();
+                let what = format!("{} {query:?} row {i} ({}) {hit:?}", device.name(), REGIMES[row.regime as usize]);
+                worst.judge(was, hit, &row.ray, &row.sphere, (met(row, inside), half), &what);
+            }
+            println!("{} {precision:?} {inside:?}: {worst:.3?}", device.name());
+            assert!(worst.compared > 4000);
+        }
+    }
+}
+
+/// 286 bullets at a fixed sphere, with exact points, normals and angles to the tangent plane.
+#[test]
+fn exact_ricochets() {
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let (count, size) = (word(12), word(16));
+    assert_eq!((size, bytes.len()), (160, 32 + 160 * count));
+    let (mut rays, mut spheres, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+    // Those at a fixed sphere with a velocity of their own; the others are for bullets and for spheres that move.
+    for record in bytes[32..].chunks(size).filter(|record| record[144] == 1) {
+        let f32s: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);
+        let f64s: Vec<f64> = bytemuck::pod_collect_to_vec(&record[56..144]);
+        rays.push(Ray::new(Vec3::from_slice(&f32s[..3]), Vec3::from_slice(&f32s[3..6])));
+        spheres.push(Sphere::new(Vec3::from_slice(&f32s[6..9]), f32s[12]));
+        truths.push((DVec3::from_slice(&f64s[4..7]), f64s[10]));
+    }
+    let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
+    let query = Query::at(Precision::Exact);
+    let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+    let were = pairs.attributes(&rays, &hits, &query).unwrap();
+    let mut worst = Worst::default();
+    for (i, (normal, angle)) in truths.iter().enumerate() {
+        let (ray, sphere) = (&rays[i], &spheres[i]);
+        let r = f64::from(sphere.radius);
+        let half = r * angle.sin();
+        worst.judge(&were[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
+        let allowed = 1.01 * U * FRAC_PI_2 + slack(ray, sphere, half);
+        assert!((FRAC_PI_2 - f64::from(were[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
+    }
+    println!("{worst:.3?}");
+    assert_eq!((worst.compared, count), (286, 1000));
+}
+
+/// Where the two roots are one f32, the first is meant: seen from a million radii away a ball is met on its near side.
+#[test]
+fn the_near_side_of_what_is_far_away() {
+    let query = Query::default();
+    for far in [1e3_f32, 1e5, 1e7, 3e8] {
+        for aside in [0.0, 0.5, 0.99] {
+            let (ray, sphere) = (Ray::new([-far, aside, 0.0], [1.0, 0.0, 0.0]), Sphere::new([0.0; 3], 1.0));
+            let was = ray.hit(&sphere, &query).unwrap().attributes(&ray, &sphere);
+            let across = (1.0 - aside * aside).sqrt();
+            assert!((was.normal - Vec3::new(-across, aside, 0.0)).length() < 1e-6, "{far} {aside}: {was:?}");
+            assert!((was.angle - aside.asin()).abs() < 1e-6, "{far} {aside}: {was:?}");
+        }
+    }
+}
+
+#[test]
+fn ways_in_and_out_of_a_ball() {
+    let sphere = Sphere::new([4.0, 0.0, 0.0], 2.0);
+    let of = |ray: &Ray, inside| {
+        ray.hit(&sphere, &Query { inside, ..Query::default() }).map(|hit| hit.attributes(ray, &sphere))
+    };
+    let was = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
+        Some(Attributes { point: point.into(), normal: normal.into(), angle, distance })
+    };
+    let outside = Ray::new([0.0; 3], [0.5, 0.0, 0.0]);
+    assert_eq!(of(&outside, Inside::Enter), was([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, 2.0));
+    let within = Ray::new([5.0, 0.0, 0.0], [0.5, 0.0, 0.0]);
+    assert_eq!(of(&within, Inside::Enter), was([5.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 0.0));
+    assert_eq!(of(&within, Inside::Exit), was([6.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 1.0));
+    let center = Ray::new([4.0, 0.0, 0.0], [0.0, 3.0, 0.0]);
+    assert_eq!(of(&center, Inside::Enter), was([4.0, 0.0, 0.0], [0.0; 3], 0.0, 0.0));
+    let tangent = Ray::new([0.0, 2.0, 0.0], [1.0, 0.0, 0.0]);
+    assert_eq!(of(&tangent, Inside::Enter), was([4.0, 2.0, 0.0], [0.0, 1.0, 0.0], FRAC_PI_2 as f32, 4.0));
+    let behind = Ray::new([8.0, 0.0, 0.0], [1.0, 0.0, 0.0]).line();
+    assert_eq!(of(&behind, Inside::Enter), was([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, -6.0));
+    let point = Sphere::new([4.0, 0.0, 0.0], 0.0);
+    let hit = outside.hit(&point, &Query::default()).unwrap().attributes(&outside, &point);
+    assert_eq!(Some(hit), was([4.0, 0.0, 0.0], [0.0; 3], 0.0, 4.0));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0; 3])];
+    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let query = Query { on_bad: OnBad::Skip, ..Query::default() };
+    let hits = blocking::closest(&scene, &rays, &query).unwrap();
+    let were = scene.attributes(&rays, &hits, &query).unwrap();
+    assert_eq!(were[0].point, Vec3::new(3.0, 0.0, 0.0));
+    assert!(were[1].point.is_nan() && were[1].normal.is_nan() && were[1].angle.is_nan(), "a bad ray misses");
+    assert_eq!(were[1].distance, f32::INFINITY);
+    assert_eq!(
+        scene.attributes(&rays[..1], &hits, &query).unwrap_err(),
+        Error::LengthsDiffer { left_name: "rays", left: 1, right_name: "hits", right: 2 }
+    );
+    let error = scene.attributes(&rays, &[hits[0], Hit { t: 1.0, id: 1 }], &query).unwrap_err();
+    assert_eq!(error.to_string(), "hit 1: id is 1: the scene has no such sphere");
+}
+
+mod files {
+    use crate::support::folder::{Folder, numbers};
+
+    const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
+    const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,2,0,0\n0,0,0,0,0,1\n0,0,2,0,1,0\n";
+
+    #[test]
+    fn columns_in_the_order_asked_for() {
+        let folder = Folder::new();
+        folder.write("s.csv", SPHERES).write("r.csv", RAYS);
+        for device in ["cpu", "gpu"] {
+            folder.right(&format!(
+                "cast s.csv r.csv -o o.csv -q --device {device} --compare --with distance,point,normal,angle"
+            ));
+            let expected = "t,id,distance,px,py,pz,nx,ny,nz,angle_rad\n1.5,0,3.0,3.0,0.0,0.0,-1.0,0.0,0.0,0.0\n\
+                            ,,,,,,,,,\n5.0,1,5.0,0.0,5.0,2.0,0.0,0.0,1.0,1.5707964\n";
+            assert_eq!(folder.text("o.csv").replace("-0.0", "0.0"), expected);
+        }
+        folder.right("cast s.csv r.csv -o o.npz -q --with angle,point");
+        let path = folder.path("o.npz");
+        assert_eq!(numbers::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
+        assert_eq!(numbers::<f32>(&path, "px").map_nan(), [3.0, -1.0, 0.0]);
+        assert_eq!(numbers::<f32>(&path, "angle_rad").map_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
+        let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
+        assert_eq!(archive.len(), 6, "nothing that was not asked for");
+    }
+
+    trait MapNan {
+        /// With −1 for NaN, which equals nothing.
+        fn map_nan(self) -> Vec<f32>;
+    }
+
+    impl MapNan for Vec<f32> {
+        fn map_nan(self) -> Vec<f32> {
+            self.into_iter().map(|x| if x.is_nan() { -1.0 } else { x }).collect()
+        }
+    }
+
+    #[test]
+    fn what_no_hit_has_is_refused() {
+        let folder = Folder::new();
+        folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("o.csv", "before");
+        let before = folder.contents();
+        for (arguments, words) in [
+            ("s.csv r.csv -o o.csv --with color", "invalid value 'color' for '--with <WHAT,…>'"),
+            ("s.csv r.csv -o o.csv --with point,", "a value is required for '--with <WHAT,…>'"),
+            ("s.csv r.csv -o o.csv --with point,angle,point", "--with says the same twice, at 3 of 3"),
+            ("s.csv r.csv -o o.csv --with point --query occluded", "the hits of --query closest: occluded has none"),
+            ("s.csv r.csv -o o.csv --with angle --query approach", "the hits of --query closest: approach has none"),
+            ("s.csv r.csv -o o.csv --with normal --query interval", "the hits of --query closest: interval has none"),
+            ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --with point", "cannot be used with"),
+        ] {
+            let done = folder.run(&format!("cast {arguments}"));
+            assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
+            assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
+            assert!(folder.contents() == before, "{arguments}: something was touched");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Points in spheres: every device against a look at every sphere, decided exactly.
+
+use crate::support::{Numbers, devices, nasty, with_and_without_tree};
+use umbracast::{Error, Holders, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
+
+/// By definition.
+fn expected(spheres: &[Sphere], point: [f32; 3]) -> Holders {
+    let holding = || (0..).zip(spheres).filter(|(_, sphere)| sphere.contains(point));
+    Holders { count: holding().count() as u32, id: holding().next().map_or(NO_SPHERE, |(id, _)| id) }
+}
+
+/// In spheres, on their surfaces as nearly as f32 has it, and anywhere.
+fn points(spheres: &[Sphere], count: usize) -> Vec<[f32; 3]> {
+    let n = &mut Numbers(5);
+    let mut points: Vec<[f32; 3]> = Vec::new();
+    for i in 0..count {
+        let sphere = spheres[i * 7919 % spheres.len()];
+        let away = n.vector();
+        let length = away.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let share = [0.0, 0.5, 1.0, 1.0, 1.5][i % 5] * sphere.radius / length;
+        points.push(std::array::from_fn(|k| sphere.center[k] + away[k] * share));
+        // Exactly on the surface where the radius adds without rounding.
+        points.push([sphere.center.x + sphere.radius, sphere.center.y, sphere.center.z]);
+        points.push(n.vector());
+    }
+    points
+}
+
+#[test]
+fn points_are_held_by_what_holds_them() {
+    let mut held = 0;
+    for scene in &nasty::SCENES {
+        // A device may take subnormal coordinates for 0, and the definition does not.
+        if scene.0 == "subnormal" {
+            continue;
+        }
+        let spheres = nasty::spheres(scene, 700);
+        let points = points(&spheres, 200);
+        let expected: Vec<Holders> = points.iter().map(|point| expected(&spheres, *point)).collect();
+        held += expected.iter().filter(|found| found.count > 0).count();
+        for device in devices() {
+            for scene_on in with_and_without_tree(device, &spheres) {
+                let found = blocking::contains(&scene_on, &points, &Query::at(Precision::Exact)).unwrap();
+                for ((found, expected), point) in found.iter().zip(&expected).zip(&points) {
+                    assert_eq!(found, expected, "{} on {}: {point:?}", scene.0, device.name());
+                }
+                assert_eq!(found.report.hits, expected.iter().filter(|found| found.count > 0).count() as u64);
+                let standard = blocking::contains(&scene_on, &points, &Query::default()).unwrap();
+                let off = standard.iter().zip(&expected).filter(|(a, b)| a != b).count();
+                assert!(off <= points.len() / 100, "{} on {}: {off}", scene.0, device.name());
+                assert!(standard.iter().all(|found| (found.count == 0) == (found.id == NO_SPHERE)));
+            }
+        }
+    }
+    assert!(held > 2000, "{held}");
+}
+
+#[test]
+fn pairs_empty_scenes_and_bad_points() {
+    let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], 2.0), Sphere::new([9.0, 0.0, 0.0], 0.0)];
+    let at = [[1.5, 0.0, 0.0], [1.5, 0.0, 0.0], [9.0, 0.0, 0.0]];
+    let query = Query::default();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let found = blocking::contains(&pairs, &at, &query).unwrap();
+        assert_eq!(*found, [Holders::NONE, Holders { count: 1, id: 1 }, Holders { count: 1, id: 2 }]);
+        let part = umbracast::Points::from(&at[1..]).numbered_from(1);
+        assert_eq!(*blocking::contains(&pairs, part, &query).unwrap(), found[1..]);
+
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let found = blocking::contains(&scene, &[[0.0; 3], [2.0, 0.0, 0.0], [2.1, 0.0, 0.0]], &query).unwrap();
+        assert_eq!(*found, [Holders { count: 2, id: 0 }, Holders { count: 1, id: 1 }, Holders::NONE]);
+        assert!(blocking::contains(&scene, &[], &query).unwrap().is_empty());
+        let nothing = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
+        assert_eq!(*blocking::contains(&nothing, &at, &query).unwrap(), [Holders::NONE; 3]);
+
+        let bad = [[0.0; 3], [0.0, f32::NAN, 0.0], [0.0; 3]];
+        let error = blocking::contains(&scene, &bad, &query).unwrap_err();
+        assert!(matches!(error, Error::BadRecord { what: "point", index: 1, field: "y", .. }), "{error}");
+        let skip = Query { on_bad: OnBad::Skip, ..query };
+        let found = blocking::contains(&scene, &bad, &skip).unwrap();
+        assert_eq!((found[1], found[2].count, found.report.skipped), (Holders::NONE, 2, 1));
+    }
+}

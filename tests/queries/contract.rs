@@ -1,0 +1,433 @@
+//! Each sentence of what a query means, on every device.
+
+use crate::support::{Numbers, cpu, devices, scaled};
+use umbracast::{
+    Approach, Device, DeviceOptions, Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray,
+    SceneOptions, Sphere, Touch, blocking,
+};
+
+const X: [f32; 3] = [1.0, 0.0, 0.0];
+
+fn scene(device: &Device, spheres: &[Sphere]) -> umbracast::Scene {
+    blocking::scene(device, spheres, &SceneOptions::default()).unwrap()
+}
+
+fn random_spheres(seed: u64, count: usize) -> Vec<Sphere> {
+    let mut n = Numbers(seed);
+    (0..count).map(|_| Sphere::new(n.vector(), 0.2 * n.unit() * n.unit())).collect()
+}
+
+/// Half-lines, segments and whole lines, some starting inside a sphere.
+fn random_rays(seed: u64, count: usize) -> Vec<Ray> {
+    let mut n = Numbers(seed);
+    (0..count)
+        .map(|i| {
+            let ray = Ray::new(n.vector(), n.vector());
+            match i % 4 {
+                0 => ray,
+                1 => ray.between(0.0, n.unit()),
+                2 => ray.line(),
+                _ => ray.between(n.signed(), 1.0 + n.unit()),
+            }
+        })
+        .collect()
+}
+
+fn every_query() -> Vec<Query> {
+    let mut queries = Vec::new();
+    for precision in Precision::ALL {
+        for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+            for touch in [Touch::Hit, Touch::Miss] {
+                for ends in [Ends::Closed, Ends::HalfOpen] {
+                    queries.push(Query { inside, touch, ends, precision, ..Query::default() });
+                }
+            }
+        }
+    }
+    queries
+}
+
+#[test]
+fn a_sphere_behind_the_start_is_never_met() {
+    let behind = [Sphere::new([-5.0, 0.0, 0.0], 1.0)];
+    for device in devices() {
+        let scene = scene(device, &behind);
+        for query in every_query() {
+            let rays = [Ray::new([0.0; 3], X), Ray::new([0.0; 3], X).between(-3.9, 9.0)];
+            assert_eq!(blocking::closest(&scene, &rays, &query).unwrap().records, [Hit::MISS; 2]);
+            assert_eq!(blocking::interval(&scene, &rays, &query).unwrap().records, [Interval::MISS; 2]);
+            assert_eq!(blocking::occluded(&scene, &rays, &query).unwrap().words, [0]);
+        }
+    }
+}
+
+#[test]
+fn a_miss_overwrites_what_was_there() {
+    for device in devices() {
+        let scene = scene(device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)]);
+        let rays = [Ray::new([0.0; 3], X), Ray::new([0.0, 3.0, 0.0], X)];
+        let mut hits = [Hit { t: 7.0, id: 7 }; 2];
+        let report = blocking::closest_into(&scene, &rays, &mut hits, &Query::default()).unwrap();
+        assert_eq!(hits, [Hit { t: 4.0, id: 0 }, Hit { t: f32::INFINITY, id: 4_294_967_295 }]);
+        assert_eq!((report.rays, report.hits), (2, 1));
+        let error = blocking::closest_into(&scene, &rays, &mut hits[..1], &Query::default()).unwrap_err();
+        assert!(matches!(error, Error::LengthsDiffer { left: 2, right: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn whole_lines_see_both_ways() {
+    let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([-5.0, 0.0, 0.0], 1.0)];
+    for device in devices() {
+        let scene = scene(device, &spheres);
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let line = Ray::new([0.0; 3], [2.0, 0.0, 0.0]).line();
+            assert_eq!(blocking::closest(&scene, &[line], &query).unwrap().records, [Hit { t: -3.0, id: 1 }]);
+            assert_eq!(
+                blocking::interval(&scene, &[line], &query).unwrap().records,
+                [Interval { t_enter: -3.0, t_exit: -2.0, id: 1 }]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_root_beyond_f32_is_a_miss_and_counted() {
+    // The sphere begins at t = 9e38 in units of a direction of 1e-30.
+    let sphere = [Sphere::new([9.1e8, 0.0, 0.0], 1e7)];
+    let ray = Ray::new([0.0; 3], [1e-30, 0.0, 0.0]);
+    for device in devices() {
+        let scene = scene(device, &sphere);
+        for query in every_query() {
+            let hits = blocking::closest(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
+            assert_eq!(hits.records, [Hit::MISS; 3], "{} {query:?}", device.name());
+            // The third one ends long before: an ordinary miss.
+            assert_eq!(hits.report.beyond, 2, "{} {query:?}", device.name());
+            let bits = blocking::occluded(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
+            assert_eq!((bits.words, bits.report.beyond), (vec![0], 2), "{} {query:?}", device.name());
+        }
+    }
+    // From inside a vast sphere with a tiny direction: met at the start, its roots beyond f32.
+    let around = [Sphere::new([0.0; 3], 1e9)];
+    for device in devices() {
+        for precision in Precision::ALL {
+            let found = blocking::interval(&scene(device, &around), &[ray], &Query::at(precision)).unwrap();
+            let whole = Interval { t_enter: f32::NEG_INFINITY, t_exit: f32::INFINITY, id: 0 };
+            assert_eq!(found.records, [whole], "{} {precision:?}", device.name());
+        }
+    }
+}
+
+#[test]
+fn equal_t_goes_to_the_lowest_id() {
+    // Copies, a sphere that starts at the same point, and several around the start.
+    let mut spheres = vec![Sphere::new([9.0, 0.0, 0.0], 1.0), Sphere::new([6.0, 0.0, 0.0], 2.0)];
+    spheres.extend([Sphere::new([5.0, 0.0, 0.0], 1.0); 3]);
+    let around = [Sphere::new([0.1, 0.0, 0.0], 1.0), Sphere::new([0.0; 3], 3.0), Sphere::new([0.0; 3], 3.0)];
+    for device in devices() {
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let ray = [Ray::new([0.0; 3], X)];
+            let hit = blocking::closest(&scene(device, &spheres), &ray, &query).unwrap();
+            assert_eq!(hit.records, [Hit { t: 4.0, id: 1 }], "{} {precision:?}", device.name());
+            let inside = blocking::closest(&scene(device, &around), &ray, &query).unwrap();
+            assert_eq!(inside.records, [Hit { t: 0.0, id: 0 }]);
+            assert_eq!(inside.report.judged, 0, "a tie at the start is certain");
+            let nearest = blocking::approach(&scene(device, &spheres[2..]), &ray, &query).unwrap();
+            assert_eq!(nearest.records, [Approach { t: 5.0, clearance: -1.0, id: 0 }]);
+        }
+    }
+}
+
+#[test]
+fn nearly_equal_t_is_decided_exactly() {
+    // The second sphere starts a quarter of an ulp of t earlier or later: exact rounds both to one t and keeps the lower id.
+    let near = Sphere::new([5.0, 0.0, 0.0], 1.0);
+    let pairs = [
+        ([near, Sphere::new([5.0, 1e-4, 0.0], 1.0)], 0),
+        ([Sphere::new([5.0, 1e-4, 0.0], 1.0), near], 0),
+        ([Sphere::new([5.0, 1e-3, 0.0], 1.0), near], 1),
+    ];
+    for device in devices() {
+        for (spheres, id) in &pairs {
+            let ray = [Ray::new([0.0; 3], X)];
+            let hit = blocking::closest(&scene(device, spheres), &ray, &Query::at(Precision::Exact)).unwrap();
+            assert_eq!(hit.records, [Hit { t: 4.0, id: *id }], "{}", device.name());
+            assert_eq!(hit.report.judged, 1);
+        }
+    }
+}
+
+#[test]
+fn an_answer_does_not_depend_on_its_batch() {
+    let (spheres, rays) = (random_spheres(1, 300), random_rays(2, 1000));
+    for device in devices() {
+        let scene = scene(device, &spheres);
+        for precision in Precision::ALL {
+            let query = Query { inside: Inside::Exit, ..Query::at(precision) };
+            let whole = blocking::interval(&scene, &rays, &query).unwrap().records;
+            let shadow: Vec<bool> = blocking::occluded(&scene, &rays, &query).unwrap().iter().collect();
+            for size in [1, 7, 64, 65] {
+                let (mut pieces, mut bits) = (Vec::new(), Vec::new());
+                for piece in rays.chunks(size).take(40) {
+                    pieces.extend(blocking::interval(&scene, piece, &query).unwrap().records);
+                    bits.extend(blocking::occluded(&scene, piece, &query).unwrap().iter());
+                }
+                assert_eq!(
+                    bytemuck::cast_slice::<_, u8>(&pieces),
+                    bytemuck::cast_slice::<_, u8>(&whole[..pieces.len()])
+                );
+                assert_eq!(bits, shadow[..bits.len()]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_query_agrees_across_devices_at_every_policy() {
+    let (spheres, rays) = (random_spheres(3, 200), random_rays(4, scaled(2000)));
+    let truth = scene(&cpu(), &spheres);
+    for device in devices().iter().filter(|device| !device.is_cpu()) {
+        let scene = scene(device, &spheres);
+        for query in every_query() {
+            let hits = blocking::closest(&scene, &rays, &query).unwrap();
+            let expected = blocking::closest(&truth, &rays, &query).unwrap();
+            let differ = hits.iter().zip(expected.iter()).filter(|(a, b)| a.is_hit() != b.is_hit()).count();
+            assert_eq!(differ, 0, "{} {query:?}", device.name());
+            if query.precision == Precision::Exact {
+                assert_eq!(hits.records, expected.records);
+                let intervals = blocking::interval(&truth, &rays, &query).unwrap().records;
+                assert_eq!(blocking::interval(&scene, &rays, &query).unwrap().records, intervals);
+            }
+            let occluded: Vec<bool> = blocking::occluded(&scene, &rays, &query).unwrap().iter().collect();
+            assert_eq!(occluded, hits.iter().map(Hit::is_hit).collect::<Vec<_>>());
+        }
+        let query = Query::at(Precision::Exact);
+        let nearest = blocking::approach(&truth, &rays, &query).unwrap().records;
+        assert_eq!(blocking::approach(&scene, &rays, &query).unwrap().records, nearest, "{}", device.name());
+    }
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    for device in devices() {
+        let empty = scene(device, &[]);
+        assert!(empty.is_empty());
+        let query = Query::at(Precision::Exact);
+        let rays = [Ray::new([0.0; 3], X); 3];
+        assert_eq!(blocking::closest(&empty, &rays, &query).unwrap().records, [Hit::MISS; 3]);
+        assert_eq!(blocking::approach(&empty, &rays, &query).unwrap().records, [Approach::NONE; 3]);
+        assert_eq!(blocking::occluded(&empty, &rays, &query).unwrap().words, [0]);
+        let some = scene(device, &[Sphere::new([0.0; 3], 1.0)]);
+        let no_rays: [Ray; 0] = [];
+        assert!(blocking::closest(&some, &no_rays, &query).unwrap().is_empty());
+        assert_eq!(blocking::occluded(&some, &no_rays, &query).unwrap().len, 0);
+    }
+}
+
+#[test]
+fn scenes_past_a_dispatch_and_past_the_loop_limit() {
+    // lavapipe stops a thread silently after 65,535 loop iterations.
+    let (spheres, rays) = (random_spheres(5, 70_000), random_rays(6, 200));
+    for spheres in [&spheres[..16_384], &spheres[..16_385], &spheres[..]] {
+        // Only the last sphere is large: it must be reached.
+        let mut spheres: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, s.radius * 0.01)).collect();
+        spheres.push(Sphere::new([3.0, 0.0, 0.0], 1.5));
+        let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
+        assert!(expected.iter().any(|hit| hit.id as usize == spheres.len() - 1));
+        for device in devices() {
+            let found = blocking::closest(&scene(device, &spheres), &rays, &Query::default()).unwrap();
+            assert_eq!(found.records, expected.records, "{} {}", device.name(), spheres.len());
+        }
+    }
+}
+
+#[test]
+fn batches_around_the_sizes_of_words_and_workgroups() {
+    let spheres = random_spheres(8, 10);
+    let rays = random_rays(9, 70_000);
+    let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
+    for device in devices() {
+        let scene = scene(device, &spheres);
+        for count in [1, 31, 32, 33, 63, 64, 65, 4095, 4096, 4097, 65_537] {
+            let found = blocking::closest(&scene, &rays[..count], &Query::default()).unwrap();
+            assert_eq!(found.records, expected.records[..count], "{} {count}", device.name());
+            let bits = blocking::occluded(&scene, &rays[..count], &Query::default()).unwrap();
+            assert!(bits.iter().eq(found.iter().map(Hit::is_hit)), "{} {count}", device.name());
+            assert_eq!(bits.get(count), None);
+        }
+    }
+}
+
+#[test]
+fn bad_spheres_are_refused_with_index_field_and_value() {
+    let good = Sphere::new([0.0; 3], 1.0);
+    let cases = [
+        (Sphere::new([f32::NAN, 0.0, 0.0], 1.0), "sphere 2: x is NaN"),
+        (Sphere::new([0.0, f32::INFINITY, 0.0], 1.0), "sphere 2: y is inf"),
+        (Sphere::new([0.0, 0.0, f32::NEG_INFINITY], 1.0), "sphere 2: z is -inf"),
+        (Sphere::new([0.0; 3], f32::NAN), "sphere 2: r is NaN"),
+        (Sphere::new([0.0; 3], f32::INFINITY), "sphere 2: r is inf"),
+        (Sphere::new([0.0; 3], -1.0), "sphere 2: r is -1: a radius must not be negative"),
+    ];
+    for device in devices() {
+        for (bad, words) in &cases {
+            let error = blocking::scene(device, &[good, good, *bad], &SceneOptions::default()).err().unwrap();
+            assert!(error.to_string().contains(words), "{error}");
+            assert_eq!(error.exit_code(), 2);
+            assert_eq!(Ray::new([0.0; 3], X).hit(bad, &Query::default()), None);
+        }
+    }
+}
+
+#[test]
+fn bad_rays_are_refused_or_skipped_and_counted() {
+    let ray = Ray::new([-3.0, 0.0, 0.0], X);
+    let nan = f32::NAN;
+    let cases = [
+        (Ray { origin: [nan, 0.0, 0.0].into(), ..ray }, "ox is NaN"),
+        (Ray { origin: [0.0, f32::INFINITY, 0.0].into(), ..ray }, "oy is inf"),
+        (Ray { direction: [0.0, 0.0, nan].into(), ..ray }, "dz is NaN"),
+        (Ray { direction: [f32::NEG_INFINITY, 0.0, 0.0].into(), ..ray }, "dx is -inf"),
+        (Ray { direction: [0.0; 3].into(), ..ray }, "direction is 0,0,0: a direction must not be zero"),
+        (Ray { direction: [-0.0, 0.0, -0.0].into(), ..ray }, "direction is 0,0,0"),
+        (ray.between(nan, 1.0), "t_min is NaN"),
+        (ray.between(0.0, nan), "t_max is NaN"),
+        (ray.between(2.0, 1.0), "t_min is 2 with t_max 1: t_min must not exceed t_max"),
+        (ray.between(f32::INFINITY, f32::INFINITY), "t_min is inf"),
+        (ray.between(f32::NEG_INFINITY, f32::NEG_INFINITY), "t_max is -inf"),
+    ];
+    for device in devices() {
+        let scene = scene(device, &[Sphere::new([0.0; 3], 1.0)]);
+        for precision in Precision::ALL {
+            for (bad, words) in &cases {
+                let rays = [ray, *bad, ray];
+                let query = Query::at(precision);
+                let error = blocking::closest(&scene, &rays, &query).unwrap_err();
+                assert!(error.to_string().starts_with("ray 1: ") && error.to_string().contains(words), "{error}");
+                assert!(blocking::occluded(&scene, &rays, &query).is_err());
+                let query = Query { on_bad: OnBad::Skip, ..query };
+                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                assert_eq!(hits.records, [Hit { t: 2.0, id: 0 }, Hit::MISS, Hit { t: 2.0, id: 0 }]);
+                assert_eq!((hits.report.skipped, hits.report.hits), (1, 2));
+                let bits = blocking::occluded(&scene, &rays, &query).unwrap();
+                assert_eq!((bits.words, bits.report.skipped), (vec![0b101], 1));
+                let nearest = blocking::approach(&scene, &rays, &query).unwrap();
+                assert_eq!(nearest.records[1], Approach::NONE);
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_are_as_many_rays_as_spheres() {
+    let spheres = random_spheres(20, 5000);
+    let rays = random_rays(21, 5000);
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let query = Query::at(Precision::Exact);
+        for (i, hit) in blocking::closest(&pairs, &rays, &query).unwrap().iter().enumerate() {
+            let alone = rays[i].hit(&spheres[i], &query).map(|hit| (hit.t, i as u32));
+            assert_eq!(hit.is_hit().then_some((hit.t, hit.id)), alone, "{} pair {i}", device.name());
+        }
+        let error = blocking::closest(&pairs, &rays[1..], &query).unwrap_err();
+        assert_eq!(error.to_string(), "4999 rays and 5000 spheres: there must be as many of one as of the other");
+    }
+}
+
+#[test]
+fn single_pairs_need_no_device() {
+    let ray = Ray::segment([0.0, 0.0, 0.0], [8.0, 0.0, 0.0]);
+    let sphere = Sphere::new([5.0, 0.0, 0.0], 1.0);
+    let hit = ray.hit(&sphere, &Query::default()).unwrap();
+    assert_eq!(hit, Hit { t: 0.5, id: 0 });
+    assert_eq!(hit.point(&ray, &sphere).to_array(), [4.0, 0.0, 0.0]);
+    assert_eq!(hit.normal(&ray, &sphere).to_array(), [-1.0, 0.0, 0.0]);
+    assert_eq!(ray.roots(&sphere), Some((0.5, 0.75)));
+    assert_eq!(ray.approach(&sphere), Some(Approach { t: 0.625, clearance: -1.0, id: 0 }));
+    assert!(sphere.contains([6.0, 0.0, 0.0]) && !sphere.contains([6.000_001, 0.0, 0.0]));
+    assert_eq!(ray.point_at(0.5).to_array(), [4.0, 0.0, 0.0]);
+    // From a million radii away the point still lies on the sphere.
+    let far = Ray::new([1e6, 0.3, 0.0], [-1.0, 0.0, 0.0]);
+    let small = Sphere::new([0.0; 3], 0.5);
+    let point = far.hit(&small, &Query::default()).unwrap().point(&far, &small);
+    assert!((point.length() - 0.5).abs() < 1e-6 && (point.y - 0.3).abs() < 1e-6, "{point}");
+    assert_eq!(NO_SPHERE, u32::MAX);
+}
+
+#[test]
+fn devices_are_chosen_by_word_number_or_name() {
+    let list = blocking::list();
+    assert_eq!(list.last().unwrap().name, "cpu");
+    assert!(blocking::open(&DeviceOptions::new("CPU")).unwrap().is_cpu());
+    assert!(blocking::open(&DeviceOptions::new((list.len() - 1).to_string())).unwrap().is_cpu());
+    assert!(!blocking::open(&DeviceOptions::new("gpu")).unwrap().is_cpu());
+    let first = &list[0];
+    let part = first.name[..5].to_uppercase();
+    assert_eq!(blocking::open(&DeviceOptions::new(part)).unwrap().name(), first.name);
+    // Software adapters are slower than the CPU engine: auto never takes one.
+    let auto = blocking::open(&DeviceOptions::new("auto")).unwrap();
+    assert_ne!(auto.kind(), "software");
+    for wrong in ["nosuchgpu", "99", "-1"] {
+        let error = blocking::open(&DeviceOptions::new(wrong)).err().unwrap();
+        assert_eq!(error.exit_code(), 3);
+        assert!(error.to_string().contains(&first.name), "{error}");
+    }
+}
+
+#[test]
+fn futures_may_move_between_threads() {
+    fn send<T: Send>(value: T) -> T {
+        value
+    }
+    let device = cpu();
+    let hits = std::thread::spawn(move || {
+        pollster::block_on(send(async move {
+            let scene = device.scene(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).await?;
+            scene.closest(&[Ray::new([0.0; 3], X)], &Query::default()).await
+        }))
+    });
+    assert_eq!(hits.join().unwrap().unwrap().records, [Hit { t: 4.0, id: 0 }]);
+    for device in devices() {
+        drop(send(device.scene(&[], &SceneOptions::default())));
+    }
+}
+
+#[test]
+fn a_query_from_inside_a_rayon_pool_does_not_hang() {
+    use rayon::prelude::*;
+    let scene = scene(&cpu(), &random_spheres(30, 100));
+    let rays = random_rays(31, 500);
+    let alone = blocking::closest(&scene, &rays, &Query::default()).unwrap().records;
+    (0..64).into_par_iter().for_each(|_| {
+        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, alone);
+    });
+}
+
+#[test]
+fn exact_answers_at_the_edges_of_f32() {
+    let exact = Query::at(Precision::Exact);
+    let (two, max) = (2f32.powi(125), f32::MAX);
+    for device in devices() {
+        // A start at the largest f32 still meets what begins there.
+        let far = [Sphere::new([2f32.powi(28), 0.0, 0.0], 2f32.powi(26))];
+        let ray = [Ray::new([0.0; 3], [2f32.powi(-100), 0.0, 0.0]).between(max, f32::INFINITY)];
+        assert_eq!(blocking::closest(&scene(device, &far), &ray, &exact).unwrap().records, [Hit { t: max, id: 0 }]);
+        assert_eq!(blocking::occluded(&scene(device, &far), &ray, &exact).unwrap().words, [1]);
+        // Where large coordinates are equal, small ones decide.
+        let near = [Sphere::new([two, 5.792_252e-38, 8.944_747_6e-38], 1.065_639_3e-37)];
+        let ray = [Ray::new([two, 0.0, 0.0], [2f32.powi(-126), 0.0, 0.0]).between(-1.0, 1.0)];
+        if device.probe().is_none_or(|probe| probe.subnormals) {
+            assert!(blocking::closest(&scene(device, &near), &ray, &exact).unwrap()[0].is_hit(), "{}", device.name());
+        }
+        // Ends past 2^127: both passes round to one clearance, so the lower id stays.
+        let small = [Sphere::new([0.1, 0.0, 0.0], 0.01), Sphere::new([0.1, 0.0, 0.0], 0.05)];
+        let ray = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]).between(2e38, 3e38)];
+        for precision in Precision::ALL {
+            let found = blocking::approach(&scene(device, &small), &ray, &Query::at(precision)).unwrap();
+            assert!((found[0].clearance / 2e8 - 1.0).abs() < 1e-6, "{} {precision:?} {found:?}", device.name());
+            assert_eq!((found[0].t, found[0].id), (2e38, 0), "{} {precision:?}", device.name());
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Ten thousand rays with exact answers, one sphere each, on every device at every precision.
+
+use std::cmp::Ordering;
+
+use crate::support::{REGIMES, Row, corpus, devices, steps};
+use umbracast::exact::{ExactRoots, Root, Roots};
+use umbracast::{Ends, Inside, Precision, Query, Ray, Sphere, Touch, blocking};
+
+const U: f64 = 1.0 / 16_777_216.0;
+
+fn parts(rows: &[Row]) -> (Vec<Ray>, Vec<Sphere>) {
+    rows.iter().map(|row| (row.ray, row.sphere)).unzip()
+}
+
+#[test]
+fn integer_arithmetic_reproduces_the_corpus() {
+    for (i, row) in corpus().iter().enumerate() {
+        let exact = ExactRoots::new(&row.ray, &row.sphere);
+        assert_eq!(exact.crossing as i8, row.crossing, "row {i}");
+        assert_eq!(exact.origin_side() as i8, row.origin_side, "row {i}");
+        if row.crossing >= 0 {
+            assert_eq!(exact.round_f64(Root::Enter), row.t[0], "row {i} enter");
+            assert_eq!(exact.round_f64(Root::Exit), row.t[1], "row {i} exit");
+        }
+    }
+}
+
+/// What the policies make of a row: only flags that the record decides.
+fn met(row: &Row, inside: Inside, touch: Touch) -> bool {
+    let flag = match inside {
+        Inside::Exit => row.flags[0],
+        Inside::Enter => row.flags[1],
+        Inside::Ignore => row.flags[2],
+    };
+    flag && row.crossing >= 0 && (touch == Touch::Hit || row.crossing > 0)
+}
+
+/// Whether an end lies within 32 steps of a root: there an f32 root cannot decide.
+fn near_an_end(row: &Row) -> bool {
+    row.t.iter().any(|t| [row.ray.t_min, row.ray.t_max].iter().any(|end| steps(*end, *t as f32) <= 32))
+}
+
+/// Checks flags; returns (wrong, wrong away from ends).
+fn wrong_flags(rows: &[Row], found: &[bool], inside: Inside, touch: Touch) -> (usize, Vec<usize>) {
+    let wrong: Vec<usize> = (0..rows.len()).filter(|i| found[*i] != met(&rows[*i], inside, touch)).collect();
+    let away = wrong.iter().copied().filter(|i| !near_an_end(&rows[*i])).collect();
+    (wrong.len(), away)
+}
+
+#[test]
+fn flags_under_every_policy() {
+    let rows = corpus();
+    let (rays, spheres) = parts(&rows);
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        for precision in Precision::ALL {
+            for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+                for touch in [Touch::Hit, Touch::Miss] {
+                    let query = Query { inside, touch, precision, ..Query::default() };
+                    let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+                    let found: Vec<bool> = hits.iter().map(|hit| hit.is_hit()).collect();
+                    let occluded: Vec<bool> = blocking::occluded(&pairs, &rays, &query).unwrap().iter().collect();
+                    assert_eq!(found, occluded, "{} {query:?}", device.name());
+                    let (wrong, away) = wrong_flags(&rows, &found, inside, touch);
+                    println!(
+                        "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} judged",
+                        device.name(),
+                        away.len(),
+                        hits.report.judged
+                    );
+                    match precision {
+                        Precision::Fast => {
+                            for i in away {
+                                let row = &rows[i];
+                                let (far, reach) = bound(row);
+                                assert!(row.gap.abs() <= 32.0 * U * (1.0 + far) || reach, "row {i} {row:?}");
+                            }
+                        }
+                        Precision::Standard => assert!(away.len() <= 3, "{} {query:?}: {away:?}", device.name()),
+                        Precision::Exact => assert_eq!(wrong, 0, "{} {query:?}", device.name()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// E/r, and whether an end lies within fast's bound of a root.
+fn bound(row: &Row) -> (f64, bool) {
+    let e = (row.sphere.center.as_dvec3() - row.ray.origin.as_dvec3()).length();
+    let (r, length) = (f64::from(row.sphere.radius), row.ray.direction.as_dvec3().length());
+    let h = (row.t[1] - row.t[0]) / 2.0 * length;
+    let allowed = 32.0 * U * (e + r + e * r / h) / length;
+    let ends = [f64::from(row.ray.t_min), f64::from(row.ray.t_max)];
+    (e / r, row.t.iter().any(|t| ends.iter().any(|end| (t - end).abs() <= allowed)))
+}
+
+#[test]
+fn half_open_ends_and_rounded_roots_at_exact() {
+    let rows = corpus();
+    let (rays, spheres) = parts(&rows);
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+            for ends in [Ends::Closed, Ends::HalfOpen] {
+                let query = Query { inside, ends, precision: Precision::Exact, ..Query::default() };
+                let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+                for (i, (row, hit)) in rows.iter().zip(hits.iter()).enumerate() {
+                    let expected = truth(row, inside, ends);
+                    assert_eq!(hit.is_hit().then_some(hit.t), expected, "{} row {i} {query:?} {row:?}", device.name());
+                }
+            }
+        }
+    }
+}
+
+/// The answer from the corpus's own f64 roots where they are not within an f64 step of a decision, else from integers.
+fn truth(row: &Row, inside: Inside, ends: Ends) -> Option<f32> {
+    if row.crossing < 0 {
+        return None;
+    }
+    let exact = ExactRoots::new(&row.ray, &row.sphere);
+    let [enter, exit] = row.t;
+    let side = |root, t: f64, end: f32| {
+        if t == f64::from(end) { exact.compare(root, end).unwrap() } else { t.total_cmp(&f64::from(end)) }
+    };
+    let starts_inside = side(Root::Enter, enter, row.ray.t_min) == Ordering::Less;
+    if starts_inside && side(Root::Exit, exit, row.ray.t_min) == Ordering::Less {
+        return None;
+    }
+    let (t, past) = match (starts_inside, inside) {
+        (false, _) => (enter as f32, side(Root::Enter, enter, row.ray.t_max)),
+        (true, Inside::Ignore) => return None,
+        (true, Inside::Exit) => (exit as f32, side(Root::Exit, exit, row.ray.t_max)),
+        (true, Inside::Enter) => (row.ray.t_min, row.ray.t_min.total_cmp(&row.ray.t_max)),
+    };
+    let met = past == Ordering::Less || (past == Ordering::Equal && ends == Ends::Closed);
+    met.then_some(t + 0.0)
+}
+
+#[test]
+fn roots_within_their_bounds() {
+    let rows: Vec<Row> = corpus().into_iter().filter(|row| row.crossing > 0).collect();
+    let (rays, spheres) = parts(&rows);
+    let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        for precision in Precision::ALL {
+            let query = Query::at(precision);
+            let found = blocking::interval(&pairs, &lines, &query).unwrap();
+            let (mut worst, mut worst_step, mut missed) = (0f64, 0, [0usize; 11]);
+            for (i, (row, interval)) in rows.iter().zip(found.iter()).enumerate() {
+                if !interval.is_hit() {
+                    assert_ne!(precision, Precision::Exact, "row {i}");
+                    missed[usize::from(row.regime)] += 1;
+                    continue;
+                }
+                assert_eq!(interval.id, i as u32);
+                let length = row.ray.direction.as_dvec3().length();
+                let e = (row.sphere.center.as_dvec3() - row.ray.origin.as_dvec3()).length();
+                let r = f64::from(row.sphere.radius);
+                let half = (row.t[1] - row.t[0]) / 2.0 * length;
+                for (t, truth) in [interval.t_enter, interval.t_exit].into_iter().zip(row.t) {
+                    if precision == Precision::Exact {
+                        assert_eq!(t, truth as f32 + 0.0, "{} row {i} {row:?}", device.name());
+                        continue;
+                    }
+                    let allowed = match precision {
+                        Precision::Fast => 32.0 * U * (e + r + e * r / half),
+                        _ => 8.0 * U * (truth.abs() * length + r * r / half),
+                    };
+                    // Half the smallest normal f32 stands in for what underflow takes.
+                    let share = (f64::from(t) - truth).abs() / (allowed / length + f64::from(f32::MIN_POSITIVE));
+                    worst = worst.max(share);
+                    assert!(
+                        share <= 1.0,
+                        "{} {precision:?} row {i}: {t} for {truth}, {share} of its bound; {row:?}",
+                        device.name()
+                    );
+                    if precision == Precision::Standard && e >= 2.0 * r && half >= r / 10.0 {
+                        worst_step = worst_step.max(steps(t, truth as f32));
+                    }
+                }
+            }
+            println!(
+                "{} {precision:?}: worst root {worst:.3} of its bound, {worst_step} ulp from outside with h ≥ r/10; missed {:?}",
+                device.name(),
+                REGIMES.iter().zip(missed).filter(|(_, n)| *n > 0).collect::<Vec<_>>()
+            );
+            assert!(worst_step <= 16);
+            let missed: usize = missed.iter().sum();
+            assert!(precision != Precision::Standard || missed <= 3, "{missed} missed");
+        }
+    }
+}
+
+#[test]
+fn approach_to_the_whole_line() {
+    let rows = corpus();
+    let (rays, spheres) = parts(&rows);
+    let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
+    for device in devices() {
+        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        for precision in Precision::ALL {
+            let found = blocking::approach(&pairs, &lines, &Query::at(precision)).unwrap();
+            let (mut worst_t, mut worst_clearance) = (0f64, 0f64);
+            for (i, (row, approach)) in rows.iter().zip(found.iter()).enumerate() {
+                let length = row.ray.direction.as_dvec3().length();
+                let e = (row.sphere.center.as_dvec3() - row.ray.origin.as_dvec3()).length();
+                let r = f64::from(row.sphere.radius);
+                if precision == Precision::Exact {
+                    assert_eq!(approach.t, row.tca as f32 + 0.0, "{} row {i}", device.name());
+                    // dist is itself rounded to f64: its error over r decides whether f32 can be compared.
+                    let clearance = row.dist - r;
+                    let blur = (row.dist + r) * 2f64.powi(-52);
+                    let (low, high) = ((clearance - blur) as f32, (clearance + blur) as f32);
+                    assert!(
+                        low <= approach.clearance && approach.clearance <= high,
+                        "{} row {i} {row:?} {approach:?}",
+                        device.name()
+                    );
+                    continue;
+                }
+                let allowed = 8.0 * U * (e + (row.tca * length).abs()) + 8.0 * f64::from(f32::MIN_POSITIVE) * length;
+                worst_t = worst_t.max((f64::from(approach.t) - row.tca).abs() * length / allowed);
+                let allowed = 8.0 * U * (e + r) + 8.0 * f64::from(f32::MIN_POSITIVE);
+                worst_clearance = worst_clearance.max((f64::from(approach.clearance) - (row.dist - r)).abs() / allowed);
+            }
+            println!(
+                "{} {precision:?}: approach t {worst_t:.4}, clearance {worst_clearance:.4} of their bounds",
+                device.name()
+            );
+            assert!(worst_t <= 1.0 && worst_clearance <= 1.0);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Small exact queries, which the CPU engine answers for a GPU that `auto` chose.
+
+use crate::support::{Numbers, devices};
+use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+
+/// Whether answers differ from the CPU engine's, and whether the device made buffers for them.
+fn asks_it(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {
+    let query = Query::at(precision);
+    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let cpu =
+        blocking::scene(devices().iter().find(|device| device.is_cpu()).unwrap(), spheres, &SceneOptions::default());
+    let (cpu, before) = (cpu.unwrap(), device.buffers_made());
+    let hits = blocking::closest(&scene, rays, &query).unwrap();
+    let bits = blocking::occluded(&scene, rays, &query).unwrap();
+    assert!(hits.report.hits > 0);
+    if precision == Precision::Exact {
+        let expected = blocking::closest(&cpu, rays, &query).unwrap();
+        assert_eq!(bytemuck::cast_slice::<_, u8>(&hits.records), bytemuck::cast_slice::<_, u8>(&expected.records));
+        assert_eq!(bits.words, blocking::occluded(&cpu, rays, &query).unwrap().words);
+    }
+    device.buffers_made() > before
+}
+
+#[test]
+fn a_device_that_auto_chose_is_spared_small_exact_queries() {
+    let n = &mut Numbers(4);
+    let spheres: Vec<Sphere> = (0..2000).map(|_| Sphere::new(n.vector(), 0.1)).collect();
+    let rays: Vec<Ray> = (0..1 << 14).map(|_| Ray::new(n.vector(), n.vector())).collect();
+    for index in 0..devices().len() - 1 {
+        let open = || blocking::open(&umbracast::DeviceOptions::new(index.to_string())).unwrap();
+        let sparing = || pollster::block_on(open().sparing_few()).unwrap();
+        // Buffers that a query made are there for the next: hence a new device each time. 10³ pairs take a microsecond.
+        assert!(!asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Exact));
+        assert!(
+            asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Standard),
+            "answers may differ in last bits"
+        );
+        assert!(asks_it(&sparing(), &spheres, &rays, Precision::Exact), "3e7 pairs are not few");
+        assert!(asks_it(&open(), &spheres[..100], &rays[..10], Precision::Exact), "chosen by name");
+    }
+}

@@ -1,0 +1,420 @@
+//! `all`, `count` and `nearest`: every sphere that is met, each once, in order; held to single pairs, to f64 and to exact
+//! arithmetic, on every device, with a tree and without.
+
+use std::cmp::Ordering;
+
+use crate::support::{Numbers, cpu, devices, nasty, scaled, scenes, with_and_without_tree};
+use rayon::prelude::*;
+use umbracast::emit::Parallel;
+use umbracast::exact::{ExactRoots, Root, Roots};
+use umbracast::{
+    Device, DeviceOptions, Ends, Error, Inside, Interval, Limits, Lists, OnBad, Precision, Query, Ray, Rays, Scene,
+    SceneOptions, Sphere, Touch, blocking,
+};
+
+fn policies() -> impl Iterator<Item = Query> {
+    let all = [Inside::Enter, Inside::Exit, Inside::Ignore].into_iter().flat_map(|inside| {
+        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)].map(|(touch, ends)| Query {
+            inside,
+            touch,
+            ends,
+            ..Query::default()
+        })
+    });
+    all.flat_map(|query| Precision::ALL.map(|precision| Query { precision, ..query }))
+}
+
+/// What each ray meets, asked pair by pair: where, and both roots.
+fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Vec<Vec<Interval>> {
+    let scene = blocking::pairwise(device, spheres).unwrap();
+    let list = |ray: &Ray| {
+        let rays = vec![*ray; spheres.len()];
+        let hits = blocking::closest(&scene, &rays, query).unwrap();
+        let roots = blocking::interval(&scene, &rays, query).unwrap();
+        let mut met: Vec<_> = hits.iter().zip(roots.iter()).filter(|(hit, _)| hit.is_hit()).collect();
+        met.sort_by(|(a, _), (b, _)| (a.t, a.id).partial_cmp(&(b.t, b.id)).unwrap());
+        met.into_iter().map(|(_, roots)| *roots).collect()
+    };
+    rays.iter().map(list).collect()
+}
+
+/// What must hold of any lists.
+fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &Lists) {
+    assert_eq!((lists.len(), lists.offsets.len(), lists.offsets[0]), (rays.len(), rays.len() + 1, 0), "{what}");
+    assert_eq!(*lists.offsets.last().unwrap(), lists.records.len() as u64, "{what}");
+    let counts = blocking::count(scene, rays, query).unwrap();
+    let closest = blocking::closest(scene, rays, query).unwrap();
+    let interval = blocking::interval(scene, rays, query).unwrap();
+    let of = |report: umbracast::Report| (report.rays, report.hits, report.skipped, report.beyond);
+    assert_eq!(of(lists.report), of(closest.report), "{what}");
+    assert_eq!(of(counts.report), of(closest.report), "{what}");
+    for (i, (list, ray)) in lists.iter().zip(rays).enumerate() {
+        assert_eq!(list.len() as u32, counts[i], "{what}, ray {i}: {ray:?}");
+        let first = list.first().copied().unwrap_or(Interval::MISS);
+        assert_eq!(first, interval[i], "{what}, ray {i}: {ray:?}");
+        assert_eq!(first.id, closest[i].id, "{what}, ray {i}");
+        if let Some(met) = list.first().filter(|_| query.precision != Precision::Exact) {
+            assert_eq!(met.met_at(ray, query.inside), closest[i].t, "{what}, ray {i}");
+        }
+        let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere twice");
+    }
+    for k in [1, 2, 3, 10, 70, 5000] {
+        let nearest = blocking::nearest(scene, rays, k, query).unwrap();
+        assert_eq!(of(nearest.report), of(closest.report), "{what}");
+        for (i, (list, all)) in nearest.iter().zip(lists.iter()).enumerate() {
+            assert_eq!(list, &all[..all.len().min(k as usize)], "{what}, nearest {k}, ray {i}: {:?}", rays[i]);
+        }
+    }
+}
+
+#[test]
+fn lists_are_what_single_pairs_say() {
+    let mut met = 0;
+    for device in devices() {
+        for scene in &nasty::SCENES {
+            let spheres = nasty::spheres(scene, 230);
+            let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
+            let scenes = with_and_without_tree(device, &spheres);
+            for query in policies() {
+                let expected = pair_by_pair(&cpu(), &spheres, &rays, &query);
+                for (way, held) in ["tree", "brute"].iter().zip(&scenes) {
+                    let what = format!("{} on {} by {way}, {query:?}", scene.0, device.name());
+                    let lists = blocking::all(held, &rays, &query).unwrap();
+                    // Where a device flushes subnormal numbers its own pairs are the measure.
+                    if scene.0 != "subnormal" || device.is_cpu() {
+                        for (i, (list, expected)) in lists.iter().zip(&expected).enumerate() {
+                            assert_eq!(list, expected, "{what}, ray {i}: {:?}", rays[i]);
+                        }
+                    }
+                    check(&what, held, &rays, &query, &lists);
+                    met += lists.records.len();
+                }
+            }
+        }
+    }
+    assert!(met > 100_000, "{met}");
+}
+
+/// What f64 makes of a pair: a miss, both roots if it is met for certain, or nothing certain.
+fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
+    let (o, d, c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
+    let (e, r) = (c - o, f64::from(sphere.radius));
+    let k = e.dot(d) / d.length_squared();
+    let apart = (e - k * d).length();
+    let slack = 1e-11 * (e.length() + r);
+    if apart > r + slack {
+        return Some(None);
+    }
+    let half = (r * r - apart * apart).max(0.0).sqrt() / d.length();
+    let (enter, exit) = (k - half, k + half);
+    let near = |t: f64| (t - f64::from(ray.t_min)).abs() < 1e-6 || (t - f64::from(ray.t_max)).abs() < 1e-6;
+    (apart < r * 0.999 && !near(enter) && !near(exit)).then_some(Some([enter, exit]))
+}
+
+/// The policies by exact arithmetic, for closed ends and solid balls.
+fn exactly(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
+    let roots = ExactRoots::new(ray, sphere);
+    let met = roots.crossing != Ordering::Less
+        && roots.compare(Root::Exit, ray.t_min) != Some(Ordering::Less)
+        && roots.compare(Root::Enter, ray.t_max) != Some(Ordering::Greater);
+    met.then(|| [Root::Enter, Root::Exit].map(|root| roots.round_f64(root)))
+}
+
+#[test]
+fn a_billion_pairs_agree_with_exact_arithmetic() {
+    let spheres: Vec<Sphere> = {
+        let n = &mut Numbers(5);
+        (0..10_000).map(|i| Sphere::new(n.vector(), if i % 100 == 0 { 0.5 } else { 0.08 } * n.unit())).collect()
+    };
+    let n = &mut Numbers(6);
+    let query = Query::at(Precision::Exact);
+    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let (mut met, mut worst) = (0, 0.0f64);
+    // A billion at a time: memory stays flat.
+    for round in 0..scaled(1) {
+        let mut rays: Vec<Ray> = (0..80_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
+        rays.extend((0..20_000).map(|_| Ray::segment(n.vector(), n.vector())));
+        let expected: Vec<Vec<(u32, [f64; 2])>> = rays
+            .par_iter()
+            .map(|ray| {
+                let one = |(id, sphere): (u32, &Sphere)| {
+                    let found = in_f64(ray, sphere).map_or_else(
+                        || exactly(ray, sphere),
+                        |sure| sure.filter(|[enter, exit]| *exit > ray.t_min.into() && *enter < ray.t_max.into()),
+                    );
+                    found.map(|roots| (id, roots))
+                };
+                (0..).zip(&spheres).filter_map(one).collect()
+            })
+            .collect();
+        let lists = blocking::all(&scene, &rays, &query).unwrap();
+        let counts = blocking::count(&scene, &rays, &query).unwrap();
+        for (i, ((list, expected), ray)) in lists.iter().zip(&expected).zip(&rays).enumerate() {
+            let t = |roots: [f64; 2]| roots[0].max(ray.t_min.into());
+            let of = |id: u32| expected[expected.binary_search_by_key(&id, |(id, _)| *id).unwrap()].1;
+            let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
+            ids.sort_unstable();
+            assert!(ids.iter().eq(expected.iter().map(|(id, _)| id)), "round {round}, ray {i}: {ids:?}, {expected:?}");
+            assert_eq!(counts[i] as usize, expected.len(), "round {round}, ray {i}");
+            for found in list {
+                for (found, exact) in [found.t_enter, found.t_exit].into_iter().zip(of(found.id)) {
+                    // Rounded once; what f64 may be off itself is far less.
+                    let off = (f64::from(found) - exact).abs() / (exact.abs() * (1.0 / 16_777_216.0)).max(1e-8);
+                    worst = worst.max(off);
+                }
+            }
+            for pair in list.windows(2) {
+                let (a, b) = (t(of(pair[0].id)), t(of(pair[1].id)));
+                let tied = a as f32 == b as f32;
+                assert!(
+                    if tied { pair[0].id < pair[1].id } else { a < b },
+                    "round {round}, ray {i}: {pair:?}, {a}, {b}"
+                );
+            }
+            met += list.len();
+        }
+    }
+    assert!(met > 1_000_000, "{met}");
+    assert!(worst < 1.001, "{worst} half steps");
+}
+
+#[test]
+fn lists_depend_on_nothing_but_the_ray() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
+    let rays = nasty::rays(&spheres, 2.0, 700);
+    for device in devices() {
+        for held in with_and_without_tree(device, &spheres) {
+            let query = Query::default();
+            let whole = blocking::all(&held, &rays, &query).unwrap();
+            let polled = pollster::block_on(held.all(&rays, &query)).unwrap();
+            assert_eq!((&whole.offsets, &whole.records), (&polled.offsets, &polled.records));
+            let count = pollster::block_on(held.count(&rays, &query)).unwrap();
+            assert_eq!(count.records, blocking::count(&held, &rays, &query).unwrap().records);
+            let near = pollster::block_on(held.nearest(&rays, 2, &query)).unwrap();
+            assert_eq!(near.records, blocking::nearest(&held, &rays, 2, &query).unwrap().records);
+            for range in [0..1, 1..65, 65..1000, 1000..rays.len()] {
+                let part = blocking::all(&held, Rays::from(&rays).part(range.clone()), &query).unwrap();
+                for (i, list) in range.zip(part.iter()) {
+                    assert_eq!(Some(list), whole.get(i), "ray {i} on {}", device.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_have_lists_of_one_at_most() {
+    for device in devices() {
+        let spheres = nasty::spheres(&nasty::SCENES[0], 500);
+        let rays = &nasty::rays(&spheres, 2.0, 500)[..500];
+        let scene = blocking::pairwise(device, &spheres).unwrap();
+        for query in policies() {
+            let lists = blocking::all(&scene, rays, &query).unwrap();
+            assert!(lists.iter().all(|list| list.len() <= 1));
+            check(&format!("pairs on {}, {query:?}", device.name()), &scene, rays, &query, &lists);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_something() {
+    for device in devices() {
+        let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
+        let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
+        let lists = blocking::all(&none, &ray, &Query::default()).unwrap();
+        assert_eq!((lists.offsets.as_slice(), lists.records.len()), (&[0, 0][..], 0));
+        assert_eq!((lists.get(0), lists.get(1)), (Some(&[][..]), None));
+        assert_eq!(blocking::count(&none, &ray, &Query::default()).unwrap().records, [0]);
+        let one = blocking::scene(device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).unwrap();
+        let lists = blocking::all(&one, &[], &Query::default()).unwrap();
+        assert_eq!((lists.offsets.as_slice(), lists.is_empty()), (&[0][..], true));
+        let lists = blocking::nearest(&one, &ray, 3, &Query::default()).unwrap();
+        assert_eq!(lists.records, [Interval { t_enter: 4.0, t_exit: 6.0, id: 0 }]);
+    }
+}
+
+#[test]
+fn a_root_beyond_f32_is_not_listed_but_counted() {
+    for device in devices() {
+        let spheres = [Sphere::new([1e30, 0.0, 0.0], 1.0), Sphere::new([0.0, 1e30, 0.0], 1.0)];
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let rays = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
+        for precision in Precision::ALL {
+            let lists = blocking::all(&scene, &rays, &Query::at(precision)).unwrap();
+            assert_eq!((lists.get(0).unwrap().len(), lists.get(1).unwrap().len()), (0, 1), "{}", device.name());
+            let closest = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            let count = blocking::count(&scene, &rays, &Query::at(precision)).unwrap();
+            let beyond = [lists.report, count.report, closest.report].map(|report| report.beyond);
+            assert_eq!(beyond, [1; 3], "{precision:?} on {}", device.name());
+        }
+    }
+}
+
+#[test]
+fn bad_rays_are_refused_or_skipped() {
+    for device in devices() {
+        let spheres = scenes::spheres("uniform", 3000);
+        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let mut rays = scenes::rays("random", &spheres, 200);
+        let good = blocking::all(&scene, &rays, &Query::default()).unwrap();
+        rays[77].direction.y = f32::NAN;
+        rays[150].t_min = f32::INFINITY;
+        let refuse = |error: Error| match error {
+            Error::BadRecord { what, index, field, .. } => assert_eq!((what, index, field), ("ray", 77, "dy")),
+            other => panic!("{other}"),
+        };
+        refuse(blocking::all(&scene, &rays, &Query::default()).unwrap_err());
+        refuse(blocking::count(&scene, &rays, &Query::default()).unwrap_err());
+        let skip = Query { on_bad: OnBad::Skip, ..Query::default() };
+        let lists = blocking::all(&scene, &rays, &skip).unwrap();
+        let counts = blocking::count(&scene, &rays, &skip).unwrap();
+        assert_eq!((lists.report.skipped, counts.report.skipped), (2, 2), "{}", device.name());
+        for (i, (list, good)) in lists.iter().zip(good.iter()).enumerate() {
+            let expected = if [77, 150].contains(&i) { &[][..] } else { good };
+            assert_eq!((list, counts[i] as usize), (expected, expected.len()), "ray {i} on {}", device.name());
+        }
+        assert!(matches!(blocking::nearest(&scene, &rays, 0, &skip), Err(Error::Usage(_))));
+
+        // Rays that are made on the device, of points that cannot be used.
+        let mut points = [[0.5, 0.5, -1.0]; 130];
+        (points[3][0], points[70][2]) = (f32::NAN, f32::INFINITY);
+        let made = Parallel { points: &points, direction: [0.01, 0.02, 1.0] };
+        let lists = blocking::all(&scene, &made, &skip).unwrap();
+        let counts = blocking::count(&scene, &made, &skip).unwrap();
+        assert_eq!((lists.report.skipped, counts.report.skipped), (2, 2), "{}", device.name());
+        let good = lists.get(0).unwrap();
+        assert!(good.len() > 5, "{}", good.len());
+        for (i, list) in lists.iter().enumerate() {
+            let expected = if [3, 70].contains(&i) { &[][..] } else { good };
+            assert_eq!((list, counts[i] as usize), (expected, expected.len()), "point {i} on {}", device.name());
+        }
+    }
+}
+
+#[test]
+fn lists_too_long_for_memory_are_refused_with_figures() {
+    let spheres = vec![Sphere::new([5.0, 0.0, 0.0], 1.0); 3000];
+    let rays = vec![Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3000];
+    let names = devices().iter().enumerate().map(|(i, _)| i.to_string());
+    for name in names {
+        let mut limits = Limits::default();
+        limits.memory = 60 << 20;
+        let device = blocking::open(&DeviceOptions::new(name).within(limits)).unwrap();
+        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+        let error = blocking::all(&scene, &rays, &Query::default()).unwrap_err();
+        let Error::TooLarge { what, asked, allowed, .. } = error else { panic!("{error}") };
+        assert!(asked > allowed && allowed <= 60 << 20, "{what}: {asked} of {allowed}");
+        let few = blocking::all(&scene, &rays[..300], &Query::default()).unwrap();
+        assert_eq!(few.records.len(), 300 * 3000);
+        assert!(few.get(7).unwrap().iter().map(|met| met.id).eq(0..3000));
+        assert_eq!(blocking::nearest(&scene, &rays, 2, &Query::default()).unwrap().records.len(), 6000);
+        assert_eq!(blocking::count(&scene, &rays, &Query::default()).unwrap().records, vec![3000; 3000]);
+    }
+}
+
+fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Lists {
+    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let lists = blocking::all(&scene, rays, query).unwrap();
+    let counts = blocking::count(&scene, rays, query).unwrap();
+    assert!(lists.iter().map(|list| list.len() as u32).eq(counts.records), "{}", device.name());
+    lists
+}
+
+#[test]
+fn little_room_changes_nothing() {
+    let mut spheres = scenes::spheres("uniform", 150_000);
+    // More than a device with so little room can list: one ray goes to the host.
+    spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
+    let mut rays = scenes::rays("random", &spheres[..150_000], 300);
+    rays[100] = Ray::new([9.0, 9.0, 0.0], [0.0, 0.0, 1.0]);
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    assert_eq!(expected.get(100).unwrap().len(), 50_000);
+    assert!(expected.records.len() > 51_000, "{}", expected.records.len());
+    for (i, _) in devices().iter().enumerate() {
+        let mut limits = Limits::default();
+        (limits.binding, limits.rays) = (1 << 20, 77);
+        let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+        let found = lists_on(&device, &spheres, &rays, &Query::default());
+        assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
+        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+        let nearest = blocking::nearest(&scene, &rays, 3, &Query::default()).unwrap();
+        for (i, (list, all)) in nearest.iter().zip(expected.iter()).enumerate() {
+            assert_eq!(list, &all[..all.len().min(3)], "ray {i} on {}", device.name());
+        }
+    }
+}
+
+#[test]
+fn a_device_that_loses_error_terms_still_lists_exactly() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 400);
+    let rays = nasty::rays(&spheres, 2.0, scaled(100));
+    let query = Query::at(Precision::Exact);
+    let expected = lists_on(&cpu(), &spheres, &rays, &query);
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        // What naga and Mesa do to a TwoSum without the barrier.
+        let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
+        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+        assert!(broken.probe().unwrap().failure.is_some());
+        let found = lists_on(&broken, &spheres, &rays, &query);
+        assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", info.name);
+    }
+}
+
+#[test]
+fn a_walk_that_was_not_finished_is_made_up_for() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
+    let rays = nasty::rays(&spheres, 2.0, scaled(200));
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        // Of the walks that count every third; of those that list those of another third, which leaves lists unfinished.
+        for edit in [
+            ("select(0u, COUNTED_AGAIN, too_long())", "select(0u, COUNTED_AGAIN, i % 3u == 0u)"),
+            (
+                "      while (place != NONE) {\n        steps",
+                "      while (place != NONE && i % 3u != 1u) {\n        steps",
+            ),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let found = lists_on(&broken, &spheres, &rays, &Query::default());
+            assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", info.name);
+        }
+    }
+}
+
+#[test]
+fn wrong_programs_are_caught() {
+    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
+    let rays = nasty::rays(&spheres, 2.0, 100);
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        for edit in [
+            // What is certain counted and solved, too; not counted; roots exchanged; another sphere's id; one record written over
+            // another. (Lists that end too early are made up for.)
+            ("counted.count += 1u;\n  return false;", "counted.count += 1u;\n  return true;"),
+            ("counted.count += 1u;\n  return false;", "return false;"),
+            (
+                "Interval(reported(solved.t_enter), reported(solved.t_exit), id)",
+                "Interval(reported(solved.t_exit), reported(solved.t_enter), id)",
+            ),
+            (
+                "scale_for(brought, number, ray, spheres[place]), params.first_id + number)",
+                "scale_for(brought, number, ray, spheres[place]), place)",
+            ),
+            ("  return at + 1u;\n", "  return at;\n"),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
+            let counts = blocking::count(&scene, &rays, &Query::default()).unwrap();
+            let counted = counts.iter().map(|count| *count as usize).eq(expected.iter().map(<[Interval]>::len));
+            // An error says so by itself.
+            let lists = blocking::all(&scene, &rays, &Query::default());
+            let listed = lists.is_ok_and(|found| {
+                (found.offsets, found.records) == (expected.offsets.clone(), expected.records.clone())
+            });
+            assert!(!counted || !listed, "{}: {edit:?}", info.name);
+        }
+    }
+}

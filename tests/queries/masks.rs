@@ -1,0 +1,261 @@
+//! Masks and skips: what a ray meets is what it meets of the spheres that are for it, on every device, with a tree and without.
+
+use crate::support::{Numbers, cpu, devices, nasty, with_and_without_tree};
+use umbracast::emit::Parallel;
+use umbracast::{
+    Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
+    Sphere, Spheres, blocking,
+};
+
+/// Spheres, rays, and what is beside them: a bit or two, now and then none.
+struct Case {
+    spheres: Vec<Sphere>,
+    sphere_masks: Vec<u32>,
+    rays: Vec<Ray>,
+    ray_masks: Vec<u32>,
+    skips: Vec<u32>,
+}
+
+impl Case {
+    fn new(scene: usize, spheres: usize, rays: usize) -> Self {
+        let scene = &nasty::SCENES[scene];
+        let spheres = nasty::spheres(scene, spheres);
+        let rays = nasty::rays(&spheres, scene.2, rays);
+        let n = &mut Numbers(12);
+        let mut mask = |_| match (n.unit() * 10.0) as u32 {
+            0 => 0,
+            1 => u32::MAX,
+            k => 1 << (k % 3) | 1 << 31 >> (k % 2),
+        };
+        let sphere_masks = (0..spheres.len()).map(&mut mask).collect();
+        let ray_masks = (0..rays.len()).map(&mut mask).collect();
+        let mut case = Self { spheres, sphere_masks, rays, ray_masks, skips: Vec::new() };
+        // Half of the rays skip what they would meet first.
+        let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();
+        let first =
+            blocking::closest(&scene, Rays::from(&case.rays).masks(&case.ray_masks), &Query::default()).unwrap();
+        case.skips = first.iter().enumerate().map(|(i, hit)| if i % 2 == 0 { hit.id } else { NO_SPHERE }).collect();
+        case
+    }
+
+    fn spheres(&self) -> Spheres<'_> {
+        Spheres::from(&self.spheres).masks(&self.sphere_masks)
+    }
+
+    fn rays(&self) -> Rays<'_> {
+        Rays::from(&self.rays).masks(&self.ray_masks).skip_ids(&self.skips)
+    }
+
+    fn admits(&self, ray: usize, id: u32) -> bool {
+        self.ray_masks[ray] & self.sphere_masks[id as usize] != 0 && self.skips[ray] != id
+    }
+
+    /// With a tree, however few, and without.
+    fn scenes(&self, device: &Device) -> [Scene; 2] {
+        with_and_without_tree(device, self.spheres())
+    }
+}
+
+/// What every ray would meet if all were for it, less what is not.
+fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
+    let scene = blocking::scene(&cpu(), &case.spheres, &SceneOptions::default()).unwrap();
+    let all = blocking::all(&scene, &case.rays, query).unwrap();
+    all.iter()
+        .enumerate()
+        .map(|(i, list)| list.iter().copied().filter(|met| case.admits(i, met.id)).collect())
+        .collect()
+}
+
+/// The nearest pass by single pairs.
+fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
+    let one = |(i, ray): (usize, &Ray)| {
+        let mine = (0..case.spheres.len() as u32).filter(|id| case.admits(i, *id));
+        let near: Vec<Sphere> = mine.clone().map(|id| case.spheres[id as usize]).collect();
+        let scene = blocking::scene(&cpu(), &near, &SceneOptions::default()).unwrap();
+        let found = blocking::approach(&scene, &[*ray], query).unwrap()[0];
+        let id = if found.id == NO_SPHERE { NO_SPHERE } else { mine.clone().nth(found.id as usize).unwrap() };
+        Approach { id, ..found }
+    };
+    case.rays.iter().enumerate().map(one).collect()
+}
+
+#[test]
+fn only_what_is_for_a_ray_is_met() {
+    let mut met = 0;
+    for scene in [0, 2, 4, 6, 8] {
+        let case = Case::new(scene, 500, 150);
+        for inside in [Inside::Enter, Inside::Exit] {
+            for precision in Precision::ALL {
+                let query = Query { inside, ..Query::at(precision) };
+                let lists = expected(&case, &query);
+                let near = approaches(&case, &query);
+                for device in devices() {
+                    for (way, held) in ["tree", "brute"].iter().zip(case.scenes(device)) {
+                        let what = format!("scene {scene} on {} by {way}, {query:?}", device.name());
+                        let all = blocking::all(&held, case.rays(), &query).unwrap();
+                        assert!(all.iter().eq(lists.iter().map(|list| &list[..])), "{what}");
+                        let counts = blocking::count(&held, case.rays(), &query).unwrap();
+                        assert!(counts.iter().map(|count| *count as usize).eq(lists.iter().map(Vec::len)), "{what}");
+                        let interval = blocking::interval(&held, case.rays(), &query).unwrap();
+                        let hits = blocking::closest(&held, case.rays(), &query).unwrap();
+                        let dark = blocking::occluded(&held, case.rays(), &query).unwrap();
+                        for (i, list) in lists.iter().enumerate() {
+                            let first = list.first().copied().unwrap_or(Interval::MISS);
+                            assert_eq!(interval[i], first, "{what}, ray {i}");
+                            let hit = if list.is_empty() {
+                                Hit::MISS
+                            } else {
+                                Hit { t: first.met_at(&case.rays[i], inside), id: first.id }
+                            };
+                            assert_eq!(hits[i], hit, "{what}, ray {i}");
+                            assert_eq!(dark.get(i), Some(!list.is_empty()), "{what}, ray {i}");
+                        }
+                        assert_eq!(hits.report.hits, lists.iter().filter(|list| !list.is_empty()).count() as u64);
+                        let found = blocking::approach(&held, case.rays(), &query).unwrap();
+                        for (i, (found, near)) in found.iter().zip(&near).enumerate() {
+                            assert_eq!(found, near, "{what}, ray {i}");
+                        }
+                        met += all.records.len();
+                    }
+                }
+            }
+        }
+    }
+    assert!(met > 20_000, "{met}");
+}
+
+#[test]
+fn columns_travel_with_their_rays() {
+    let case = Case::new(0, 3000, 700);
+    let query = Query::at(Precision::Exact);
+    for device in devices() {
+        let scene = blocking::scene(device, case.spheres(), &SceneOptions::default()).unwrap();
+        let whole = blocking::closest(&scene, case.rays(), &query).unwrap();
+        assert_eq!(*pollster::block_on(scene.closest(case.rays(), &query)).unwrap(), *whole);
+        let bits = pollster::block_on(scene.occluded(case.rays(), &query)).unwrap();
+        assert!(bits.iter().eq(whole.iter().map(Hit::is_hit)));
+        let lists = pollster::block_on(scene.nearest(case.rays(), 1, &query)).unwrap();
+        assert!(
+            lists
+                .iter()
+                .map(|list| list.first().map(|met| met.id))
+                .eq(whole.iter().map(|hit| hit.is_hit().then_some(hit.id)))
+        );
+        for range in [0..1, 1..65, 65..1000, 1000..case.rays.len()] {
+            let part = blocking::closest(&scene, case.rays().part(range.clone()), &query).unwrap();
+            assert_eq!(*part, whole[range]);
+        }
+    }
+}
+
+#[test]
+fn either_may_be_left_out() {
+    let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([9.0, 0.0, 0.0], 1.0)];
+    let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
+    let query = Query::default();
+    for device in devices() {
+        let plain = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let masked = blocking::scene(device, Spheres::from(&spheres).masks(&[0, 4]), &SceneOptions::default()).unwrap();
+        let id = |scene: &Scene, rays: Rays<'_>| blocking::closest(scene, rays, &query).unwrap()[0].id;
+        assert_eq!(id(&plain, Rays::from(&ray).masks(&[0])), NO_SPHERE);
+        assert_eq!(id(&plain, Rays::from(&ray).masks(&[1 << 31])), 0);
+        assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[0])), 1);
+        assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[7])), 0, "there is no sphere 7 to be skipped");
+        assert_eq!(id(&masked, (&ray).into()), 1);
+        assert_eq!(id(&masked, Rays::from(&ray).masks(&[4])), 1);
+        assert_eq!(id(&masked, Rays::from(&ray).masks(&[3])), NO_SPHERE);
+        assert_eq!(id(&masked, Rays::from(&ray).masks(&[4]).skip_ids(&[1])), NO_SPHERE);
+        // Rays that are made where they are cast, and points.
+        let points = [[0.0; 3], [9.0, 0.0, 0.5]];
+        let made = Parallel { points: &points, direction: [1.0, 0.0, 0.0] };
+        let found = blocking::closest(&plain, Rays::from(&made).skip_ids(&[0, 1]), &query).unwrap();
+        assert_eq!((found[0].id, found[1].id), (1, NO_SPHERE));
+        let at = umbracast::Points::from(&points).masks(&[u32::MAX, 3]);
+        assert_eq!(blocking::contains(&masked, at, &query).unwrap()[1].count, 0);
+        assert_eq!(blocking::contains(&masked, &points, &query).unwrap()[1].id, 1);
+        // Masks stay when spheres move, unless there are new ones.
+        let mut moved = masked.clone();
+        blocking::update(&mut moved, &[spheres[1], spheres[0]]).unwrap();
+        let hit = blocking::closest(&moved, &ray, &query).unwrap()[0];
+        assert_eq!(hit, Hit { t: 4.0, id: 1 });
+        blocking::update(&mut moved, Spheres::from(&spheres).masks(&[1, 0])).unwrap();
+        assert_eq!(id(&moved, (&ray).into()), 0);
+        blocking::rebuild(&mut moved).unwrap();
+        assert_eq!(id(&moved, (&ray).into()), 0);
+        let mut plain = plain.clone();
+        blocking::update(&mut plain, Spheres::from(&spheres).masks(&[0, 0])).unwrap();
+        assert_eq!(id(&plain, (&ray).into()), NO_SPHERE);
+    }
+}
+
+#[test]
+fn pairs_have_masks_too() {
+    let case = Case::new(0, 700, 700);
+    let spheres = Spheres::from(&case.spheres[..700]).masks(&case.sphere_masks[..700]);
+    let n = &mut Numbers(3);
+    let mut aimed = |sphere: &Sphere| {
+        let origin = umbracast::glam::Vec3::from(n.vector()) * 3.0;
+        Ray::new(origin, sphere.center - origin + umbracast::glam::Vec3::from(n.vector()) * sphere.radius)
+    };
+    let rays = &case.spheres[..700].iter().map(&mut aimed).collect::<Vec<_>>()[..];
+    let skips: Vec<u32> = (0..700).map(|i| if i % 5 == 0 { i } else { 0 }).collect();
+    let query = Query::default();
+    for device in devices() {
+        let all = blocking::pairwise(device, &case.spheres[..700]).unwrap();
+        let some = blocking::pairwise(device, spheres).unwrap();
+        let expected = blocking::closest(&all, rays, &query).unwrap();
+        let given = Rays::from(rays).masks(&case.ray_masks[..700]).skip_ids(&skips);
+        let found = blocking::closest(&some, given, &query).unwrap();
+        let part = blocking::closest(&some, given.part(100..400), &query).unwrap();
+        assert_eq!(*part, found[100..400]);
+        let mut met = [0; 2];
+        for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
+            let admitted = case.ray_masks[i] & case.sphere_masks[i] != 0 && skips[i] != i as u32;
+            assert_eq!(*found, if admitted { *expected } else { Hit::MISS }, "pair {i} on {}", device.name());
+            met[usize::from(found.is_hit())] += usize::from(expected.is_hit());
+        }
+        assert!(met[0] > 20 && met[1] > 20, "{met:?}");
+    }
+}
+
+#[test]
+fn columns_of_another_length_are_refused() {
+    let case = Case::new(0, 100, 20);
+    let differ = |error: Error, words: [&str; 2]| match error {
+        Error::LengthsDiffer { left_name, right_name, .. } => assert_eq!([left_name, right_name], words),
+        other => panic!("{other}"),
+    };
+    for device in devices() {
+        let few = Spheres::from(&case.spheres).masks(&case.sphere_masks[1..]);
+        let refused = |spheres| blocking::scene(device, spheres, &SceneOptions::default()).err().unwrap();
+        differ(refused(few), ["spheres", "masks"]);
+        let mut scene = blocking::scene(device, case.spheres(), &SceneOptions::default()).unwrap();
+        differ(blocking::update(&mut scene, few).unwrap_err(), ["spheres", "masks"]);
+        let query = Query::default();
+        let few = Rays::from(&case.rays).masks(&case.ray_masks[1..]);
+        differ(blocking::closest(&scene, few, &query).unwrap_err(), ["rays", "masks"]);
+        let many = Rays::from(&case.rays[1..]).skip_ids(&case.skips);
+        differ(blocking::occluded(&scene, many, &query).unwrap_err(), ["rays", "skip_ids"]);
+        differ(blocking::all(&scene, many, &query).unwrap_err(), ["rays", "skip_ids"]);
+    }
+}
+
+#[test]
+fn programs_that_do_not_look_are_caught() {
+    let case = Case::new(0, 3000, 100);
+    let query = Query::default();
+    let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();
+    let expected = blocking::closest(&scene, case.rays(), &query).unwrap();
+    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+        for edit in [
+            ("& extra.mask) != 0u", "| extra.mask) != 0u"),
+            ("params.first_id + at != extra.skip_id", "at <= NO_SPHERE"),
+            ("is_for(brought, order[place])", "is_for(brought, place)"),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let [scene, _] = case.scenes(&broken);
+            let found = blocking::closest(&scene, case.rays(), &query).unwrap();
+            assert!(*found != *expected, "{}: {edit:?}", info.name);
+        }
+    }
+}

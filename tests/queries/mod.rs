@@ -1,0 +1,14 @@
+//! Query kinds and their policies, against exact answers.
+
+mod agreement;
+mod attributes;
+mod contains;
+mod contract;
+mod corpus;
+mod degenerate;
+mod few;
+mod lists;
+mod masks;
+mod peers;
+mod properties;
+mod seeds;

@@ -1,0 +1,3 @@
+//! Rays that are generated on the device.
+
+mod emit;

@@ -1,0 +1,231 @@
+//! The visible fraction against 50-digit truth, and unions against Monte Carlo.
+
+use std::f64::consts::TAU;
+
+use umbracast::blocking;
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Sight, visible_fraction};
+
+use crate::support::{devices, scaled};
+
+struct Row {
+    category: String,
+    observer: DVec3,
+    occluder: Ball,
+    light: Ball,
+    fraction: f64,
+}
+
+fn rows() -> Vec<Row> {
+    let text = include_str!("../data/sphere_overlap.csv");
+    text.lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let v = |i: usize| cells[i].parse::<f64>().unwrap();
+            Row {
+                category: cells[0].to_owned(),
+                observer: DVec3::new(v(2), v(3), v(4)),
+                occluder: Ball::new([v(5), v(6), v(7)], v(8)),
+                light: Ball::new([v(9), v(10), v(11)], v(12)),
+                fraction: v(13),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn every_row_of_the_table_in_f64() {
+    let mut worst = std::collections::BTreeMap::<String, f64>::new();
+    let mut misses = Vec::new();
+    let rows = rows();
+    for (i, row) in rows.iter().enumerate() {
+        let got = visible_fraction(row.observer, row.light, &[row.occluder]).unwrap();
+        let error = (got - row.fraction).abs();
+        let slot = worst.entry(row.category.clone()).or_default();
+        *slot = slot.max(error);
+        if error.is_nan() || error > 1e-9 {
+            misses.push((i, got, row.fraction, row.category.clone()));
+        }
+    }
+    for (category, error) in &worst {
+        println!("{category:16} {error:.1e}");
+    }
+    assert_eq!(rows.len(), 2010);
+    assert!(misses.is_empty(), "{} misses: {misses:#?}", misses.len());
+}
+
+/// In f32 to 10⁻⁴; where an occluder's edge lies across a light of some µrad, f32 cannot, and the host does it.
+#[test]
+fn every_row_of_the_table_on_every_device() {
+    let rows = rows();
+    let sights: Vec<Sight> = rows
+        .iter()
+        .map(|row| Sight { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
+        .collect();
+    for device in devices() {
+        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let mut worst = std::collections::BTreeMap::<&str, (f64, usize)>::new();
+        let mut misses = Vec::new();
+        let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
+        for (i, (row, got)) in rows.iter().zip(&found).enumerate() {
+            let error = (got - row.fraction).abs();
+            let slot = worst.entry(&row.category).or_default();
+            if error > slot.0 {
+                *slot = (error, i);
+            }
+            if error.is_nan() || error > allowed {
+                misses.push((i, row.category.as_str(), error));
+            }
+        }
+        println!("{}", device.name());
+        for (category, (error, i)) in &worst {
+            println!("  {category:16} {error:.1e} (row {i})");
+        }
+        assert!(misses.is_empty(), "{}: {} misses: {misses:?}", device.name(), misses.len());
+    }
+}
+
+/// A light of 0.5 to 40 degrees, and spheres before it that overlap each other.
+fn crowd(case: usize, count: usize) -> Sight {
+    let mut state = 1 + case as u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 * 2f64.powi(-53)
+    };
+    let angle = [0.0047, 0.05, 0.35][case % 3];
+    let light = Ball::new([0.0, 0.0, 100.0], 100.0 * f64::sin(angle));
+    let occluders = (0..count)
+        .map(|i| {
+            let distance = 10.0 + 60.0 * i as f64 / count as f64;
+            let size = angle * (0.2 + 1.3 * random());
+            let (away, turn) = (angle * 1.5 * random(), TAU * random());
+            let direction = DVec3::new(away.sin() * turn.cos(), away.sin() * turn.sin(), away.cos());
+            Ball { center: direction * distance, radius: distance * size.sin() }
+        })
+        .collect();
+    Sight { observer: DVec3::ZERO, light, occluders }
+}
+
+/// Several occluders against well-spread points of the disc, each tested by itself.
+#[test]
+fn unions_against_points_on_the_disc() {
+    const POINTS: u32 = 200_000;
+    let (mut worst, mut mean, mut partial) = (0.0_f64, 0.0, 0);
+    let cases = 300;
+    for case in 0..cases {
+        let sight = crowd(case, 2 + case % 4);
+        let angle = (sight.light.radius / 100.0).asin();
+        let mut open = 0;
+        for i in 0..POINTS {
+            // Equal solid angles: 1 − cos is uniform. Additive recurrence of the plastic number.
+            let u = (0.5 + f64::from(i) * 0.754_877_666_246_692_7).fract();
+            let v = (0.5 + f64::from(i) * 0.569_840_290_998_053_3).fract();
+            let z = 1.0 - u * 2.0 * f64::sin(0.5 * angle).powi(2);
+            let r = (1.0 - z * z).sqrt();
+            let point = DVec3::new(r * f64::cos(TAU * v), r * f64::sin(TAU * v), z);
+            open += u32::from(sight.occluders.iter().all(|ball| {
+                let along = ball.center.dot(point);
+                along <= 0.0 || (ball.center - along * point).length() > ball.radius
+            }));
+        }
+        let truth = f64::from(open) / f64::from(POINTS);
+        let got = visible_fraction(sight.observer, sight.light, &sight.occluders).unwrap();
+        worst = worst.max((got - truth).abs());
+        mean += (got - truth).abs() / cases as f64;
+        partial += u32::from(truth > 0.0 && truth < 1.0);
+    }
+    println!("{partial} of {cases} partial: worst {worst:.1e}, mean {mean:.1e}");
+    assert!(partial > 100 && worst < 1e-3, "{worst}");
+}
+
+/// In f32 a union is good to 10⁻⁴ too; more than sixteen occluders on one disc are handed to the host.
+#[test]
+fn unions_on_every_device() {
+    let count = scaled(30_000);
+    // So many at a time: memory stays flat.
+    for first in (0..count).step_by(30_000) {
+        let cases = first..count.min(first + 30_000);
+        let sights: Vec<Sight> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
+        let expected: Vec<f64> =
+            sights.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
+        for device in devices() {
+            let found = blocking::visible_fractions(device, &sights).unwrap();
+            let (case, worst) = (first..)
+                .zip(found.iter().zip(&expected))
+                .map(|(case, (a, b))| (case, (a - b).abs()))
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .unwrap();
+            println!("{}: worst {worst:.1e}, case {case}", device.name());
+            assert!(worst < 1e-4, "{}: case {case} is off by {worst}", device.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_before_the_light_and_what_is_not() {
+    let sun = Ball::new([0.0, 0.0, 100.0], 1.0);
+    let ball = |x: f64, z: f64, radius: f64| Ball::new([x, 0.0, z], radius);
+    let half = visible_fraction(DVec3::ZERO, sun, &[ball(3.0, 10.0, 3.0)]).unwrap();
+    assert!((half - 0.5).abs() < 0.03, "an edge through the middle of the disc: {half}");
+    let cases = [
+        ("nothing", vec![], 1.0),
+        ("before it", vec![ball(0.0, 50.0, 0.6)], 0.0),
+        ("of equal size to the last digit", vec![ball(0.0, 50.0, 0.5)], 0.0),
+        ("behind it", vec![ball(0.0, 150.0, 20.0)], 1.0),
+        ("behind the observer", vec![ball(0.0, -50.0, 20.0)], 1.0),
+        ("around the observer", vec![ball(0.0, -5.0, 20.0)], 0.0),
+        ("beside it", vec![ball(10.0, 50.0, 1.0)], 1.0),
+        ("a point", vec![ball(0.0, 50.0, 0.0)], 1.0),
+        ("half as wide", vec![ball(0.0, 50.0, 0.25)], 0.75),
+        ("twice the same", vec![ball(0.0, 50.0, 0.25), ball(0.0, 50.0, 0.25)], 0.75),
+        ("one behind another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 10.0, 0.04)], 0.75),
+        ("one around another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 51.0, 0.9)], 0.0),
+    ];
+    let sights: Vec<Sight> = cases
+        .iter()
+        .map(|(_, occluders, _)| Sight { observer: DVec3::ZERO, light: sun, occluders: occluders.clone() })
+        .collect();
+    for device in devices() {
+        let found = blocking::visible_fractions(device, &sights).unwrap();
+        for ((name, _, expected), got) in cases.iter().zip(found) {
+            // A disc of half the width is not quite a quarter of it: both are tilted by their nearness.
+            assert!((got - expected).abs() < 1e-4, "{}: {name}: {got}", device.name());
+        }
+    }
+    // A point of light is seen or not; inside a light there is light.
+    let point = Ball::new([0.0, 0.0, 100.0], 0.0);
+    for (x, expected) in [(0.0, 0.0), (0.999, 0.0), (1.001, 1.0)] {
+        assert_eq!(visible_fraction(DVec3::ZERO, point, &[ball(x, 50.0, 1.0)]).unwrap(), expected);
+    }
+    assert_eq!(visible_fraction([0.0, 0.0, 99.5].into(), sun, &[ball(0.0, 50.0, 1.0)]).unwrap(), 1.0);
+    assert_eq!(visible_fraction(sun.center, sun, &[]).unwrap(), 1.0);
+    assert_eq!(visible_fraction(sun.center, sun, &[ball(0.0, 100.0, 0.5)]).unwrap(), 0.0);
+}
+
+#[test]
+fn bad_input_is_refused_by_name() {
+    let good = Ball::new([0.0, 0.0, 1.0], 0.1);
+    let bad = |observer: DVec3, light, occluders: &[Ball]| {
+        visible_fraction(observer, light, occluders).unwrap_err().to_string()
+    };
+    let nan = DVec3::new(0.0, f64::NAN, 0.0);
+    assert!(bad(nan, good, &[]).contains("observer 0: y is NaN"));
+    assert!(bad(DVec3::ZERO, Ball { radius: -1.0, ..good }, &[]).contains("light 0: radius is -1"));
+    let endless = Ball { center: DVec3::INFINITY, ..good };
+    assert!(bad(DVec3::ZERO, good, &[good, endless]).contains("occluder 1: x is inf"));
+}
+
+#[test]
+fn the_last_of_very_many_occluders_counts() {
+    // A thread of lavapipe stops without a word after 65,535 loop iterations.
+    let (observer, light) = (DVec3::ZERO, Ball::new([0.0, 0.0, 100.0], 1.0));
+    let sight = |count: usize| {
+        let aside = (0..count).map(|i| Ball::new([100.0 + i as f64, 50.0, 50.0], 0.1));
+        Sight { observer, light, occluders: aside.chain([Ball::new([0.0, 0.0, 50.0], 5.0)]).collect() }
+    };
+    let sights = [sight(10), sight(4095), sight(4096), sight(30_000), sight(0)];
+    for device in devices() {
+        assert_eq!(blocking::visible_fractions(device, &sights).unwrap(), [0.0; 5], "{}", device.name());
+    }
+}

@@ -1,0 +1,421 @@
+//! Many observers of one light: the batch against 50-digit truth, against one by one, and against the sky.
+
+use umbracast::blocking::{self, shadows};
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
+use umbracast::{Error, bench};
+
+use crate::support::{Numbers, cpu, devices, scaled};
+
+use ShadowKind::{Annular, None as Lit, Partial, Total};
+
+/// The Sun of 2024-04-08 18:17:20 UTC, the Earth, and the Moon then, km, in the frame that rotates with the Earth.
+const SUN: [f64; 3] = [-10_166_499.187541846, -148_161_748.2976715, 19_793_051.468534708];
+const MOON: [f64; 3] = [-25_416.495482834707, -355_482.07845826703, 49_445.03724081092];
+
+fn sun() -> Ball {
+    Ball::new(SUN, 695_700.0)
+}
+
+fn earth() -> Ball {
+    Ball::new([0.0; 3], 6_371.0)
+}
+
+fn moon() -> Ball {
+    Ball::new(MOON, 1_737.4)
+}
+
+fn lighting<const N: usize>(light: Ball, occluders: [Ball; N]) -> Lighting {
+    Lighting::new(light, occluders).unwrap()
+}
+
+/// One observer on one device.
+fn shadow(device: &umbracast::Device, lighting: &Lighting, observer: DVec3) -> Shadow {
+    shadows(device, lighting, &[observer]).unwrap()[0]
+}
+
+#[test]
+fn every_row_of_the_table() {
+    let text = include_str!("../data/sphere_overlap.csv");
+    for device in devices() {
+        let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
+        let (mut worst, mut kinds, mut rows, mut misses) = (0.0_f64, 0, 0, Vec::new());
+        for (i, line) in text.lines().skip(1).enumerate() {
+            let cells: Vec<&str> = line.split(',').collect();
+            let v = |i: usize| cells[i].parse::<f64>().unwrap();
+            let occluder = Ball::new([v(5), v(6), v(7)], v(8));
+            let lighting = lighting(Ball::new([v(9), v(10), v(11)], v(12)), [occluder]);
+            let found = shadow(device, &lighting, DVec3::new(v(2), v(3), v(4)));
+            let apart = (found.fraction - v(13)).abs();
+            worst = worst.max(apart);
+            rows += 1;
+            if apart.is_nan() || apart > allowed {
+                misses.push(format!("row {i} {}: {} for {}", cells[0], found.fraction, v(13)));
+            }
+            let kind = if cells[14] == "behind" { "none" } else { cells[14] };
+            if found.kind.word() != kind {
+                kinds += 1;
+                // Where two edges touch, the last digit of an input decides. Equal discs may be either.
+                let (a, b, c) = (v(15), v(16), v(17));
+                let near = (c - (a + b)).abs().min((c - (a - b).abs()).abs());
+                let (few, share) = if device.is_cpu() { (1e-13, 1e-9) } else { (3e-7, 1e-4) };
+                if near > few * (a + b + c) + share * a.min(b) {
+                    misses.push(format!("row {i} {}: {} for {}, {near:.1e}", cells[0], found.kind.word(), kind));
+                }
+            }
+        }
+        println!("{}: worst fraction {worst:.1e}, {kinds} of {rows} kinds differ at a touch", device.name());
+        assert_eq!(rows, 2010);
+        assert!(misses.is_empty(), "{}: {} misses: {misses:#?}", device.name(), misses.len());
+    }
+}
+
+/// A case that a widely used toolkit answered with 1,935,582 %: on the edge of the Earth's umbra, where the two discs touch
+/// from within, it took the Earth for a transiting planet and returned the square of the radii's ratio.
+#[test]
+fn nobody_sees_two_million_percent_of_the_sun() {
+    let lighting = lighting(sun(), [earth()]);
+    let away = -sun().center.normalize();
+    let (x, y) = away.any_orthonormal_pair();
+    let mut observers = Vec::new();
+    for turn in 0..2000 {
+        let across = x * f64::from(turn).cos() + y * f64::from(turn).sin();
+        // To the last digit by bisection, and the offset that was reported.
+        let at = |offset: f64| away * 8_480.0 + across * offset;
+        let (mut dark, mut seen) = (6_300.0, 6_371.0);
+        while (dark + seen) * 0.5 != dark && (dark + seen) * 0.5 != seen {
+            let middle = (dark + seen) * 0.5;
+            let left = visible_fraction(at(middle), sun(), &[earth()]).unwrap();
+            *(if left > 0.0 { &mut seen } else { &mut dark }) = middle;
+        }
+        assert!((dark - 6_332.05).abs() < 1.0, "{dark}");
+        observers.extend([at(dark), at(seen), at(6_332.050_999_097_188)]);
+    }
+    for device in devices() {
+        let found = shadows(device, &lighting, &observers).unwrap();
+        for (i, [dark, seen, reported]) in found.as_chunks::<3>().0.iter().enumerate() {
+            for shadow in [dark, seen, reported] {
+                assert!((0.0..=1.0).contains(&shadow.fraction), "{} {i}: {shadow:?}", device.name());
+                assert!([Total, Partial].contains(&shadow.kind), "{} {i}: {shadow:?}", device.name());
+            }
+            assert!(dark.fraction.max(seen.fraction) < 1e-5, "{} {i}: {dark:?} {seen:?}", device.name());
+            let expected = visible_fraction(observers[3 * i + 2], sun(), &[earth()]).unwrap();
+            assert!((reported.fraction - expected).abs() < 1e-4, "{} {i}: {reported:?}", device.name());
+        }
+    }
+}
+
+/// A case that a widely used library answered with −11.33: an orbit 100 km above the Moon, 2026-03-03 09:50 UTC, an hour
+/// before the middle of a lunar eclipse, the Sun behind the limbs of both Moon and Earth. Positions of JPL's DE421 from the
+/// Moon's centre, km; fractions from the disc cut into 4 · 10⁶ slices, which agrees with 10⁶ to 2 · 10⁻⁹.
+#[test]
+fn earth_and_moon_together_leave_no_negative_light() {
+    let sun = Ball::new([141_764_825.0050473, -41_114_064.97116132, -17_821_121.375813235], 695_700.0);
+    let earth = Ball::new([362_632.2331536079, -111_820.20476761891, -46_514.555948489615], 6_378.137);
+    let lighting = lighting(sun, [Ball::new([0.0; 3], 1_737.4), earth]);
+    let cases = [
+        ([-370.085, 107.331, 1796.54], 0.396_169_299_7, Partial),
+        ([-373.698, 108.378, 1795.729], 0.204_418_889_3, Partial),
+        ([-453.606, -182.801, 1771.12], 0.471_249_800_0, Partial),
+        ([-638.848, -719.219, 1565.451], 0.165_818_594_2, Partial),
+        ([-642.266, -717.574, 1564.807], 0.066_182_836_7, Partial),
+        // Half the Sun is beside the Moon, a fortieth beside the Earth, and nothing beside both.
+        ([-1011.944, -1488.028, 371.187], 0.0, Total),
+        ([-1093.25, -1382.835, -518.276], 0.0, Total),
+        ([-1011.505, -744.242, -1341.268], 0.047_827_907_1, Partial),
+        ([-1014.655, -742.578, -1339.811], 0.004_695_567_5, Partial),
+        ([-814.814, 78.759, -1644.966], 0.129_418_103_4, Partial),
+        ([-634.616, 652.586, -1596.068], 0.582_501_886_9, Partial),
+        ([-497.821, 1049.521, -1423.628], 0.688_712_055_6, Partial),
+        ([-105.812, 1193.484, 1392.996], 0.498_554_642_5, Partial),
+    ];
+    let observers = cases.map(|(observer, ..)| DVec3::from(observer));
+    for device in devices() {
+        let allowed = if device.is_cpu() { 5e-9 } else { 1e-4 };
+        for (found, (observer, fraction, kind)) in shadows(device, &lighting, &observers).unwrap().iter().zip(cases) {
+            let apart = (found.fraction - fraction).abs();
+            assert!(apart < allowed, "{} {observer:?}: {found:?} for {fraction}", device.name());
+            assert_eq!(found.kind, kind, "{} {observer:?}: {found:?}", device.name());
+        }
+    }
+}
+
+/// The obscuration at 271 places of the flattened Earth on 2024-04-08 at 18:17:00 UTC, as Skyfield has it with JPL's DE421.
+#[test]
+fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
+    let sun = Ball::new([-9_950_956.769529846, -148_176_400.78641182, 19_792_826.904298924], 695_700.0);
+    let moon = Ball::new([-24_917.4531705742, -355_518.3706825553, 49_434.95114399382], 1_737.4);
+    let rows: Vec<[f64; 3]> = include_str!("../data/solar_obscuration.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>().try_into().unwrap())
+        .collect();
+    let (a, b) = (6_378.137_f64, 6_356.752_314_245_f64);
+    let flat = 1.0 - (b / a).powi(2);
+    let place = |row: &[f64; 3]| {
+        let (latitude, longitude) = (row[0].to_radians(), row[1].to_radians());
+        let n = a / (1.0 - flat * latitude.sin().powi(2)).sqrt();
+        let (x, y) = (latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin());
+        DVec3::new(n * x, n * y, n * (1.0 - flat) * latitude.sin())
+    };
+    let observers: Vec<DVec3> = rows.iter().map(place).collect();
+    assert_eq!(rows.len(), 271);
+    for device in devices() {
+        let found = shadows(device, &lighting(sun, [moon]), &observers).unwrap();
+        let off = found.iter().zip(&rows).map(|(shadow, row)| (1.0 - shadow.fraction - row[2]).abs());
+        let worst = off.fold(0.0, f64::max);
+        println!("{}: {worst:.1e}", device.name());
+        // The table has six digits.
+        assert!(worst < if device.is_cpu() { 6e-7 } else { 1e-4 }, "{}: {worst}", device.name());
+    }
+}
+
+/// Along the axis of 2024-04-08: the Moon's umbra, behind its tip the antumbra, and beside the penumbra full light.
+#[test]
+fn umbra_antumbra_and_penumbra_lie_where_they_must() {
+    let lighting = lighting(sun(), [moon()]);
+    let axis = moon().center - sun().center;
+    let distance = axis.length();
+    let axis = axis / distance;
+    let across = axis.any_orthonormal_vector();
+    let tip = moon().radius * distance / (sun().radius - moon().radius)
+        * (1.0 - ((695_700.0 - 1_737.4) / distance).powi(2)).sqrt();
+    let sine = (sun().radius + moon().radius) / distance;
+    let tangent = sine / (1.0 - sine * sine).sqrt();
+    let apex = distance * moon().radius / (sun().radius + moon().radius);
+    let mut observers = Vec::new();
+    let mut expected = Vec::new();
+    for i in 1..=100 {
+        let (umbra, antumbra) = (tip * (f64::from(i) / 101.0), tip * (1.0 + f64::from(i) / 20.0));
+        let edge = (umbra + apex) * tangent;
+        let at = |along: f64, aside: f64| moon().center + axis * along + across * aside;
+        observers.extend([
+            at(umbra.max(1_800.0), 0.0),
+            at(antumbra, 0.0),
+            at(umbra, edge * 1.0001),
+            at(umbra, edge * 0.9999),
+        ]);
+        expected.extend([Total, Annular, Lit, Partial]);
+        observers.push(at(umbra, edge + moon().radius));
+        expected.push(Lit);
+    }
+    for device in devices() {
+        let found = shadows(device, &lighting, &observers).unwrap();
+        for ((found, kind), observer) in found.iter().zip(&expected).zip(&observers) {
+            assert_eq!(found.kind, *kind, "{} {observer}: {found:?}", device.name());
+            match kind {
+                Total => assert_eq!(found.fraction, 0.0),
+                Lit => assert_eq!(found.fraction, 1.0),
+                Annular => {
+                    let one_less_cosine = |ball: Ball| {
+                        let sine = ball.radius / (ball.center - *observer).length();
+                        sine * sine / (1.0 + (1.0 - sine * sine).sqrt())
+                    };
+                    let left = 1.0 - one_less_cosine(moon()) / one_less_cosine(sun());
+                    assert!((found.fraction - left).abs() < 1e-4, "{}: {found:?} for {left}", device.name());
+                }
+                Partial => assert!(found.fraction > 0.99 && found.fraction < 1.0, "{}: {found:?}", device.name()),
+            }
+        }
+    }
+}
+
+fn between(numbers: &mut Numbers, low: f64, high: f64) -> f64 {
+    low + (high - low) * f64::from(numbers.unit())
+}
+
+fn direction(numbers: &mut Numbers) -> DVec3 {
+    let [x, y, z] = numbers.vector();
+    DVec3::new(x.into(), y.into(), f64::from(z) + 1e-9).normalize()
+}
+
+/// Observers and balls of all scales: near surfaces, on them, inside, behind, in the light.
+fn scene(numbers: &mut Numbers, balls: usize, observers: usize) -> (Lighting, Vec<DVec3>) {
+    let scale = 10_f64.powf(between(numbers, -6.0, 6.0));
+    let center = direction(numbers) * scale * 10_f64.powf(between(numbers, 1.0, 5.0));
+    let light = Ball { center, radius: center.length() * 10_f64.powf(between(numbers, -5.0, -0.1)) };
+    let occluders: Vec<Ball> = (0..balls)
+        .map(|_| {
+            let center = direction(numbers) * scale * 10_f64.powf(between(numbers, -1.0, 1.5));
+            Ball { center, radius: scale * 10_f64.powf(between(numbers, -2.0, 0.5)) }
+        })
+        .collect();
+    let places = (0..observers).map(|i| {
+        let ball = occluders.get(i % (balls + 1)).copied().unwrap_or(light);
+        let away = direction(numbers);
+        if i % 2 == 0 {
+            let depth = [0.0, -1e-7, -1e-16, 1e-16, 1e-9, -2.4e-7, -3e-7, -1e-6, -0.5, 1e-3, 0.1, 1.0, 10.0][i % 13];
+            return ball.center + away * ball.radius * (1.0 + depth);
+        }
+        // Behind the ball, seen from the light, and near its shadow's edge.
+        let axis = (ball.center - light.center).normalize_or(DVec3::X);
+        let aside = away.cross(axis).normalize_or(DVec3::Y);
+        ball.center + ball.radius * (axis * between(numbers, 1.0, 30.0) + aside * between(numbers, 0.0, 1.5))
+    });
+    let places = places.collect();
+    (Lighting::new(light, occluders).unwrap(), places)
+}
+
+/// What is sifted out and what is computed in lanes is what one by one comes to; and to the last bit, it does not depend on the
+/// lane and on what the processor can do.
+#[test]
+fn many_at_once_are_as_one_by_one() {
+    let device = cpu();
+    let mut numbers = Numbers(5);
+    let (mut kinds, mut worst) = ([0; 4], 0.0_f64);
+    for case in 0..scaled(400) {
+        let (lighting, observers) = scene(&mut numbers, case % 7, 200 + case % 400);
+        let found = shadows(&device, &lighting, &observers).unwrap();
+        for (shadow, observer) in found.iter().zip(&observers) {
+            let expected = visible_fraction(*observer, lighting.light(), lighting.occluders()).unwrap();
+            let apart = (shadow.fraction - expected).abs();
+            assert!(apart < 1e-10, "case {case}, {observer}: {shadow:?} {expected}");
+            worst = worst.max(apart);
+            assert!(shadow.kind != Total || shadow.fraction == 0.0, "case {case}, {observer}: {shadow:?}");
+            assert!(shadow.kind != Lit || shadow.fraction == 1.0, "case {case}, {observer}: {shadow:?}");
+            kinds[shadow.kind as usize] += 1;
+        }
+        for level in bench::levels() {
+            let instructions = bench::use_level(level);
+            let again = shadows(&device, &lighting, &observers).unwrap();
+            // Alone, whatever the lane.
+            let alone: Vec<_> = observers.iter().take(20).map(|one| shadow(&device, &lighting, *one)).collect();
+            drop(instructions);
+            assert_eq!(again, found, "case {case}: {level}");
+            assert_eq!(alone, found[..alone.len()], "case {case}: {level}");
+        }
+    }
+    println!("none, partial, annular, total: {kinds:?}; worst {worst:.1e}");
+    assert!(kinds.iter().all(|count| *count > 1000), "{kinds:?}");
+}
+
+/// Devices agree, over more observers than go to one at a time.
+#[test]
+fn devices_agree_on_the_night_and_the_moons_shadow() {
+    let lighting = lighting(sun(), [earth(), moon()]);
+    let observers: Vec<DVec3> = (0..300_000)
+        .map(|i| {
+            // Evenly over spheres of 6,400 and of 30,000 km, and a tenth of all under the Moon.
+            let z = 1.0 - 2.0 * (f64::from(i) + 0.5) / 300_000.0;
+            let turn = f64::from(i) * 2.399_963_229_728_653;
+            let r = (1.0 - z * z).sqrt();
+            let up = DVec3::new(r * turn.cos(), r * turn.sin(), z);
+            let axis = (moon().center - sun().center).normalize();
+            if i % 10 == 0 {
+                moon().center + axis * 350_000.0 + up * 4_000.0
+            } else {
+                up * if i % 2 == 0 { 6_400.0 } else { 30_000.0 }
+            }
+        })
+        .collect();
+    let expected = shadows(&cpu(), &lighting, &observers).unwrap();
+    let count = |kind| expected.iter().filter(|shadow| shadow.kind == kind).count();
+    println!("{:?}", ShadowKind::ALL.map(count));
+    assert!(count(Total) > 50_000 && count(Partial) > 20_000 && count(Lit) > 100_000);
+    for device in devices() {
+        let mut found = vec![Shadow::default(); observers.len()];
+        blocking::shadows_into(device, &lighting, &observers, &mut found).unwrap();
+        let mut worst = 0.0_f64;
+        for ((a, b), observer) in found.iter().zip(&expected).zip(&observers) {
+            worst = worst.max((a.fraction - b.fraction).abs());
+            if a.kind != b.kind {
+                assert!((b.fraction - b.fraction.round()).abs() < 1e-4, "{} {observer}: {a:?} {b:?}", device.name());
+            }
+        }
+        println!("{}: worst {worst:.1e}", device.name());
+        assert!(worst < 1e-4, "{}", device.name());
+    }
+}
+
+/// A swarm before a wide light: many on each disc, most beside it, and more than go to a device at a time.
+#[test]
+fn swarms_are_as_one_by_one() {
+    let mut numbers = Numbers(11);
+    let light = Ball::new([0.0, 0.0, 1_000.0], 30.0);
+    let swarm: Vec<Ball> =
+        (0..3_000).map(|_| Ball { center: direction(&mut numbers) * 40.0 + DVec3::Z * 100.0, radius: 0.4 }).collect();
+    let observers: Vec<DVec3> =
+        (0..scaled(1_500)).map(|_| direction(&mut numbers) * between(&mut numbers, 0.0, 40.0)).collect();
+    let lighting = Lighting::new(light, swarm).unwrap();
+    let one = |observer: &DVec3| visible_fraction(*observer, light, lighting.occluders()).unwrap();
+    let expected: Vec<f64> = observers.iter().map(one).collect();
+    let crowded = expected.iter().filter(|fraction| **fraction > 0.0 && **fraction < 0.95).count();
+    assert!(crowded > 300, "{crowded}");
+    for device in devices() {
+        let found = shadows(device, &lighting, &observers).unwrap();
+        let worst = found.iter().zip(&expected).map(|(a, b)| (a.fraction - b).abs()).fold(0.0, f64::max);
+        println!("{}: {crowded} crowded, worst {worst:.1e}", device.name());
+        assert!(worst < if device.is_cpu() { 1e-10 } else { 1e-4 }, "{}: {worst}", device.name());
+    }
+}
+
+#[test]
+fn where_observers_may_stand() {
+    let (light, ball) = (Ball::new([0.0, 0.0, 100.0], 1.0), Ball::new([0.0, 0.0, 50.0], 5.0));
+    let below = |depth: f64| DVec3::new(0.0, 0.0, 50.0 + 5.0 * (1.0 - depth));
+    let cases: [(&str, DVec3, f64, ShadowKind); 11] = [
+        ("behind the ball", DVec3::ZERO, 0.0, Total),
+        ("in the light's centre", light.center, 1.0, Lit),
+        ("inside the light", DVec3::new(0.0, 0.5, 100.0), 1.0, Lit),
+        ("beyond the light", DVec3::new(0.0, 0.0, 300.0), 1.0, Lit),
+        ("inside the ball", DVec3::new(0.0, 1.0, 51.0), 0.0, Total),
+        ("in the ball's centre", ball.center, 0.0, Total),
+        ("on the side that is lit", below(0.0), 1.0, Lit),
+        ("a rounding below it", below(1.0 / 16_777_216.0), 1.0, Lit),
+        ("a millionth below it", below(1e-6), 0.0, Total),
+        ("on the dark side", DVec3::new(0.0, 0.0, 45.0), 0.0, Total),
+        ("very far away", DVec3::new(1e150, 0.0, 0.0), 1.0, Lit),
+    ];
+    let observers = cases.map(|(_, observer, ..)| observer);
+    let with_ball = lighting(light, [ball]);
+    for device in devices() {
+        for (found, (name, _, fraction, kind)) in shadows(device, &with_ball, &observers).unwrap().iter().zip(cases) {
+            assert_eq!((found.fraction, found.kind), (fraction, kind), "{}: {name}", device.name());
+        }
+        // Nothing to ask, nothing in the way, and on the terminator half the light.
+        assert_eq!(shadows(device, &with_ball, &[]).unwrap(), []);
+        assert_eq!(shadows(device, &lighting(light, []), &observers).unwrap(), [Shadow::LIT; 11]);
+        // Where the light's centre is on the horizon.
+        let terminator = shadow(device, &with_ball, ball.center + 5.0 * DVec3::new(0.99_f64.sqrt(), 0.0, 0.1));
+        assert_eq!(terminator.kind, Partial);
+        assert!((terminator.fraction - 0.5).abs() < 1e-4, "{}: {terminator:?}", device.name());
+        // Two small balls side by side before a large light, and one that reaches its rim.
+        let wide = Ball::new([0.0, 0.0, 100.0], 50.0);
+        let (left, right) = (Ball::new([-2.0, 0.0, 20.0], 1.0), Ball::new([2.0, 0.0, 20.0], 1.0));
+        assert_eq!(shadow(device, &lighting(wide, [left, right]), DVec3::ZERO).kind, Annular);
+        let at_rim = Ball::new([11.0, 0.0, 20.0], 1.0);
+        assert_eq!(shadow(device, &lighting(wide, [left, at_rim]), DVec3::ZERO).kind, Partial);
+        // A point of light.
+        let point = lighting(Ball { radius: 0.0, ..light }, [ball]);
+        let found = shadows(device, &point, &[DVec3::ZERO, DVec3::new(30.0, 0.0, 0.0)]).unwrap();
+        assert_eq!(found, [Shadow::DARK, Shadow::LIT]);
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let good = lighting(sun(), [moon()]);
+    for device in devices() {
+        let mut observers = vec![DVec3::ZERO; 300_000];
+        observers[299_999].z = f64::NAN;
+        observers[270_001].y = -1e300;
+        let error = shadows(device, &good, &observers).unwrap_err();
+        assert!(matches!(&error, Error::BadRecord { what: "observer", index: 270_001, field: "y", .. }), "{error}");
+        let error = blocking::shadows_into(device, &good, &observers, &mut [Shadow::LIT; 3]).unwrap_err();
+        assert!(matches!(error, Error::LengthsDiffer { left: 300_000, right: 3, .. }), "{error}");
+    }
+    let bad = |light, occluders: Vec<Ball>| Lighting::new(light, occluders).unwrap_err().to_string();
+    assert!(bad(Ball { radius: -1.0, ..sun() }, vec![]).contains("light 0: radius is -1"));
+    let endless = Ball::new([f64::INFINITY, 0.0, 0.0], 1.0);
+    assert!(bad(sun(), vec![moon(), endless]).contains("occluder 1: x is inf"));
+}
+
+/// From a future as from a blocking call.
+#[test]
+fn futures_answer_the_same() {
+    let mut numbers = Numbers(9);
+    let (lighting, observers) = scene(&mut numbers, 3, 300_000);
+    let device = cpu();
+    let found = pollster::block_on(device.shadows(&lighting, &observers)).unwrap();
+    assert_eq!(found, shadows(&device, &lighting, &observers).unwrap());
+}

@@ -1,0 +1,8 @@
+//! Visible fractions, eclipses, and pictures.
+
+mod coverage;
+mod eclipse;
+mod fraction;
+mod pictures;
+mod shadows;
+mod spheroids;

@@ -1,0 +1,322 @@
+//! Pictures are the same on every device.
+
+use std::path::Path;
+
+use umbracast::blocking;
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System, visible_fraction};
+
+use crate::support::{cpu, devices};
+
+fn shipped(name: &str, size: [u32; 2]) -> System {
+    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap();
+    let picture = PictureOptions { size, samples: 2, ..system.picture().clone() };
+    system.with_picture(picture).unwrap()
+}
+
+/// A body that looks at a crowd of others before a wide light.
+fn crowded(lens: Lens, light: f64) -> System {
+    let ball = |x: f64, y: f64, z: f64, radius: f64| Ball::new([x, y, z], radius);
+    let mut crowd = Vec::new();
+    for i in 0..6 {
+        for j in 0..6 {
+            crowd.push(ball(i as f64 * 0.7 - 1.7, j as f64 * 0.7 - 1.7, 6.0 + 0.3 * ((i * 7 + j * 3) % 5) as f64, 0.5));
+        }
+    }
+    let body = |name: &str, balls, casts, receives| Body {
+        name: name.into(),
+        balls,
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        polar_radius: None,
+        swirl: 0.0,
+        casts,
+        receives,
+    };
+    System::new(
+        LightSource { name: "light".into(), ball: ball(0.0, 0.0, 60.0, light), color: Color::WHITE },
+        vec![
+            body("ground", vec![ball(0.0, 0.0, -20.0, 20.0)], true, true),
+            body("crowd", crowd, true, true),
+            body("ghost", vec![ball(3.5, 0.0, 3.0, 0.5)], false, false),
+        ],
+        Camera { position: DVec3::new(9.0, -14.0, 6.0), target: DVec3::new(0.0, 0.0, 1.5), up: DVec3::Z, lens },
+        PictureOptions {
+            size: [120, 90],
+            samples: 2,
+            exposure: 1.0,
+            ambient: 0.01,
+            background: Color::BLACK,
+            stars: 1.0,
+        },
+    )
+    .unwrap()
+}
+
+/// The same with some of the crowd flattened, drawn out and turned, and the ground flattened.
+fn oblate(system: System) -> System {
+    let [ground, crowd, ghost] = system.bodies() else { panic!() };
+    let mut bodies =
+        vec![Body { polar_radius: Some(15.0), pole: DVec3::new(0.3, 0.2, 1.0), ..ground.clone() }, ghost.clone()];
+    for (i, &ball) in (0..).zip(&crowd.balls).step_by(5) {
+        let (turn, ratio) = (f64::from(i), 0.5 + 0.05 * f64::from(i));
+        let pole = DVec3::new(turn.sin(), turn.cos(), 0.5);
+        let polar_radius = Some(ball.radius * ratio);
+        bodies.push(Body { balls: vec![ball], polar_radius, pole, ..crowd.clone() });
+    }
+    let round = Body { balls: crowd.balls.iter().copied().skip(2).step_by(5).collect(), ..crowd.clone() };
+    bodies.push(round);
+    System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone()).unwrap()
+}
+
+#[test]
+fn every_device_draws_the_same() {
+    let perspective = Lens::Perspective { field_of_view_deg: 40.0 };
+    let systems = [
+        ("planet", shipped("planet.toml", [320, 180])),
+        ("eclipse", shipped("eclipse-2024-04-08.toml", [320, 180])),
+        ("umbra", shipped("umbra-2024-04-08.toml", [101, 101])),
+        ("annular eclipse", shipped("annular-2023-10-14.toml", [320, 180])),
+        ("ring of the Sun", shipped("ring-2023-10-14.toml", [160, 160])),
+        ("Ganymede", shipped("ganymede-2015-03-03.toml", [320, 180])),
+        ("lunar eclipse", shipped("lunar-2025-03-14.toml", [320, 180])),
+        ("occultation", shipped("occultation.toml", [320, 180])),
+        ("ten thousand moonlets", shipped("ring.toml", [480, 270])),
+        // More than sixteen overlap on this light: single pixels go to the host.
+        ("crowd", crowded(perspective, 20.0)),
+        ("crowd under a small light", crowded(Lens::Orthographic { width: 12.0 }, 2.0)),
+        ("crowd under a point", crowded(perspective, 0.0)),
+        ("oblate crowd", oblate(crowded(perspective, 20.0))),
+        ("oblate crowd under a small light", oblate(crowded(Lens::Orthographic { width: 12.0 }, 2.0))),
+        ("oblate crowd under a point", oblate(crowded(perspective, 0.0))),
+    ];
+    for (name, system) in &systems {
+        let expected = blocking::render(&cpu(), system, None).unwrap();
+        let shadows = expected.fraction.iter().filter(|f| (0.001..0.999).contains(*f)).count();
+        for device in devices().iter().filter(|device| !device.is_cpu()) {
+            let found = blocking::render(device, system, None).unwrap();
+            let count = expected.id.len();
+            let ids = (0..count).filter(|&i| found.id[i] != expected.id[i]).count();
+            let off = |i: &usize| (found.fraction[*i] - expected.fraction[*i]).abs() > 1e-3;
+            let fractions = (0..count).filter(off).count();
+            let colors = found.srgb8().iter().zip(expected.srgb8()).filter(|(a, b)| a.abs_diff(*b) > 1).count();
+            println!(
+                "{name} on {}: {count} pixels, {shadows} in penumbra: {ids} ids, {fractions} fractions, {colors} of the \
+                 colours differ",
+                device.name()
+            );
+            // A point's shadow has an edge; everything else is soft or on a limb.
+            assert!(ids + fractions + colors <= count / 500, "{name} on {}", device.name());
+        }
+    }
+}
+
+/// Where the ray of a pixel's middle enters a ball, in f64 and by another way than the renderer's.
+fn ground(system: &System, ball: Ball, x: u32, y: u32) -> Option<DVec3> {
+    let camera = system.camera();
+    let [width, height] = system.picture().size.map(f64::from);
+    let forward = (camera.target - camera.position).normalize();
+    let right = forward.cross(camera.up).normalize();
+    let Lens::Perspective { field_of_view_deg } = camera.lens else { return None };
+    let scale = (0.5 * field_of_view_deg).to_radians().tan() / (0.5 * height);
+    let (across, down) = (f64::from(x) + 0.5 - 0.5 * width, f64::from(y) + 0.5 - 0.5 * height);
+    let direction = forward + scale * (across * right - down * right.cross(forward));
+    let (a, b) = (direction.length_squared(), (camera.position - ball.center).dot(direction));
+    let c = (camera.position - ball.center).length_squared() - ball.radius * ball.radius;
+    (b * b > a * c).then(|| camera.position - direction * ((b + (b * b - a * c).sqrt()) / a))
+}
+
+#[test]
+fn shadows_fall_from_what_casts_on_what_receives() {
+    let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 6.0);
+    let light = system.light().ball;
+    let (earth, crowd) = (system.bodies()[0].balls[0], &system.bodies()[1].balls);
+    for device in devices() {
+        let picture = blocking::render(device, &system, None).unwrap();
+        let [width, height] = picture.size;
+        let (mut compared, mut shaded, mut ghosts, mut worst) = (0, 0, 0, 0.0_f64);
+        for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+            let i = (y * width + x) as usize;
+            let fraction = f64::from(picture.fraction[i]);
+            let ball = match picture.id[i] {
+                0 => earth,
+                37 => system.bodies()[2].balls[0],
+                _ => continue,
+            };
+            let Some(point) = ground(&system, ball, x, y) else { continue };
+            let normal = (point - ball.center) / ball.radius;
+            let toward = light.center - point;
+            let height = (normal.dot(toward) / toward.length()).asin();
+            if height < (light.radius / toward.length()).asin() {
+                continue;
+            }
+            // The whole disc is up: the horizon hides nothing. The ghost, before the crowd, casts no shadow and has none.
+            let expected = if ball == earth { visible_fraction(point, light, crowd).unwrap() } else { 1.0 };
+            worst = worst.max((fraction - expected).abs());
+            compared += 1;
+            shaded += u32::from(expected < 0.99);
+            ghosts += u32::from(ball != earth);
+        }
+        println!("{}: {compared} pixels, {shaded} shaded, {ghosts} of the ghost, worst {worst:.1e}", device.name());
+        assert!(shaded > 200 && ghosts > 20 && compared > shaded + ghosts, "{compared} {shaded} {ghosts}");
+        assert!(worst < 1e-4, "{}: {worst}", device.name());
+    }
+}
+
+/// Lavapipe stops a thread after 65,535 loop iterations without a word: what asks for more is done elsewhere, not wrongly.
+#[test]
+fn a_heap_too_high_for_one_dispatch() {
+    let mut random = Random(7);
+    let mut heap = |count: usize, y: f64, radius: f64| {
+        let place = |_| Ball { center: 0.4 * random.point(0.5) + DVec3::new(0.0, y, 3.0), radius };
+        (0..count).map(place).collect::<Vec<Ball>>()
+    };
+    let body = |name: &str, balls, casts, receives| Body {
+        name: name.into(),
+        balls,
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        polar_radius: None,
+        swirl: 0.0,
+        casts,
+        receives,
+    };
+    // Those that are seen come last.
+    let (many, casting) = (heap(58_000, 0.0, 0.2), heap(6_000, -1.5, 0.03));
+    let system = System::new(
+        LightSource { name: "light".into(), ball: Ball::new([3.0, 0.0, 60.0], 4.0), color: Color::WHITE },
+        vec![
+            body("ground", vec![Ball::new([0.0, 0.0, -20.0], 20.0)], true, true),
+            body("many", many, false, false),
+            body("casting", casting, true, false),
+        ],
+        Camera {
+            position: DVec3::new(0.0, -14.0, 6.0),
+            target: DVec3::new(0.0, 0.0, 1.5),
+            up: DVec3::Z,
+            lens: Lens::Perspective { field_of_view_deg: 40.0 },
+        },
+        PictureOptions {
+            size: [48, 36],
+            samples: 1,
+            exposure: 1.0,
+            ambient: 0.01,
+            background: Color::BLACK,
+            stars: 0.0,
+        },
+    )
+    .unwrap();
+    let expected = blocking::render(&cpu(), &system, None).unwrap();
+    let seen = expected.id.iter().filter(|id| (58_001..64_001).contains(*id)).count();
+    let shaded = (0..expected.id.len()).filter(|&i| expected.id[i] == 0 && expected.fraction[i] < 0.9).count();
+    println!("{seen} pixels of the heap, {shaded} in its shadow");
+    assert!(seen > 10 && shaded > 5);
+    for device in devices().iter().filter(|device| !device.is_cpu()) {
+        let found = blocking::render(device, &system, None).unwrap();
+        let ids = (0..expected.id.len()).filter(|&i| found.id[i] != expected.id[i]).count();
+        let off = |i: &usize| (found.fraction[*i] - expected.fraction[*i]).abs() > 1e-3;
+        let fractions = (0..expected.id.len()).filter(off).count();
+        assert!(ids + fractions <= 2, "{}: {ids} ids, {fractions} fractions", device.name());
+    }
+}
+
+#[test]
+fn a_picture_of_nothing_but_stars() {
+    let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 0.5);
+    let camera = Camera { target: DVec3::new(30.0, -60.0, 6.0), ..*system.camera() };
+    let system = System::new(system.light().clone(), Vec::new(), camera, system.picture().clone()).unwrap();
+    for device in devices() {
+        let picture = blocking::render(device, &system, None).unwrap();
+        assert!(picture.id.iter().all(|&id| id == umbracast::NO_SPHERE));
+        assert!(picture.t.iter().all(|t| t.is_infinite()) && picture.fraction.iter().all(|&f| f == 1.0));
+        let bright = picture.rgb.iter().filter(|rgb| rgb[1] > 0.01).count();
+        assert!((100..5000).contains(&bright), "{}: {bright} pixels with stars", device.name());
+    }
+}
+
+/// Numbers in 0…1.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    /// A length within some decades of 1.
+    fn length(&mut self, decades: f64) -> f64 {
+        10f64.powf(decades * (self.unit() - 0.5))
+    }
+
+    fn point(&mut self, decades: f64) -> DVec3 {
+        let direction = DVec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5).normalize_or(DVec3::X);
+        direction * self.length(decades)
+    }
+
+    fn system(&mut self, case: usize) -> umbracast::Result<System> {
+        let scale = self.length(50.0);
+        let decades = [0.5, 3.0, 12.0][case % 3];
+        let mut ball =
+            |share: f64| Ball { center: self.point(decades) * scale, radius: share * self.length(decades) * scale };
+        let light =
+            LightSource { name: "light".into(), ball: ball([0.0, 0.01, 0.3][case / 3 % 3]), color: Color::WHITE };
+        let bodies: Vec<Body> = (0..4)
+            .map(|i| Body {
+                name: "body".into(),
+                balls: vec![ball(0.2)],
+                colors: vec![Color::WHITE, Color::BLACK],
+                pole: DVec3::new(1.0, 2.0, 3.0),
+                polar_radius: None,
+                swirl: f64::from(i) / 3.0,
+                casts: true,
+                receives: true,
+            })
+            .collect();
+        let target = bodies[0].balls[0];
+        let lens = if case.is_multiple_of(2) {
+            // Not 3: then some pixels would be tangent to the last digit.
+            Lens::Orthographic { width: 3.1 * target.radius }
+        } else {
+            Lens::Perspective { field_of_view_deg: 17.0 * self.length(2.0) }
+        };
+        let camera = Camera { position: self.point(decades) * scale, target: target.center, up: DVec3::Z, lens };
+        let picture = PictureOptions {
+            size: [9, 7],
+            samples: 1,
+            exposure: 1.0,
+            ambient: 0.0,
+            background: Color::BLACK,
+            stars: 1.0,
+        };
+        System::new(light, bodies, camera, picture)
+    }
+}
+
+/// From atoms to light years: no panic, and every number a number.
+#[test]
+fn extremes_stay_numbers() {
+    let mut random = Random(11);
+    let (mut drawn, mut refused, mut differ) = (0, 0, 0);
+    for case in 0..900 {
+        let Ok(system) = random.system(case) else {
+            refused += 1;
+            continue;
+        };
+        drawn += 1;
+        let expected = blocking::render(&cpu(), &system, None).unwrap();
+        for device in devices() {
+            let picture = blocking::render(device, &system, None).unwrap();
+            for i in 0..picture.id.len() {
+                let (t, fraction) = (picture.t[i], picture.fraction[i]);
+                assert!((0.0..=1.0).contains(&fraction), "case {case} on {}: {fraction}", device.name());
+                assert!(picture.rgb[i].iter().all(|c| (0.0..=1.0).contains(c)), "case {case}: {:?}", picture.rgb[i]);
+                let hit = picture.id[i] != umbracast::NO_SPHERE;
+                assert!(t >= 0.0 && t.is_finite() == hit, "case {case} on {}: {t}", device.name());
+                let same = picture.id[i] == expected.id[i] && (fraction - expected.fraction[i]).abs() < 1e-3;
+                differ += u32::from(!same);
+            }
+        }
+    }
+    println!("{drawn} drawn, {refused} refused; {differ} of {} pixels differ", drawn * 63);
+    assert!(drawn > 200 && differ < drawn * 63 / 1000);
+}

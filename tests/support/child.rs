@@ -1,0 +1,19 @@
+//! Tests that need a process of their own, run again in a child.
+
+use std::process::Command;
+
+/// Runs one test of this program in a child process and returns what it prints. `test` is its path, with this program's name in
+/// front: `concat!(module_path!(), "::name")`. The variable tells the child what it is.
+#[track_caller]
+pub(crate) fn run_alone(test: &str, variable: &str, value: &str) -> String {
+    let (_, name) = test.split_once("::").expect("module_path!() begins with the program's name");
+    let done = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(variable, value)
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    // A name that matches nothing would pass, too.
+    assert!(done.status.success() && printed.contains("1 passed"), "{name} in a child: {printed}");
+    printed
+}

@@ -1,0 +1,22 @@
+//! How much the random and the exhaustive tests try, the library's own included: `UMBRACAST_INTENSITY`.
+
+use std::sync::OnceLock;
+
+/// How many times as much as by default is tried: `UMBRACAST_INTENSITY`, a positive number, or 1 where it is not set. It is read
+/// once.
+pub(crate) fn intensity() -> f64 {
+    static INTENSITY: OnceLock<f64> = OnceLock::new();
+    *INTENSITY.get_or_init(|| {
+        let Some(value) = std::env::var_os("UMBRACAST_INTENSITY") else { return 1.0 };
+        let number = value.to_str().and_then(|text| text.parse::<f64>().ok());
+        let usable = number.filter(|number| number.is_finite() && *number > 0.0);
+        usable.unwrap_or_else(|| {
+            panic!("UMBRACAST_INTENSITY is {value:?}: it must be a positive number such as 0.5 or 100")
+        })
+    })
+}
+
+/// So many cases at the intensity asked for, which by default are `count`: at least one.
+pub(crate) fn scaled(count: usize) -> usize {
+    ((count as f64 * intensity()).round() as usize).max(1)
+}

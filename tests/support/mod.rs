@@ -1,0 +1,123 @@
+//! What the tests share: devices, corpora, a seeded generator, how much is tried, and folders to run commands in.
+
+pub(crate) mod child;
+pub(crate) mod folder;
+mod intensity;
+pub(crate) mod nasty;
+mod numbers;
+pub(crate) mod scenes;
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+pub(crate) use intensity::{intensity, scaled};
+pub(crate) use numbers::Numbers;
+use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
+
+/// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
+pub(crate) fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let list = blocking::list();
+        assert!(list.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
+        let mut devices = Vec::new();
+        for info in list {
+            assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
+            let device = blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device opens");
+            eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
+            devices.push(device);
+        }
+        devices
+    })
+}
+
+/// The same devices within limits. Each is opened once per run: a new device compiles its kernels again.
+pub(crate) fn limited(limits: Limits) -> &'static [Device] {
+    static OPENED: Mutex<Vec<(Limits, &[Device])>> = Mutex::new(Vec::new());
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, devices)) = opened.iter().find(|(known, _)| *known == limits) {
+        return devices;
+    }
+    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+    let new: &[Device] = (0..devices().len()).map(open).collect::<Vec<_>>().leak();
+    opened.push((limits, new));
+    new
+}
+
+/// The CPU engine.
+pub(crate) fn cpu() -> Device {
+    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
+}
+
+/// The same spheres with a tree, however few, and without.
+pub(crate) fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
+    both_ways(device, spheres.into(), &SceneOptions::default())
+}
+
+/// The same, built otherwise.
+pub(crate) fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
+    [1, usize::MAX].map(|from| {
+        let _search = bench::use_tree(from == 1);
+        let _from = bench::tree_from(from);
+        blocking::scene(device, spheres, options).unwrap()
+    })
+}
+
+/// One record of `tests/data/rays.bin`: see `tests/data/README.md`.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) ray: Ray,
+    pub(crate) sphere: Sphere,
+    pub(crate) t: [f64; 2],
+    pub(crate) gap: f64,
+    pub(crate) tca: f64,
+    pub(crate) dist: f64,
+    /// −1 no root, 0 tangent, 1 two roots.
+    pub(crate) crossing: i8,
+    /// −1 inside, 0 on the surface, 1 outside, at t = 0.
+    pub(crate) origin_side: i8,
+    pub(crate) regime: u8,
+    /// A root lies in [t_min, t_max]; the chord meets it; the enter root lies in it.
+    pub(crate) flags: [bool; 3],
+}
+
+pub(crate) const REGIMES: [&str; 11] =
+    ["unit", "far", "planet_geo", "planet_loc", "graze", "unnorm", "scale", "inside", "surface", "lattice", "behind"];
+
+/// All of `tests/data/rays.bin`.
+pub(crate) fn corpus() -> Vec<Row> {
+    let bytes =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rays.bin")).expect("tests/data/rays.bin");
+    assert_eq!(&bytes[..8], b"RSPHCOR1");
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (count, size) = (word(12) as usize, word(16) as usize);
+    assert_eq!((count, size, bytes.len()), (10_000, 96, 32 + 96 * 10_000));
+    (0..count)
+        .map(|i| {
+            let record = &bytes[32 + i * size..][..size];
+            let f = |k: usize| f32::from_le_bytes(record[4 * k..4 * k + 4].try_into().unwrap());
+            let g = |k: usize| f64::from_le_bytes(record[48 + 8 * k..56 + 8 * k].try_into().unwrap());
+            let flags = record[91];
+            Row {
+                ray: Ray::new([f(0), f(1), f(2)], [f(3), f(4), f(5)]).between(f(10), f(11)),
+                sphere: Sphere::new([f(6), f(7), f(8)], f(9)),
+                t: [g(0), g(1)],
+                gap: g(2),
+                tca: g(3),
+                dist: g(4),
+                crossing: record[88] as i8 - 1,
+                origin_side: record[89] as i8 - 1,
+                regime: record[90],
+                flags: [flags & 1 != 0, flags & 2 != 0, flags & 4 != 0],
+            }
+        })
+        .collect()
+}
+
+/// The distance of two f32 in steps from one to the next.
+pub(crate) fn steps(a: f32, b: f32) -> u32 {
+    let key = |x: f32| {
+        let k = x.to_bits() as i32;
+        i64::from(if k < 0 { i32::MIN ^ k } else { k })
+    };
+    (key(a) - key(b)).unsigned_abs().min(u64::from(u32::MAX)) as u32
+}

@@ -1,0 +1,23 @@
+//! The tests' generator, the library's own included.
+
+/// A small generator; the seed is part of a test's name or message.
+pub(crate) struct Numbers(pub(crate) u64);
+
+#[allow(dead_code, reason = "the unit tests of the command line use less of it")]
+impl Numbers {
+    pub(crate) fn bits(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
+    }
+    /// Uniform in [0, 1).
+    pub(crate) fn unit(&mut self) -> f32 {
+        (self.bits() >> 7) as f32 / (1 << 24) as f32
+    }
+    /// Uniform in [−1, 1).
+    pub(crate) fn signed(&mut self) -> f32 {
+        2.0 * self.unit() - 1.0
+    }
+    pub(crate) fn vector(&mut self) -> [f32; 3] {
+        [self.signed(), self.signed(), self.signed()]
+    }
+}
