@@ -106,6 +106,7 @@ pub mod shadow;
 mod single;
 mod tree;
 mod update;
+mod verbs;
 mod watch;
 pub mod wgsl;
 

@@ -48,7 +48,7 @@ mod tests {
         let mut numbers = Numbers(1);
         let mut unit = || numbers.unit();
         let mut counts = [Precision::Fast, Precision::Standard].map(|precision| (precision, 0, 0));
-        // So many at a time: memory stays flat.
+        // In parts, so that memory stays flat.
         for round in 0..scaled(1) {
             let (mut list, mut rays, mut drift, mut times) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for i in 0..40_000 {

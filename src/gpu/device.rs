@@ -59,7 +59,7 @@ impl Drop for Poller {
     fn drop(&mut self) {
         drop(self.waits.take());
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // Whoever drops a device has waited for its work. A panic there has nothing left to spoil.
+            // A device is dropped after its work is done. A panic of the thread has nothing left to spoil.
             let _ = thread.join();
         }
     }

@@ -143,7 +143,7 @@ fn unions_against_points_on_the_disc() {
 #[test]
 fn unions_on_every_device() {
     let count = scaled(30_000);
-    // So many at a time: memory stays flat.
+    // In parts, so that memory stays flat.
     for first in (0..count).step_by(30_000) {
         let cases = first..count.min(first + 30_000);
         let sights: Vec<Sight> = cases.map(|case| crowd(case, 2 + case % 25)).collect();

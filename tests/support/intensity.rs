@@ -16,7 +16,7 @@ pub(crate) fn intensity() -> f64 {
     })
 }
 
-/// So many cases at the intensity asked for, which by default are `count`: at least one.
+/// A number of random cases, scaled by the intensity; at least one.
 pub(crate) fn scaled(count: usize) -> usize {
     ((count as f64 * intensity()).round() as usize).max(1)
 }
