@@ -6,6 +6,10 @@
 #   tests/run.sh --no-install   installs nothing, and says what it would
 # UMBRACAST_INTENSITY scales every random test; 1 is the default, and --full sets it to 100.
 set -euo pipefail
+# Tests send signals to programs, which leave alone what was ignored when they started: under nohup, say, they would never end.
+if [ -z "${UMBRACAST_SIGNALS:-}" ] && env --default-signal true 2>/dev/null; then
+  exec env --default-signal UMBRACAST_SIGNALS=default bash "$0" "$@"
+fi
 cd "$(dirname "$0")/.."
 
 core= install=1
