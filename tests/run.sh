@@ -57,7 +57,8 @@ trap 'kill $pip $pytest $lints $units 2>/dev/null || true; rm -rf "$work"' EXIT
 log=$work/rust.log
 # UMBRACAST_INTENSITY alone decides how many cases there are.
 unset PROPTEST_CASES
-export MESA_SHADER_CACHE_DIR=$work/shaders
+# Until it is known which adapters there are; the folder for compiled kernels is named after them.
+export MESA_SHADER_CACHE_DISABLE=true
 # Mesa's desktop layer complains on stderr, twice an adapter, where there is no desktop.
 [ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
 
@@ -88,10 +89,9 @@ if ! has_adapter; then
   get "no GPU adapter" mesa-vulkan-drivers libvulkan1
   has_adapter || fail "no GPU adapter even with mesa-vulkan-drivers: see umbracast devices --report"
 fi
-MESA_SHADER_CACHE_DISABLE=true ./target/release/umbracast devices >"$work/devices"
+./target/release/umbracast devices >"$work/devices"
 cat "$work/devices"
-# Each kernel is compiled once, whichever process needs it first. The folder is named after what the adapters report and after the
-# processor: a kernel that was compiled for another vector width would be wrong here.
+# Each kernel is compiled once, whichever process needs it first. The folder is also named after the processor: a kernel that was compiled for another vector width would be wrong here.
 unset MESA_SHADER_CACHE_DISABLE
 MESA_SHADER_CACHE_DIR=$PWD/target/shaders/$(cat "$work/devices" <(grep -m 1 '^flags' /proc/cpuinfo || uname -mp) | cksum | tr -d ' ')
 export MESA_SHADER_CACHE_DIR
