@@ -1,6 +1,6 @@
 //! A bullet in a room of six balls: where it is after a thousand ricochets, and how fast. Then one that glances off a ball in flight.
 //!
-//! `cargo run --release --example bullets`
+//! `cargo run --release -p umbracast --example bullets`
 
 use umbracast::glam::DVec3;
 use umbracast::{Bullet, DeviceOptions, Precision, Query, SceneOptions, Sphere, Target, blocking};

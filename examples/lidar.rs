@@ -1,4 +1,4 @@
-//! A 64-channel LiDAR drives through a wood: `cargo run --release --example lidar` casts 1.3 million rays that nobody wrote down, and
+//! A 64-channel LiDAR drives through a wood: `cargo run --release -p umbracast --example lidar` casts 1.3 million rays that nobody wrote down, and
 //! writes the points it sees to `lidar.csv`, ready for any viewer of point clouds.
 //!
 //! The sensor is poses × elevations × azimuths; the device makes the rays from these tables, so that 20 KB go up instead of 42 MB.

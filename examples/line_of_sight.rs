@@ -1,6 +1,6 @@
 //! Which pairs of watch-towers see each other across a field of boulders? One bit a pair, in one call.
 //!
-//! `cargo run --release --example line_of_sight`
+//! `cargo run --release -p umbracast --example line_of_sight`
 
 use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
 

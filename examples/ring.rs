@@ -1,4 +1,4 @@
-//! Makes the ring of ten thousand moonlets that `systems/ring.toml` shows: `cargo run --release --example ring` writes
+//! Makes the ring of ten thousand moonlets that `systems/ring.toml` shows: `cargo run --release -p umbracast --example ring` writes
 //! `systems/samples/ring.npy`, the same bytes on every machine.
 //!
 //! The recipe: a point is drawn evenly from a square, and kept with the probability that the ring's density has at its

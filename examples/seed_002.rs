@@ -1,4 +1,4 @@
-//! Draws the seven rays of a well-known unit test for rays and spheres: `cargo run --release --example seed_002` writes
+//! Draws the seven rays of a well-known unit test for rays and spheres: `cargo run --release -p umbracast --example seed_002` writes
 //! `output/seed-002.png`.
 //!
 //! Above, all of them as that test draws them: the spheres of the first three rows in red, the rays in green, what they meet in

@@ -2,7 +2,7 @@
 //! meet, they aim from there at the sun, umbracast finds what lies in shadow, and they shade. One submission; rays and answers
 //! never leave the device.
 //!
-//! `cargo run --release --example shared_device [PICTURE.png]`
+//! `cargo run --release -p umbracast --example shared_device [PICTURE.png]`
 
 use std::error::Error;
 use std::path::Path;

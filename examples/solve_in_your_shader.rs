@@ -1,7 +1,7 @@
 //! The solve of umbracast in a compute pipeline of one's own: a million rays against a sphere each, in a kernel that calls
 //! `scale`, `solve_standard` and `decide`, held against `ray.hit` one by one.
 //!
-//! `cargo run --release --example solve_in_your_shader`
+//! `cargo run --release -p umbracast --example solve_in_your_shader`
 
 use std::error::Error;
 

@@ -40,7 +40,7 @@ fn modules(root: &Path, file: &Path, found: &mut BTreeSet<PathBuf>) {
 
 #[test]
 fn every_file_of_the_tests_is_a_module() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let mut declared = BTreeSet::new();
     modules(&root, Path::new("main.rs"), &mut declared);
     assert!(declared.len() > 50, "{} modules were found", declared.len());

@@ -23,6 +23,7 @@ for argument in "$@"; do
   esac
 done
 
+rust_tests() { cargo test --release --locked -p umbracast -p umbracast-cli --features umbracast-cli/parquet "$@"; }
 say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 
@@ -73,7 +74,7 @@ if [ -z "$core" ]; then
 fi
 
 say "building"
-cargo test --release --locked --features parquet --no-run
+rust_tests --no-run
 
 if [ -z "$core" ]; then
   say "building the Python package"
@@ -103,8 +104,6 @@ if [ "$(uname -s)" = Linux ] && ! grep -qs ' devpts ' /proc/self/mounts; then
   export UMBRACAST_NO_TERMINAL=1
 fi
 
-rust_tests() { cargo test --release --locked --features parquet "$@"; }
-
 rerun_hidden() { # after a crash, runs each test that has no result in a process of its own
   say "a test program crashed: running the tests it hid one by one"
   rust_tests --test integration -- --list 2>/dev/null | sed -n 's/: test$//p' | sort >"$work/all"
@@ -130,9 +129,9 @@ lints() {
   }
   step "format" cargo fmt --all --check
   step "lints" cargo clippy --release --locked --workspace --all-targets --all-features -- -D warnings
-  step "lints of the library alone" cargo clippy --release --locked --lib --no-default-features -- -D warnings
+  step "lints of the library alone" cargo clippy --release --locked -p umbracast --lib -- -D warnings
   step "the default features" cargo check --release --locked
-  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps --features parquet
+  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps -p umbracast --features parquet
   [ -z "$bad" ]
 }
 

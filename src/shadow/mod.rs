@@ -34,6 +34,8 @@ pub use spheroid::Spheroid;
 pub(crate) use stage::{Figure, Look, Receiver, Stage};
 pub(crate) use system::check_camera;
 pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
+#[cfg(feature = "files")]
+pub use system_file::PLANET;
 
 use std::sync::Arc;
 

@@ -15,6 +15,10 @@ use crate::error::{Error, Result};
 /// Units of length; every length of a file is in its one unit, and so is the `t` of its picture.
 const UNITS: [&str; 6] = ["mm", "m", "km", "mi", "au", "pc"];
 
+/// The system file `systems/planet.toml`: a banded planet and its moon, the picture that `umbracast render` draws by default.
+/// [`System::parse`] reads it.
+pub const PLANET: &str = include_str!("../../systems/planet.toml");
+
 /// The longest system file, in bytes.
 const LONGEST: u64 = 1 << 20;
 

@@ -35,7 +35,7 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     assert_eq!((&bytes[..8], bytes.len()), (&b"RSPHCOR1"[..], 32 + 160 * 1000));
     let row = |record: &[u8]| {
         let f: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);

@@ -210,7 +210,7 @@ fn one_sphere_and_one_ray_need_no_files() {
 
 #[test]
 fn the_shipped_samples_run() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("systems/samples");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/samples");
     let folder = Folder::new();
     for name in ["spheres.csv", "rays.csv"] {
         folder.write(name, std::fs::read(samples.join(name)).unwrap());

@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::folder::{Folder, program};
+use crate::support::root;
 use image::{ImageReader, Rgb, RgbImage};
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn open(path: &Path) -> RgbImage {
     ImageReader::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).decode().unwrap().to_rgb8()
@@ -159,7 +156,10 @@ fn the_recipe_makes_the_ring_that_is_kept() {
     let folder = Folder::new();
     example("ring", &folder.path("ring.npy"));
     let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
-    assert!(std::fs::read(folder.path("ring.npy")).unwrap() == kept, "run cargo run --release --example ring");
+    assert!(
+        std::fs::read(folder.path("ring.npy")).unwrap() == kept,
+        "run cargo run --release -p umbracast --example ring"
+    );
 }
 
 /// What the README shows is what is guarded here, and nothing lies about.

@@ -125,7 +125,7 @@ fn bad_points_and_poses_can_be_skipped() {
 
 #[test]
 fn the_shipped_sensor_runs() {
-    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("systems/samples");
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/samples");
     let folder = Folder::new();
     for name in ["spheres.csv", "lidar.toml"] {
         folder.write(name, std::fs::read(samples.join(name)).unwrap());

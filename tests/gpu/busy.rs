@@ -43,7 +43,7 @@ fn nothing_times_out_on_a_busy_machine() {
     folder.write("bullets.csv", "x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,0,0,3,0.5\n0,0,0,0,1,0,2,0.25\n");
     folder.write("rays.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n");
     folder.write("points.csv", "x,y,z\n10,0,0\n0,0,0\n");
-    let system = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("systems/planet.toml");
+    let system = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/planet.toml");
     let busy = Busy::start();
     // All at once.
     let commands = [

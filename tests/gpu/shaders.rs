@@ -49,7 +49,7 @@ fn every_program_is_valid_for_webgpu() {
 
 #[test]
 fn every_shader_file_belongs_to_a_program() {
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders")).unwrap() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../shaders")).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let contains = |p: &wgsl::Program| {

@@ -68,7 +68,7 @@ impl Wide {
 
 /// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, discriminant by b².
 fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ray_ellipsoid.csv");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ray_ellipsoid.csv");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().skip(1).map(|line| {
         let cells: Vec<&str> = line.split(',').collect();

@@ -15,7 +15,7 @@ struct Corpus {
 
 impl Corpus {
     fn read(name: &str, size: usize, count: usize) -> Self {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name);
         let bytes = std::fs::read(path).unwrap();
         assert_eq!((&bytes[..8], bytes.len()), (&b"RSPHCOR1"[..], 32 + size * count), "{name}");
         Self { bytes, size }

@@ -38,8 +38,8 @@ fn single(value: &Value) -> f32 {
 }
 
 fn rows() -> Vec<Row> {
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/degenerate.jsonl")).expect("the data");
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/degenerate.jsonl"))
+        .expect("the data");
     let mut rows = Vec::new();
     for (i, line) in text.lines().enumerate() {
         let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("row {i}: {error}"));

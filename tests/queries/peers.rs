@@ -251,8 +251,8 @@ impl Case {
 
 /// All cases that are covered, checked against the counts above.
 fn cases() -> Vec<Case> {
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/peer_cases.jsonl")).expect("the data");
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/peer_cases.jsonl"))
+        .expect("the data");
     let (mut covered, mut left_out) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     let mut cases = Vec::new();
     for line in text.lines() {

@@ -11,7 +11,7 @@ use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, vis
 use crate::support::devices;
 
 fn system(name: &str) -> System {
-    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap();
+    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)).unwrap();
     // Only the middles of the pixels count here.
     let picture = PictureOptions { samples: 1, ..system.picture().clone() };
     system.with_picture(picture).unwrap()
@@ -91,7 +91,7 @@ fn a_picture_and_the_function_agree() {
 
 /// The cells of a table of tests/data: a row a line.
 fn table(name: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)).unwrap();
     text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 

@@ -9,7 +9,7 @@ use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOpt
 use crate::support::{cpu, devices};
 
 fn shipped(name: &str, size: [u32; 2]) -> System {
-    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap();
+    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)).unwrap();
     let picture = PictureOptions { size, samples: 2, ..system.picture().clone() };
     system.with_picture(picture).unwrap()
 }

@@ -1,18 +1,12 @@
 //! Shadows in the sky, measured in the pictures that systems/ describes: a moon's on Jupiter, the Earth's on the Moon, a
 //! planet's before a star, and that of ten thousand spheres. Expected values come from elsewhere: see tests/data/README.md.
 
-use std::path::Path;
-
 use umbracast::blocking;
 use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 use umbracast::{Ends, NO_SPHERE, Query, Ray, Sphere, Touch};
 
-use crate::support::{Numbers, cpu, devices};
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::support::{Numbers, cpu, devices, root};
 
 /// A system of the folder systems; only the middles of its pixels count here.
 fn shipped(name: &str) -> System {

@@ -7,6 +7,7 @@ pub(crate) mod nasty;
 mod numbers;
 pub(crate) mod scenes;
 
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub(crate) use intensity::{intensity, scaled};
@@ -83,10 +84,15 @@ pub(crate) struct Row {
 pub(crate) const REGIMES: [&str; 11] =
     ["unit", "far", "planet_geo", "planet_loc", "graze", "unnorm", "scale", "inside", "surface", "lattice", "behind"];
 
+/// The folder of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// All of `tests/data/rays.bin`.
 pub(crate) fn corpus() -> Vec<Row> {
     let bytes =
-        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rays.bin")).expect("tests/data/rays.bin");
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/rays.bin")).expect("tests/data/rays.bin");
     assert_eq!(&bytes[..8], b"RSPHCOR1");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (count, size) = (word(12) as usize, word(16) as usize);

@@ -111,7 +111,7 @@ fn ten_thousand_exact_rows() {
 /// 286 bullets at a fixed sphere, with exact points, normals and angles to the tangent plane.
 #[test]
 fn exact_ricochets() {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let (count, size) = (word(12), word(16));
     assert_eq!((size, bytes.len()), (160, 32 + 160 * count));

@@ -28,7 +28,7 @@ fn slack(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
 /// 298 bullets at spheres that move.
 #[test]
 fn exact_ricochets_off_moving_spheres() {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     let (mut rays, mut spheres, mut velocities, mut truths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for record in bytes[32..].chunks(160).filter(|record| record[144] == 2) {
         let f32s: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);

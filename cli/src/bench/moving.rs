@@ -10,7 +10,7 @@ use umbracast::{
 use super::numbers::Numbers;
 use super::timing::{share, timed};
 use super::{choices, sets};
-use crate::cli::{print, print_json};
+use crate::{print, print_json};
 
 /// The time range, in which a ray of speed 1 comes through the unit cube from beyond its corners.
 const TIME: f32 = 2.0;

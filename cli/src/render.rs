@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 use umbracast::files::check_target;
-use umbracast::shadow::{Bits, Picture, Progress, System};
+use umbracast::shadow::{Bits, PLANET, Picture, Progress, System};
 use umbracast::{Device, DeviceOptions, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
@@ -15,8 +15,6 @@ use super::pictures::Difference;
 use super::progress::Working;
 use super::{print_json, say};
 
-/// The system that is drawn when none is named.
-const PLANET: &str = include_str!("../../systems/planet.toml");
 /// Where pictures go when nothing else is said.
 const FOLDER: &str = "output";
 

@@ -6,7 +6,7 @@ use umbracast::{DeviceOptions, Error, Result, bench, blocking};
 
 use super::choices;
 use super::timing::median;
-use crate::cli::{print, print_json};
+use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {

@@ -10,7 +10,7 @@ use umbracast::{
 use super::numbers::Numbers;
 use super::timing::{Times, median};
 use super::{choices, threads};
-use crate::cli::{print, print_json};
+use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct BruteArgs {

@@ -12,9 +12,9 @@ use umbracast::{Device, Error, Hit, OnBad, Precision, Query, Ray, Result, Scene,
 use super::sets::{self, Input};
 use super::threads;
 use super::timing::median;
-use crate::cli::args::{DeviceArgs, TreeArgs, precisions, words};
-use crate::cli::progress::Working;
-use crate::cli::{print, print_json};
+use crate::args::{DeviceArgs, TreeArgs, precisions, words};
+use crate::progress::Working;
+use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ScenesArgs {

@@ -1,4 +1,4 @@
-//! One file a subcommand, and what they share.
+//! The command line: parses, calls, and turns errors into one line and an exit code. One file per subcommand.
 
 mod args;
 mod asked;
@@ -24,15 +24,16 @@ mod summary;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-pub(crate) use signals::exit_code;
+use signals::exit_code;
 use umbracast::{Error, Result};
 
 /// Batch ray–sphere queries and physically right shadows on any GPU
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 110)]
-pub(crate) struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -55,7 +56,36 @@ enum Command {
     Bench(bench::BenchArgs),
 }
 
-pub(crate) fn run(cli: Cli) -> Result<()> {
+fn main() -> ExitCode {
+    quiet_mesa();
+    let arguments = match Cli::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version too. A reader that has gone away is no concern of theirs.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
+            say(&format!("error: {error}{hint}"));
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+/// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick
+/// from is lost by switching it off there: `--device` chooses.
+fn quiet_mesa() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() && std::env::var_os("NODEVICE_SELECT").is_none() {
+        // SAFETY: no other thread runs yet that could read the environment.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Contains(args) => contains::run(&args),
@@ -68,7 +98,7 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
 }
 
 /// What follows from an error or helps, where the error alone does not say it.
-pub(crate) fn hint(error: &Error) -> Option<&'static str> {
+fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::OutOfMemory { device, .. } | Error::TooLarge { device, .. } if device == "this machine" => None,
         Error::Cancelled { .. } => Some("nothing was written"),

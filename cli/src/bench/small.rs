@@ -8,8 +8,8 @@ use umbracast::{Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result
 
 use super::timing::share;
 use super::{choices, sets, threads};
-use crate::cli::args::precisions;
-use crate::cli::{print, print_json};
+use crate::args::precisions;
+use crate::{print, print_json};
 
 /// Rays a call.
 const SIZES: [usize; 3] = [1, 64, 4096];

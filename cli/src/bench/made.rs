@@ -9,7 +9,7 @@ use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, b
 
 use super::timing::median;
 use super::{choices, sets};
-use crate::cli::{print, print_json};
+use crate::{print, print_json};
 
 /// Few enough that rays count for something, where every sphere is tested.
 const SPHERES: u32 = 16;
