@@ -24,6 +24,10 @@ for argument in "$@"; do
 done
 
 rust_tests() { cargo test --release --locked -p umbracast -p umbracast-cli --features umbracast-cli/parquet "$@"; }
+programs() { # CARGO_ARGUMENT...: builds test programs, and names each
+  rust_tests --no-run --message-format json-render-diagnostics "$@" |
+    sed -n '/"kind":\["example"\]/d; /"test":true/s/.*"executable":"\([^"]*\)".*/\1/p'
+}
 say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 
@@ -53,8 +57,8 @@ if [ -f "$swiftshader" ] && [ -z "${VK_DRIVER_FILES:-}" ]; then
 fi
 
 work=$(mktemp -d)
-pip= pytest= lints= units=
-trap 'kill $pip $pytest $lints $units 2>/dev/null || true; rm -rf "$work"' EXIT
+pip= rest=
+trap 'kill $pip $rest 2>/dev/null || true; rm -rf "$work"' EXIT
 log=$work/rust.log
 # UMBRACAST_INTENSITY alone decides how many cases there are.
 unset PROPTEST_CASES
@@ -74,15 +78,9 @@ if [ -z "$core" ]; then
 fi
 
 say "building"
-rust_tests --no-run
-
-if [ -z "$core" ]; then
-  say "building the Python package"
-  # In the same folder with the same profile: wgpu is not compiled again.
-  target/python/bin/pip wheel -q --no-deps -w target/wheels ./python
-  wait "$pip" || { cat "$work/pip.log"; fail "the Python test dependencies could not be installed"; }
-  target/python/bin/pip install -q target/wheels/umbracast-*.whl
-fi
+# What the integration tests run, and they themselves; unit tests are compiled while those run.
+integration=$(programs --test integration --examples)
+[ -x "$integration" ] || fail "cargo named no program of integration tests, but '$integration'"
 
 say "looking for an adapter"
 has_adapter() { ./target/release/umbracast devices --json | grep -q '"backend":"\(Vulkan\|Metal\|Dx12\)"'; }
@@ -104,14 +102,28 @@ if [ "$(uname -s)" = Linux ] && ! grep -qs ' devpts ' /proc/self/mounts; then
   export UMBRACAST_NO_TERMINAL=1
 fi
 
-rerun_hidden() { # after a crash, runs each test that has no result in a process of its own
-  say "a test program crashed: running the tests it hid one by one"
-  rust_tests --test integration -- --list 2>/dev/null | sed -n 's/: test$//p' | sort >"$work/all"
-  sed -n 's/^test \(.*\) \.\.\. \(ok\|FAILED\|ignored\).*/\1/p' "$log" | sort >"$work/done"
-  for name in $(comm -23 "$work/all" "$work/done"); do
-    rust_tests --test integration -- --exact "$name" >"$work/one" 2>&1 || true
-    grep "^test $name \.\.\. " "$work/one" || { cat "$work/one"; echo "test $name ... FAILED"; }
-  done | tee -a "$log"
+run_program() { # PROGRAM LOG: runs its tests; where it crashes, each test that it left without a result in a process of its own
+  status=0
+  "$1" 2>&1 | tee "$2" || status=$?
+  [ "$status" -ge 128 ] || return "$status"
+  say "$1 crashed ($status): running the tests it hid one by one"
+  "$1" --list 2>/dev/null | sed -n 's/: test$//p' | sort >"$2.all"
+  sed -n 's/^test \(.*\) \.\.\. \(ok\|FAILED\|ignored\).*/\1/p' "$2" | sort >"$2.done"
+  for name in $(comm -23 "$2.all" "$2.done"); do
+    "$1" --exact "$name" >"$2.one" 2>&1 || true
+    grep "^test $name \.\.\. " "$2.one" || { cat "$2.one"; echo "test $name ... FAILED"; }
+  done | tee -a "$2"
+  return 1
+}
+
+unit_tests() { # unit tests and the examples in the documentation
+  local bad=
+  list=$(programs --lib --bins) || bad=1
+  for program in $list; do
+    run_program "$program" "$work/unit.log" || bad=1
+  done
+  rust_tests --doc 2>&1 || bad=1
+  [ -z "$bad" ]
 }
 
 component() { # NAME COMMAND: a toolchain part that a minimal Rust lacks
@@ -121,11 +133,11 @@ component() { # NAME COMMAND: a toolchain part that a minimal Rust lacks
 }
 
 lints() {
-  bad=
+  local bad=
   step() { # WHAT COMMAND...
     printf '\n== %s\n' "$1"
     shift
-    nice -n 5 "$@" || bad=1
+    "$@" || bad=1
   }
   step "format" cargo fmt --all --check
   step "lints" cargo clippy --release --locked --workspace --all-targets --all-features -- -D warnings
@@ -135,31 +147,46 @@ lints() {
   [ -z "$bad" ]
 }
 
-failed=
+wheel() { # builds and installs the Python package, in the same folder with the same profile: wgpu is not compiled again
+  target/python/bin/pip wheel -q --no-deps -w target/wheels ./python && target/python/bin/pip install -q target/wheels/umbracast-*.whl
+}
+
+# Everything but the integration tests, which run next to it. Cargo compiles one after the other. The Python tests go first, because
+# they take longest and mostly wait for Ray's processes; they test the installed package, not the folder.
+rest() {
+  bad= pytest=
+  trap 'kill $pytest 2>/dev/null' TERM
+  if [ -z "$core" ]; then
+    if wheel >"$work/pytest.log" 2>&1; then
+      target/python/bin/pytest -c python/pyproject.toml python/tests >>"$work/pytest.log" 2>&1 &
+      pytest=$!
+    else
+      bad=1
+    fi
+    renice -n 5 -p "$BASHPID" >/dev/null
+  fi
+  unit_tests >"$work/units.log" 2>&1 || bad=1
+  if [ -z "$core" ]; then
+    lints >"$work/lints.log" 2>&1 || bad=1
+  fi
+  [ -z "$pytest" ] || wait "$pytest" || bad=1
+  [ -z "$bad" ]
+}
+
 if [ -z "$core" ]; then
   component rustfmt fmt
   component clippy clippy
-  # The package that was installed is tested, not the folder. These tests mostly wait for Ray's processes, so the others run next
-  # to them.
-  say "tests of the Python package, in the background"
-  target/python/bin/pytest -c python/pyproject.toml python/tests >"$work/pytest.log" 2>&1 &
-  pytest=$!
-  # What the tests leave of the cores.
-  say "format, lints and documentation, in the background"
-  lints >"$work/lints.log" 2>&1 &
-  lints=$!
+  wait "$pip" || { cat "$work/pip.log"; fail "the Python test dependencies could not be installed"; }
 fi
-say "tests"
-# Unit tests run next to the integration tests.
-rust_tests --no-fail-fast --lib --bins >"$work/units.log" 2>&1 &
-units=$!
-rust_tests --test integration 2>&1 | tee "$log" || failed=1
-if grep -q '(signal: ' "$log"; then rerun_hidden; fi
-wait "$units" || failed=1
-say "unit tests"
+failed=
+say "tests; unit tests, the Python package, lints and documentation in the background"
+rest &
+rest=$!
+renice -n 5 -p $$ >/dev/null
+run_program "$integration" "$log" || failed=1
+wait "$rest" || failed=1
+say "unit tests, examples in the documentation"
 tee -a "$log" <"$work/units.log"
-say "examples in the documentation"
-rust_tests --doc 2>&1 | tee -a "$log" || failed=1
 
 summary() { # says how many tests there were, Python's included
   passed=$(grep -cE '^test .* \.\.\. ok$' "$log" || true)
@@ -179,11 +206,9 @@ if [ -n "$core" ]; then
 fi
 
 say "tests of the Python package"
-wait "$pytest" || failed=1
 cat "$work/pytest.log"
 
 say "format, lints, documentation"
-wait "$lints" || failed=1
 cat "$work/lints.log"
 
 say "done"

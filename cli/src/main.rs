@@ -32,7 +32,13 @@ use umbracast::{Error, Result};
 
 /// Batch ray–sphere queries and physically right shadows on any GPU
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, disable_help_subcommand = true, max_term_width = 110)]
+#[command(
+    name = "umbracast",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 110
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -41,7 +41,10 @@ impl Canvas {
         check_memory("the plot", (pixels * (size_of::<Vec3>() + size_of::<f32>())) as u64)?;
         let (low, high) = (color(0xe9_edf2), color(0xfb_fcfd));
         let row = |y: usize| low.lerp(high, y as f32 / (HEIGHT * FINE) as f32);
-        let colors = (0..pixels).map(|i| row(i / (WIDTH * FINE))).collect();
+        let mut colors = Vec::with_capacity(pixels);
+        for y in 0..HEIGHT * FINE {
+            colors.resize(colors.len() + WIDTH * FINE, row(y));
+        }
         Ok(Self { colors, near: vec![f32::NEG_INFINITY; pixels] })
     }
 
@@ -204,16 +207,27 @@ impl Canvas {
 
     /// The picture, its rows from the top, in sRGB.
     pub(super) fn srgb8(&self) -> Vec<u8> {
+        let encode =
+            |mean: Vec3| mean.to_array().map(|part| (255.0 * part.clamp(0.0, 1.0).powf(1.0 / 2.2)).round() as u8);
         let mut bytes = Vec::with_capacity(WIDTH * HEIGHT * 3);
+        // Most pixels have the colour of their left neighbour.
+        let mut last = (Vec3::ZERO, encode(Vec3::ZERO));
         for y in (0..HEIGHT).rev() {
             for x in 0..WIDTH {
                 let mut sum = Vec3::ZERO;
                 for dy in 0..FINE {
                     let row = (y * FINE + dy) * WIDTH * FINE + x * FINE;
-                    sum += self.colors[row..row + FINE].iter().sum::<Vec3>();
+                    let mut part = Vec3::ZERO;
+                    for color in &self.colors[row..row + FINE] {
+                        part += *color;
+                    }
+                    sum += part;
                 }
                 let mean = sum / (FINE * FINE) as f32;
-                bytes.extend(mean.to_array().map(|part| (255.0 * part.clamp(0.0, 1.0).powf(1.0 / 2.2)).round() as u8));
+                if mean != last.0 {
+                    last = (mean, encode(mean));
+                }
+                bytes.extend_from_slice(&last.1);
             }
         }
         bytes
