@@ -247,19 +247,21 @@ fn arc(y: Wide, x: Wide) -> Wide {
 /// Squared distance less squared radius, as in `frame.rs`.
 #[inline(always)]
 fn power(point: Vector, center: Vector, radius: Wide) -> Wide {
-    let (mut high, mut low) = (Wide::splat(0.0), Wide::splat(0.0));
-    let mut add = |a: Wide, b: Wide, tail: Wide| {
-        let product = a * b;
-        let (sum, rest) = two_sum(high, product);
-        high = sum;
-        low = low + (rest + a.exact_mul_add(b, -product) + tail);
-    };
+    let mut sum = (Wide::splat(0.0), Wide::splat(0.0));
     for k in 0..3 {
         let (d, rest) = two_sum(center[k], -point[k]);
-        add(d, d, 2.0 * d * rest);
+        sum = add_product(sum, d, d, 2.0 * d * rest);
     }
-    add(-radius, radius, Wide::splat(0.0));
+    let (high, low) = add_product(sum, -radius, radius, Wide::splat(0.0));
     high + low
+}
+
+/// Adds `a · b + tail` to a sum of a high and a low part.
+#[inline(always)]
+fn add_product((high, low): (Wide, Wide), a: Wide, b: Wide, tail: Wide) -> (Wide, Wide) {
+    let product = a * b;
+    let (sum, rest) = two_sum(high, product);
+    (sum, low + (rest + a.exact_mul_add(b, -product) + tail))
 }
 
 #[inline(always)]

@@ -6,7 +6,8 @@ use std::thread::LocalKey;
 use super::filter::{BLOCK, Block, Line};
 use super::lanes::Lanes;
 
-/// A method of [`Level`] that runs a kernel generic over [`Lanes`] in the widest lanes there are.
+/// A method of [`Level`] that runs a kernel generic over [`Lanes`] in the widest lanes there are. Each instruction set has a function
+/// of its own, which `tests/cpu/kernels.rs` finds by its name and disassembles.
 macro_rules! dispatch {
     ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
         impl Level {
@@ -14,13 +15,29 @@ macro_rules! dispatch {
             pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi1,bmi2")]
+                #[inline(never)]
                 fn avx512($($argument: $kind),*) $(-> $result)? {
                     $name::<$crate::cpu::lanes::Avx512>($($argument),*)
                 }
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2,fma")]
+                #[inline(never)]
                 fn avx2($($argument: $kind),*) $(-> $result)? {
                     $name::<$crate::cpu::lanes::Avx2>($($argument),*)
+                }
+                #[cfg(target_arch = "x86_64")]
+                #[inline(never)]
+                fn sse2($($argument: $kind),*) $(-> $result)? {
+                    $name::<$crate::cpu::lanes::Sse2>($($argument),*)
+                }
+                #[cfg(target_arch = "aarch64")]
+                #[inline(never)]
+                fn neon($($argument: $kind),*) $(-> $result)? {
+                    $name::<$crate::cpu::lanes::Neon>($($argument),*)
+                }
+                #[inline(never)]
+                fn plain($($argument: $kind),*) $(-> $result)? {
+                    $name::<$crate::cpu::lanes::Plain>($($argument),*)
                 }
                 match self.instructions() {
                     // SAFETY: only `all` makes this value, after asking the processor.
@@ -31,10 +48,10 @@ macro_rules! dispatch {
                     $crate::cpu::level::Instructions::Avx2 => unsafe { avx2($($argument),*) },
                     // These two belong to the architecture.
                     #[cfg(target_arch = "x86_64")]
-                    $crate::cpu::level::Instructions::Sse2 => $name::<$crate::cpu::lanes::Sse2>($($argument),*),
+                    $crate::cpu::level::Instructions::Sse2 => sse2($($argument),*),
                     #[cfg(target_arch = "aarch64")]
-                    $crate::cpu::level::Instructions::Neon => $name::<$crate::cpu::lanes::Neon>($($argument),*),
-                    $crate::cpu::level::Instructions::Plain => $name::<$crate::cpu::lanes::Plain>($($argument),*),
+                    $crate::cpu::level::Instructions::Neon => neon($($argument),*),
+                    $crate::cpu::level::Instructions::Plain => plain($($argument),*),
                 }
             }
         }

@@ -109,11 +109,13 @@ impl Lot {
         mapped(&scaled, &Map { high: rows(0), low: rows(9), least: 0.0 })
     }
 
-    /// Solves all pairs, without bounds.
+    /// Solves all pairs, without bounds: in plain f32, or with error-free corrections where `STANDARD`. A solver that is passed as a
+    /// function is called once per pair, and not vectorised.
     #[inline(always)]
-    fn solve_plain<const M: bool, const E: bool>(&mut self, solve: impl Fn(&Scaled) -> Solved) {
+    fn solve_plain<const M: bool, const E: bool, const STANDARD: bool>(&mut self) {
         for i in 0..LOT {
-            let solved = solve(&self.pair::<M, E>(i));
+            let pair = self.pair::<M, E>(i);
+            let solved = if STANDARD { solve_standard_way::<M>(&pair) } else { solve_fast_way::<M>(&pair) };
             (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
         }
     }
@@ -167,13 +169,13 @@ dispatch! {
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_fast_lot<L>(lot: &mut Lot) {
-    lot.solve_plain::<false, false>(solve_fast_way::<false>);
+    lot.solve_plain::<false, false, false>();
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_standard_lot<L>(lot: &mut Lot) {
-    lot.solve_plain::<false, false>(solve_standard_way::<false>);
+    lot.solve_plain::<false, false, true>();
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
@@ -185,13 +187,13 @@ fn solve_bounded_lot<L>(lot: &mut Lot) {
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_fast_moving<L>(lot: &mut Lot) {
-    lot.solve_plain::<true, false>(solve_fast_way::<true>);
+    lot.solve_plain::<true, false, false>();
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_standard_moving<L>(lot: &mut Lot) {
-    lot.solve_plain::<true, false>(solve_standard_way::<true>);
+    lot.solve_plain::<true, false, true>();
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
@@ -203,13 +205,13 @@ fn solve_bounded_moving<L>(lot: &mut Lot) {
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_fast_ellipsoids<L>(lot: &mut Lot) {
-    lot.solve_plain::<true, true>(solve_fast_way::<true>);
+    lot.solve_plain::<true, true, false>();
 }
 
 #[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
 fn solve_standard_ellipsoids<L>(lot: &mut Lot) {
-    lot.solve_plain::<true, true>(solve_standard_way::<true>);
+    lot.solve_plain::<true, true, true>();
 }
 
 #[cfg(test)]

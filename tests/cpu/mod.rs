@@ -1,3 +1,5 @@
 //! The CPU engine.
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod kernels;
 mod levels;
