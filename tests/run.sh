@@ -23,9 +23,9 @@ for argument in "$@"; do
   esac
 done
 
-rust_tests() { cargo test --release --locked -p umbracast -p umbracast-cli --features umbracast-cli/parquet "$@"; }
+packages="--release --locked -p umbracast -p umbracast-cli --features umbracast-cli/parquet"
 programs() { # CARGO_ARGUMENT...: builds test programs, and names each
-  rust_tests --no-run --message-format json-render-diagnostics "$@" |
+  cargo "$@" $packages --message-format json-render-diagnostics |
     sed -n '/"overflow_checks":[a-z]*,"test":true/s/.*"executable":"\([^"]*\)".*/\1/p'
 }
 say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
@@ -78,8 +78,8 @@ if [ -z "$core" ]; then
 fi
 
 say "building"
-# All that is run below, the examples included. A later `--lib` compiles nothing more.
-integration=$(programs | grep /integration-) || true
+# The integration tests and what they run; unit tests are compiled while those run.
+integration=$(programs build --test integration --examples)
 [ -x "$integration" ] || fail "cargo named no program of integration tests, but '$integration'"
 
 say "looking for an adapter"
@@ -118,11 +118,11 @@ run_program() { # PROGRAM LOG: runs its tests; where it crashes, each test that 
 
 unit_tests() { # unit tests and the examples in the documentation
   local bad=
-  list=$(programs --lib --bins) || bad=1
+  list=$(programs test --no-run --lib --bins) || bad=1
   for program in $list; do
     run_program "$program" "$work/unit.log" || bad=1
   done
-  rust_tests --doc 2>&1 || bad=1
+  cargo test --doc $packages 2>&1 || bad=1
   [ -z "$bad" ]
 }
 
