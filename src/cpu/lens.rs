@@ -149,7 +149,11 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let (light_square, square) = (dot(toward, toward), dot(from_origin, from_origin));
     // Across the line to the light both differ by nothing; the shorter one is rounded less.
     let light_to_ball = dot(from_light, from_light);
-    let w = [0, 1, 2].map(|k| light_to_ball.if_below(square, from_light[k], from_origin[k]));
+    let w = [
+        light_to_ball.if_below(square, from_light[0], from_origin[0]),
+        light_to_ball.if_below(square, from_light[1], from_origin[1]),
+        light_to_ball.if_below(square, from_light[2], from_origin[2]),
+    ];
     let cross =
         [toward[1] * w[2] - toward[2] * w[1], toward[2] * w[0] - toward[0] * w[2], toward[0] * w[1] - toward[1] * w[0]];
     let light_distance = light_square.sqrt();

@@ -248,8 +248,11 @@ fn meet_swept_leaf<L: Lanes>(
     list: &[u32],
     met: &mut [Met],
 ) -> usize {
-    let columns = [&leaf.x, &leaf.y, &leaf.z, &leaf.reach, inner];
-    let spheres = |_: &StreamRay, i: usize| columns.map(|column| L::Narrow::load(&column[i..]));
+    let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
+    // Not `map`, which the compiler calls as a function, with vectors through memory.
+    let spheres = |_: &StreamRay, i: usize| {
+        [load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.reach, i), load(inner, i)]
+    };
     meet_spheres::<L>(spheres, rays, fars, list, met)
 }
 

@@ -90,8 +90,32 @@ impl Shape {
     }
 }
 
+/// What the slots of the global offset table point at, by their addresses: calls of other libraries and crates go through it.
+fn slots(program: &str, symbols: &str) -> BTreeMap<u64, String> {
+    let hexadecimal = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+    let functions: BTreeMap<u64, &str> = symbols
+        .lines()
+        .filter_map(|line| {
+            let (address, rest) = line.split_once(' ')?;
+            let (_, rest) = rest.split_once(' ').filter(|(size, _)| size.len() == 16).unwrap_or(("", rest));
+            Some((hexadecimal(address)?, rest.split_once(' ')?.1))
+        })
+        .collect();
+    let relocations = output("objdump", &["-R", "-C", program]);
+    let slot = |line: &str| {
+        let mut words = line.splitn(3, char::is_whitespace);
+        let (slot, _, value) = (hexadecimal(words.next()?)?, words.next()?, words.next()?.trim());
+        let name = match value.strip_prefix("*ABS*+") {
+            Some(address) => *functions.get(&hexadecimal(address)?)?,
+            None => value,
+        };
+        Some((slot, name.split('@').next().unwrap_or(name).to_owned()))
+    };
+    relocations.lines().filter_map(slot).collect()
+}
+
 /// The code of one function, from its first address on.
-fn shape(program: &str, start: u64, size: u64) -> Shape {
+fn shape(program: &str, slots: &BTreeMap<u64, String>, start: u64, size: u64) -> Shape {
     let (from, to) = (format!("--start-address={start:#x}"), format!("--stop-address={:#x}", start + size));
     let text = output("objdump", &["-d", "-C", "--no-show-raw-insn", &from, &to, program]);
     let mut widths = BTreeMap::<u32, usize>::new();
@@ -111,7 +135,10 @@ fn shape(program: &str, start: u64, size: u64) -> Shape {
         let address = instruction.split_whitespace().find_map(|word| u64::from_str_radix(word, 16).ok());
         if address.is_none_or(|address| !(start..start + size).contains(&address)) {
             let name = target.rsplit_once('>').unwrap().0;
-            calls.insert(name.split_once("+0x").map_or(name, |(name, _)| name).to_owned());
+            let name = name.split_once("+0x").map_or(name, |(name, _)| name);
+            let slot = instruction.split_once('#').and_then(|(_, after)| after.split_whitespace().next());
+            let slot = slot.and_then(|slot| slots.get(&u64::from_str_radix(slot, 16).ok()?));
+            calls.insert(slot.map_or(name, String::as_str).to_owned());
         }
     }
     let width = widths.iter().max_by_key(|(width, count)| (**count, **width)).map(|(width, _)| *width);
@@ -127,6 +154,7 @@ fn every_kernel_is_as_wide_as_it_was() {
 
     let mut rows = vec![format!("# {}", compiler(program)), "kernel\tinstructions\twidth\tcalls".to_owned()];
     let symbols = output("nm", &["-C", "-S", program]);
+    let slots = slots(program, &symbols);
     for name in &names {
         let find = |level: &str| symbols.lines().find(|line| line.ends_with(&format!("::{name}::{level}")));
         for level in LEVELS {
@@ -137,7 +165,7 @@ fn every_kernel_is_as_wide_as_it_was() {
                 symbol.unwrap_or_else(|| panic!("no function {name}::{level} in the program: was it inlined?"));
             let mut parts = symbol.split(' ').map(|part| u64::from_str_radix(part, 16));
             let (start, size) = (parts.next().unwrap().unwrap(), parts.next().unwrap().unwrap());
-            rows.push(shape(program, start, size).row(name, level));
+            rows.push(shape(program, &slots, start, size).row(name, level));
         }
     }
 
