@@ -1,0 +1,188 @@
+//! Small workloads of the CPU engine, for counting their instructions. `tests/cpu/instructions.rs` runs this under callgrind and
+//! compares the counts with `tests/data/instructions.tsv`.
+//!
+//! `cargo run --release -p umbracast --features files --example count_instructions -- AVX2` prints the names of the workloads in the
+//! order in which they run. Everything happens on one thread. Only [`measured`] is counted: it reads no clock and prints nothing.
+
+use std::path::Path;
+
+use umbracast::glam::{DVec3, Quat, Vec3};
+use umbracast::shadow::{Ball, Lighting, PLANET, PictureOptions, System};
+use umbracast::{
+    Bullet, Device, DeviceOptions, Ellipsoid, Ellipsoids, Inside, Precision, Query, Ray, Result, Scene, SceneOptions,
+    Sphere, Spheres, bench, blocking,
+};
+
+/// A small generator with a fixed seed.
+struct Numbers(u64);
+
+impl Numbers {
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1 << 24) as f32
+    }
+
+    /// Uniform in the unit cube.
+    fn point(&mut self) -> Vec3 {
+        Vec3::new(self.unit(), self.unit(), self.unit())
+    }
+
+    /// Uniform in the cube around the origin, and not too short.
+    fn direction(&mut self) -> Vec3 {
+        loop {
+            let direction = 2.0 * self.point() - 1.0;
+            if direction.length_squared() > 0.01 {
+                return direction;
+            }
+        }
+    }
+}
+
+/// Calls a workload. Callgrind counts between the start and the end of this function, and writes one file each time.
+#[inline(never)]
+fn measured(work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    work()
+}
+
+/// The unit cube filled to an eighth with equal spheres.
+fn spheres(count: u32) -> Vec<Sphere> {
+    let mut numbers = Numbers(1);
+    let radius = 0.31 / (count as f32).cbrt();
+    (0..count).map(|_| Sphere::new(numbers.point(), radius)).collect()
+}
+
+/// Rays that start outside, in random order.
+fn random(count: u32) -> Vec<Ray> {
+    let mut numbers = Numbers(2);
+    let ray = |_| {
+        let (from, to) = (0.5 + 2.0 * numbers.direction().normalize(), numbers.point());
+        Ray::new(from, to - from)
+    };
+    (0..count).map(ray).collect()
+}
+
+/// A picture's rays, line by line.
+fn coherent(side: u32) -> Vec<Ray> {
+    let ray = |i: u32| {
+        let on_screen = |pixel: u32| (pixel as f32 + 0.5) / side as f32 - 0.5;
+        Ray::new([0.5, -2.0, 0.5], [on_screen(i % side), 1.5, on_screen(i / side)])
+    };
+    (0..side * side).map(ray).collect()
+}
+
+/// From a little above the surfaces of spheres towards one light.
+fn shadow(spheres: &[Sphere], count: usize) -> Vec<Ray> {
+    let mut numbers = Numbers(3);
+    let ray = |sphere: &Sphere| {
+        let normal = numbers.direction().normalize();
+        Ray::new(sphere.center + 1.001 * sphere.radius * normal.with_z(normal.z.abs()), [0.4, 0.3, 0.866])
+    };
+    spheres.iter().cycle().take(count).map(ray).collect()
+}
+
+/// Rays that end near where they start, as between the atoms of a molecule.
+fn short(count: u32) -> Vec<Ray> {
+    let mut numbers = Numbers(4);
+    let ray = |_| Ray { t_max: 0.05, ..Ray::new(numbers.point(), numbers.direction()) };
+    (0..count).map(ray).collect()
+}
+
+/// Rays that start in spheres.
+fn inside(spheres: &[Sphere], count: usize) -> Vec<Ray> {
+    let mut numbers = Numbers(5);
+    spheres.iter().cycle().take(count).map(|sphere| Ray::new(sphere.center, numbers.direction())).collect()
+}
+
+/// Takes the name of a workload, its number of rays or other pieces, and the workload.
+type Run<'a> = dyn FnMut(&str, usize, &mut dyn FnMut() -> Result<()>) -> Result<()> + 'a;
+
+/// Runs all workloads in the same order, each through `run` with its name and its number of rays or pieces.
+fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
+    let balls = spheres(4000);
+    let scene = |spheres: Spheres<'_>| blocking::scene(cpu, spheres, &SceneOptions::default());
+    let query = Query::default();
+    let still = scene((&balls).into())?;
+
+    let kinds = [
+        ("coherent", coherent(128)),
+        ("random", random(8000)),
+        ("shadow", shadow(&balls, 8000)),
+        ("short", short(8000)),
+        ("inside", inside(&balls, 8000)),
+    ];
+    for (kind, rays) in &kinds {
+        run(&format!("closest, {kind} rays"), rays.len(), &mut || blocking::closest(&still, rays, &query).map(drop))?;
+    }
+    for (kind, rays) in &kinds[..4] {
+        run(&format!("occluded, {kind} rays"), rays.len(), &mut || blocking::occluded(&still, rays, &query).map(drop))?;
+    }
+    let rays = &kinds[1].1;
+    let mut with =
+        |name: &str, query: Query| run(name, rays.len(), &mut || blocking::closest(&still, rays, &query).map(drop));
+    with("closest, fast", Query::at(Precision::Fast))?;
+    with("closest, exact", Query::at(Precision::Exact))?;
+    with("closest, from inside to the surface", Query { inside: Inside::Exit, ..query })?;
+    run("count", rays.len(), &mut || blocking::count(&still, rays, &query).map(drop))?;
+    run("all", rays.len(), &mut || blocking::all(&still, rays, &query).map(drop))?;
+    run("nearest 3", rays.len(), &mut || blocking::nearest(&still, rays, 3, &query).map(drop))?;
+    run("approach", 2000, &mut || blocking::approach(&still, &rays[..2000], &query).map(drop))?;
+    let mut numbers = Numbers(6);
+    let points: Vec<[f32; 3]> = (0..8000).map(|_| numbers.point().to_array()).collect();
+    run("contains", points.len(), &mut || blocking::contains(&still, &points, &query).map(drop))?;
+
+    let velocities: Vec<Vec3> = balls.iter().map(|_| 0.05 * numbers.direction()).collect();
+    let times: Vec<f32> = rays.iter().map(|_| numbers.unit()).collect();
+    let moving = scene(Spheres::from(&balls).velocities(&velocities))?;
+    let timed = umbracast::Rays::from(rays).times(&times);
+    run("closest, moving spheres", rays.len(), &mut || blocking::closest(&moving, timed, &query).map(drop))?;
+    let stretched = balls.iter().map(|ball| {
+        let radii = ball.radius * (0.5 + 0.5 * numbers.point());
+        Ellipsoid::new(ball.center, radii).turned(Quat::from_rotation_z(numbers.unit()))
+    });
+    let stretched = Ellipsoids::new(stretched);
+    let ellipsoids = scene((&stretched).into())?;
+    run("closest, ellipsoids", rays.len(), &mut || blocking::closest(&ellipsoids, rays, &query).map(drop))?;
+
+    run("build a tree", balls.len(), &mut || scene((&balls).into()).map(drop))?;
+    let mut changed: Scene = still.clone();
+    let shifted: Vec<Sphere> =
+        balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * numbers.direction(), ball.radius)).collect();
+    run("refit a tree", balls.len(), &mut || blocking::update(&mut changed, &shifted).map(drop))?;
+
+    let bullets: Vec<Bullet> = (0..500)
+        .map(|_| {
+            let from = numbers.point();
+            Bullet::new(from, from + numbers.direction(), 0.1)
+        })
+        .collect();
+    run("bullets", bullets.len(), &mut || blocking::bullets(&still, &bullets, 4, &query).map(drop))?;
+
+    let place = |numbers: &mut Numbers| numbers.point().as_dvec3();
+    let light = Ball::new([0.5, 0.5, 200.0], 3.0);
+    let occluders: Vec<Ball> = (0..8).map(|_| Ball::new(place(&mut numbers) + 2.0 * DVec3::Z, 0.05)).collect();
+    let lighting = Lighting::new(light, occluders)?;
+    let observers: Vec<DVec3> = (0..8000).map(|_| place(&mut numbers)).collect();
+    run("visible fractions", observers.len(), &mut || blocking::shadows(cpu, &lighting, &observers).map(drop))?;
+    let planet = System::parse(PLANET, Path::new("planet.toml"))?;
+    let small = PictureOptions { size: [64, 48], samples: 1, ..planet.picture().clone() };
+    let planet = planet.with_picture(small)?;
+    run("a picture", 64 * 48, &mut || blocking::render(cpu, &planet, None).map(drop))
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let level = std::env::args().nth(1).ok_or("which instructions? AVX2, SSE2 …")?;
+    if !bench::levels().contains(&level.as_str()) {
+        return Err(format!("{level} is not among {:?}", bench::levels()).into());
+    }
+    rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
+    let _level = bench::use_level(&level);
+    let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+    let mut names = Vec::new();
+    workloads(&cpu, &mut |name, pieces, work| {
+        names.push(format!("{name}\t{pieces}"));
+        measured(work)
+    })?;
+    println!("{}", names.join("\n"));
+    Ok(())
+}
