@@ -12,7 +12,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version too. A reader that has gone away is no concern of theirs.
-            let _ = error.print();
+            if error.exit_code() == 0 || std::env::args_os().all(|argument| is_short_and_plain(&argument)) {
+                let _ = error.print();
+            } else {
+                cli::say_wrong_usage(&error.render().to_string());
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -24,6 +28,12 @@ fn main() -> ExitCode {
             ExitCode::from(cli::exit_code(&error))
         }
     }
+}
+
+/// Whether an argument can be shown as it is.
+fn is_short_and_plain(argument: &std::ffi::OsStr) -> bool {
+    let text = argument.to_string_lossy();
+    text.len() <= 200 && umbracast::printable(&text) == text && !text.contains('\n')
 }
 
 /// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick

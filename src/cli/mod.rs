@@ -56,6 +56,7 @@ enum Command {
 }
 
 pub(crate) fn run(cli: Cli) -> Result<()> {
+    umbracast::memory::check_variable()?;
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Contains(args) => contains::run(&args),
@@ -81,7 +82,21 @@ pub(crate) fn hint(error: &Error) -> Option<&'static str> {
 
 /// One line on stderr. That nobody listens is no reason to stop.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", umbracast::printable(line));
+}
+
+/// What is wrong with the arguments, which are long or hold what a terminal would act on.
+pub(crate) fn say_wrong_usage(text: &str) {
+    // Between quotation marks is what was typed.
+    let short = |part: &str| match part.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &part[..end]),
+        None => part.to_owned(),
+    };
+    for line in text.trim_end().lines() {
+        // The list of what may stand there is no part of any argument.
+        let parts = line.split('\'').map(|part| if line.len() > 400 { short(part) } else { part.to_owned() });
+        say(&parts.collect::<Vec<_>>().join("'"));
+    }
 }
 
 /// Text on stdout. A reader that has had enough (`| head`) ends it quietly.

@@ -1,7 +1,7 @@
 //! The stage: a system as its camera and its bodies see it, in small numbers. All that is done once, in f64, before any
 //! pixel is.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -15,6 +15,7 @@ use super::system::System;
 use crate::cpu::cones::Shape;
 use crate::cpu::coverage::{Light, Occluder, ROUND};
 use crate::error::{Error, Result};
+use crate::memory::grow;
 
 /// One ball, ready to be painted.
 #[derive(Clone, Copy, Debug)]
@@ -115,9 +116,10 @@ impl Stage {
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         let balls: Vec<Ball> = all.iter().map(|one| one.0).collect();
         let prepared = shadows(light, &balls, &spheroids, |i| all[i as usize].2, |i| all[i as usize].3)?;
-        let pairs = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
-        let mut occluders = Vec::with_capacity(pairs);
-        let mut receivers = Vec::with_capacity(all.len());
+        let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
+        let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
+        grow("pairs of a body and one that may shade it", &mut occluders, pairs as u64)?;
+        grow("bodies that receive shadows", &mut receivers, all.len() as u64)?;
         let mut words = Vec::new();
         let mut shapes: Vec<Shape> = Vec::new();
         for ((frame, own, own_shapes), (_, look, ..)) in prepared.into_iter().zip(&all) {
@@ -172,7 +174,7 @@ impl Stage {
 type Shaded = (Frame, Vec<Occluder>, Vec<Shape>);
 
 /// The frame of each ball, and those of the others whose penumbra can fall on it: mostly a handful, even in a cloud of
-/// thousands. Refused, with figures, where they are too many; what is too many is counted but not kept.
+/// thousands. Refused, with figures, as soon as they are too many.
 fn shadows(
     light: Ball,
     balls: &[Ball],
@@ -182,8 +184,13 @@ fn shadows(
 ) -> Result<Vec<Shaded>> {
     let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
     let ball = |i: u32| balls[i as usize];
-    let pairs = AtomicUsize::new(0);
+    let (pairs, no_room) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS || no_room.load(Ordering::Relaxed);
     let of_group = |group: &cull::Group| -> Vec<(u32, Shaded)> {
+        // The other groups would take minutes to count.
+        if too_many() {
+            return Vec::new();
+        }
         let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
         let of = |&i: &u32| {
             let frame = Frame::new(ball(i).center, ball(i).radius, light);
@@ -199,10 +206,15 @@ fn shadows(
                 }
                 Err(_) => frame.occluder(ball(j)),
             };
-            let occluders = if fits { own.into_iter().map(occluder).collect() } else { Vec::new() };
+            let mut occluders = Vec::new();
+            if fits && occluders.try_reserve_exact(own.len()).is_ok() {
+                occluders.extend(own.into_iter().map(occluder));
+            } else if fits {
+                no_room.store(true, Ordering::Relaxed);
+            }
             (i, (frame, occluders, shapes))
         };
-        group.members.iter().map(of).collect()
+        group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
@@ -210,11 +222,15 @@ fn shadows(
     if pairs > MAX_PAIRS {
         let bytes = |pairs: usize| pairs as u64 * 32;
         return Err(Error::TooLarge {
-            what: "pairs of a body and one that may shade it",
+            what: "pairs of a body and one that may shade it, at the least",
             asked: bytes(pairs),
             allowed: bytes(MAX_PAIRS),
             device: "any device".into(),
         });
+    }
+    if no_room.into_inner() {
+        let message = format!("no room for {pairs} pairs of a body and one that may shade it");
+        return Err(Error::OutOfMemory { device: "this machine".into(), message });
     }
     found.sort_unstable_by_key(|one| one.0);
     Ok(found.into_iter().map(|(_, shaded)| shaded).collect())
