@@ -35,7 +35,7 @@ pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
     let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
     match about.is_file() {
         true => Ok(about.len()),
-        false if about.is_dir() => Err(cannot_read(path, &Error::other("it is a folder"))),
+        false if about.is_dir() => Err(cannot_read(path, &Error::other("it is a folder, not a regular file"))),
         false => Err(cannot_read(path, &Error::other("it is not a regular file"))),
     }
 }

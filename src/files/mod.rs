@@ -150,19 +150,17 @@ fn center_of(source: Source) -> Result<DVec3> {
 /// as the file says how many it has, or as they are counted.
 pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
-    let too_many = |count: &str| {
-        let why = format!("it holds {count} spheres: a system has at most {}", crate::shadow::MAX_BALLS);
-        bad_file(path, format!("{why}, of which {most} are left"))
-    };
+    const MOST: u64 = crate::shadow::MAX_BALLS as u64;
+    let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
     let source = Source::open(path, &SPHERES)?;
     match source.rows() {
-        Some(rows) if rows > most => return Err(too_many(&rows.to_string())),
+        Some(rows) if rows > most => return Err(too_many(&(MOST - most).saturating_add(rows).to_string())),
         Some(_) => {}
         None => {
             let mut rows = 0;
             source.read(&mut |_| {
                 rows += 1;
-                if rows > most { Err(too_many(&format!("more than {most}"))) } else { Ok(()) }
+                if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
             })?;
         }
     }

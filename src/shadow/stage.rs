@@ -1,7 +1,7 @@
 //! The stage: a system as its camera and its bodies see it, in small numbers. All that is done once, in f64, before any
 //! pixel is.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ use super::system::System;
 use crate::cpu::cones::Shape;
 use crate::cpu::coverage::{Light, Occluder, ROUND};
 use crate::error::{Error, Result};
-use crate::memory::grow;
+use crate::memory::{check_memory, grow, room};
 
 /// One ball, ready to be painted.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ impl Stage {
         let prepared = shadows(light, &balls, &spheroids, |i| all[i as usize].2, |i| all[i as usize].3)?;
         let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
         let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
-        grow("pairs of a body and one that may shade it", &mut occluders, pairs as u64)?;
+        grow(PAIRS, &mut occluders, pairs as u64)?;
         grow("bodies that receive shadows", &mut receivers, all.len() as u64)?;
         let mut words = Vec::new();
         let mut shapes: Vec<Shape> = Vec::new();
@@ -170,6 +170,9 @@ impl Stage {
     }
 }
 
+/// What takes the most memory.
+const PAIRS: &str = "pairs of a body and one that may shade it";
+
 /// The frame of a ball, its occluders, and the shapes of those that are spheroids.
 type Shaded = (Frame, Vec<Occluder>, Vec<Shape>);
 
@@ -184,41 +187,26 @@ fn shadows(
 ) -> Result<Vec<Shaded>> {
     let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
     let ball = |i: u32| balls[i as usize];
-    let (pairs, no_room) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS || no_room.load(Ordering::Relaxed);
-    let of_group = |group: &cull::Group| -> Vec<(u32, Shaded)> {
+    let pairs = AtomicUsize::new(0);
+    let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS;
+    // First only the numbers of the occluders: what is refused need not be computed.
+    let of_group = |group: &cull::Group| -> Vec<(u32, Vec<u32>)> {
         // The other groups would take minutes to count.
         if too_many() {
             return Vec::new();
         }
         let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
         let of = |&i: &u32| {
-            let frame = Frame::new(ball(i).center, ball(i).radius, light);
             let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
             let own: Vec<u32> = near.iter().copied().filter(shades).collect();
-            let fits = pairs.fetch_add(own.len(), Ordering::Relaxed) + own.len() <= MAX_PAIRS;
-            let mut shapes = Vec::new();
-            let occluder = |j: u32| match spheroids.binary_search_by_key(&j, |one| one.0) {
-                Ok(at) => {
-                    let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
-                    shapes.push(shape);
-                    occluder
-                }
-                Err(_) => frame.occluder(ball(j)),
-            };
-            let mut occluders = Vec::new();
-            if fits && occluders.try_reserve_exact(own.len()).is_ok() {
-                occluders.extend(own.into_iter().map(occluder));
-            } else if fits {
-                no_room.store(true, Ordering::Relaxed);
-            }
-            (i, (frame, occluders, shapes))
+            pairs.fetch_add(own.len(), Ordering::Relaxed);
+            (i, own)
         };
         group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
-    let pairs = pairs.into_inner();
+    let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {
         let bytes = |pairs: usize| pairs as u64 * 32;
         return Err(Error::TooLarge {
@@ -228,10 +216,20 @@ fn shadows(
             device: "any device".into(),
         });
     }
-    if no_room.into_inner() {
-        let message = format!("no room for {pairs} pairs of a body and one that may shade it");
-        return Err(Error::OutOfMemory { device: "this machine".into(), message });
-    }
+    check_memory(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
     found.sort_unstable_by_key(|one| one.0);
-    Ok(found.into_iter().map(|(_, shaded)| shaded).collect())
+    let shaded = |(i, own): (u32, Vec<u32>)| {
+        let frame = Frame::new(ball(i).center, ball(i).radius, light);
+        let (mut occluders, mut shapes) = (room(own.len())?, Vec::new());
+        occluders.extend(own.into_iter().map(|j| match spheroids.binary_search_by_key(&j, |one| one.0) {
+            Ok(at) => {
+                let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
+                shapes.push(shape);
+                occluder
+            }
+            Err(_) => frame.occluder(ball(j)),
+        }));
+        Ok((frame, occluders, shapes))
+    };
+    found.into_par_iter().map(shaded).collect()
 }
