@@ -54,8 +54,12 @@ impl Default for Limits {
 impl Default for DeviceOptions {
     /// What the environment variable `UMBRACAST_DEVICE` says, else `auto`.
     fn default() -> Self {
-        let choice = std::env::var("UMBRACAST_DEVICE").ok().filter(|value| !value.is_empty());
-        Self { choice: choice.unwrap_or_else(|| "auto".into()), ..Self::new("") }
+        // What is not UTF-8 names no device: opening it says so.
+        let choice = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
+        Self {
+            choice: choice.map_or_else(|| "auto".into(), |value| value.to_string_lossy().into_owned()),
+            ..Self::new("")
+        }
     }
 }
 
@@ -366,5 +370,7 @@ fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
         let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i}: {}", info.name)).collect();
         format!("those here are {}, {}: cpu", names.join(", "), infos.len())
     };
+    let by_variable = std::env::var_os("UMBRACAST_DEVICE").is_some_and(|value| value.to_string_lossy() == asked);
+    let seen = if by_variable { format!("UMBRACAST_DEVICE asks for it; {seen}") } else { seen };
     Error::NoDevice { asked: asked.into(), seen }
 }

@@ -3,15 +3,19 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use crate::shown::{line, lines, path as name, quoted};
+
 /// A result of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, with the figures to mend it.
+///
+/// Its text has no control characters (but for line ends of what drivers say), and quotes little of a file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A sphere or a ray cannot be used: which one, which field, which value, and why.
-    #[error("{what} {index}: {field} is {value}: {why}")]
+    #[error("{what} {index}: {field} is {}: {}", line(value), line(why))]
     BadRecord {
         /// `sphere` or `ray`.
         what: &'static str,
@@ -25,10 +29,10 @@ pub enum Error {
         why: Cow<'static, str>,
     },
     /// An option, an argument or a system file asks for something that makes no sense.
-    #[error("{0}")]
+    #[error("{}", line(.0))]
     Usage(String),
     /// A file cannot be understood.
-    #[error("{path}: {message}", path = path.display())]
+    #[error("{}: {}", name(path), line(message))]
     BadFile {
         /// The file.
         path: PathBuf,
@@ -48,7 +52,7 @@ pub enum Error {
         right: u64,
     },
     /// No device answers to that name.
-    #[error("no device '{asked}': {seen}")]
+    #[error("no device '{}': {}", quoted(asked), lines(seen))]
     NoDevice {
         /// What was asked for.
         asked: String,
@@ -56,7 +60,7 @@ pub enum Error {
         seen: String,
     },
     /// The device cannot promise the precision asked for.
-    #[error("{device} cannot promise precision '{asked}': {why}; use {instead}")]
+    #[error("{} cannot promise precision '{asked}': {}; use {instead}", line(device), lines(why))]
     NoPrecision {
         /// The device's name.
         device: String,
@@ -68,7 +72,7 @@ pub enum Error {
         instead: &'static str,
     },
     /// More than the device, or a format, can hold; nothing was allocated.
-    #[error("{what}: {asked} bytes needed, {allowed} allowed on {device}")]
+    #[error("{what}: {asked} bytes needed, {allowed} allowed on {}", line(device))]
     TooLarge {
         /// What is too large.
         what: &'static str,
@@ -80,7 +84,7 @@ pub enum Error {
         device: String,
     },
     /// The device ran out of memory.
-    #[error("{device} is out of memory: {message}")]
+    #[error("{} is out of memory: {}", line(device), lines(message))]
     OutOfMemory {
         /// The device's name.
         device: String,
@@ -88,7 +92,7 @@ pub enum Error {
         message: String,
     },
     /// The device is gone: unplugged, reset, or destroyed by its owner.
-    #[error("{device} was lost: {message}")]
+    #[error("{} was lost: {}", line(device), lines(message))]
     DeviceLost {
         /// The device's name.
         device: String,
@@ -96,7 +100,7 @@ pub enum Error {
         message: String,
     },
     /// The device did not finish in time.
-    #[error("{device} did not finish within {limit:?}")]
+    #[error("{} did not finish within {limit:?}", line(device))]
     TimedOut {
         /// The device's name.
         device: String,
@@ -104,7 +108,11 @@ pub enum Error {
         limit: std::time::Duration,
     },
     /// The device refused a command: a defect of this library or of the driver.
-    #[error("{device} refused a command (please report this with `umbracast devices --report`): {message}")]
+    #[error(
+        "{} refused a command (please report this with `umbracast devices --report`): {}",
+        line(device),
+        lines(message)
+    )]
     DeviceFailed {
         /// The device's name.
         device: String,
@@ -112,7 +120,7 @@ pub enum Error {
         message: String,
     },
     /// A file cannot be read or written.
-    #[error("cannot {action} {path}: {message}", path = path.display())]
+    #[error("cannot {action} {}: {}", name(path), line(message))]
     Io {
         /// `read` or `write`.
         action: &'static str,

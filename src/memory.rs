@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::shown::quoted;
 
 /// Checks that `asked` bytes more fit into what the machine has available.
 ///
 /// # Errors
-/// [`Error::TooLarge`] with both figures.
+/// [`Error::TooLarge`] with both figures; as [`check_variable`].
 pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
+    check_variable()?;
     // So little is never worth asking for.
     const ALWAYS: u64 = 1 << 20;
     if asked <= ALWAYS {
@@ -31,15 +33,55 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
     }
 }
 
+/// Makes room for `more` records in a list, if the machine has it.
+pub(crate) fn grow<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
+    check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
+    let failed = |_| Error::OutOfMemory { device: "this machine".into(), message: format!("no room for {what}") };
+    list.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(failed)
+}
+
+/// Adds a record to a list of unknown length, which grows by half as long as the machine has room.
+pub(crate) fn push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
+    if list.len() == list.capacity() {
+        grow(what, list, (list.len() as u64 / 2).max(1 << 12))?;
+    }
+    list.push(record);
+    Ok(())
+}
+
+/// A list of `count` times the same, if the machine has room for it.
+pub(crate) fn filled<T: Clone>(what: &'static str, count: usize, value: T) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    grow(what, &mut list, count as u64)?;
+    list.resize(count, value);
+    Ok(list)
+}
+
 /// The bytes that a program can still have without others being hurt; none where the system does not say.
 pub fn available_bytes() -> Option<u64> {
     // For the tests, and for whoever knows better than the system.
-    if let Some(bytes) = std::env::var("UMBRACAST_MEMORY").ok().and_then(|text| text.parse().ok()) {
+    if let Ok(Some(bytes)) = variable() {
         return Some(bytes);
     }
     let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Some(left_over(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
+}
+
+/// Checks the environment variable `UMBRACAST_MEMORY`, which replaces what the system says.
+///
+/// # Errors
+/// [`Error::Usage`] when it is no number of bytes.
+pub fn check_variable() -> Result<()> {
+    variable().map(|_| ())
+}
+
+/// What the variable says; none where it is not set, or empty.
+fn variable() -> Result<Option<u64>> {
+    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(None) };
+    let bytes = value.to_str().and_then(|text| text.parse().ok());
+    let bad = || format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", quoted(&value.to_string_lossy()));
+    bytes.map(Some).ok_or_else(|| Error::Usage(bad()))
 }
 
 /// What the limits of the control groups that this program is in leave over; none without a limit.

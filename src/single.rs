@@ -25,6 +25,12 @@ impl Ray {
         self.ask::<Hit>(sphere, query).filter(Hit::is_hit)
     }
 
+    /// Whether the ray misses the sphere only because `t` would exceed the largest f32; false when either of them cannot be used.
+    pub fn exceeds_f32(&self, sphere: &Sphere, query: &Query) -> bool {
+        let usable = check_ray(0, self).is_ok() && check_sphere(0, sphere).is_ok();
+        usable && <Hit as CpuQuery>::find(self, Against::One(0, Target::at_rest(sphere)), query).beyond
+    }
+
     /// Both roots of the whole line, correctly rounded, whatever the ray's ends: equal when the line is tangent, `None` when
     /// it passes by or either of them cannot be used.
     pub fn roots(&self, sphere: &Sphere) -> Option<(f32, f32)> {

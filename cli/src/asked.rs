@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches};
+use umbracast::files::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches, Ready};
 use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
 
 use super::compare::{Comparison, Input};
@@ -17,6 +17,8 @@ pub(crate) trait Asked {
     type Writer: Writes<Self::Found>;
     /// Bytes of a ray's answer, as far as that is known.
     const BYTES: u64;
+    /// Bytes of a ray's answer in arrays, at the least.
+    fn least_bytes(&self) -> u64;
     /// Whether fewer rays may fit where these do not.
     const PARTS: bool = false;
     /// Rays that are cast together at first.
@@ -42,7 +44,8 @@ pub(crate) trait Asked {
 /// A file being written.
 pub(crate) trait Writes<T>: Sized {
     fn write(&mut self, found: &T) -> Result<()>;
-    fn finish(self, watch: &Watch) -> Result<()>;
+    /// Completes the file, which has yet to appear.
+    fn complete(self, watch: &Watch) -> Result<Ready>;
 }
 
 /// One record a ray, in these columns.
@@ -63,6 +66,9 @@ impl<T: EachAsked> Asked for Each<T> {
     const BYTES: u64 = size_of::<T>() as u64;
     const LEGEND: Legend = <T as Plotted>::LEGEND;
 
+    fn least_bytes(&self) -> u64 {
+        self.0.iter().map(|(_, number)| number(&T::MISS).bytes()).sum()
+    }
     fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
         AnswerWriter::create_with(path, self.0.clone())
     }
@@ -87,8 +93,8 @@ impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
     fn write(&mut self, found: &Answer<T>) -> Result<()> {
         AnswerWriter::write(self, found)
     }
-    fn finish(self, watch: &Watch) -> Result<()> {
-        AnswerWriter::finish(self, watch)
+    fn complete(self, watch: &Watch) -> Result<Ready> {
+        AnswerWriter::complete(self, watch)
     }
 }
 
@@ -109,6 +115,9 @@ impl Asked for Listed {
     const FIRST: usize = 1 << 14;
     const LEGEND: Legend = LISTED;
 
+    fn least_bytes(&self) -> u64 {
+        size_of::<u64>() as u64
+    }
     fn create(&self, path: &Path) -> Result<ListWriter> {
         ListWriter::create(path)
     }
@@ -141,8 +150,8 @@ impl Writes<Lists> for ListWriter {
     fn write(&mut self, found: &Lists) -> Result<()> {
         ListWriter::write(self, found)
     }
-    fn finish(self, watch: &Watch) -> Result<()> {
-        ListWriter::finish(self, watch)
+    fn complete(self, watch: &Watch) -> Result<Ready> {
+        ListWriter::complete(self, watch)
     }
 }
 

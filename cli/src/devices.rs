@@ -52,7 +52,9 @@ fn system() -> String {
         std::env::consts::ARCH,
         std::thread::available_parallelism().map_or(1, usize::from),
     );
-    let mut settings: Vec<String> = std::env::vars()
+    let spoken = |text: std::ffi::OsString| umbracast::printable(&text.to_string_lossy()).into_owned();
+    let mut settings: Vec<String> = std::env::vars_os()
+        .map(|(name, value)| (spoken(name), spoken(value)))
         .filter(|(name, _)| ["UMBRACAST_", "WGPU_", "VK_", "LP_", "MESA_"].iter().any(|start| name.starts_with(start)))
         .map(|(name, value)| format!("  {name}={value}\n"))
         .collect();

@@ -209,6 +209,11 @@ impl Feed {
         }
     }
 
+    /// How many rays a sensor has; none where they are in a file.
+    pub(crate) fn made(&self) -> Option<u64> {
+        if matches!(self, Self::Sensor { .. }) { self.at_most() } else { None }
+    }
+
     /// More rays than there can be; none of a pipe.
     pub(crate) fn at_most(&self) -> Option<u64> {
         match self {

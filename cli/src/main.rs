@@ -68,7 +68,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version too. A reader that has gone away is no concern of theirs.
-            let _ = error.print();
+            if error.exit_code() == 0 || std::env::args_os().all(|argument| is_short_and_plain(&argument)) {
+                let _ = error.print();
+            } else {
+                say_wrong_usage(&error.render().to_string());
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -82,6 +86,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether an argument can be shown as it is.
+fn is_short_and_plain(argument: &std::ffi::OsStr) -> bool {
+    let text = argument.to_string_lossy();
+    text.len() <= 200 && umbracast::printable(&text) == text && !text.contains('\n')
+}
+
 /// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick
 /// from is lost by switching it off there: `--device` chooses.
 fn quiet_mesa() {
@@ -92,6 +102,7 @@ fn quiet_mesa() {
 }
 
 fn run(cli: Cli) -> Result<()> {
+    umbracast::memory::check_variable()?;
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Contains(args) => contains::run(&args),
@@ -117,7 +128,21 @@ fn hint(error: &Error) -> Option<&'static str> {
 
 /// One line on stderr. That nobody listens is no reason to stop.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", umbracast::printable(line));
+}
+
+/// What is wrong with the arguments, which are long or hold what a terminal would act on.
+fn say_wrong_usage(text: &str) {
+    // Between quotation marks is what was typed.
+    let short = |part: &str| match part.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &part[..end]),
+        None => part.to_owned(),
+    };
+    for line in text.trim_end().lines() {
+        // The list of what may stand there is no part of any argument.
+        let parts = line.split('\'').map(|part| if line.len() > 400 { short(part) } else { part.to_owned() });
+        say(&parts.collect::<Vec<_>>().join("'"));
+    }
 }
 
 /// Text on stdout. A reader that has had enough (`| head`) ends it quietly.

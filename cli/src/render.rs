@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 use umbracast::files::check_target;
-use umbracast::shadow::{Bits, PLANET, Picture, Progress, System};
+use umbracast::memory::check_memory;
+use umbracast::shadow::{Bits, PLANET, Picture, PictureFiles, Progress, System};
 use umbracast::{Device, DeviceOptions, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
@@ -89,9 +90,10 @@ fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 }
 
 pub(crate) fn run(args: &RenderArgs) -> Result<()> {
-    let (system, output) = args.system()?;
+    let (system, output, inputs) = args.system()?;
     let arrays = [&args.t, &args.id, &args.fraction];
-    check_outputs(&output, &arrays.map(Option::as_deref), args.system.as_deref())?;
+    check_outputs(&output, &arrays.map(Option::as_deref), &inputs)?;
+    args.check_memory(&system)?;
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     let started = Instant::now();
     let picture = draw(&device, &system, args.quiet)?;
@@ -106,10 +108,8 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     if broken.is_none() {
         // A picture that broke a promise is not handed on as if it had kept it.
         let _working = Working::on("writing".into(), args.quiet);
-        picture.write_png(&output, args.bits)?;
-        args.t.as_ref().map_or(Ok(()), |path| picture.write_t(path))?;
-        args.id.as_ref().map_or(Ok(()), |path| picture.write_id(path))?;
-        args.fraction.as_ref().map_or(Ok(()), |path| picture.write_fraction(path))?;
+        let [t, id, fraction] = arrays.map(Option::as_deref);
+        picture.write_files(&PictureFiles { png: &output, bits: args.bits, t, id, fraction })?;
     }
     let summary = Summary {
         device: device.name(),
@@ -135,22 +135,36 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
 }
 
 impl RenderArgs {
-    /// The system as it is to be drawn, and where to.
-    fn system(&self) -> Result<(System, PathBuf)> {
-        let (system, stem) = match &self.system {
-            Some(path) => (System::read(path)?, path.file_stem().unwrap_or(path.as_os_str())),
-            None => (System::parse(PLANET, Path::new("planet.toml"))?, "planet".as_ref()),
+    /// The system as it is to be drawn, where to, and the files that it was read from.
+    fn system(&self) -> Result<(System, PathBuf, Vec<PathBuf>)> {
+        let ((system, inputs), stem) = match &self.system {
+            Some(path) => (System::read_with_files(path)?, path.file_stem().unwrap_or(path.as_os_str())),
+            None => ((System::parse(PLANET, Path::new("planet.toml"))?, Vec::new()), "planet".as_ref()),
         };
         let mut options = system.picture().clone();
         options.size = self.size.unwrap_or(options.size);
         options.samples = self.samples.unwrap_or(options.samples);
-        let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(stem).with_extension("png"));
-        Ok((system.with_picture(options)?, output))
+        // The name may have dots in it.
+        let mut name = stem.to_os_string();
+        name.push(".png");
+        let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
+        Ok((system.with_picture(options)?, output, inputs))
+    }
+
+    /// Refuses, with figures, a picture that this machine has no room for: what is drawn, on each device, and what is written.
+    fn check_memory(&self, system: &System) -> Result<()> {
+        let pixels = system.picture().size.iter().map(|side| u64::from(*side)).product::<u64>();
+        let drawn = if self.compare { 2 * 24 + 2 * 3 } else { 24 };
+        let written = match self.bits {
+            Bits::Eight => 9,
+            Bits::Sixteen => 24,
+        };
+        check_memory("the picture", pixels * (drawn + written))
     }
 }
 
 /// Refuses, before any work, what could not be written; makes the folder of the default name.
-fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], input: Option<&Path>) -> Result<()> {
+fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf]) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     if !has(output, "png") {
@@ -174,10 +188,12 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], input: Option<&Path
         }
         targets.push(target);
     }
-    match input.and_then(|input| std::fs::canonicalize(input).ok()) {
-        Some(input) if targets.contains(&input) => bad(&input, "is the system file: the picture would replace it"),
-        _ => Ok(()),
+    for input in inputs {
+        if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
+            return bad(input, "is an input of this picture: it would be replaced");
+        }
     }
+    Ok(())
 }
 
 /// Draws, with a bar on a terminal when it takes longer than a second.

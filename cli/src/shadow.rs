@@ -89,7 +89,9 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         let message = "is a system file: the order is OBSERVERS, then SYSTEM".into();
         return Err(Error::BadFile { path: args.observers.clone(), message });
     }
-    let lighting = Lighting::read(&args.system)?;
+    let (lighting, files) = Lighting::read_with_files(&args.system)?;
+    // The clouds that the system names are inputs, too.
+    check_output(&args.output, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let observers = {
         let _working = Working::on("reading observers".into(), args.quiet);
         read_observers(&args.observers)?

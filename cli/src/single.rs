@@ -54,6 +54,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     let (roots, hit, approach) = (ray.roots(sphere), ray.hit(sphere, query), ray.approach(sphere));
     // On the surface is not inside: a solid ball is met there either way.
     let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
+    let beyond = ray.exceeds_f32(sphere, query);
     if as_json {
         let hit = hit.map(|hit| {
             json!({"t": number(hit.t), "point": vector(hit.point(ray, sphere)), "normal": vector(hit.normal(ray, sphere))})
@@ -65,6 +66,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
             "roots": roots.map(|(enter, exit)| json!({"t_enter": number(enter), "t_exit": number(exit)})),
             "inside": inside,
             "hit": hit,
+            "beyond": beyond,
             "approach": approach.map(|pass| json!({"t": number(pass.t), "clearance": number(pass.clearance)})),
             "rounded": rounded,
         }));
@@ -97,6 +99,9 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
         text += &format!("approach  t {}, clearance {}\n", short(pass.t), short(pass.clearance));
     }
     print(&text)?;
+    if beyond && !quiet {
+        say("the ray misses only because t exceeds f32: a longer direction makes t smaller");
+    }
     if rounded > 0 && !quiet {
         say(&format!("{rounded} numbers were rounded to f32"));
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use umbracast::files::AnswerRow;
-use umbracast::files::{RayBatches, Rounding, Table};
-use umbracast::files::{center_of_spheres, check_output, read_spheres};
+use umbracast::files::{RayBatches, Ready, Rounding, Table};
+use umbracast::files::{center_of_spheres, check_disk, check_output, least_output, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
 use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres, Watch};
@@ -71,7 +71,11 @@ impl Files<'_> {
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
             return Err(not_pairs(count, rays));
         }
+        let counted = rays.rays();
         let rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
+        if let Some(all) = counted.or_else(|| rays.made()) {
+            self.check_disk(all, asked.least_bytes())?;
+        }
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
@@ -100,13 +104,16 @@ impl Files<'_> {
         let mut plotted = None;
         let finish = || {
             if broken.is_none() {
-                // Drawn first: where it cannot be, there are no answers either.
-                plotted = sum
+                // Both are made before either appears: where one cannot be, the other is as it was.
+                let plot = sum
                     .plot
                     .as_ref()
                     .map(|plot| plot.write(&spheres, self.query.motion, self.args.time_range))
                     .transpose()?;
-                self.finish::<T>(writer, &watch)?;
+                let answers = self.complete::<T>(writer, &watch)?;
+                let (shown, plot) = plot.unzip();
+                Ready::appear_all(plot.into_iter().chain([answers]))?;
+                plotted = shown;
             }
             Ok(())
         };
@@ -152,6 +159,17 @@ impl Files<'_> {
         }
         let spheres = self.spheres.display();
         Err(Error::Usage(format!("--with is for spheres: {spheres} holds ellipsoids (columns rx,ry,rz)")))
+    }
+
+    /// Refuses, with figures, what the disk has no room for; says how much it will be where that is much.
+    fn check_disk(&self, answers: u64, bytes: u64) -> Result<()> {
+        const MUCH: u64 = 1 << 30;
+        let Some(least) = least_output(self.output, answers, bytes) else { return Ok(()) };
+        check_disk(self.output, least)?;
+        if least >= MUCH && !self.args.quiet {
+            say(&format!("{answers} rays: their answers will take at least {:.1} GB", least as f64 * 1e-9));
+        }
+        Ok(())
     }
 
     /// Refuses, with figures, what this machine has no room for.
@@ -252,9 +270,9 @@ impl Files<'_> {
         Working::casting(casting, self.args.quiet)
     }
 
-    fn finish<T: Asked>(&self, writer: T::Writer, watch: &Watch) -> Result<()> {
+    fn complete<T: Asked>(&self, writer: T::Writer, watch: &Watch) -> Result<Ready> {
         let _working = Working::on("writing".into(), self.args.quiet);
-        writer.finish(watch)
+        writer.complete(watch)
     }
 }
 

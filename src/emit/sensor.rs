@@ -6,6 +6,7 @@ use super::Source;
 use super::grid::{Frame, Grid, clean};
 use crate::batch::Rays;
 use crate::error::{Error, Result};
+use crate::memory::{grow, push};
 
 /// Where a sensor is, and how it is turned.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +36,8 @@ impl Sensor {
     ///
     /// # Errors
     /// [`Error::BadRecord`] with the index and the value of an angle that is not finite or an elevation outside −90…90;
-    /// [`Error::Usage`] when a table is empty, or for more than 2³⁰ rays a pose.
+    /// [`Error::Usage`] when a table is empty, or for more than 2³⁰ rays a pose; [`Error::TooLarge`] and [`Error::OutOfMemory`] when
+    /// there is no room for so many poses.
     pub fn new(poses: &[Pose], elevations_deg: &[f64], azimuths_deg: &[f64]) -> Result<Self> {
         for (name, table) in [("elevations", elevations_deg), ("azimuths", azimuths_deg)] {
             if table.is_empty() {
@@ -60,15 +62,17 @@ impl Sensor {
             };
             degrees.iter().map(pair).collect()
         };
-        let mut faults = Vec::new();
-        let frames = (0..).zip(poses).map(|(i, pose)| match pose.check(i as u64) {
-            Ok(()) => pose.frame(),
-            Err(error) => {
-                faults.push((i, error));
-                Frame::unusable()
-            }
-        });
-        let frames = frames.collect();
+        let (mut faults, mut frames) = (Vec::new(), Vec::new());
+        grow("the poses of a sensor", &mut frames, poses.len() as u64)?;
+        for (i, pose) in poses.iter().enumerate() {
+            frames.push(match pose.check(i as u64) {
+                Ok(()) => pose.frame(),
+                Err(error) => {
+                    push("poses that cannot be used", &mut faults, (i, error))?;
+                    Frame::unusable()
+                }
+            });
+        }
         let (rows, columns) = (table(elevations_deg), table(azimuths_deg));
         let grid = Grid { frames, rows, columns, faults, orthographic: false, t_min: 0.0, t_max: f32::INFINITY };
         Ok(Self { grid: grid.checked("sensor")? })

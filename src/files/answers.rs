@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::check_output;
+use super::output::{Ready, check_output};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::whole::Whole;
@@ -31,6 +31,17 @@ pub enum Number {
     Flag(bool),
     /// u1 in arrays, a word in text.
     Word(u8, &'static str),
+}
+
+impl Number {
+    /// Bytes that it takes in an array.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Word(..) | Self::Flag(_) => 1,
+            Self::Float(_) | Self::Blank(_) | Self::Id(_) | Self::Count(_) => 4,
+            Self::Double(_) | Self::Offset(_) => 8,
+        }
+    }
 }
 
 /// A column of answers: its name, and how to find its number.
@@ -183,6 +194,14 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// # Errors
     /// [`Error::Io`], [`Error::Cancelled`]; then everything is as it was before [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
+        self.complete(watch)?.appear()
+    }
+
+    /// Completes the file, which gets its name later: where there are several, none appears before all are complete.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn complete(self, watch: &Watch) -> Result<Ready> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
         match format {
@@ -198,10 +217,14 @@ impl<T: AnswerRow> AnswerWriter<T> {
         }
         file.flush().map_err(failed)?;
         watch.check()?;
-        file.appear().map_err(failed)
+        Ready::new(&path, file)
     }
 }
 
 pub(super) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    Error::Io { action: "write", path: path.to_path_buf(), message: error.to_string() }
+    let text = error.to_string();
+    // The crate of temporary files says which of them it was about, a name that nobody has chosen.
+    let own = error.raw_os_error().is_none().then(|| text.rsplit_once(" at path ")).flatten();
+    let message = own.map_or(text.as_str(), |(why, _)| why).to_owned();
+    Error::Io { action: "write", path: path.to_path_buf(), message }
 }

@@ -1,8 +1,11 @@
 //! Columns beside records, that a file may hold or not.
 
+use std::path::Path;
+
 use glam::{Quat, Vec3};
 
 use super::kinds::Kind;
+use super::reserve;
 use super::rows::{Converter, Row};
 use crate::batch::{Points, Rays, Spheres};
 use crate::ellipsoid::{Ellipsoid, Shape};
@@ -56,6 +59,27 @@ impl Beside {
             shapes: has(RADII[0]).then(Vec::new),
             turned: has(ROTATION[0]),
         }
+    }
+
+    /// Bytes that it holds for each record.
+    pub(super) fn bytes(&self) -> u64 {
+        fn of<T>(list: &Option<Vec<T>>) -> usize {
+            if list.is_some() { size_of::<T>() } else { 0 }
+        }
+        let numbers = of(&self.masks) + of(&self.skip_ids) + of(&self.times) + of(&self.radii);
+        (numbers + of(&self.velocities) + of(&self.shapes)) as u64
+    }
+
+    /// Makes room for `more` records.
+    pub(super) fn reserve(&mut self, what: &'static str, more: u64, path: &Path) -> Result<()> {
+        for list in self.masks.iter_mut().chain(&mut self.skip_ids) {
+            reserve(what, list, more, path)?;
+        }
+        for list in self.times.iter_mut().chain(&mut self.radii) {
+            reserve(what, list, more, path)?;
+        }
+        self.velocities.iter_mut().try_for_each(|list| reserve(what, list, more, path))?;
+        self.shapes.iter_mut().try_for_each(|list| reserve(what, list, more, path))
     }
 
     pub(super) fn clear(&mut self) {

@@ -6,6 +6,7 @@ use super::bad_file;
 use super::beside::{RADII, RADIUS, ROTATION, VELOCITY};
 use super::kinds::{Kind, RAYS, SPHERES};
 use crate::error::Result;
+use crate::shown::quoted;
 
 /// Which field each of the columns fills. `place` says where the names stand.
 pub(super) fn columns<'a>(
@@ -40,7 +41,7 @@ pub(super) fn columns<'a>(
             }
             let all: Vec<&str> = kind.fields.iter().chain(kind.beside).copied().collect();
             let guess = nearest(name, &all).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
-            return Err(bad(format!("unknown column '{name}'{guess}; known are {known}")));
+            return Err(bad(format!("unknown column '{}'{guess}; known are {known}", quoted(name))));
         };
         if columns.contains(&field) {
             return Err(bad(format!("column '{name}' is there twice")));
@@ -80,6 +81,9 @@ pub(super) fn required(kind: &Kind) -> Vec<&'static str> {
 
 /// The known name that somebody who wrote `name` most likely meant.
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    if name.len() > 64 {
+        return None;
+    }
     let name = name.to_ascii_lowercase();
     let initials: String = name.split(['_', ' ', '.', '-']).filter_map(|word| word.chars().next()).collect();
     let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits <= k.len()).min();

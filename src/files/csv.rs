@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
+use super::bounded::{AHEAD, Bounded, LONGEST, too_long};
 use super::columns::required;
 use super::input::Input;
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
 use super::{bad_file, cannot_read, columns};
 use crate::error::{Error, Result};
+use crate::shown::quoted;
 use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
 /// A table whose first line has been read.
 #[derive(Debug)]
 pub(super) struct Text {
-    reader: Reader<Input>,
+    reader: Reader<Bounded>,
     pub(super) columns: Vec<usize>,
 }
 
@@ -21,8 +23,13 @@ pub(super) struct Text {
 pub(super) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
     let path = input.path.clone();
     let length = input.length();
-    let mut reader = ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(1 << 16).from_reader(input);
-    let header = reader.headers().map_err(|e| fault(&path, length.is_some(), &e))?.clone();
+    let mut reader = ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(AHEAD).from_reader(Bounded::new(input));
+    let start = reader.position().clone();
+    let header = match reader.headers() {
+        Ok(header) => header.clone(),
+        Err(e) => return Err(fault(&path, length.is_some(), &start, &reader, &e)),
+    };
+    check_length(&path, length.is_some(), &start, &mut reader)?;
     if header.is_empty() {
         let bytes = length.unwrap_or(0);
         let columns = required(kind).join(",");
@@ -36,22 +43,49 @@ pub(super) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
 /// Hands every row to `sink`.
 pub(super) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
     let Text { mut reader, columns } = text;
-    let path = reader.get_ref().path.clone();
-    let again = reader.get_ref().length().is_some();
+    let path = reader.get_ref().input.path.clone();
+    let again = reader.get_ref().input.length().is_some();
     let numbers = Row::new(kind).numbers;
     let mut record = StringRecord::new();
-    while reader.read_record(&mut record).map_err(|e| fault(&path, again, &e))? {
+    loop {
+        let start = reader.position().clone();
+        match reader.read_record(&mut record) {
+            Ok(true) => check_length(&path, again, &start, &mut reader)?,
+            Ok(false) => return Ok(()),
+            Err(e) if is_open(&record) && !matches!(e.kind(), ::csv::ErrorKind::Io(_)) => {
+                let line = place(Some(&start), again).spoken(&path);
+                return Err(bad_file(&path, format!("{line}: {NOT_CLOSED}")));
+            }
+            Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
+        }
         let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(kind) };
         for (&field, text) in columns.iter().zip(&record) {
             let text = text.trim();
             row.texts[field] = if text.is_empty() { "empty" } else { text };
             row.numbers[field] = number(text).ok_or_else(|| {
                 let (place, name) = (row.place.spoken(&path), kind.name(field));
-                bad_file(&path, format!("{place}: {name} is '{text}': expected a number"))
+                let why = if text.contains('\n') { NOT_CLOSED } else { "expected a number" };
+                bad_file(&path, format!("{place}: {name} is '{}': {why}", quoted(text)))
             })?;
         }
         sink(&row)?;
     }
+}
+
+/// What is wrong where a cell goes on in the next line: no number does, and no name of a column.
+const NOT_CLOSED: &str = "a quotation mark is not closed";
+
+fn is_open(record: &StringRecord) -> bool {
+    record.iter().any(|cell| cell.contains('\n'))
+}
+
+/// Refuses the record that began at `start`, if it is too long.
+fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<Bounded>) -> Result<()> {
+    if reader.position().byte() - start.byte() > LONGEST {
+        let line = place(Some(start), again).spoken(path);
+        return Err(bad_file(path, format!("{line}: {}", too_long())));
+    }
+    reader.get_mut().record_ended();
     Ok(())
 }
 
@@ -85,6 +119,9 @@ fn place(position: Option<&Position>, again: bool) -> Place {
 /// Which field each column fills.
 fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
     let bad = |why: String| bad_file(path, format!("line 1: {why}"));
+    if is_open(header) {
+        return Err(bad(NOT_CLOSED.into()));
+    }
     if header.iter().all(|name| name.parse::<f64>().is_ok()) {
         let wanted = required(kind).join(",");
         return Err(bad(format!("there are numbers where the names of the columns should be: {wanted}")));
@@ -95,8 +132,11 @@ fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>
     columns::columns(path, "line 1: ", kind, header.iter())
 }
 
-/// What the reader found wrong, in our words and with the line.
-fn fault(path: &Path, again: bool, error: &::csv::Error) -> Error {
+/// What the reader found wrong in the record that began at `start`, in our words and with the line.
+fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<Bounded>, error: &::csv::Error) -> Error {
+    if let Some(why) = reader.get_ref().fault() {
+        return bad_file(path, format!("{}: {why}", place(Some(start), again).spoken(path)));
+    }
     let line = place(error.position(), again).spoken(path);
     match error.kind() {
         ::csv::ErrorKind::Io(e) => cannot_read(path, e),

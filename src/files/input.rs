@@ -1,7 +1,7 @@
 //! A file or a pipe, read from its beginning to its end, that says so when a file changes on the way.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Error, ErrorKind, IsTerminal, Read, Result, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,13 +30,40 @@ struct Watched {
     shown: Arc<AtomicU64>,
 }
 
+/// Checks that a path leads to a regular file, without opening it: opening a pipe waits for whoever writes into it. Returns its length.
+pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
+    let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
+    match about.is_file() {
+        true => Ok(about.len()),
+        false if about.is_dir() => Err(cannot_read(path, &Error::other("it is a folder, not a regular file"))),
+        false => Err(cannot_read(path, &Error::other("it is not a regular file"))),
+    }
+}
+
+/// Whether it is a device, such as a disk or /dev/zero.
+#[cfg(unix)]
+fn is_device(kind: std::fs::FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: std::fs::FileType) -> bool {
+    false
+}
+
 impl Input {
     pub(super) fn open(path: &Path) -> error::Result<Self> {
         // Asked before opening: on Windows opening a folder is merely denied.
-        if std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?.is_dir() {
+        let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
+        if about.is_dir() {
             return Err(cannot_read(path, &Error::other("it is a folder")));
         }
         let file = File::open(path).map_err(|e| cannot_read(path, &e))?;
+        // Most devices have no end. Whoever types on a terminal ends it.
+        if is_device(about.file_type()) && !file.is_terminal() {
+            return Err(cannot_read(path, &Error::other("it is a device: expected a file or a pipe")));
+        }
         let about = file.metadata().map_err(|e| cannot_read(path, &e))?;
         let length = about.is_file().then_some(about.len());
         let watched = Watched { file, length, position: 0, shown: Arc::default() };

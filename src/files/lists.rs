@@ -9,7 +9,7 @@ use zip::ZipWriter;
 
 use super::answers::{AnswerRow, Column, Number, cannot_write};
 use super::npz::Spools;
-use super::output::check_output;
+use super::output::{Ready, check_output};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::whole::Whole;
@@ -99,6 +99,14 @@ impl ListWriter {
     /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); then everything is as it was before
     /// [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
+        self.complete(watch)?.appear()
+    }
+
+    /// Completes the file, which gets its name later: where there are several, none appears before all are complete.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn complete(self, watch: &Watch) -> Result<Ready> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
         match format {
@@ -114,6 +122,6 @@ impl ListWriter {
         }
         file.flush().map_err(failed)?;
         watch.check()?;
-        file.appear().map_err(failed)
+        Ready::new(&path, file)
     }
 }

@@ -17,10 +17,13 @@
 //! that files larger than memory work; answers go to `.npz`, `.csv` and `.parquet` as they come, and appear as whole files or
 //! not at all. Pipes are read too, but for Parquet, told apart by their names' extensions or else by their first byte.
 //! `.parquet` takes a build with the feature `parquet`.
+//!
+//! A row of text has at most 1 MiB. Devices are not read, and what a system file or a sensor file names must be a regular file.
 
 mod answers;
 mod beside;
 mod binary;
+mod bounded;
 mod columns;
 mod csv;
 mod input;
@@ -37,10 +40,12 @@ mod parquet;
 mod poses;
 mod raw;
 mod rays;
+mod room;
 mod rows;
 mod sensor;
 mod source;
 mod text;
+pub(crate) mod toml_text;
 mod whole;
 
 use std::path::Path;
@@ -49,17 +54,21 @@ pub use answers::{AnswerRow, AnswerWriter, Column, Number};
 pub use beside::Beside;
 pub use lists::ListWriter;
 pub use observers::read_observers;
-pub use output::{check_output, check_target, write_whole};
+pub use output::{Ready, check_output, check_target, prepare_whole, write_whole};
 pub use poses::{PoseTable, read_poses};
 pub use rays::{Batched, RayBatch, RayBatches, RayFile};
+pub use room::{check_disk, least_output};
 pub use rows::{Rounding, Table};
 pub use sensor::SensorFile;
 
 use crate::error::{Error, Result};
+use crate::memory::check_memory;
 use crate::query::OnBad;
 use crate::records::Sphere;
+use crate::shown::quoted;
 use beside::RADII;
 use glam::DVec3;
+use input::check_regular;
 use kinds::SPHERES;
 use rows::Converter;
 use source::Source;
@@ -72,13 +81,18 @@ use source::Source;
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let source = Source::open(path, &SPHERES)?;
     let mut records = Vec::new();
-    reserve("spheres", &mut records, source.rows().unwrap_or(0), path)?;
     let mut beside = Beside::of(&SPHERES, source.fields());
+    let make_room = |records: &mut Vec<Sphere>, beside: &mut Beside, more: u64| {
+        check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + beside.bytes()))?;
+        reserve("spheres", records, more, path)?;
+        beside.reserve("columns beside spheres", more, path)
+    };
+    make_room(&mut records, &mut beside, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
     source.read(&mut |row| {
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
-            reserve("spheres", &mut records, half.max(1 << 16), path)?;
+            make_room(&mut records, &mut beside, half.max(1 << 16))?;
         }
         let mut sphere: Sphere = converter.convert(row)?;
         beside.push(&SPHERES, &mut converter, row)?;
@@ -93,7 +107,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 
 /// Makes room for `more` records, if there is any. (The system grants what it does not have, and ends the program later.)
 fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) -> Result<()> {
-    crate::memory::check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
+    check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
     // What is granted is above what was asked for only on machines whose addresses are too short.
     records.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| Error::OutOfMemory {
         device: "this machine".into(),
@@ -106,11 +120,15 @@ fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) 
 /// # Errors
 /// As [`read_spheres`]; spheres that are not finite are left to it to refuse.
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
-    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let source = Source::open(path, &SPHERES)?;
-    if source.length().is_none() {
+    // Asked before opening, which waits for whoever writes into a pipe.
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
     }
+    center_of(Source::open(path, &SPHERES)?)
+}
+
+fn center_of(source: Source) -> Result<DVec3> {
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
     source.read(&mut |row| {
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
@@ -126,6 +144,28 @@ pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     // Halved before they are added: the sum of two large corners could overflow.
     let center = 0.5 * low + 0.5 * high;
     Ok(if center.is_finite() { center } else { DVec3::ZERO })
+}
+
+/// The spheres of a cloud that a system names, at most `most`, and the centre that was subtracted from them. More are refused as soon
+/// as the file says how many it has, or as they are counted.
+pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
+    check_regular(path)?;
+    const MOST: u64 = crate::shadow::MAX_BALLS as u64;
+    let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
+    let source = Source::open(path, &SPHERES)?;
+    match source.rows() {
+        Some(rows) if rows > most => return Err(too_many(&(MOST - most).saturating_add(rows).to_string())),
+        Some(_) => {}
+        None => {
+            let mut rows = 0;
+            source.read(&mut |_| {
+                rows += 1;
+                if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
+            })?;
+        }
+    }
+    let middle = center_of_spheres(path)?;
+    Ok((read_spheres(path, middle)?, middle))
 }
 
 /// The extension in lower case, empty if there is none.
@@ -152,7 +192,7 @@ fn has_parquet() -> bool {
 }
 
 fn spoken(extension: &str) -> String {
-    if extension.is_empty() { "a file without an extension".into() } else { format!("'.{extension}'") }
+    if extension.is_empty() { "a file without an extension".into() } else { format!("'.{}'", quoted(extension)) }
 }
 
 fn bad_file(path: &Path, message: impl Into<String>) -> Error {

@@ -7,6 +7,7 @@ use super::input::Input;
 use super::kinds::Kind;
 use super::{bad_file, cannot_read};
 use crate::error::{Error, Result};
+use crate::shown::quoted;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 /// NumPy writes 128 bytes, and refuses to read more than ten thousand.
@@ -77,7 +78,7 @@ fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
     {
         return Ok((plain.size_field() == 8, plain.endianness() == Endianness::Big));
     }
-    let found = dtype.descr();
+    let found = quoted(&dtype.descr());
     Err(bad_file(path, format!("dtype is {found}: expected f4 or f8; array.astype('float32') makes one")))
 }
 
@@ -127,7 +128,7 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
         return Err(bad("its shape is too large for any file".into()));
     }
     let header = NpyHeader::from_reader(&start[..]).map_err(|e| match e.kind() {
-        std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(e.to_string()),
+        std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(quoted(&e.to_string())),
         _ => Error::Io { action: "read", path: path.clone(), message: e.to_string() },
     })?;
     Ok((header, start.len() as u64))

@@ -15,6 +15,8 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// Bytes copied at a time.
 const BLOCK: usize = 1 << 20;
+/// Answers turned into bytes at a time.
+const PIECE: usize = 1 << 18;
 
 /// The columns, waiting.
 pub(super) struct Spools<T> {
@@ -31,6 +33,10 @@ impl<T: AnswerRow> Spools<T> {
     }
 
     pub(super) fn write(&mut self, answers: &[T]) -> Result<()> {
+        answers.chunks(PIECE).try_for_each(|answers| self.write_piece(answers))
+    }
+
+    fn write_piece(&mut self, answers: &[T]) -> Result<()> {
         for (file, (_, number)) in &mut self.files {
             self.bytes.clear();
             for answer in answers {

@@ -9,6 +9,7 @@ use super::source::Source;
 use super::{bad_file, reserve};
 use crate::error::{Error, Result};
 use crate::shadow::check_observer;
+use crate::shown::quoted;
 
 /// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`; all digits are kept.
 ///
@@ -25,7 +26,7 @@ pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
         check_observer(0, observer).map_err(|error| match error {
             Error::BadRecord { field, value, why, .. } => {
                 let text = OBSERVERS.fields.iter().position(|f| *f == field).map_or("", |i| row.texts[i]);
-                let value = if text.is_empty() { &value } else { text };
+                let value = quoted(if text.is_empty() { &value } else { text });
                 bad_file(path, format!("{}: {field} is {value}: {why}", row.place.spoken(path)))
             }
             other => other,

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::answers::cannot_write;
-use super::whole::Whole;
+use super::whole::{Complete, Whole};
 use super::{bad_file, check_parquet, extension, spoken};
 use crate::error::{Error, Result};
 
@@ -63,6 +63,47 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// A file that is complete, but has not got its name yet. Dropped, nothing is left behind.
+#[derive(Debug)]
+#[must_use]
+pub struct Ready {
+    path: PathBuf,
+    file: Complete,
+}
+
+impl Ready {
+    pub(super) fn new(path: &Path, file: Whole) -> Result<Self> {
+        Ok(Self { path: path.to_path_buf(), file: file.complete().map_err(|e| cannot_write(path, &e))? })
+    }
+
+    /// Gives it its name; what had that name before is gone.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn appear(self) -> Result<()> {
+        self.file.appear().map_err(|e| cannot_write(&self.path, &e))
+    }
+
+    /// Gives several files their names, one right after the other.
+    ///
+    /// # Errors
+    /// [`Error::Io`] for the first that gets none; the error names those that have theirs.
+    pub fn appear_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
+        let mut done = Vec::new();
+        for file in files {
+            let path = file.path.clone();
+            file.appear().map_err(|error| match error {
+                Error::Io { action, path, message } if !done.is_empty() => {
+                    Error::Io { action, path, message: format!("{message}; already written: {}", done.join(", ")) }
+                }
+                other => other,
+            })?;
+            done.push(crate::shown::path(&path));
+        }
+        Ok(())
+    }
+}
+
 /// Writes a file that gets its name when it is complete: nobody ever sees half of it, and nothing is left behind when
 /// `write` fails.
 ///
@@ -72,6 +113,19 @@ pub fn write_whole<F>(path: &Path, write: F) -> Result<()>
 where
     F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
 {
-    let mut file = Whole::create(target(path)?).map_err(|e| cannot_write(path, &e))?;
-    write(&mut file.out).and_then(|()| file.flush()).and_then(|()| file.appear()).map_err(|e| cannot_write(path, &e))
+    prepare_whole(path, write)?.appear()
+}
+
+/// The same but for the name, which the file gets later: where there are several, none appears before all are complete.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn prepare_whole<F>(path: &Path, write: F) -> Result<Ready>
+where
+    F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
+{
+    let failed = |e| cannot_write(path, &e);
+    let mut file = Whole::create(target(path)?).map_err(failed)?;
+    write(&mut file.out).map_err(failed)?;
+    Ready::new(path, file)
 }

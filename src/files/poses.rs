@@ -4,13 +4,16 @@ use std::path::Path;
 
 use glam::{DQuat, DVec3};
 
+use super::input::check_regular;
 use super::kinds::POSES;
 use super::rows::Rounding;
 use super::source::Source;
-use super::{bad_file, extension};
+use super::{bad_file, extension, reserve};
 use crate::emit::Pose;
 use crate::error::{Error, Result};
+use crate::memory::push;
 use crate::query::OnBad;
+use crate::shown::quoted;
 
 /// Poses, and what rounding their positions to f32 will do.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,13 +26,16 @@ pub struct PoseTable {
 
 impl PoseTable {
     /// Takes one more, its position less `origin`, in f64.
-    pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) {
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] and [`Error::OutOfMemory`] when there is no room for more.
+    pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) -> Result<()> {
         let position = position - origin;
         for wide in position.to_array().into_iter().filter(|wide| f64::from(*wide as f32) != *wide && wide.is_finite())
         {
             self.rounding += Rounding { changed: 1, largest: (f64::from(wide as f32) - wide).abs() };
         }
-        self.poses.push(Pose { position, rotation });
+        push("poses", &mut self.poses, Pose { position, rotation })
     }
 }
 
@@ -39,19 +45,23 @@ impl PoseTable {
 ///
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a pose that
-/// cannot be used.
+/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
 pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
     if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
         return Err(bad_file(path, "it is named as a file of other records: expected .npy, .csv, .f32 or .poses"));
     }
+    // Asked before opening: what a sensor file names is no pipe and no device.
+    check_regular(path)?;
     let mut table = PoseTable::default();
-    Source::open(path, &POSES)?.read(&mut |row| {
+    let source = Source::open(path, &POSES)?;
+    reserve("poses", &mut table.poses, source.rows().unwrap_or(0), path)?;
+    source.read(&mut |row| {
         let [x, y, z, qw, qx, qy, qz] = std::array::from_fn(|field| row.numbers[field].wide);
-        table.push(DVec3::new(x, y, z), DQuat::from_xyzw(qx, qy, qz, qw), origin);
+        table.push(DVec3::new(x, y, z), DQuat::from_xyzw(qx, qy, qz, qw), origin)?;
         let Some(pose) = table.poses.last().filter(|_| on_bad == OnBad::Refuse) else { return Ok(()) };
         pose.check(0).map_err(|error| match error {
             Error::BadRecord { field, value, why, .. } => {
-                bad_file(path, format!("{}: {field} is {value}: {why}", row.place.spoken(path)))
+                bad_file(path, format!("{}: {field} is {}: {why}", row.place.spoken(path), quoted(&value)))
             }
             other => other,
         })

@@ -215,6 +215,7 @@ impl<T: Batched> Reader<T> {
         rays.records
             .try_reserve_exact(RayBatches::BATCH)
             .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;
+        rays.beside.reserve("columns beside rays", RayBatches::BATCH as u64, self.converter.path())?;
         Ok(rays)
     }
 }

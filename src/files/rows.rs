@@ -13,6 +13,7 @@ use crate::emit::check_point;
 use crate::error::{Error, Result};
 use crate::query::{OnBad, check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
+use crate::shown::quoted;
 use glam::DVec3;
 
 /// What a file held.
@@ -223,6 +224,11 @@ impl Converter {
         Self { path: path.to_path_buf(), origin, on_bad, rounding: Rounding::default() }
     }
 
+    /// The file that the rows are of.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn convert<T: Record>(&mut self, row: &Row<'_>) -> Result<T> {
         let mut fields = [0.0; MOST_FIELDS];
         for (i, name) in T::KIND.fields.iter().enumerate() {
@@ -297,7 +303,8 @@ impl Converter {
     }
 
     fn bad(&self, row: &Row<'_>, field: &str, value: &str, why: &str) -> Error {
-        bad_file(&self.path, format!("{}: {field} is {value}: {why}", row.place.spoken(&self.path)))
+        let (place, value) = (row.place.spoken(&self.path), quoted(value));
+        bad_file(&self.path, format!("{place}: {field} is {value}: {why}"))
     }
 
     /// Gives the library's complaint about a record its place in the file.

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use glam::{DQuat, DVec3};
 use serde::Deserialize;
 
+use super::bad_file;
 use super::poses::{PoseTable, read_poses};
 use super::rows::Rounding;
-use super::{bad_file, cannot_read};
+use super::toml_text::{parse, read_text};
 use crate::emit::{Sensor, steps};
 use crate::error::{Error, Result};
 use crate::query::OnBad;
 
-/// The longest sensor file, in bytes.
-const LONGEST: u64 = 1 << 20;
 /// The most angles of a table given by its ends.
 const MOST_STEPS: u64 = 1 << 20;
 
@@ -76,16 +75,7 @@ impl SensorFile {
     /// # Errors
     /// [`Error::Io`] when it cannot be read, [`Error::BadFile`] when it cannot be understood.
     pub fn open(path: &Path) -> Result<Self> {
-        let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
-        if !about.is_file() {
-            return Err(cannot_read(path, &std::io::Error::other("it is not a regular file")));
-        }
-        if about.len() > LONGEST {
-            return Err(bad_file(path, format!("it has {} bytes: a sensor file has at most {LONGEST}", about.len())));
-        }
-        let bytes = std::fs::read(path).map_err(|e| cannot_read(path, &e))?;
-        let text = String::from_utf8(bytes).map_err(|e| bad_file(path, format!("it is not UTF-8 text: {e}")))?;
-        let tables = toml::from_str(&text).map_err(|e| bad_file(path, e.to_string().trim_end()))?;
+        let tables = parse(&read_text(path, "sensor")?, path)?;
         Ok(Self { path: path.into(), tables })
     }
 
@@ -118,7 +108,7 @@ impl SensorFile {
                         [_, _, _, qw, qx, qy, qz] => DQuat::from_xyzw(qx, qy, qz, qw),
                         _ => return Err(bad(format!("poses[{i}]: there are {} numbers: expected 3 or 7", row.len()))),
                     };
-                    table.push(DVec3::new(row[0], row[1], row[2]), rotation, origin);
+                    table.push(DVec3::new(row[0], row[1], row[2]), rotation, origin)?;
                 }
                 if on_bad == OnBad::Refuse {
                     for (i, pose) in table.poses.iter().enumerate() {

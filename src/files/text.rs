@@ -61,22 +61,30 @@ pub(super) fn list_header(out: &mut impl Write) -> Result<()> {
 
 /// A line for each sphere that a ray meets; the first ray is number `first` of the file.
 pub(super) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Result<()> {
-    let tasks: Vec<usize> = (0..lists.len()).step_by(TASK).collect();
-    let texts: Vec<String> = tasks.into_par_iter().map(|start| list_lines(lists, first, start)).collect();
-    texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
+    // By records, not by rays: one ray may meet them all. So many texts at a time as there are cores to make them.
+    let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
+    for tasks in tasks.chunks(4 * rayon::current_num_threads()) {
+        let texts: Vec<String> = tasks.par_iter().map(|start| list_lines(lists, first, *start)).collect();
+        texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))?;
+    }
+    Ok(())
 }
 
 fn list_lines(lists: &Lists, first: u64, start: usize) -> String {
     let mut text = String::new();
-    for ray in start..lists.len().min(start + TASK) {
-        for met in lists.get(ray).unwrap_or_default() {
-            cell(&mut text, Number::Offset(first + ray as u64));
-            for (_, number) in Interval::COLUMNS {
-                text.push(',');
-                cell(&mut text, number(met));
-            }
-            text.push('\n');
+    let end = lists.records.len().min(start + TASK);
+    // The ray of the first record; rays that meet nothing begin where the next one does.
+    let mut ray = lists.offsets.partition_point(|offset| *offset <= start as u64) - 1;
+    for (at, met) in (start..).zip(&lists.records[start..end]) {
+        while lists.offsets[ray + 1] <= at as u64 {
+            ray += 1;
         }
+        cell(&mut text, Number::Offset(first + ray as u64));
+        for (_, number) in Interval::COLUMNS {
+            text.push(',');
+            cell(&mut text, number(met));
+        }
+        text.push('\n');
     }
     text
 }

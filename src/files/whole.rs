@@ -1,15 +1,15 @@
 //! Files appear whole or not at all.
 
-use std::fs::File;
-use std::io::{BufWriter, Result, Write};
+use std::fs::{File, Metadata};
+use std::io::{BufWriter, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempPath};
 
 /// A file being written beside the one it will replace.
 ///
-/// Where the system has files without a name (Linux, on most file systems), it has none until it is complete: then not even
-/// a power cut leaves anything behind. Elsewhere it has a temporary one, and goes when it is dropped before it appears.
+/// Where the system has files without a name (Linux, on most file systems), it has none until its bytes are on the disk: not even
+/// a power cut leaves half of it. Elsewhere it has a temporary one, and goes when it is dropped before it appears.
 pub(super) struct Whole {
     pub(super) out: BufWriter<File>,
     temporary: Option<TempPath>,
@@ -38,22 +38,66 @@ impl Whole {
         self.out.flush()
     }
 
+    /// Writes the last bytes to the disk, all but the name: what can fail fails here, and leaves nothing behind.
+    pub(super) fn complete(self) -> Result<Complete> {
+        let Self { out, temporary, target } = self;
+        let file = out.into_inner().map_err(|e| e.into_error())?;
+        if let Ok(before) = std::fs::metadata(&target) {
+            // Whoever kept the old one to himself did not mean to show the new one.
+            keep_access(&file, &before)?;
+        }
+        // Otherwise the name may be on the disk before the bytes are, and a power cut leave an empty file.
+        match file.sync_data() {
+            // A few file systems have no such thing.
+            Err(e) if matches!(e.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {}
+            synced => synced?,
+        }
+        Ok(Complete { file, temporary, target })
+    }
+}
+
+/// A file that has all its bytes, but not its name.
+#[derive(Debug)]
+pub(super) struct Complete {
+    file: File,
+    temporary: Option<TempPath>,
+    target: PathBuf,
+}
+
+impl Complete {
     /// Gives it its name; what had that name before is gone.
     pub(super) fn appear(self) -> Result<()> {
-        let file = self.out.into_inner().map_err(|e| e.into_error())?;
-        if let Ok(before) = std::fs::metadata(&self.target) {
-            // Whoever kept the old one to himself did not mean to show the new one.
-            file.set_permissions(before.permissions())?;
-        }
-        let temporary = match self.temporary {
+        let Self { file, temporary, target } = self;
+        let temporary = match temporary {
             Some(temporary) => temporary,
             // Only a rename replaces a file.
-            None => names().make_in(folder_of(&self.target), |name| unnamed::name(&file, name))?.into_temp_path(),
+            None => names().make_in(folder_of(&target), |name| unnamed::name(&file, name))?.into_temp_path(),
         };
         // Closed first: Windows renames no open file.
         drop(file);
-        temporary.persist(&self.target).map_err(|e| e.error)
+        temporary.persist(&target).map_err(|e| e.error)
     }
+}
+
+/// Gives a file the owner, the group and the permissions of the one that it replaces, as far as that is allowed. Set-user-id and
+/// set-group-id are not kept: they were given to other contents.
+#[cfg(unix)]
+fn keep_access(file: &File, before: &Metadata) -> Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let (owner, group) = (before.uid(), before.gid());
+    let now = file.metadata()?;
+    let has_group = (now.uid(), now.gid()) == (owner, group)
+        || fchown(file, Some(owner), Some(group)).is_ok()
+        || fchown(file, None, Some(group)).is_ok();
+    let mode = before.mode() & 0o777;
+    // To another group only what all others may do.
+    let mode = if has_group { mode } else { mode & (0o707 | (mode & 0o007) << 3) };
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_access(file: &File, before: &Metadata) -> Result<()> {
+    file.set_permissions(before.permissions())
 }
 
 fn folder_of(target: &Path) -> &Path {

@@ -44,7 +44,7 @@ pub(crate) async fn picture(
     let [width, height] = system.picture().size;
     // A system has at most 2²⁶ pixels.
     let pixels = width * height;
-    let mut picture = Picture::new([width, height]);
+    let mut picture = Picture::new([width, height])?;
     // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
     let band = GpuScene::band(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, stage, band).await?;

@@ -13,7 +13,7 @@ use crate::cpu::sift::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES};
 use crate::cpu::{Level, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::Result;
-use crate::memory::room;
+use crate::memory::{filled, room};
 use crate::scene::{Caller, same_length};
 use crate::watch::Watch;
 
@@ -105,7 +105,7 @@ impl Device {
             match &self.engine {
                 Engine::Cpu => {
                     let work = move || {
-                        let mut out = vec![Shadow::default(); observers.len()];
+                        let mut out = filled("shadows", observers.len(), Shadow::default())?;
                         cpu(&lighting, first, &observers, &mut out, &watch).map(|()| out)
                     };
                     out.copy_from_slice(&on_cores(work).await??);

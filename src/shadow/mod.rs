@@ -27,7 +27,7 @@ pub(crate) use lighting::check_observer;
 pub use lighting::{Lighting, Shadow, ShadowKind};
 pub use picture::Picture;
 #[cfg(feature = "files")]
-pub use png::Bits;
+pub use png::{Bits, PictureFiles};
 pub(crate) use sight::Prepared;
 pub use sight::{Sight, visible_fraction};
 pub use spheroid::Spheroid;
@@ -45,6 +45,7 @@ use crate::cpu::coverage::Sky;
 use crate::cpu::on_cores;
 use crate::device::{Device, Engine};
 use crate::error::Result;
+use crate::memory::grow;
 
 /// Hears now and then which share of the work is done, 0…1.
 pub type Progress = Arc<dyn Fn(f64) + Send + Sync>;
@@ -77,7 +78,11 @@ impl Device {
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for a sight that cannot be used; what devices do wrong.
     pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
-        let prepared: Vec<Prepared> = sights.iter().map(Sight::prepare).collect::<Result<_>>()?;
+        let mut prepared = Vec::new();
+        grow("sights", &mut prepared, sights.len() as u64)?;
+        for sight in sights {
+            prepared.push(sight.prepare()?);
+        }
         match &self.engine {
             Engine::Cpu => {
                 let fraction = |sky: &mut Sky, one: &Prepared| one.shadow(sky).fraction;

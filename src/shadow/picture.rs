@@ -1,6 +1,8 @@
 //! A finished picture.
 
 use super::color::encoded;
+use crate::error::Result;
+use crate::memory::{check_memory, filled};
 
 /// A picture and what its pixels know, row by row from the upper left.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,15 +23,18 @@ pub struct Picture {
 }
 
 impl Picture {
-    pub(crate) fn new(size: [u32; 2]) -> Self {
+    /// One that shows nothing; refused where there is no room for it.
+    pub(crate) fn new(size: [u32; 2]) -> Result<Self> {
         let pixels = size[0] as usize * size[1] as usize;
-        Self {
+        // Asked for all of it, then for each part.
+        check_memory("the picture", pixels as u64 * (size_of::<[f32; 5]>() + size_of::<u32>()) as u64)?;
+        Ok(Self {
             size,
-            rgb: vec![[0.0; 3]; pixels],
-            t: vec![f32::INFINITY; pixels],
-            id: vec![crate::NO_SPHERE; pixels],
-            fraction: vec![1.0; pixels],
-        }
+            rgb: filled("the picture", pixels, [0.0; 3])?,
+            t: filled("the picture", pixels, f32::INFINITY)?,
+            id: filled("the picture", pixels, crate::NO_SPHERE)?,
+            fraction: filled("the picture", pixels, 1.0)?,
+        })
     }
 
     /// The picture in sRGB, 8 bits a channel.

@@ -15,6 +15,7 @@ use super::system::System;
 use crate::cpu::cones::Shape;
 use crate::cpu::coverage::{Light, Occluder, ROUND};
 use crate::error::{Error, Result};
+use crate::memory::{check_memory, grow, room};
 
 /// One ball, ready to be painted.
 #[derive(Clone, Copy, Debug)]
@@ -115,9 +116,10 @@ impl Stage {
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         let balls: Vec<Ball> = all.iter().map(|one| one.0).collect();
         let prepared = shadows(light, &balls, &spheroids, |i| all[i as usize].2, |i| all[i as usize].3)?;
-        let pairs = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
-        let mut occluders = Vec::with_capacity(pairs);
-        let mut receivers = Vec::with_capacity(all.len());
+        let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
+        let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
+        grow(PAIRS, &mut occluders, pairs as u64)?;
+        grow("bodies that receive shadows", &mut receivers, all.len() as u64)?;
         let mut words = Vec::new();
         let mut shapes: Vec<Shape> = Vec::new();
         for ((frame, own, own_shapes), (_, look, ..)) in prepared.into_iter().zip(&all) {
@@ -168,11 +170,14 @@ impl Stage {
     }
 }
 
+/// What takes the most memory.
+const PAIRS: &str = "pairs of a body and one that may shade it";
+
 /// The frame of a ball, its occluders, and the shapes of those that are spheroids.
 type Shaded = (Frame, Vec<Occluder>, Vec<Shape>);
 
 /// The frame of each ball, and those of the others whose penumbra can fall on it: mostly a handful, even in a cloud of
-/// thousands. Refused, with figures, where they are too many; what is too many is counted but not kept.
+/// thousands. Refused, with figures, as soon as they are too many.
 fn shadows(
     light: Ball,
     balls: &[Ball],
@@ -183,39 +188,48 @@ fn shadows(
     let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
     let ball = |i: u32| balls[i as usize];
     let pairs = AtomicUsize::new(0);
-    let of_group = |group: &cull::Group| -> Vec<(u32, Shaded)> {
+    let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS;
+    // First only the numbers of the occluders: what is refused need not be computed.
+    let of_group = |group: &cull::Group| -> Vec<(u32, Vec<u32>)> {
+        // The other groups would take minutes to count.
+        if too_many() {
+            return Vec::new();
+        }
         let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
         let of = |&i: &u32| {
-            let frame = Frame::new(ball(i).center, ball(i).radius, light);
             let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
             let own: Vec<u32> = near.iter().copied().filter(shades).collect();
-            let fits = pairs.fetch_add(own.len(), Ordering::Relaxed) + own.len() <= MAX_PAIRS;
-            let mut shapes = Vec::new();
-            let occluder = |j: u32| match spheroids.binary_search_by_key(&j, |one| one.0) {
-                Ok(at) => {
-                    let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
-                    shapes.push(shape);
-                    occluder
-                }
-                Err(_) => frame.occluder(ball(j)),
-            };
-            let occluders = if fits { own.into_iter().map(occluder).collect() } else { Vec::new() };
-            (i, (frame, occluders, shapes))
+            pairs.fetch_add(own.len(), Ordering::Relaxed);
+            (i, own)
         };
-        group.members.iter().map(of).collect()
+        group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
-    let pairs = pairs.into_inner();
+    let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {
         let bytes = |pairs: usize| pairs as u64 * 32;
         return Err(Error::TooLarge {
-            what: "pairs of a body and one that may shade it",
+            what: "pairs of a body and one that may shade it, at the least",
             asked: bytes(pairs),
             allowed: bytes(MAX_PAIRS),
             device: "any device".into(),
         });
     }
+    check_memory(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
     found.sort_unstable_by_key(|one| one.0);
-    Ok(found.into_iter().map(|(_, shaded)| shaded).collect())
+    let shaded = |(i, own): (u32, Vec<u32>)| {
+        let frame = Frame::new(ball(i).center, ball(i).radius, light);
+        let (mut occluders, mut shapes) = (room(own.len())?, Vec::new());
+        occluders.extend(own.into_iter().map(|j| match spheroids.binary_search_by_key(&j, |one| one.0) {
+            Ok(at) => {
+                let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
+                shapes.push(shape);
+                occluder
+            }
+            Err(_) => frame.occluder(ball(j)),
+        }));
+        Ok((frame, occluders, shapes))
+    };
+    found.into_par_iter().map(shaded).collect()
 }

@@ -7,6 +7,7 @@ use super::color::Color;
 use super::frame::Ball;
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use crate::error::{Error, Result};
+use crate::shown::quoted;
 
 /// The source of all light: a sphere of even brightness.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +151,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
     let mut farthest = from_camera(&light.ball);
     check_clear("light", &light.ball, camera)?;
     for (i, body) in bodies.iter().enumerate() {
-        let place = format!("body[{i}] '{}'", body.name);
+        let place = format!("body[{i}] '{}'", quoted(&body.name));
         if body.colors.is_empty() {
             return usage(format!("{place}: color is an empty list: at least one colour is needed"));
         }
@@ -174,7 +175,9 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             if distance <= ball.radius + light.ball.radius {
                 return usage(format!(
                     "{place}: it touches the light '{}': their centres are {distance} apart, their radii {} and {}",
-                    light.name, ball.radius, light.ball.radius
+                    quoted(&light.name),
+                    ball.radius,
+                    light.ball.radius
                 ));
             }
             smallest = smallest.min(ball.radius);

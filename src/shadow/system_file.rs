@@ -1,6 +1,6 @@
 //! System files: TOML, described in `systems/README.md`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use serde::Deserialize;
@@ -9,8 +9,11 @@ use super::camera::{Camera, Lens};
 use super::color::Color;
 use super::frame::Ball;
 use super::lighting::Lighting;
-use super::system::{Body, LightSource, PictureOptions, System, check_bodies};
+use super::system::{Body, LightSource, MAX_BALLS, PictureOptions, System, check_bodies};
 use crate::error::{Error, Result};
+use crate::files::toml_text::{parse, read_text};
+use crate::records::Sphere;
+use crate::shown::quoted;
 
 /// Units of length; every length of a file is in its one unit, and so is the `t` of its picture.
 const UNITS: [&str; 6] = ["mm", "m", "km", "mi", "au", "pc"];
@@ -18,9 +21,6 @@ const UNITS: [&str; 6] = ["mm", "m", "km", "mi", "au", "pc"];
 /// The system file `systems/planet.toml`: a banded planet and its moon, the picture that `umbracast render` draws by default.
 /// [`System::parse`] reads it.
 pub const PLANET: &str = include_str!("../../systems/planet.toml");
-
-/// The longest system file, in bytes.
-const LONGEST: u64 = 1 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,7 +116,16 @@ impl System {
     /// [`Error::Io`] when it, or a cloud it names, cannot be read; [`Error::BadFile`] with the table, the key, the value
     /// and what is allowed when it cannot be used.
     pub fn read(path: &Path) -> Result<Self> {
-        Self::parse(&read_text(path)?, path)
+        Ok(Self::read_with_files(path)?.0)
+    }
+
+    /// The same, and the files that it was read from: the system file, then the clouds. They must not be written to.
+    ///
+    /// # Errors
+    /// As [`System::read`].
+    pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
+        let (system, clouds) = Self::parse_all(&read_text(path, "system")?, path)?;
+        Ok((system, [path.to_path_buf()].into_iter().chain(clouds).collect()))
     }
 
     /// The same from text; `path` is what errors name, and its folder is where clouds are looked for.
@@ -124,9 +133,13 @@ impl System {
     /// # Errors
     /// As [`System::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        Ok(Self::parse_all(text, path)?.0)
+    }
+
+    fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let bad = |message: String| bad_file(path, message);
         let mut file = SystemFile::parse(text, path)?;
-        let (light, bodies) = file.bodies(path)?;
+        let (light, bodies, clouds) = file.bodies(path)?;
         let Some(camera) = file.camera else { return Err(bad("camera is missing: a picture needs one".into())) };
         let lens = match (camera.kind, camera.field_of_view_deg, camera.width) {
             (Kind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
@@ -148,10 +161,11 @@ impl System {
             background: file.picture.background.map_or(Ok(Color::BLACK), |c| color(path, "picture: background", &c))?,
             stars: file.picture.stars.unwrap_or(0.0),
         };
-        Self::new(light, bodies, camera, picture).map_err(|e| match e {
+        let system = Self::new(light, bodies, camera, picture).map_err(|e| match e {
             Error::Usage(message) => bad(message),
             other => other,
-        })
+        })?;
+        Ok((system, clouds))
     }
 }
 
@@ -161,7 +175,16 @@ impl Lighting {
     /// # Errors
     /// As [`System::read`].
     pub fn read(path: &Path) -> Result<Self> {
-        Self::parse(&read_text(path)?, path)
+        Ok(Self::read_with_files(path)?.0)
+    }
+
+    /// The same, and the files that it was read from: the system file, then the clouds. They must not be written to.
+    ///
+    /// # Errors
+    /// As [`System::read`].
+    pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
+        let (lighting, clouds) = Self::parse_all(&read_text(path, "system")?, path)?;
+        Ok((lighting, [path.to_path_buf()].into_iter().chain(clouds).collect()))
     }
 
     /// The same from text; `path` is what errors name, and its folder is where clouds are looked for.
@@ -169,35 +192,44 @@ impl Lighting {
     /// # Errors
     /// As [`System::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let (light, bodies) = SystemFile::parse(text, path)?.bodies(path)?;
+        Ok(Self::parse_all(text, path)?.0)
+    }
+
+    fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
+        let (light, bodies, clouds) = SystemFile::parse(text, path)?.bodies(path)?;
         check_bodies(&light, &bodies, None).map_err(|e| match e {
             Error::Usage(message) => bad_file(path, message),
             other => other,
         })?;
-        Ok(Self::of(light.ball, &bodies))
+        Ok((Self::of(light.ball, &bodies), clouds))
     }
 }
 
 impl SystemFile {
     fn parse(text: &str, path: &Path) -> Result<Self> {
-        let file: Self = toml::from_str(text).map_err(|e| bad_file(path, e.to_string().trim_end().to_owned()))?;
+        let file: Self = parse(text, path)?;
         if !UNITS.contains(&file.unit.as_str()) {
-            return Err(bad_file(path, format!("unit is \"{}\": allowed are {}", file.unit, UNITS.join(", "))));
+            let unit = quoted(&file.unit);
+            return Err(bad_file(path, format!("unit is \"{unit}\": allowed are {}", UNITS.join(", "))));
         }
         Ok(file)
     }
 
-    /// The light and the bodies, as they are written.
-    fn bodies(&mut self, path: &Path) -> Result<(LightSource, Vec<Body>)> {
+    /// The light and the bodies, as they are written, and the files of the clouds.
+    fn bodies(&mut self, path: &Path) -> Result<(LightSource, Vec<Body>, Vec<PathBuf>)> {
         let bad = |message: String| bad_file(path, message);
         let light = LightSource {
             name: self.light.name.take().unwrap_or_else(|| "light".into()),
             ball: Ball::new(self.light.center, self.light.radius),
             color: self.light.color.take().map_or(Ok(Color::WHITE), |c| color(path, "light: color", &c))?,
         };
-        let mut bodies = Vec::new();
+        let (mut bodies, mut clouds): (Vec<Body>, _) = (Vec::new(), Vec::new());
+        let mut left = MAX_BALLS as u64;
         for (i, table) in std::mem::take(&mut self.body).into_iter().enumerate() {
-            let place = format!("body[{i}]{}", table.name.as_ref().map_or(String::new(), |name| format!(" '{name}'")));
+            let place = format!(
+                "body[{i}]{}",
+                table.name.as_ref().map_or(String::new(), |name| format!(" '{}'", quoted(name)))
+            );
             let colors = match &table.color {
                 None => vec![Color::from_hex("#b0b0b0").unwrap_or(Color::WHITE)],
                 Some(Colors::One(one)) => vec![color(path, &format!("{place}: color"), one)?],
@@ -212,12 +244,16 @@ impl SystemFile {
                     return Err(bad(format!("{place}: it has spheres: no polar_radius beside them")));
                 }
                 (None, Some(center), Some(radius)) => vec![Ball::new(center, radius)],
-                (Some(cloud), None, None) => read_cloud(path, cloud)?,
+                (Some(cloud), None, None) => {
+                    clouds.push(path.parent().unwrap_or(Path::new("")).join(cloud));
+                    read_balls(&clouds[clouds.len() - 1], left)?
+                }
                 (Some(_), ..) => return Err(bad(format!("{place}: it has spheres: no center or radius beside them"))),
                 (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
                 (None, None, Some(_)) => return Err(bad(format!("{place}: center is missing"))),
                 (None, None, None) => return Err(bad(format!("{place}: center and radius are missing, or spheres"))),
             };
+            left = left.saturating_sub(balls.len() as u64);
             bodies.push(Body {
                 name: table.name.unwrap_or_else(|| "body".into()),
                 balls,
@@ -229,7 +265,7 @@ impl SystemFile {
                 receives: table.receives.unwrap_or(true),
             });
         }
-        Ok((light, bodies))
+        Ok((light, bodies, clouds))
     }
 }
 
@@ -238,35 +274,17 @@ fn bad_file(path: &Path, message: String) -> Error {
 }
 
 fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
-    Color::from_hex(text)
-        .ok_or_else(|| bad_file(path, format!("{place} is \"{text}\": allowed is \"#rrggbb\", six hexadecimal digits")))
-}
-
-/// The text of a system file.
-fn read_text(path: &Path) -> Result<String> {
-    let cannot = |message: String| Error::Io { action: "read", path: path.to_path_buf(), message };
-    let about = std::fs::metadata(path).map_err(|e| cannot(e.to_string()))?;
-    if !about.is_file() {
-        return Err(cannot("it is not a regular file".into()));
-    }
-    if about.len() > LONGEST {
-        return Err(bad_file(path, format!("it has {} bytes: a system file has at most {LONGEST}", about.len())));
-    }
-    let bytes = std::fs::read(path).map_err(|e| cannot(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|e| bad_file(path, format!("it is not UTF-8 text: {e}")))
+    Color::from_hex(text).ok_or_else(|| {
+        bad_file(path, format!("{place} is \"{}\": allowed is \"#rrggbb\", six hexadecimal digits", quoted(text)))
+    })
 }
 
 /// The spheres of a cloud. They are read about their own middle, so that what f32 rounds is the cloud, not its distance.
-fn read_cloud(system: &Path, cloud: &str) -> Result<Vec<Ball>> {
-    let path = system.parent().unwrap_or(Path::new("")).join(cloud);
-    let middle = crate::files::center_of_spheres(&path)?;
-    let table = crate::files::read_spheres(&path, middle)?;
+fn read_balls(cloud: &Path, most: u64) -> Result<Vec<Ball>> {
+    let (table, middle) = crate::files::read_cloud(cloud, most)?;
     if table.records.is_empty() {
-        return Err(Error::BadFile { path, message: "it holds no spheres".into() });
+        return Err(bad_file(cloud, "it holds no spheres".into()));
     }
-    Ok(table
-        .records
-        .iter()
-        .map(|sphere| Ball { center: sphere.center.as_dvec3() + middle, radius: f64::from(sphere.radius) })
-        .collect())
+    let ball = |sphere: &Sphere| Ball { center: sphere.center.as_dvec3() + middle, radius: f64::from(sphere.radius) };
+    Ok(table.records.iter().map(ball).collect())
 }

@@ -7,6 +7,8 @@ mod commands;
 mod disturbed;
 mod examples;
 mod gallery;
+mod large;
+mod messages;
 mod observers;
 mod plots;
 mod refusals;

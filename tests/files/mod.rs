@@ -1,6 +1,8 @@
 //! Reading and writing files, in every format.
 
+mod endless;
 mod formats;
+mod kept;
 mod moving_files;
 #[cfg(feature = "parquet")]
 mod parquet;

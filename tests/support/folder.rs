@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The program under test.
 pub(crate) fn program() -> Command {
@@ -76,6 +77,21 @@ impl Folder {
         let mut program = program();
         program.args(arguments.split_whitespace()).env("UMBRACAST_DEVICE", "cpu").current_dir(self.root());
         program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Runs the program; one that has not ended after `limit` is ended, and the test fails.
+    #[track_caller]
+    pub(crate) fn within(&self, limit: Duration, arguments: &str) -> Done {
+        let mut child = self.start(arguments);
+        let started = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if started.elapsed() > limit {
+                child.kill().unwrap();
+                panic!("umbracast {arguments}: not done after {limit:?}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Done::of(child)
     }
 
     /// Makes a pipe with a name.

@@ -150,6 +150,9 @@ fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {
     let mut batches = file.read(DVec3::ZERO, OnBad::Refuse)?;
     while batches.next(&mut batch, &watch)? {
         without_columns(path, &batch.beside)?;
+        check_memory("rays", (batch.records.len() * size_of::<Ray>()) as u64)?;
+        all.try_reserve(batch.records.len())
+            .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;
         all.extend_from_slice(&batch.records);
     }
     Ok(all)

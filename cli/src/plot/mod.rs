@@ -11,7 +11,7 @@ use std::path::Path;
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
-use umbracast::files::{Beside, Table, check_target, write_whole};
+use umbracast::files::{Beside, Ready, Table, check_target, prepare_whole};
 use umbracast::{Approach, Error, Hit, Interval, Lists, Motion, Rays, Result, Sphere};
 
 use super::describe::Described;
@@ -150,17 +150,17 @@ impl<'a> Plot<'a> {
         self.sample.seen += count as u64;
     }
 
-    /// Draws and writes the picture; says what is in it, where that is not everything.
-    pub(crate) fn write(&self, spheres: &Table<Sphere>, motion: Motion, range: [f32; 2]) -> Result<String> {
+    /// Draws and writes the picture, which has yet to appear; says what is in it, where that is not everything.
+    pub(crate) fn write(&self, spheres: &Table<Sphere>, motion: Motion, range: [f32; 2]) -> Result<(String, Ready)> {
         let scenery = Scenery::new(spheres, motion, range);
         let shown = self.shown(&scenery);
         let canvas = Drawing::new(scenery, &self.sample)?.drawn(self.legend, &shown);
-        write_whole(self.path, |out| {
+        let ready = prepare_whole(self.path, |out| {
             PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive)
                 .write_image(&canvas.srgb8(), WIDTH as u32, HEIGHT as u32, ExtendedColorType::Rgb8)
                 .map_err(std::io::Error::other)
         })?;
-        Ok(shown)
+        Ok((shown, ready))
     }
 
     fn shown(&self, scenery: &Scenery<'_>) -> String {

@@ -24,6 +24,7 @@ use crate::files::kinds::Kind;
 use crate::files::rows::{Number, Place, Row};
 use crate::files::{bad_file, cannot_read, columns};
 use crate::memory::check_memory;
+use crate::shown::quoted;
 
 /// Rows handed on at once: as in `binary`.
 const CHUNK: usize = 4096;
@@ -120,7 +121,7 @@ fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &Kind) -> Result<()
         let whole = kind.beside.contains(&name) && is_whole(name);
         let bad = |found: String| {
             let expected = if whole { "expected UInt32, Int32 or Int64" } else { "expected Float32 or Float64" };
-            Err(bad_file(path, format!("column '{name}' is {found}: {expected}")))
+            Err(bad_file(path, format!("column '{}' is {}: {expected}", quoted(name), quoted(&found))))
         };
         match &**field {
             Node::GroupType { .. } => return bad("nested".into()),
@@ -148,6 +149,7 @@ fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64
     };
     for chunk in group.columns() {
         let name = chunk.column_descr().name();
+        let name = quoted(name);
         let bad = |why: String| Err(damaged(path, &format!("column '{name}' of row group {number} {why}")));
         match chunk.compression() {
             Compression::BROTLI(_) | Compression::LZO => {
@@ -308,7 +310,7 @@ fn damaged(path: &Path, why: &str) -> Error {
 
 /// What the crate found wrong, in our words, with the column where there is one.
 fn fault(path: &Path, column: &str, error: ParquetError) -> Error {
-    let within = if column.is_empty() { String::new() } else { format!("column '{column}': ") };
+    let within = if column.is_empty() { String::new() } else { format!("column '{}': ", quoted(column)) };
     match error {
         ParquetError::External(error) => match error.downcast::<Error>() {
             Ok(error) => *error,

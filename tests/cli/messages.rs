@@ -1,0 +1,169 @@
+//! What messages quote of files and of the system: little, and nothing that a terminal would act on.
+
+use std::process::Stdio;
+
+use crate::support::folder::{Done, Folder, program};
+
+const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n";
+/// Sets the title of a terminal and clears it.
+const NASTY: &str = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}x";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.csv", RAYS);
+    folder
+}
+
+/// Runs the program with arguments as they are.
+fn run(folder: &Folder, arguments: &[&str]) -> Done {
+    let mut program = program();
+    program.args(arguments).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
+    Done::of(program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+#[track_caller]
+fn harmless(done: &Done, words: &[&str]) {
+    assert!(!done.errors.contains(|c: char| c.is_control() && c != '\n'), "{:?}", done.errors);
+    assert!(done.errors.len() < 1500, "{} bytes", done.errors.len());
+    for word in words {
+        assert!(done.errors.contains(word), "{word}: {}", done.errors);
+    }
+}
+
+#[test]
+fn long_cells_are_cut() {
+    let folder = folder();
+    let rows = "1,2,3,4\n".repeat(100_000);
+    folder.write("s.csv", format!("x,y,z,r\n1,2,3,\"4\n{rows}"));
+    let done = folder.run("cast s.csv r.csv -o o.csv");
+    assert_eq!(done.code, 2);
+    harmless(&done, &["s.csv: line 2: r is '4\\n1,2,3,4\\n", "…': a quotation mark is not closed"]);
+    // Other numbers of cells, and a file that is long enough for the limit of rows.
+    folder.write("s.csv", format!("x,y,z,r\n1,2,\"3,4\n{rows}"));
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["s.csv: line 2: a quotation mark is not closed"]);
+    folder.write("s.csv", format!("\"x,y,z,r\n{rows}"));
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["s.csv: line 1: a quotation mark is not closed"]);
+    folder.write("s.csv", format!("x,y,z,r\n1,2,3,\"4\n{}", rows.repeat(3)));
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["s.csv: line 2", "a quotation mark is not closed"]);
+    for cell in ["9".repeat(100_000), "x".repeat(100_000)] {
+        folder.write("s.csv", format!("x,y,z,r\n1,2,3,{cell}\n"));
+        harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["line 2: r is", &cell[..70], "…"]);
+        folder.write("p.csv", format!("x,y,z\n1,2,{cell}\n")).write("s.toml", "unit = \"m\"\nlight = 3\n");
+        harmless(&folder.run("contains r.csv p.csv -o o.csv"), &[]);
+    }
+    // Columns, and lines of TOML.
+    folder.write("s.csv", format!("{},y,z,r\n", "x".repeat(100_000)));
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["unknown column 'xxxx", "…'; known are x,y,z,r"]);
+    folder.write("s.toml", format!("unit = \"m\"\n{} = 3\n[light]\n", "k".repeat(1_000_000)));
+    harmless(
+        &folder.run("render s.toml -o o.png"),
+        &["s.toml: line 2, column 1: unknown field `kkkk", "expected one of"],
+    );
+    folder.write("s.toml", format!("unit = \"m\" {} = 3\n", "k".repeat(1_000_000)));
+    harmless(&folder.run("render s.toml -o o.png"), &["s.toml: line 1, column 12"]);
+}
+
+#[test]
+fn what_a_terminal_acts_on_is_escaped() {
+    let folder = folder();
+    let shown = "\\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}x";
+    folder.write("s.csv", format!("x,y,z,r\n1,2,3,{NASTY}\n"));
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["line 2: r is '", shown]);
+    folder.write("s.csv", format!("x,y,z,{NASTY}\n"));
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["unknown column '", shown]);
+    for (toml, words) in [
+        ("unit = \"\\u001b[31m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n", "unit is \"\\u{1b}[31m\""),
+        ("unit = \"\u{1b}[31m\"\n", "line 1, column"),
+        ("\"\\u001b[31m\" = 3\n", "unknown field `\\u{1b}[31m`"),
+        (
+            "unit = \"m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n[[body]]\nname = \"\\u001b[2J\"\ncolor = \"\\u0007\"\n",
+            "body[0] '\\u{1b}[2J': color is \"\\u{7}\"",
+        ),
+        (
+            "unit = \"m\"\n[light]\nname = \"\\u001b[2J\"\ncenter = [0, 0, 9]\nradius = 1\n\
+             [[body]]\nname = \"\\u001b[3J\"\ncenter = [0, 0, 9]\nradius = 1\n",
+            "body[0] '\\u{1b}[3J': it touches the light '\\u{1b}[2J'",
+        ),
+    ] {
+        folder.write("s.toml", toml);
+        harmless(&folder.run("shadow r.csv s.toml -o o.csv"), &["s.toml: ", words]);
+    }
+    folder.write("sensor.toml", "elevations_deg = [0]\nazimuths_deg = [0]\n\"\\u001b[2J\" = 1\n");
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
+    harmless(&folder.run("cast s.csv --sensor sensor.toml -o o.csv"), &["unknown field `\\u{1b}[2J`"]);
+    // Names of files that are not there, that are wrong, and that are written; words that are none.
+    let name = format!("{NASTY}.csv");
+    harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &["cannot read ", shown]);
+    folder.write(&name, "x,y,z,r\n4,0,0,one\n");
+    harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &[shown, "line 2: r is 'one'"]);
+    folder
+        .write("p.csv", "x,y,z\n0,0,0\n")
+        .write("right.toml", "unit = \"m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n");
+    let done = run(&folder, &["shadow", "p.csv", "right.toml", "-o", &name]);
+    assert_eq!(done.code, 0, "{}", done.errors);
+    harmless(&done, &["wrote ", shown]);
+    let done = run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--query", NASTY]);
+    assert_eq!(done.code, 2, "{}", done.errors);
+    harmless(&done, &["--query"]);
+    harmless(&run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--device", NASTY]), &["no device '", shown]);
+    let long = "7".repeat(100_000);
+    harmless(&run(&folder, &["cast", "--sphere", &long, "--ray", "0,0,0,1,0,0"]), &["--sphere"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn bad_variables_are_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let run = |name: &str, value: &[u8], arguments: &str| {
+        let mut program = program();
+        program.args(arguments.split(' ')).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
+        program.env(name, OsStr::from_bytes(value)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Done::of(program.spawn().unwrap())
+    };
+    let cast = "cast s.csv r.csv -o o.csv";
+    for value in [&b"-1"[..], b"x", b"1e9", b"12 GB", b"\xff"] {
+        let done = run("UMBRACAST_MEMORY", value, cast);
+        assert_eq!(done.code, 2, "{}", done.errors);
+        harmless(&done, &["UMBRACAST_MEMORY is '", "expected a number of bytes"]);
+    }
+    let done = run("UMBRACAST_DEVICE", b"gp\xffu", cast);
+    assert_eq!(done.code, 3, "{}", done.errors);
+    harmless(&done, &["no device 'gp\u{fffd}u'", "UMBRACAST_DEVICE"]);
+    assert!(!folder.path("o.csv").exists());
+    // Neither where it is not asked for.
+    assert_eq!(run("UMBRACAST_DEVICE", b"gp\xffu", &format!("{cast} --device cpu")).code, 0);
+    assert_eq!(run("UMBRACAST_DEVICE", b"", &format!("{cast} --device cpu")).code, 0);
+    assert_eq!(run("UMBRACAST_MEMORY", b"", cast).code, 0);
+    let done = run("UMBRACAST_DEVICE", b"gp\xff\x1bu", "devices --report");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    assert!(done.output.contains("UMBRACAST_DEVICE=gp\u{fffd}\\u{1b}u"), "{}", done.output);
+}
+
+/// Where nothing can be written the message names what was asked for.
+#[test]
+#[cfg(target_os = "linux")]
+fn messages_name_the_target_not_the_temporary_file() {
+    let folder = folder();
+    for output in ["/proc/o.csv", "/proc/o.npz"] {
+        let done = folder.run(&format!("cast s.csv r.csv -o {output}"));
+        assert_eq!(done.code, 5, "{}", done.errors);
+        harmless(&done, &[&format!("cannot write {output}: No such file or directory")]);
+        assert!(!done.errors.contains(".tmp") && !done.errors.contains("at path"), "{}", done.errors);
+    }
+}
+
+#[test]
+fn one_ray_is_told_that_t_exceeds_f32() {
+    let folder = folder();
+    let words = "misses only because t exceeds f32";
+    let far = "cast --sphere 1e30,0,0,1e29 --ray 0,0,0,1e-30,0,0";
+    harmless(&folder.right(far), &[words]);
+    assert!(!folder.right(&format!("{far} -q")).errors.contains(words));
+    assert!(folder.right(&format!("{far} --json")).output.contains("\"beyond\":true"));
+    for other in ["0,0,0,-1e-30,0,0", "0,0,0,1,0,0", "0,0,0,1e-30,0,0,0,1e38", "1e30,0,0,1e-30,0,0"] {
+        let done = folder.right(&format!("cast --sphere 1e30,0,0,1e29 --ray {other}"));
+        assert!(!done.errors.contains(words), "{other}: {}", done.errors);
+    }
+}
