@@ -21,6 +21,8 @@ pub enum Number {
     Blank(f32),
     /// f8 in arrays.
     Double(f64),
+    /// f8 in arrays, nothing in text: where there is nothing to be told.
+    BlankDouble(f64),
     /// u4 in arrays.
     Id(u32),
     /// u4 in arrays.

@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::{DQuat, DVec3};
 
 use super::kinds::POSES;
-use super::rows::Rounding;
+use super::rounding::{Role, Rounding};
 use super::source::Source;
 use super::{bad_file, extension};
 use crate::emit::Pose;
@@ -25,9 +25,8 @@ impl PoseTable {
     /// Takes one more, its position less `origin`, in f64.
     pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) {
         let position = position - origin;
-        for wide in position.to_array().into_iter().filter(|wide| f64::from(*wide as f32) != *wide && wide.is_finite())
-        {
-            self.rounding += Rounding { changed: 1, largest: (f64::from(wide as f32) - wide).abs() };
+        for (axis, wide) in position.to_array().into_iter().enumerate() {
+            self.rounding.note(POSES.fields[axis], Role::Position(axis), wide, wide as f32);
         }
         self.poses.push(Pose { position, rotation });
     }

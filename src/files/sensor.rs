@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 use serde::Deserialize;
 
 use super::poses::{PoseTable, read_poses};
-use super::rows::Rounding;
+use super::rounding::Rounding;
 use super::{bad_file, cannot_read};
 use crate::emit::{Sensor, steps};
 use crate::error::{Error, Result};

@@ -11,3 +11,4 @@ mod observers;
 mod plots;
 mod refusals;
 mod render;
+mod surprises;

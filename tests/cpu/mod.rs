@@ -1,3 +1,4 @@
 //! The CPU engine.
 
 mod levels;
+mod threads;
