@@ -102,7 +102,7 @@ fn exact_answers_are_exact_where_subnormals_are_zero() {
 #[test]
 fn reported_rays_are_answered() {
     let query = Query::at(Precision::Exact);
-    let sphere = Sphere::new([1.801_062e-38, -1.279_431_7e-39, 7.964_28e-40], 6.103_11e-39);
+    let sphere = Sphere::new([1.801_062e-38, -1.279_432e-39, 7.964_28e-40], 6.103_11e-39);
     let ray = Ray::new([1.164_123e-38, 8.635_503e-39, 9.909_209e-39], [1.494_645_6e-9, -2.712_195e-9, -1.313_030_5e-9]);
     let small = (Sphere::new([3e-29, 0.0, 0.0], 1e-27), Ray::new([0.0; 3], [1e14, 0.0, 0.0]));
     for device in flushing() {
