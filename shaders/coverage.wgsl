@@ -125,12 +125,20 @@ fn clear() {
   effort = 0u;
 }
 
+// Whether a cap has the disc's centre, as far as rounding can tell.
+fn concentric(disc: Disc, cap: Cap) -> bool {
+  return cap.separation <= CONCENTRIC * disc.radius;
+}
+
+// 2^-40.
+const CONCENTRIC: f32 = 0x1p-40;
+
 // Adds a cap, unless it does not touch the disc or hides behind another.
 fn add(disc: Disc, cap: Cap) {
   if (cap.radius <= 0.0 || cap.edge >= disc.radius) {
     return;
   }
-  if (cap.edge + disc.radius <= 0.0) {
+  if (cap.edge + disc.radius <= 0.0 || (concentric(disc, cap) && cap.radius >= disc.radius)) {
     total = true;
     return;
   }
@@ -252,14 +260,14 @@ fn left(disc: Disc) -> f32 {
   return clamp(1.0 - sum, 0.0, 1.0);
 }
 
-// How the disc is covered, `rest` of it being left.
+// How the disc is covered, `rest` of it being left. Where nothing is left it is total, whatever the edges say.
 const KIND_NONE: u32 = 0u;
 const KIND_PARTIAL: u32 = 1u;
 const KIND_ANNULAR: u32 = 2u;
 const KIND_TOTAL: u32 = 3u;
 fn kind(disc: Disc, rest: f32) -> u32 {
   // What fixed directions find of a cone that covers all is nothing at all.
-  if (total || ((cap_count > 1u || (spheroids && cone_count > 0u)) && rest <= 0.0)) {
+  if (total || ((cap_count > 0u || (spheroids && cone_count > 0u)) && rest <= 0.0)) {
     return KIND_TOTAL;
   }
   let touched = spheroids && cone_count > 0u && cones_touch;
@@ -270,7 +278,7 @@ fn kind(disc: Disc, rest: f32) -> u32 {
     return KIND_PARTIAL;
   }
   for (var i = 0u; i < cap_count; i++) {
-    if (caps[i].separation + caps[i].radius > disc.radius) {
+    if (caps[i].separation + caps[i].radius > disc.radius && !concentric(disc, caps[i])) {
       return KIND_PARTIAL;
     }
   }

@@ -5,6 +5,11 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec4<f32>>;
 
+// The low bits of a subnormal number, as a number that no device flushes.
+fn shown(subnormal: f32) -> f32 {
+  return bitcast<f32>(0x3f800000u | (bitcast<u32>(subnormal) & 0xffffu));
+}
+
 // Five rows of results a thread: sum and product of a pair, two ways of a*b+c, quotient and root, both solves.
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -23,7 +28,10 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   found[5u * i + 1u] = vec4<f32>(a * b + c, fma(a, b, c), a / b, sqrt(abs(a)));
   // A subnormal doubled and doubled again, told by its bits so that a flush shows.
   let subnormal = bitcast<f32>(0x00000100u | params.zero);
-  found[5u * i + 2u] = vec4<f32>(bitcast<f32>(0x3f800000u | (bitcast<u32>(subnormal * 2.0) & 0xffffu)), 0.0, 0.0, 0.0);
+  // The same where the solve takes numbers in, as a radius, and where it gives a root back.
+  let small = scale(Ray(vec3<f32>(0.0), 0.0, vec3<f32>(1.0, 0.0, 0.0), 0.0), Sphere(vec3<f32>(0.0), subnormal));
+  let root = unscale(bitcast<f32>(0x3f800000u | params.zero), -141);
+  found[5u * i + 2u] = vec4<f32>(shown(subnormal * 2.0), small.r, shown(root), 0.0);
   let scaled = scale(ray, spheres[i]);
   let standard = solve_standard(scaled);
   found[5u * i + 3u] = vec4<f32>(standard.disc, standard.t_enter, standard.t_exit, standard.disc_bound);

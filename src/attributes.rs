@@ -105,6 +105,7 @@ impl Scene {
             (Some(ray), Some(target)) => Attributes::of(hit, &ray, &target),
             _ => Attributes::MISS,
         };
+        crate::cpu::cores::ready();
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)
     }

@@ -72,6 +72,11 @@ impl Readback {
     }
 }
 
+/// Threads that the CPU engine works with.
+pub fn threads() -> usize {
+    crate::cpu::cores::count()
+}
+
 /// The CPU engine's instruction sets that this processor has, the quickest first.
 pub fn levels() -> Vec<&'static str> {
     Level::all().into_iter().map(Level::word).collect()
@@ -128,6 +133,7 @@ pub fn scalar_closest(spheres: &[Sphere], rays: &[Ray], hits: &mut [Hit]) -> u64
         *hit = scalar_hit(spheres, ray);
         u64::from(hit.is_hit())
     };
+    crate::cpu::cores::ready();
     rays.par_iter().zip(hits).map(one).sum()
 }
 

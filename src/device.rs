@@ -265,7 +265,7 @@ impl Device {
             backend: "built in".into(),
             driver: format!(
                 "{} threads, {}, {}",
-                rayon::current_num_threads(),
+                crate::cpu::cores::count(),
                 std::env::consts::ARCH,
                 crate::cpu::Level::best().word()
             ),

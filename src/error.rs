@@ -122,7 +122,7 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {}", name(path), line(message))]
     Io {
-        /// `read` or `write`.
+        /// What could not be done with it: `read`, `write`, `start a thread that reads`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -150,6 +150,12 @@ impl Error {
         why: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self::BadRecord { what, index, field, value: value.to_string(), why: why.into() }
+    }
+
+    /// A thread that cannot be had, which says nothing of the file that it was to read.
+    #[cfg(feature = "files")]
+    pub(crate) fn no_thread(path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::Io { action: "start a thread that reads", path: path.into(), message: error.to_string() }
     }
 
     /// The command line's exit code: 2 bad input or usage, 3 no such device or precision, 4 the device failed,

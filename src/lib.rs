@@ -55,8 +55,11 @@
 //!
 //! `Exact` gives the same bytes on every device: what f32 cannot decide is cast again in f64, and in integers where even that is
 //! too coarse. The nearest pass of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + r) on the whole line,
-//! and correctly rounded with `Exact`. "Exact" speaks of the f32 values given. On devices that flush them, subnormal
-//! coordinates may be read as zero.
+//! and correctly rounded with `Exact`. "Exact" speaks of the f32 values given.
+//!
+//! Some devices take subnormal numbers, those below 2⁻¹²⁶, for zero: [`Probe::subnormals`] says which. At `Exact` the CPU engine answers
+//! for them every batch whose numbers or roots may be so small that this could matter. At `Fast` and `Standard` coordinates, radii and
+//! directions below 2⁻¹²⁶ count as 0 there, and a `t` below 2⁻¹²⁶ comes back as 0 or −0.
 //!
 //! A [`Probe`] runs when a GPU is opened; a precision its arithmetic does not bear out is an error, never a silent downgrade.
 //!

@@ -60,7 +60,7 @@ impl Scene {
         let mut records = room(rays.len())?;
         records.resize(rays.len(), 0);
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => {
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
                 self.count_gpu(device, gpu, batch, &mut records).await?
             }
             _ if caller == Caller::Waits => self.host.cast(batch, &mut records)?,
@@ -74,7 +74,9 @@ impl Scene {
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let (offsets, records, tally) = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => self.list_gpu(device, gpu, batch, most).await?,
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
+                self.list_gpu(device, gpu, batch, most).await?
+            }
             _ if caller == Caller::Waits => join(self.host.list(batch, most, &self.pool())?)?,
             _ => self.list_owned(batch, most).await?,
         };

@@ -178,7 +178,9 @@ impl Scene {
         }
         let batch = self.batch(&rays, query)?;
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => self.cast_gpu(device, gpu, batch, out).await?,
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, T::NEARS) => {
+                self.cast_gpu(device, gpu, batch, out).await?
+            }
             _ if caller == Caller::Waits => self.host.cast(batch, out)?,
             _ => self.cast_owned(batch, out).await?,
         };
@@ -202,7 +204,7 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch) => {
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
                 self.bits_gpu(device, gpu, batch, &mut words).await?
             }
             _ if caller == Caller::Waits => self.host.cast_bits(batch, &mut words)?,
@@ -211,10 +213,13 @@ impl Scene {
         Ok(Bits { words, len, report: Report::new(len, tally, start) })
     }
 
-    /// Whether the CPU engine answers instead of the GPU.
-    pub(crate) fn spares(&self, batch: &Batch<'_>) -> bool {
+    /// Whether the CPU engine answers instead of the GPU: because it is quicker, or because the GPU takes subnormal numbers for 0 where
+    /// that could change an exact answer. `nears` says that the query is about nearest passes.
+    pub(crate) fn spares(&self, batch: &Batch<'_>, nears: bool) -> bool {
         let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
+        let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
         self.device.spares(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
+            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, nears))
     }
 
     /// By the tree, and what did not come to an end there without it.

@@ -72,6 +72,14 @@ pub(crate) struct PolicyArgs {
 }
 
 impl PolicyArgs {
+    /// A policy of hits that is not the default one.
+    pub(crate) fn not_default(&self) -> Option<&'static str> {
+        let Query { inside, touch, ends, .. } = Query::default();
+        let given =
+            [("--inside", self.inside != inside), ("--touch", self.touch != touch), ("--ends", self.ends != ends)];
+        given.into_iter().find(|(_, differs)| *differs).map(|(option, _)| option)
+    }
+
     pub(crate) fn query(&self, on_bad: OnBad) -> Query {
         Query {
             inside: self.inside,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use umbracast::files::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches, Ready};
+use umbracast::glam::DVec3;
 use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
 
 use super::compare::{Comparison, Input};
@@ -27,6 +28,8 @@ pub(crate) trait Asked {
     /// What the colours of a plot mean.
     const LEGEND: Legend;
 
+    /// Hears what was subtracted from all positions.
+    fn subtracted(&mut self, _origin: DVec3) {}
     fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Shows a plot a part of the rays, what is beside them from a number on, and what was found.
@@ -49,11 +52,23 @@ pub(crate) trait Writes<T>: Sized {
 }
 
 /// One record a ray, in these columns.
-pub(crate) struct Each<T>(pub(crate) Vec<Column<T>>);
+pub(crate) struct Each<T> {
+    columns: Vec<Column<T>>,
+    /// What was subtracted from all positions.
+    origin: DVec3,
+}
+
+impl<T> Each<T> {
+    pub(crate) fn new(columns: &[Column<T>]) -> Self {
+        Self { columns: columns.to_vec(), origin: DVec3::ZERO }
+    }
+}
 
 /// A query of one record a ray.
 pub(crate) trait EachAsked: AnswerRow + Plotted {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
+    /// Puts positions back to where the files have them.
+    fn put_back(&mut self, _origin: DVec3) {}
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
     fn met(_found: &[Self]) -> Option<u64> {
         None
@@ -67,16 +82,23 @@ impl<T: EachAsked> Asked for Each<T> {
     const LEGEND: Legend = <T as Plotted>::LEGEND;
 
     fn least_bytes(&self) -> u64 {
-        self.0.iter().map(|(_, number)| number(&T::MISS).bytes()).sum()
+        self.columns.iter().map(|(_, number)| number(&T::MISS).bytes()).sum()
     }
     fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
-        AnswerWriter::create_with(path, self.0.clone())
+        AnswerWriter::create_with(path, self.columns.clone())
     }
     fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Answer<T>) {
         plot.look(rays, beside, found);
     }
+    fn subtracted(&mut self, origin: DVec3) {
+        self.origin = origin;
+    }
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<T>> {
-        T::ask(scene, rays, query)
+        let mut found = T::ask(scene, rays, query)?;
+        if self.origin != DVec3::ZERO {
+            found.records.iter_mut().for_each(|record| record.put_back(self.origin));
+        }
+        Ok(found)
     }
     fn compare(&self, input: &Input<'_>, found: &Answer<T>, expected: &Answer<T>) -> Comparison {
         T::compare(input, found, expected)
@@ -168,8 +190,12 @@ impl EachAsked for Described {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let hits = blocking::closest(scene, rays, query)?;
         let were = scene.attributes(rays, &hits, query)?;
-        let records = hits.iter().zip(were).map(|(hit, was)| Self { hit: *hit, was }).collect();
+        let records =
+            hits.iter().zip(were).map(|(hit, was)| Self { hit: *hit, was, point: was.point.into() }).collect();
         Ok(Answer { records, report: hits.report })
+    }
+    fn put_back(&mut self, origin: DVec3) {
+        self.point += origin;
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         let [found, expected] = [found, expected].map(|list| list.iter().map(|d| d.hit).collect::<Vec<_>>());

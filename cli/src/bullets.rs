@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use umbracast::files::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
+use umbracast::glam::DVec3;
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
-use umbracast::{Result, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{Result, SceneOptions, Sphere, Watch, bench, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
+use super::compare::Judge;
 use super::feed::placed;
 use super::flown::Sum;
 use super::progress::{Casting, Working};
@@ -182,9 +184,17 @@ struct Row {
     bullet: u64,
     bounce: u32,
     leg: Leg,
+    /// Where it ends, in the coordinates of the files: the origin that was subtracted from them is added again.
+    point: DVec3,
 }
 
 impl Row {
+    /// A coordinate that only hits have, in f64.
+    fn told_wide(&self, axis: usize) -> Number {
+        let number = self.point[axis];
+        if self.leg.is_hit() { Number::Double(number) } else { Number::BlankDouble(number) }
+    }
+
     /// A number that only hits have.
     fn told(&self, of: impl Fn(&Leg) -> f32) -> Number {
         let number = of(&self.leg);
@@ -206,7 +216,7 @@ impl AnswerRow for Row {
         ("vy", |row| row.told(|leg| leg.velocity.y)),
         ("vz", |row| row.told(|leg| leg.velocity.z)),
     ];
-    const MISS: Self = Self { bullet: 0, bounce: 0, leg: Leg::MISS };
+    const MISS: Self = Self { bullet: 0, bounce: 0, leg: Leg::MISS, point: DVec3::NAN };
     fn is_miss(&self) -> bool {
         // Every leg has a status at least.
         false
@@ -216,6 +226,17 @@ impl AnswerRow for Row {
 /// Which leg of which bullet.
 const WHOSE: [Column<Row>; 2] =
     [("bullet", |row| Number::Offset(row.bullet)), ("bounce", |row| Number::Count(row.bounce))];
+
+/// Where legs end, in f64: where an origin was subtracted f32 is too coarse.
+const WIDE: [Column<Row>; 3] =
+    [("px", |row| row.told_wide(0)), ("py", |row| row.told_wide(1)), ("pz", |row| row.told_wide(2))];
+
+/// The columns of legs.
+fn columns(bounces: bool, has_origin: bool) -> Vec<Column<Row>> {
+    let whose: &[Column<Row>] = if bounces { &WHOSE } else { &[] };
+    let widened = |column: &Column<Row>| *WIDE.iter().find(|wide| has_origin && wide.0 == column.0).unwrap_or(column);
+    whose.iter().chain(Row::COLUMNS).map(widened).collect()
+}
 
 /// Legs of bullets that are shot together at the most.
 const TOGETHER: usize = 1 << 20;
@@ -246,11 +267,15 @@ impl Files<'_> {
             Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
         let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
         let options = SceneOptions::default().over(range);
-        let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?;
+        // Flights are chains of rounded legs: exact ones would differ in last digits.
+        let with = if device.is_cpu() { Judge::EverySphere } else { Judge::CpuEngine };
+        let judge = {
+            let _no_tree = with.tests_every_sphere().then(|| bench::use_tree(false));
+            judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?
+        };
         drop(placing);
         signals::cancel(&watch);
-        let whose: &[Column<Row>] = if args.bounces.is_some() { &WHOSE } else { &[] };
-        let mut writer = AnswerWriter::create_with(output, [whose, Row::COLUMNS].concat())?;
+        let mut writer = AnswerWriter::create_with(output, columns(args.bounces.is_some(), origin.is_some()))?;
         let most = args.bounces.unwrap_or(1);
         let mut sum = Sum::default();
         {
@@ -278,7 +303,13 @@ impl Files<'_> {
                     }
                     rows.clear();
                     for (bullet, legs) in (first..).zip(flights.iter()) {
-                        rows.extend((0..).zip(legs).map(|(bounce, leg)| Row { bullet, bounce, leg: *leg }));
+                        let point = |leg: &Leg| leg.point.as_dvec3() + origin.unwrap_or_default();
+                        rows.extend((0..).zip(legs).map(|(bounce, leg)| Row {
+                            bullet,
+                            bounce,
+                            leg: *leg,
+                            point: point(leg),
+                        }));
                     }
                     writer.write(&rows)?;
                     sum.add(&flights);
@@ -287,7 +318,7 @@ impl Files<'_> {
             }
         }
         let broken = (sum.differ > 0 && args.precision == Precision::Exact)
-            .then(|| format!("{} flights differ from the CPU engine's", sum.differ));
+            .then(|| format!("{} flights differ from those of {with}", sum.differ));
         if broken.is_none() {
             // Answers that broke a promise are not handed on as if they had kept it.
             let _working = Working::on("writing".into(), args.quiet);
@@ -297,7 +328,7 @@ impl Files<'_> {
         let summary = sum.summary(
             &device,
             scene.len(),
-            (args.precision, args.compare),
+            (args.precision, args.compare.then_some(with)),
             rounded,
             broken.is_none().then_some(*output),
         );

@@ -1,9 +1,9 @@
 //! `umbracast cast`: spheres and rays from files, answers into a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use umbracast::{Error, Motion, OnBad, Query, Result};
+use umbracast::{Error, Motion, OnBad, Query, Result, SceneOptions};
 
 use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, numbers, words};
 use super::describe::With;
@@ -39,14 +39,16 @@ impl Ask {
 
 const EXAMPLES: &str = "\
 Files:
-  .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction;
-        or (M, 8): origin, t_min, direction, t_max, as np.c_[origin, t_min, direction, t_max]
+  .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction; or (M, 8): origin, direction, t_min, t_max, as
+        np.c_[origin, direction, t_min, t_max], the order of --ray and .csv. Or structured, one dimension: fields by the
+        names of .csv, in any order, of floating point or whole numbers
   .csv  columns by name. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (else 0 and
         inf), mask, skip_id; points: x,y,z, optional mask, skip_id, time. A ray meets only spheres whose mask shares a bit with its
         own (without the column: every bit), and never sphere number skip_id (an empty cell: skips none)
   .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64, mask and skip_id
         UInt32, Int32 or Int64; read by row groups
-  .f32  raw little-endian records of 4 and 8 f32, as in .npy; also named .spheres and .rays
+  .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32 in the order of the program's own record, which
+        is not that of .npy: origin, t_min, direction, t_max. Also named .spheres and .rays
   Segments, for --segments: (M, 6), columns x1,y1,z1,x2,y2,z2, or records of 6 f32 (also .segments); --query occluded tells
   whether a segment meets anything, --query approach where it passes nearest.
   Spheres may have columns vx,vy,vz: at time t they are at x + t vx and so on. Rays and segments may have a time
@@ -157,15 +159,15 @@ pub(crate) struct CastArgs {
     /// the centre of the spheres
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     pub(crate) origin: Option<Origin>,
-    /// How spheres with velocities (columns vx,vy,vz) move
+    /// How spheres with velocities (columns vx,vy,vz) move [default: at-time]
     #[arg(long, value_parser = words([
         ("at-time", "each ray sees them at its own time (column time, else 0): a picture at an instant", Motion::AtTime),
         ("with-ray", "they move while a ray travels, so that t is time: a projectile; needs a finite t_max", Motion::WithRay),
-    ]), default_value = "at-time")]
-    pub(crate) motion: Motion,
-    /// The first and last time asked about, for spheres with velocities
-    #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, default_value = "0,1", value_parser = time_range)]
-    pub(crate) time_range: [f32; 2],
+    ]))]
+    motion: Option<Motion>,
+    /// The first and last time asked about, for spheres with velocities [default: 0,1]
+    #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
+    time_range: Option<[f32; 2]>,
     /// What to do with rays that cannot be used (NaN, no direction, t_min above t_max)
     #[arg(long, value_parser = words([
         ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
@@ -177,13 +179,16 @@ pub(crate) struct CastArgs {
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
     /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    ///
+    /// Answers of the CPU engine itself are compared with those of testing every sphere with exact arithmetic (at the same precision
+    /// for ellipsoids), which takes a while where there are many.
     #[arg(long)]
     pub(crate) compare: bool,
 
     /// Also draw a picture: spheres, rays and where they meet, for looking for what is wrong with a scene (.png)
     ///
-    /// Of more than 2,000 rays every so many are drawn, of more than 200,000 spheres, and the first 256 spheres that a ray lists. What
-    /// moves is drawn where rays meet it, and its way, in time, from faint to strong.
+    /// Of more than 2,000 rays a selection is drawn, 1,000 to 2,000 of them spread over all; of more than 200,000 spheres every so many;
+    /// and the first 256 spheres that a ray lists. What moves is drawn where rays meet it, and its way, in time, from faint to strong.
     #[arg(long, value_name = "FILE.png")]
     pub(crate) plot: Option<PathBuf>,
 
@@ -242,6 +247,35 @@ const FILES_ONLY: [&str; 19] = [
 ];
 
 impl CastArgs {
+    /// How spheres move.
+    pub(crate) fn motion(&self) -> Motion {
+        self.motion.unwrap_or_default()
+    }
+
+    /// The first and last time asked about.
+    pub(crate) fn time_range(&self) -> [f32; 2] {
+        self.time_range.unwrap_or(SceneOptions::default().time_range)
+    }
+
+    /// Refuses what has no effect on spheres at rest.
+    pub(crate) fn check_rest(&self, spheres: &Path) -> Result<()> {
+        let given = [("--motion", self.motion.is_some()), ("--time-range", self.time_range.is_some())];
+        given.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
+            let spheres = spheres.display();
+            Err(Error::Usage(format!("{option} is for spheres that move: {spheres} has no columns vx,vy,vz")))
+        })
+    }
+
+    /// Refuses policies that a nearest pass has no use for.
+    fn check_policies(&self) -> Result<()> {
+        match (self.query, self.policies.not_default()) {
+            (Ask::Approach, Some(option)) => {
+                Err(Error::Usage(format!("{option} is about hits: --query approach has no use for it")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How many spheres `nearest` lists.
     pub(crate) fn most(&self) -> Result<Option<u32>> {
         match (self.query, self.k) {
@@ -256,7 +290,8 @@ impl CastArgs {
 }
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
-    let query = Query { motion: args.motion, ..args.policies.query(args.on_bad) };
+    args.check_policies()?;
+    let query = Query { motion: args.motion(), ..args.policies.query(args.on_bad) };
     if !args.with.is_empty() && !matches!(args.query, Ask::Closest) {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with describes the hits of --query closest: {asked} has none")));

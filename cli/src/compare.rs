@@ -1,5 +1,5 @@
 //! `--compare`: the same question to the CPU engine, the differences counted, and the policy that says which of them
-//! break a promise.
+//! break a promise. Answers of the CPU engine itself are compared with what testing every sphere gives.
 
 mod line;
 mod lists;
@@ -9,13 +9,64 @@ use std::fmt;
 use serde::Serialize;
 use umbracast::files::Beside;
 use umbracast::glam::DVec3;
-use umbracast::{Approach, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Sphere};
+use umbracast::{Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Sphere};
 
 use line::{Line, U};
 
-/// What two devices answered differently.
+/// What answers are compared with: another way to them than the one that they came by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) enum Judge {
+    /// The CPU engine.
+    #[default]
+    #[serde(rename = "the CPU engine")]
+    CpuEngine,
+    /// The CPU engine without a tree, with exact arithmetic.
+    #[serde(rename = "every sphere tested at exact")]
+    EverySphereExactly,
+    /// The CPU engine without a tree: what exact arithmetic is not there for.
+    #[serde(rename = "every sphere tested")]
+    EverySphere,
+}
+
+impl Judge {
+    /// For answers of a device, about spheres or ellipsoids.
+    pub(crate) fn of(device: &Device, ellipsoids: bool) -> Self {
+        match (device.is_cpu(), ellipsoids) {
+            (false, _) => Self::CpuEngine,
+            (true, false) => Self::EverySphereExactly,
+            (true, true) => Self::EverySphere,
+        }
+    }
+
+    /// Whether its scenes have no tree.
+    pub(crate) fn tests_every_sphere(self) -> bool {
+        self != Self::CpuEngine
+    }
+
+    /// What it is asked instead of `query`.
+    pub(crate) fn query(self, query: &Query) -> Query {
+        match self {
+            Self::EverySphereExactly => Query { precision: Precision::Exact, ..*query },
+            _ => *query,
+        }
+    }
+}
+
+impl fmt::Display for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CpuEngine => "the CPU engine",
+            Self::EverySphereExactly => "every sphere tested at exact",
+            Self::EverySphere => "every sphere tested",
+        })
+    }
+}
+
+/// What two ways answered differently.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Comparison {
+    /// What the answers are compared with.
+    pub(crate) with: Judge,
     rays: u64,
     /// Met on one device, missed on the other: the ray's only sphere, or the nearer of two.
     flags_differ: u64,
@@ -34,6 +85,13 @@ pub(crate) struct Comparison {
     /// The largest distance between two answers of the same sphere, in steps of f32.
     worst_ulp: u64,
     worst_ray: Option<u64>,
+}
+
+impl Comparison {
+    /// Of nothing so far.
+    pub(crate) fn to(with: Judge) -> Self {
+        Self { with, ..Self::default() }
+    }
 }
 
 impl std::ops::AddAssign for Comparison {
@@ -86,9 +144,9 @@ pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.not_identical == 0 {
-            return f.write_str("the CPU engine agrees in every answer");
+            return write!(f, "{} agrees in every answer", self.with);
         }
-        write!(f, "against the CPU engine {} answers differ: {} flags", self.not_identical, self.flags_differ)?;
+        write!(f, "against {} {} answers differ: {} flags", self.with, self.not_identical, self.flags_differ)?;
         if self.flags_differ > 0 {
             write!(f, " ({} at an end of the ray, {} tangent)", self.flags_at_ends, self.flags_grazing)?;
         }

@@ -6,10 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::files::{AnswerWriter, RayBatch, RayFile, check_output};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
-use umbracast::{Watch, blocking};
+use umbracast::{Watch, bench, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::cast::time_range;
+use super::compare::Judge;
 use super::feed::placed;
 use super::progress::{Casting, Working};
 use super::stream::read_spheres_from;
@@ -122,7 +123,11 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let placing = Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
     let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
     let options = SceneOptions::default().over(range);
-    let judge = judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?;
+    let with = Judge::of(&device, spheres.beside.stretches());
+    let judge = {
+        let _no_tree = with.tests_every_sphere().then(|| bench::use_tree(false));
+        judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?
+    };
     drop(placing);
     signals::cancel(&watch);
     let mut writer = AnswerWriter::create(&args.output)?;
@@ -149,7 +154,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             }
             let found = blocking::contains(&scene, part, &query).map_err(|error| placed(&args.points, error))?;
             if let Some(judge) = &judge {
-                let expected = blocking::contains(judge, part, &query)?;
+                let expected = blocking::contains(judge, part, &with.query(&query))?;
                 sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
             }
             writer.write(&found)?;
@@ -158,7 +163,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         }
     }
     let broken = (judge.is_some() && sum.differ > 0 && query.precision == Precision::Exact)
-        .then(|| format!("{} answers differ from the CPU engine's", sum.differ));
+        .then(|| format!("{} answers differ from those of {with}", sum.differ));
     if broken.is_none() {
         // Answers that broke a promise are not handed on as if they had kept it.
         let _working = Working::on("writing".into(), args.quiet);
@@ -166,7 +171,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     }
     let rounded = spheres.rounding.changed + points.rounding().changed;
     let output = broken.is_none().then_some(&*args.output);
-    let summary = sum.summary(&device, scene.len(), args, query.precision, rounded, output);
+    let differ = args.compare.then_some((sum.differ, with));
+    let summary = sum.summary(&device, scene.len(), query.precision, rounded, output, differ);
     if args.json {
         print_json(&summary)?;
     } else if !args.quiet {
@@ -188,10 +194,10 @@ impl Sum {
         &self,
         device: &'a Device,
         spheres: usize,
-        args: &ContainsArgs,
         precision: Precision,
         rounded: u64,
         output: Option<&'a Path>,
+        differ: Option<(u64, Judge)>,
     ) -> Summary<'a> {
         let Report { rays: points, hits, skipped, judged, seconds, .. } = self.report;
         Summary {
@@ -208,7 +214,8 @@ impl Sum {
             mpoints_per_second: (seconds > 0.0 && points > 0).then(|| points as f64 / seconds * 1e-6),
             rounded,
             output,
-            differ: args.compare.then_some(self.differ),
+            differ: differ.map(|(count, _)| count),
+            compared_with: differ.map(|(_, with)| with),
         }
     }
 }
@@ -235,8 +242,9 @@ struct Summary<'a> {
     rounded: u64,
     /// None when a broken promise kept it from being written.
     output: Option<&'a Path>,
-    /// From the CPU engine's answers.
+    /// How many answers differ from those of what they were compared with.
     differ: Option<u64>,
+    compared_with: Option<Judge>,
 }
 
 impl Summary<'_> {
@@ -258,8 +266,8 @@ impl Summary<'_> {
             (self.judged, "points decided by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
         ]);
-        if let Some(differ) = self.differ {
-            line += &format!("; {differ} answers differ from the CPU engine's");
+        if let Some((differ, with)) = self.differ.zip(self.compared_with) {
+            line += &format!("; {differ} answers differ from those of {with}");
         }
         line
     }

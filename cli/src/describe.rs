@@ -1,6 +1,7 @@
 //! `cast --with`: hits and what they were like, in columns of their own.
 
 use umbracast::files::{AnswerRow, Column, Number};
+use umbracast::glam::DVec3;
 use umbracast::{Attributes, Hit};
 
 /// What can be asked for beside `t` and `id`.
@@ -17,22 +18,37 @@ pub(crate) enum With {
 pub(crate) struct Described {
     pub(crate) hit: Hit,
     pub(crate) was: Attributes,
+    /// The point in the coordinates of the files: the origin that was subtracted from them is added again.
+    pub(crate) point: DVec3,
+}
+
+impl Described {
+    /// A number in f64 that only hits have.
+    fn wide(&self, number: f64) -> Number {
+        if self.hit.is_hit() { Number::Double(number) } else { Number::BlankDouble(number) }
+    }
 }
 
 impl AnswerRow for Described {
     const COLUMNS: &'static [Column<Self>] =
         &[("t", |described| Number::Float(described.hit.t)), ("id", |described| Number::Id(described.hit.id))];
-    const MISS: Self = Self { hit: Hit::MISS, was: Attributes::MISS };
+    const MISS: Self = Self { hit: Hit::MISS, was: Attributes::MISS, point: DVec3::NAN };
     fn is_miss(&self) -> bool {
         !self.hit.is_hit()
     }
 }
 
-/// The columns of an answer with these beside it, in the order in which they were asked for.
-pub(crate) fn columns(with: &[With]) -> Vec<Column<Described>> {
+/// The columns of an answer with these beside it, in the order in which they were asked for. Where an origin was subtracted f32 is too
+/// coarse for points: they are f64 then.
+pub(crate) fn columns(with: &[With], has_origin: bool) -> Vec<Column<Described>> {
     let mut columns = Described::COLUMNS.to_vec();
     for what in with {
         let more: &[Column<Described>] = match what {
+            With::Point if has_origin => &[
+                ("px", |described| described.wide(described.point.x)),
+                ("py", |described| described.wide(described.point.y)),
+                ("pz", |described| described.wide(described.point.z)),
+            ],
             With::Point => &[
                 ("px", |described| Number::Float(described.was.point.x)),
                 ("py", |described| Number::Float(described.was.point.y)),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use umbracast::emit::{Parallel, Sensor, Toward};
-use umbracast::files::{Beside, RayBatch, RayBatches, RayFile, Rounding, SensorFile};
+use umbracast::files::{Beside, RayBatch, RayBatches, RayFile, Role, Rounding, SensorFile};
 use umbracast::glam::DVec3;
 use umbracast::{Error, OnBad, Rays, Result, Segments, Watch};
 
@@ -138,18 +138,15 @@ impl Aim {
         match self {
             Self::Parallel(direction) => (Look::Parallel(direction), rounding),
             Self::Toward { target, radius } => {
-                let mut axis = |(given, origin): (Given, f64)| {
+                let mut axis = |k: usize, given: Given, origin: f64| {
                     let wide = given.wide - origin;
                     // Text is rounded to f32 at once where nothing is subtracted.
                     let narrow = if origin == 0.0 { given.narrow } else { wide as f32 };
-                    let largest = (f64::from(narrow) - wide).abs();
-                    if largest > 0.0 {
-                        rounding += Rounding { changed: 1, largest };
-                    }
+                    rounding.note("--toward", Role::Position(k), wide, narrow);
                     narrow
                 };
                 let [x, y, z] = target;
-                let target = [axis((x, origin.x)), axis((y, origin.y)), axis((z, origin.z))];
+                let target = [axis(0, x, origin.x), axis(1, y, origin.y), axis(2, z, origin.z)];
                 (Look::Toward(target, radius), rounding)
             }
         }

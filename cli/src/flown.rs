@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use umbracast::{Device, Flights, LegStatus, Precision, Report};
 
+use super::compare::Judge;
 use super::summary::counts;
 
 /// What has been found so far.
@@ -28,7 +29,7 @@ impl Sum {
         &self,
         device: &'a Device,
         spheres: usize,
-        (precision, compared): (Precision, bool),
+        (precision, with): (Precision, Option<Judge>),
         rounded: u64,
         output: Option<&'a Path>,
     ) -> Summary<'a> {
@@ -50,7 +51,8 @@ impl Sum {
             mbullets_per_second: (seconds > 0.0 && bullets > 0).then(|| bullets as f64 / seconds * 1e-6),
             rounded,
             output,
-            differ: compared.then_some(self.differ),
+            differ: with.map(|_| self.differ),
+            compared_with: with,
         }
     }
 }
@@ -81,8 +83,9 @@ pub(super) struct Summary<'a> {
     rounded: u64,
     /// None when a broken promise kept it from being written.
     output: Option<&'a Path>,
-    /// From the CPU engine's answers.
+    /// How many flights differ from those of what they were compared with.
     differ: Option<u64>,
+    compared_with: Option<Judge>,
 }
 
 impl Summary<'_> {
@@ -101,8 +104,8 @@ impl Summary<'_> {
             (self.judged, "legs decided by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
         ]);
-        if let Some(differ) = self.differ {
-            line += &format!("; {differ} flights differ from the CPU engine's");
+        if let Some((differ, with)) = self.differ.zip(self.compared_with) {
+            line += &format!("; {differ} flights differ from those of {with}");
         }
         line
     }

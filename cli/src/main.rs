@@ -6,6 +6,7 @@ mod bench;
 mod bullet;
 mod bullets;
 mod cast;
+mod coarse;
 mod compare;
 mod contains;
 mod describe;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use signals::exit_code;
-use umbracast::{Error, Result};
+use umbracast::{Device, DeviceOptions, Error, Result, blocking};
 
 /// Batch ray–sphere queries and physically right shadows on any GPU
 #[derive(Debug, Parser)]
@@ -143,6 +144,15 @@ fn say_wrong_usage(text: &str) {
         let parts = line.split('\'').map(|part| if line.len() > 400 { short(part) } else { part.to_owned() });
         say(&parts.collect::<Vec<_>>().join("'"));
     }
+}
+
+/// Opens what pictures and shadows of `device` are compared with, where that is asked for. The CPU engine has only one way to them:
+/// then there is nothing to compare with, and that is said even where a summary is not wanted.
+pub(crate) fn open_judge(asked: bool, device: &Device) -> Result<Option<Device>> {
+    if asked && device.is_cpu() {
+        say("warning: --compare has nothing to compare: these answers are the CPU engine's own");
+    }
+    (asked && !device.is_cpu()).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
 }
 
 /// Text on stdout. A reader that has had enough (`| head`) ends it quietly.

@@ -9,12 +9,12 @@ use serde::Serialize;
 use umbracast::files::check_target;
 use umbracast::memory::check_memory;
 use umbracast::shadow::{Bits, PLANET, Picture, PictureFiles, Progress, System};
-use umbracast::{Device, DeviceOptions, Error, Precision, Result, blocking};
+use umbracast::{Device, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
 use super::pictures::Difference;
 use super::progress::Working;
-use super::{print_json, say};
+use super::{open_judge, print_json, say};
 
 /// Where pictures go when nothing else is said.
 const FOLDER: &str = "output";
@@ -68,7 +68,8 @@ pub(crate) struct RenderArgs {
     fraction: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Also draw on the CPU, count the differences, and fail when they exceed what is promised
+    /// Also draw on the CPU engine, count the differences, and fail when they exceed what is promised; without effect, and with a
+    /// warning, where the picture is the CPU engine's own
     #[arg(long)]
     compare: bool,
     /// Print one JSON object on stdout instead of the summary
@@ -98,11 +99,15 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let started = Instant::now();
     let picture = draw(&device, &system, args.quiet)?;
     let seconds = started.elapsed().as_secs_f64();
-    let difference = if args.compare {
-        let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
-        Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.quiet)?))
-    } else {
-        None
+    if picture.srgb8().iter().all(|byte| *byte == 0) {
+        // Said even where a summary is not wanted: it may well be a mistake.
+        say(
+            "warning: the picture is entirely dark: nothing that the camera sees is lit; `ambient` under [picture] is light that is everywhere",
+        );
+    }
+    let difference = match open_judge(args.compare, &device)? {
+        Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.quiet)?)),
+        None => None,
     };
     let broken = difference.as_ref().and_then(Difference::broken);
     if broken.is_none() {

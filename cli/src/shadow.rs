@@ -11,11 +11,11 @@ use serde::Serialize;
 use umbracast::files::{AnswerWriter, check_output, read_observers};
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Lighting, Shadow, ShadowKind};
-use umbracast::{Device, DeviceOptions, Error, Precision, Result, Watch, blocking};
+use umbracast::{Device, Error, Precision, Result, Watch, blocking};
 
 use super::args::DeviceArgs;
 use super::progress::{Casting, Working};
-use super::{print_json, say};
+use super::{open_judge, print_json, say};
 
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the frame of SYSTEM, in f64:
@@ -40,7 +40,8 @@ OUT is .npz or .csv and has a row an observer:
 Bodies that overlap before the light count once. What is behind the light or
 behind the observer does not count. Inside a body it is dark; on its surface, or
 up to 2.4e-7 of its radius below, it hides half the sky. Inside the light there
-is light. The edges decide the kind: a sliver may be too thin for the fraction.
+is light. A fraction of 0 is total; else the edges of the discs decide the kind: what
+covers a sliver may be too thin to change the fraction.
 The CPU engine works in f64, exact to 1e-9; GPUs work in f32, exact to 1e-4, of
 numbers that were made small in f64.
 A body with a `polar_radius` is oblate, or prolate, along its `pole`; GPUs are exact
@@ -68,7 +69,8 @@ pub(crate) struct ShadowArgs {
     output: PathBuf,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised; without effect, and with a
+    /// warning, where the answers are the CPU engine's own
     #[arg(long)]
     compare: bool,
     /// Print one JSON object on stdout instead of the summary
@@ -97,7 +99,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         read_observers(&args.observers)?
     };
     let device = blocking::open(&args.device.options(Precision::Fast))?;
-    let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+    let judge = open_judge(args.compare, &device)?;
 
     let mut writer = AnswerWriter::create(&args.output)?;
     let mut sum = Sum::default();

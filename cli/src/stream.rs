@@ -8,12 +8,13 @@ use umbracast::files::{center_of_spheres, check_disk, check_output, least_output
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
 use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres, Watch};
-use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
+use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, bench, blocking};
 
 use super::args::Origin;
 use super::asked::{Asked, Each, Listed, Writes};
 use super::cast::{Ask, CastArgs};
-use super::compare::{self, Comparison};
+use super::coarse;
+use super::compare::{self, Comparison, Judge};
 use super::describe;
 use super::feed::{Feed, Rules};
 use super::plot::Plot;
@@ -45,17 +46,19 @@ impl Files<'_> {
     pub(crate) fn run(&self) -> Result<()> {
         let most = self.args.most()?;
         match self.args.query {
-            Ask::Closest if !self.args.with.is_empty() => self.answer(Each(describe::columns(&self.args.with))),
-            Ask::Closest => self.answer(Each(Hit::COLUMNS.to_vec())),
-            Ask::Occluded => self.answer(Each(bool::COLUMNS.to_vec())),
-            Ask::Interval => self.answer(Each(Interval::COLUMNS.to_vec())),
-            Ask::Count => self.answer(Each(u32::COLUMNS.to_vec())),
-            Ask::Approach => self.answer(Each(Approach::COLUMNS.to_vec())),
+            Ask::Closest if !self.args.with.is_empty() => {
+                self.answer(Each::new(&describe::columns(&self.args.with, self.args.origin.is_some())))
+            }
+            Ask::Closest => self.answer(Each::new(Hit::COLUMNS)),
+            Ask::Occluded => self.answer(Each::new(bool::COLUMNS)),
+            Ask::Interval => self.answer(Each::new(Interval::COLUMNS)),
+            Ask::Count => self.answer(Each::new(u32::COLUMNS)),
+            Ask::Approach => self.answer(Each::new(Approach::COLUMNS)),
             Ask::All | Ask::Nearest => self.answer(Listed { most }),
         }
     }
 
-    fn answer<T: Asked>(&self, asked: T) -> Result<()> {
+    fn answer<T: Asked>(&self, mut asked: T) -> Result<()> {
         // What can be refused at once is refused before a device is opened, the cheapest first.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
@@ -63,11 +66,14 @@ impl Files<'_> {
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
+        asked.subtracted(origin.unwrap_or_default());
+        if spheres.beside.velocities.is_none() {
+            self.args.check_rest(self.spheres)?;
+        }
         if spheres.beside.stretches() {
             self.check_round()?;
         }
         let count = spheres.records.len();
-        let smallest = spheres.records.iter().map(|s| s.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
         if let Some(rays) = rays.rays().filter(|rays| self.args.pairwise && *rays != count as u64) {
             return Err(not_pairs(count, rays));
         }
@@ -78,14 +84,17 @@ impl Files<'_> {
         }
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        let with = Judge::of(&device, spheres.beside.stretches());
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = Watch::new();
         let scene =
-            self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range), &watch)?;
-        let judge = judge
-            .map(|cpu| self.scene(&cpu, spheres.spheres(), &SceneOptions::default().over(self.args.time_range), &watch))
-            .transpose()?;
+            self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range()), &watch)?;
+        let judge = {
+            let _no_tree = with.tests_every_sphere().then(|| bench::use_tree(false));
+            let options = SceneOptions::default().over(self.args.time_range());
+            judge.map(|cpu| self.scene(&cpu, spheres.spheres(), &options, &watch)).transpose()?
+        };
         if judge.is_none() && plot.is_none() {
             // The scene has its own.
             (spheres.records, spheres.beside) = Default::default();
@@ -95,7 +104,7 @@ impl Files<'_> {
 
         signals::cancel(&watch);
         let mut writer = asked.create(self.output)?;
-        let mut sum = Sum { plot, ..Sum::default() };
+        let mut sum = Sum { plot, comparison: Comparison::to(with), ..Sum::default() };
         let judge = judge.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
@@ -108,7 +117,7 @@ impl Files<'_> {
                 let plot = sum
                     .plot
                     .as_ref()
-                    .map(|plot| plot.write(&spheres, self.query.motion, self.args.time_range))
+                    .map(|plot| plot.write(&spheres, self.query.motion, self.args.time_range()))
                     .transpose()?;
                 let answers = self.complete::<T>(writer, &watch)?;
                 let (shown, plot) = plot.unzip();
@@ -122,14 +131,11 @@ impl Files<'_> {
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
             other => other,
         })?;
-        let changed = spheres.rounding.largest.max(sum.rounding.largest);
-        if changed > 1e-3 * f64::from(smallest) {
+        let mut rounding = spheres.rounding;
+        rounding += sum.rounding;
+        if let Some(warning) = coarse::warning(&rounding, &scene, origin.is_some()) {
             // Said even where a summary is not wanted: the answers are not those that the file asks for.
-            say(&format!(
-                "warning: numbers changed by up to {changed:.1e} when they became f32, and the smallest radius is \
-                 {smallest:.1e}: {} keeps more digits",
-                if origin.is_none() { "--origin auto" } else { "an --origin nearer to the spheres" }
-            ));
+            say(&warning);
         }
         let summary = Summary {
             query: self.args.query.word(),
@@ -138,7 +144,7 @@ impl Files<'_> {
             spheres: count,
             report: &sum.report,
             met: sum.met,
-            rounding: (spheres.rounding, sum.rounding),
+            rounding,
             origin,
             output: if broken.is_none() { Some(self.output) } else { None },
             plot: self.args.plot.as_deref().zip(plotted.as_deref()),
@@ -235,7 +241,7 @@ impl Files<'_> {
                 let beside = rays.beside().map(|beside| (beside, begin));
                 begin += part.len();
                 if let Some((judge, table)) = judge {
-                    let expected = asked.ask(judge, part, &self.query)?;
+                    let expected = asked.ask(judge, part, &sum.comparison.with.query(&self.query))?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);
                     let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
                     let (spheres, held) = (&table.records[..], Some(&table.beside));

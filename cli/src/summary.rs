@@ -18,8 +18,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) report: &'a Report,
     /// Spheres met, where that was asked.
     pub(crate) met: Option<u64>,
-    /// Of the spheres, and of the rays.
-    pub(crate) rounding: (Rounding, Rounding),
+    /// Of spheres and rays.
+    pub(crate) rounding: Rounding,
     pub(crate) origin: Option<DVec3>,
     /// None when a broken promise kept it from being written.
     pub(crate) output: Option<&'a Path>,
@@ -56,12 +56,14 @@ pub(crate) struct Json<'a> {
 struct Rounded {
     numbers: u64,
     largest_change: f64,
+    /// The field that changed by so much.
+    field: Option<&'static str>,
 }
 
 impl Summary<'_> {
     fn rounded(&self) -> Rounded {
-        let (spheres, rays) = self.rounding;
-        Rounded { numbers: spheres.changed + rays.changed, largest_change: spheres.largest.max(rays.largest) }
+        let Rounding { changed: numbers, largest: largest_change, field, .. } = self.rounding;
+        Rounded { numbers, largest_change, field: (numbers > 0).then_some(field) }
     }
 
     /// None when it took no time.
@@ -115,7 +117,9 @@ impl Summary<'_> {
         }
         let rounded = self.rounded();
         if rounded.numbers > 0 {
-            line += &format!("; {} numbers rounded to f32, by at most {:.1e}", rounded.numbers, rounded.largest_change);
+            let Rounded { numbers, largest_change, field } = rounded;
+            let field = field.unwrap_or_default();
+            line += &format!("; {numbers} numbers rounded to f32, by at most {largest_change:.1e} ({field})");
         }
         if let Some((path, shows)) = self.plot {
             line += &format!("; {} shows {shows}", path.display());

@@ -50,7 +50,7 @@ def made(folder, spheres, rays):
     balls = np.c_[random.uniform(-10, 10, (spheres, 3)), random.uniform(0.1, 1, spheres)]
     lines = np.zeros((rays, 8), np.float32)
     lines[:, :3] = random.uniform(-20, 20, (rays, 3))
-    lines[:, 4:7] = random.uniform(-10, 10, (rays, 3)) - lines[:, :3]
+    lines[:, 3:6] = random.uniform(-10, 10, (rays, 3)) - lines[:, :3]
     lines[:, 7] = np.inf
     for name, array in (("spheres", np.float32(balls)), ("rays", lines)):
         np.save(pathlib.Path(folder, name), array)

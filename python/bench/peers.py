@@ -38,7 +38,7 @@ class Umbracast:
         import umbracast  # noqa: F401 - its import is not part of what is measured
 
         whole = np.zeros((len(rays), 8), np.float32)
-        whole[:, 0:3], whole[:, 4:7], whole[:, 7] = rays[:, :3], rays[:, 3:], np.inf
+        whole[:, 0:6], whole[:, 7] = rays, np.inf
         return spheres, whole
 
     def built(self, given):

@@ -210,7 +210,7 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
 /// `umbracast._arrays.Batch`: rays, or segments, and what they bring along.
 #[derive(FromPyObject)]
 pub(crate) struct Given<'py> {
-    /// C-contiguous, 8 numbers a ray.
+    /// C-contiguous, 8 numbers a ray in the order in which people write them: origin, direction, t_min, t_max.
     records: Option<PyReadonlyArray2<'py, f32>>,
     /// Otherwise: 8 columns of rays, or 6 of segments.
     columns: Vec<Option<Column<'py>>>,
@@ -222,7 +222,8 @@ pub(crate) struct Given<'py> {
 }
 
 enum Source<'a> {
-    Records(&'a [Ray]),
+    /// Rays as they are written: origin, direction, t_min, t_max.
+    Written(&'a [[f32; 8]]),
     Rays(Columns<'a, 8>),
     Segments(Columns<'a, 6>),
 }
@@ -242,9 +243,9 @@ impl Given<'_> {
         let (origin, on_bad) = (self.origin, query.on_bad);
         let (len, source) = match &self.records {
             Some(records) => {
-                let rays: &[Ray] = bytemuck::try_cast_slice(records.as_slice()?)
+                let rays: &[[f32; 8]] = bytemuck::try_cast_slice(records.as_slice()?)
                     .map_err(|_| PyValueError::new_err("rays as they are have 8 columns"))?;
-                (rays.len(), Source::Records(rays))
+                (rays.len(), Source::Written(rays))
             }
             None if self.columns.len() == SEGMENTS.fields.len() => {
                 let (len, views) = views(&SEGMENTS, &self.columns)?;
@@ -290,9 +291,14 @@ impl Batch<'_> {
     pub(crate) fn each_piece(&self, mut take: impl FnMut(Rays<'_>, Range<usize>) -> Result<()>) -> Result<Rounding> {
         let mut rounding = Rounding::default();
         match &self.source {
-            Source::Records(rays) => {
+            Source::Written(written) => {
+                let mut rays = room(self.len.min(PIECE))?;
                 for range in pieces(self.len) {
-                    take(self.beside(Rays::from(&rays[range.clone()]), &range), range)?;
+                    rays.clear();
+                    rays.extend(written[range.clone()].iter().map(|&[x, y, z, dx, dy, dz, t_min, t_max]| {
+                        Ray::new([x, y, z], [dx, dy, dz]).between(t_min, t_max)
+                    }));
+                    take(self.beside(Rays::from(&rays), &range), range)?;
                 }
             }
             Source::Rays(columns) => {

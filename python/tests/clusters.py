@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import umbracast
-from umbracast._arrays import RAY
+from umbracast._arrays import WRITTEN
 
 # Before Ray is imported. It reports to nobody, and needs no file in the user's home.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -82,7 +82,7 @@ def until(true, seconds=120):
 
 def table(rays, first=0):
     """Rays as people have them: by columns, with a key and other things of their own."""
-    columns = {name: rays[:, place] for place, name in enumerate(RAY)}
+    columns = {name: rays[:, place] for place, name in enumerate(WRITTEN)}
     keys = np.arange(first, first + len(rays))
     return pa.table({**columns, "key": keys, "name": np.where(keys % 2, "odd", "even")})
 

@@ -26,8 +26,8 @@ def beams(count, seed=1):
     random = np.random.default_rng(seed)
     rays = np.empty((count, 8), np.float32)
     rays[:, :3] = random.uniform(-20, 20, (count, 3))
-    rays[:, 3] = 0
-    rays[:, 4:7] = random.uniform(-10, 10, (count, 3)) - rays[:, :3]
+    rays[:, 3:6] = random.uniform(-10, 10, (count, 3)) - rays[:, :3]
+    rays[:, 6] = 0
     rays[:, 7] = np.inf
     return rays
 

@@ -9,7 +9,7 @@ APART = 1e-4
 def roots(spheres, rays):
     """(M, N) t_enter and t_exit, NaN where a line passes; and (M, N) how far the line is from tangency, in radii."""
     center, radius = spheres[:, :3].astype(float), spheres[:, 3].astype(float)
-    origin, direction = rays[:, None, :3].astype(float), rays[:, None, 4:7].astype(float)
+    origin, direction = rays[:, None, :3].astype(float), rays[:, None, 3:6].astype(float)
     to = center - origin
     length = np.sqrt((direction**2).sum(-1))
     middle = (to * direction).sum(-1) / length**2
@@ -38,7 +38,7 @@ def ellipsoid_roots(centers, radii, rotations, rays):
     )  # [own axis, axis of the scene, N]
     to_ball = axes / radii.astype(float).T[:, None]
     origin = np.einsum("ijn,mnj->mni", to_ball, rays[:, None, :3].astype(float) - centers.astype(float))
-    direction = np.einsum("ijn,mj->mni", to_ball, rays[:, 4:7].astype(float))
+    direction = np.einsum("ijn,mj->mni", to_ball, rays[:, 3:6].astype(float))
     length = np.sqrt((direction**2).sum(-1))
     middle = -(origin * direction).sum(-1) / length**2
     aside = np.sqrt(((origin + middle[..., None] * direction) ** 2).sum(-1))
@@ -49,7 +49,7 @@ def ellipsoid_roots(centers, radii, rotations, rays):
 
 def valid(enter, leave, near, rays, inside):
     """Which t of each pair counts, as `met` says."""
-    first, last = rays[:, None, 3].astype(float), rays[:, None, 7].astype(float)
+    first, last = rays[:, None, 6].astype(float), rays[:, None, 7].astype(float)
     if inside == "enter":
         t = np.where(leave >= first, np.maximum(enter, first), np.inf)
     elif inside == "exit":

@@ -8,7 +8,7 @@ import pytest
 import umbracast
 from conftest import beams
 
-NAMES = ("ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max")
+NAMES = ("ox", "oy", "oz", "dx", "dy", "dz", "t_min", "t_max")
 
 
 def same(a, b):
@@ -17,7 +17,7 @@ def same(a, b):
 
 
 def six(rays):
-    return rays[:, [0, 1, 2, 4, 5, 6]]
+    return rays[:, :6]
 
 
 FORMS = {
@@ -64,6 +64,16 @@ def test_every_form_of_rays_says_the_same(form, scene, rays):
     same((hits.points(),), (scene.closest(rays).points(),))
 
 
+def test_eight_numbers_of_a_ray_have_the_order_of_the_command_line():
+    scene = umbracast.Scene([[2, 4, 6, 1]], device="cpu")
+    o, d, t0, t1 = np.zeros((1, 3)), np.array([[1, 2, 3]]), [0.5], [100]
+    expected = scene.closest(o, d, t_min=t0, t_max=t1)
+    assert expected.hit.all()
+    for kind in (np.float32, np.float64):
+        same(scene.closest(np.c_[o, d, t0, t1].astype(kind)), expected)
+    assert not scene.closest(np.c_[o, d, t0, [1.5]].astype(np.float32)).hit.any()
+
+
 def test_pieces_do_not_show(scene):
     rays = beams((1 << 20) + 77)
     hits = scene.closest(rays)
@@ -75,7 +85,7 @@ def test_pieces_do_not_show(scene):
     np.testing.assert_array_equal(np.diff(lists.offsets.astype(int)), scene.count(rays))
     first = lists.offsets[:-1][hits.hit].astype(int)
     np.testing.assert_array_equal(lists.id[first], hits.id[hits.hit])
-    rays[(1 << 20) + 5, 4:7] = 0
+    rays[(1 << 20) + 5, 3:6] = 0
     with pytest.raises(umbracast.RecordError) as caught:
         scene.closest(rays)
     assert (caught.value.what, caught.value.index, caught.value.field) == ("ray", (1 << 20) + 5, "direction")
@@ -84,7 +94,7 @@ def test_pieces_do_not_show(scene):
 
 
 def test_origins_and_directions_are_broadcast(scene, rays):
-    directions = rays[:60, 4:7].reshape(6, 10, 3)
+    directions = rays[:60, 3:6].reshape(6, 10, 3)
     wide = np.concatenate([np.broadcast_to(np.float32([1, 2, 3]), (6, 10, 3)), directions], -1)
     hits = scene.closest([1, 2, 3], directions)
     assert hits.t.shape == (6, 10)
@@ -92,7 +102,7 @@ def test_origins_and_directions_are_broadcast(scene, rays):
     ends = np.float32([[5], [1], [9], [2], [3], [0.5]])
     limited = scene.closest([1, 2, 3], directions, t_min=0.25, t_max=ends)
     full = np.empty((6, 10, 8), np.float32)
-    full[..., :3], full[..., 3], full[..., 4:7], full[..., 7] = wide[..., :3], 0.25, directions, ends
+    full[..., :6], full[..., 6], full[..., 7] = wide, 0.25, ends
     same(limited, scene.closest(full))
     same(limited, scene.closest(wide, t_min=0.25, t_max=ends))
     assert scene.closest(rays[0]).t.shape == () and scene.occluded(rays[0]).shape == ()
@@ -150,6 +160,16 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     np.testing.assert_array_equal(hits.id, expected.id)
     same(hits, expected)
     np.testing.assert_allclose(hits.points()[hits.hit] - far, expected.points()[hits.hit], atol=1e-6)
+    # Where hits and bullets end is told in the coordinates that were given.
+    were = scene.attributes(moved, hits=hits)
+    near = umbracast.Scene(spheres, device="cpu").attributes(rays, hits=expected)
+    assert were.point.dtype == np.float64 and near.point.dtype == np.float32
+    np.testing.assert_array_equal(were.point[hits.hit], near.point[hits.hit] + far)
+    np.testing.assert_allclose(were.point[hits.hit], hits.points()[hits.hit], atol=1e-3)
+    assert np.isnan(were.point[~hits.hit]).all()
+    flights = scene.bullets([[*(far + [-20, 0, 0]), *far, 1]])
+    same_way = umbracast.Scene(spheres, device="cpu").bullets([[-20, 0, 0, 0, 0, 0, 1]])
+    np.testing.assert_array_equal(flights.point, same_way.point + far)
     auto = umbracast.Scene(away, device="cpu", origin="auto")
     low, high = (away[:, :3] - away[:, 3:]).min(0), (away[:, :3] + away[:, 3:]).max(0)
     np.testing.assert_allclose(auto.origin, (low + high) / 2, rtol=1e-15)

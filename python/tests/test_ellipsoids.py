@@ -46,7 +46,7 @@ def same(a, b, rays, verbs=("closest", "interval", "all")):
 )
 def test_queries_say_what_float64_says(device, inside):
     rays = beams(1000)
-    rays[::3, 3], rays[1::3, 7] = -np.inf, 0.75
+    rays[::3, 6], rays[1::3, 7] = -np.inf, 0.75
     rays[::5, :3] = parts()[0][:200]
     enter, leave, near = ellipsoid_roots(*parts(), rays)
     t, clear = valid(enter, leave, near, rays, inside)
@@ -77,7 +77,7 @@ def test_points_are_found_inside(scene):
     points = np.random.default_rng(5).uniform(-10, 10, (3000, 3)).astype(np.float32)
     points[:N] = centers
     rays = np.zeros((3000, 8), np.float32)
-    rays[:, :3], rays[:, 4] = points, 1
+    rays[:, :3], rays[:, 3] = points, 1
     enter, leave, _ = ellipsoid_roots(centers, radii, rotations, rays)
     with np.errstate(invalid="ignore"):
         held = (enter <= 0) & (leave >= 0)

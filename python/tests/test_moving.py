@@ -34,7 +34,7 @@ def test_attributes_are_those_of_the_moment(moving, motion):
     there = np.flatnonzero(hits.hit & (hits.t > 0))
     assert len(there) > M // 4
     center, own, velocity = cloud(N)[hits.id[there], :3], cloud(N)[hits.id[there], 3], drift()[hits.id[there]]
-    origin, direction = rays[there, :3].astype(float), rays[there, 4:7].astype(float)
+    origin, direction = rays[there, :3].astype(float), rays[there, 3:6].astype(float)
     radius = own + options["radii"][there]
     # With the ray t itself is time.
     own_motion = velocity.astype(float) if motion == "with-ray" else np.zeros((len(there), 3))

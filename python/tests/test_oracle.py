@@ -27,10 +27,10 @@ directions_of = arrays(np.float32, (8, 3), elements=numbers).filter(lambda d: (n
 def rays_of(draw):
     rays = np.empty((8, 8), np.float32)
     rays[:, :3] = draw(arrays(np.float32, (8, 3), elements=numbers))
-    rays[:, 4:7] = draw(directions_of)
+    rays[:, 3:6] = draw(directions_of)
     ends = np.sort(draw(arrays(np.float32, (8, 2), elements=st.floats(-20, 20, width=32))), 1)
     whole = draw(arrays(np.bool_, (8, 2)))
-    rays[:, 3] = np.where(whole[:, 0], -np.inf, ends[:, 0])
+    rays[:, 6] = np.where(whole[:, 0], -np.inf, ends[:, 0])
     rays[:, 7] = np.where(whole[:, 1], np.inf, ends[:, 1])
     return rays
 
@@ -85,7 +85,7 @@ def test_points_are_where_numpy_finds_them(spheres, points):
 def test_the_nearest_pass_is_the_nearest(scene, spheres, rays):
     rays = rays[:500]
     found = scene.approach(rays)
-    origin, direction = rays[:, None, :3].astype(float), rays[:, None, 4:7].astype(float)
+    origin, direction = rays[:, None, :3].astype(float), rays[:, None, 3:6].astype(float)
     to = spheres[:, :3] - origin
     t = np.maximum((to * direction).sum(-1) / (direction**2).sum(-1), 0)
     clearance = np.sqrt(((to - t[..., None] * direction) ** 2).sum(-1)) - spheres[:, 3]
@@ -104,7 +104,7 @@ def test_attributes_and_points_agree(scene, spheres, rays):
     ball = spheres[hits.id[there]]
     outside = np.abs(were.normal[there] * ball[:, 3:] + ball[:, :3] - were.point[there]).max(1) < 1e-4
     assert outside.mean() > 0.99  # all but rays that start inside
-    length = np.linalg.norm(rays[:, 4:7].astype(float), axis=1)
+    length = np.linalg.norm(rays[:, 3:6].astype(float), axis=1)
     np.testing.assert_allclose(were.distance[there], (hits.t * length)[there], 1e-6)
 
 

@@ -13,6 +13,9 @@ from ._options import Asked
 Columns = list[NDArray[Any] | None]
 
 RAY = ("ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max")
+"""The order of the compiled half's record, of raw files and of GPU buffers."""
+WRITTEN = ("ox", "oy", "oz", "dx", "dy", "dz", "t_min", "t_max")
+"""The order in which people write rays: arrays, ``.npy``, ``.csv`` and the command line."""
 SEGMENT = ("x1", "y1", "z1", "x2", "y2", "z2")
 BULLET = (*SEGMENT, "speed")
 SPHERE = ("x", "y", "z", "r")
@@ -47,9 +50,16 @@ class Given(NamedTuple):
     shape: tuple[int, ...]
     """Of the answer."""
     records: NDArray[np.float32] | None
-    """(M, 8), borrowed."""
+    """(M, 8) in the order `WRITTEN`, borrowed."""
     columns: Columns
-    """Otherwise."""
+    """Otherwise: in the order `RAY`, or those of segments."""
+
+    def as_columns(self) -> Columns:
+        """The columns, whichever way they came."""
+        if self.records is None:
+            return self.columns
+        found = dict(zip(WRITTEN, self.records.T, strict=True))
+        return [found[field] for field in RAY]
 
 
 class Spheres(NamedTuple):
@@ -155,7 +165,7 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         and array.flags.c_contiguous
     ):
         return Given(array.shape[:-1], array.reshape(-1, 8), [])
-    widths = {6: ("ox", "oy", "oz", "dx", "dy", "dz"), 8: RAY}
+    widths = {6: WRITTEN[:6], 8: WRITTEN}
     shape, columns = split("rays", given if array is None else array, widths, RAY)
     for place, name, end in ((3, "t_min", t_min), (7, "t_max", t_max)):
         if end is None:

@@ -64,8 +64,7 @@ class Hits(_Hits):
         """
         if self._rays is None:
             raise ValueError("these hits do not know their rays: use origins + t[..., None] * directions")
-        rays = self._rays
-        columns = list(rays.records.T) if rays.records is not None else rays.columns
+        columns = self._rays.as_columns()
         t = np.where(self.hit, self.t, np.float32(np.nan)).reshape(-1).astype(np.float64)
         points = np.empty((t.size, 3))
         for k in range(3):
@@ -161,8 +160,9 @@ class Lists(_Lists):
 class Attributes(NamedTuple):
     """What hits were like; NaN on a miss."""
 
-    point: Floats
-    """(…, 3) where, on the sphere's surface; less the scene's ``origin``."""
+    point: Floats | NDArray[np.float64]
+    """(…, 3) where, on the sphere's surface, in the coordinates of the rays as they were given: float32, or float64 in a scene with an
+    ``origin``, where float32 is too coarse."""
     normal: Floats
     """(…, 3) outward, of length 1."""
     angle: Floats
@@ -177,7 +177,7 @@ class _Flights(NamedTuple):
     id: Ids
     distance: Floats
     frames: Floats
-    point: Floats
+    point: Floats | NDArray[np.float64]
     angle: Floats
     velocity: Floats
 
@@ -185,7 +185,7 @@ class _Flights(NamedTuple):
 class Flights(_Flights):
     """The answer of `bullets`, in CSR: the legs of bullet i are the places ``offsets[i]:offsets[i + 1]``. ``status`` 0 hit, 1 miss,
     2 started inside; ``id`` of the sphere; ``distance`` flown since the start and ``frames`` that took, inf unless anything is met; ``point``
-    (n, 3) where (less the scene's ``origin``); ``angle`` to the tangent plane in radians; ``velocity`` (n, 3) a frame afterwards.
+    (n, 3) where, in the coordinates of the bullets as they were given, float64 in a scene with an ``origin``; ``angle`` to the tangent plane in radians; ``velocity`` (n, 3) a frame afterwards.
     """
 
     report: Report | None = None

@@ -190,11 +190,10 @@ class Scene:
     ) -> Hits:
         """For each ray the smallest valid ``t`` over all spheres, and the sphere's id.
 
-        ``rays`` is (…, 6): origin and direction; or (…, 8): origin, t_min, direction, t_max; or origins (…, 3), beside ``directions``
+        ``rays`` is (…, 6): origin and direction; or (…, 8): origin, direction, t_min, t_max; or origins (…, 3), beside ``directions``
         (…, 3), which are broadcast; or a table with columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max; or `Segments`. ``t_min`` and
         ``t_max`` (…) default to 0 and inf; ``-inf`` is allowed. Directions have any length but zero and are not normalised: ``t``
-        counts in units of them. C-contiguous float32 of 8 columns is read where it lies; anything else goes through a small
-        buffer, float64 rounded once. A single ray gives arrays of shape ().
+        counts in units of them. Rays go through a buffer of a million at a time, float64 rounded once. A single ray gives arrays of shape ().
 
         ``out`` takes arrays to write into: C-contiguous float32 and uint32 of the leading shape; undefined after an error. For the
         rest see `Options`.
@@ -346,7 +345,8 @@ class Scene:
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
             self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
         )
-        found = Flights(offsets, status, id, distance, frames, point.reshape(-1, 3), angle, velocity.reshape(-1, 3))
+        point = self._put_back(point.reshape(-1, 3))
+        found = Flights(offsets, status, id, distance, frames, point, angle, velocity.reshape(-1, 3))
         found.report = Report(*told[:6], rounded, largest)
         return found
 
@@ -377,8 +377,15 @@ class Scene:
         point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
         vectors = (*given.shape, 3)
         return Attributes(
-            point.reshape(vectors), normal.reshape(vectors), angle.reshape(given.shape), distance.reshape(given.shape)
+            self._put_back(point.reshape(vectors)),
+            normal.reshape(vectors),
+            angle.reshape(given.shape),
+            distance.reshape(given.shape),
         )
+
+    def _put_back(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
+        """Points in the coordinates of those who asked: the origin that was subtracted is added again, in float64."""
+        return points + np.array(self.origin) if any(self.origin) else points
 
     def _ask(
         self,
@@ -393,7 +400,7 @@ class Scene:
         given = _arrays.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
             # The origin is subtracted from what goes through the buffer.
-            given = given._replace(records=None, columns=list(given.records.T))
+            given = given._replace(records=None, columns=given.as_columns())
         asked = taken(verb, given.shape, dict(options), allowed)
         return given, asked, _arrays.batch(given, self.origin, asked)
 

@@ -115,6 +115,7 @@ impl Answers {
             let met = |hit: &Hit| (hit.id, field.target(hit.id, bullet).met(bullet.at, bullet.along));
             Some(of(bullet, hit.is_hit().then(|| met(hit))))
         };
+        crate::cpu::cores::ready();
         flying.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
         for (at, second) in self.again {
             let bullet = &flying[at];
@@ -161,6 +162,7 @@ fn second(
         two.iter_mut().zip(found).for_each(|(hit, met)| *hit = Hit { t: met.t_enter, id: met.id });
         (*at, inside.map_or(Second::Among(held, two), Second::Inside))
     };
+    crate::cpu::cores::ready();
     places.par_iter().enumerate().map(one).collect()
 }
 

@@ -165,12 +165,21 @@ pub(crate) fn clear(sky: &mut Sky) {
     sky.beyond = false;
 }
 
+/// Whether a cap has the disc's centre, as far as rounding can tell. It covers all of the disc or leaves the rim free then: which
+/// of both is decided by the radii, since the sums of angles that decide elsewhere are off by a rounding.
+pub(crate) fn concentric(disc: Disc, cap: Cap) -> bool {
+    cap.separation <= CONCENTRIC * disc.radius
+}
+
+/// 2⁻⁴⁰: this far apart, in units of the disc's radius, centres count as one. It moves no fraction by more than 10⁻¹².
+pub(crate) const CONCENTRIC: f64 = 1.0 / (1_u64 << 40) as f64;
+
 /// Adds a cap, unless it does not touch the disc or hides behind another.
 pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
     if cap.radius <= 0.0 || cap.edge >= disc.radius {
         return;
     }
-    if cap.edge + disc.radius <= 0.0 {
+    if cap.edge + disc.radius <= 0.0 || (concentric(disc, cap) && cap.radius >= disc.radius) {
         sky.total = true;
         return;
     }
@@ -289,16 +298,17 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
     (1.0 - sum).clamp(0.0, 1.0)
 }
 
-/// How the disc is covered, `rest` of it being left.
+/// How the disc is covered, `rest` of it being left. Where nothing is left it is total, whatever the edges say.
 pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
     let count = sky.caps.len() + sky.cones.len();
-    if sky.total || (count > 1 && rest <= 0.0) {
+    if sky.total || (count > 0 && rest <= 0.0) {
         return ShadowKind::Total;
     }
     if count == 0 {
         return ShadowKind::None;
     }
-    if sky.beyond || sky.caps.iter().any(|cap| cap.separation + cap.radius > disc.radius) {
+    let crosses_rim = |cap: &Cap| cap.separation + cap.radius > disc.radius && !concentric(disc, *cap);
+    if sky.beyond || sky.caps.iter().any(crosses_rim) {
         return ShadowKind::Partial;
     }
     ShadowKind::Annular

@@ -130,6 +130,7 @@ impl Frame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
+        super::cores::ready();
         let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
         // The power of two that brings it to [1, 2); f64 holds those of all f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;

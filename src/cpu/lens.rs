@@ -9,6 +9,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 use glam::DVec3;
 
+use super::coverage::CONCENTRIC;
 use super::lanes::Lanes;
 use super::level::Level;
 use super::wide::{WIDE, Wide};
@@ -189,13 +190,18 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let partial = Wide::splat(1.0).if_below(partial, Wide::splat(1.0), partial);
     let kinds = [0.0, 1.0, 2.0, 3.0].map(Wide::splat);
 
+    // Of one centre, as far as rounding can tell: then the radii decide.
+    let apart = c.sine - CONCENTRIC * a.sine;
     // Annular: the ball is smaller and does not reach beyond.
-    let smaller = |yes: Wide, no: Wide| b.sine.if_below(a.sine, beyond.sine.if_not_positive(yes, no), no);
-    let total = |yes: Wide, no: Wide| outer.sine.if_not_positive(yes, no);
+    let within = |yes: Wide, no: Wide| apart.if_not_positive(yes, beyond.sine.if_not_positive(yes, no));
+    let smaller = |yes: Wide, no: Wide| b.sine.if_below(a.sine, within(yes, no), no);
+    let covers = |yes: Wide, no: Wide| apart.if_not_positive(b.sine.if_below(a.sine, no, yes), no);
+    let total = |yes: Wide, no: Wide| outer.sine.if_not_positive(yes, covers(yes, no));
     let none = |yes: Wide, no: Wide| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
     let inside = |yes: Wide, no: Wide| depth.if_below(zero, yes, no);
     let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
-    (fraction, inside(kinds[3], none(kinds[0], total(kinds[3], smaller(kinds[2], kinds[1])))))
+    // Where nothing is left it is total, whatever the edges say.
+    (fraction, inside(kinds[3], none(kinds[0], fraction.if_not_positive(kinds[3], smaller(kinds[2], kinds[1])))))
 }
 
 /// Half the solid angle between an arc and its chord, for a half-angle of which sine and cosine of its half, to the fourth

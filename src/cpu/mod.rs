@@ -4,6 +4,7 @@ pub(crate) mod angles;
 pub(crate) mod caps;
 mod cast;
 pub(crate) mod cones;
+pub(crate) mod cores;
 pub(crate) mod coverage;
 pub(crate) mod decide;
 mod double;
@@ -37,9 +38,12 @@ pub(crate) mod sift;
 mod solve;
 pub(crate) mod stars;
 mod stream;
+mod subnormal;
 mod sweep;
 mod walk;
 mod wide;
+
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -65,6 +69,7 @@ use moving::Target;
 use nearer::Nearest;
 use order::Sorter;
 pub(crate) use pairs::two_sum;
+use subnormal::Sizes;
 use sweep::{Spheres, Visitor};
 use walk::STREAM;
 
@@ -82,10 +87,13 @@ pub(crate) struct CpuScene {
     index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
+    /// How small its numbers are, once somebody asks.
+    sizes: OnceLock<Sizes>,
 }
 
 /// Runs work on rayon's workers, never in whoever polls.
 pub(crate) async fn on_cores<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    cores::ready();
     if rayon::current_thread_index().is_some() {
         // Already on a worker: handing over and waiting could leave no worker to do it.
         return Ok(work());
@@ -105,6 +113,7 @@ impl CpuScene {
     /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
     /// longer to grow than it saves; pairs are looked up one by one.
     pub(crate) fn beside(gpu: bool, given: Given<'_>, pairwise: bool) -> Result<Self> {
+        cores::ready();
         let mut index = match gpu {
             _ if pairwise => Index::blocks(&[], Level::best())?,
             true => Index::blocks(given.bounds(), Level::best())?,
@@ -128,7 +137,7 @@ impl CpuScene {
     fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
         let mut own = room(spheres.len())?;
         own.extend_from_slice(spheres);
-        Ok(Self { spheres: own, columns: Columns::default(), index, pairwise: false })
+        Ok(Self { spheres: own, columns: Columns::default(), index, pairwise: false, sizes: OnceLock::new() })
     }
 
     fn spheres(&self) -> Spheres<'_> {
@@ -170,7 +179,7 @@ impl CpuScene {
         match &self.index {
             Index::Blocks(_) => TASK,
             // A few tasks a core, for an even share.
-            Index::Tree(_) => (rays / (4 * rayon::current_num_threads())).next_multiple_of(TASK).clamp(TASK, SORTED),
+            Index::Tree(_) => (rays / (4 * cores::count())).next_multiple_of(TASK).clamp(TASK, SORTED),
         }
     }
 
@@ -184,6 +193,7 @@ impl CpuScene {
 
     /// Answers a batch on every core.
     pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+        cores::ready();
         let size = self.task_size(batch.rays.len());
         let tasks = out.par_chunks_mut(size).enumerate();
         let task = |(i, out): (usize, &mut [T])| self.task(batch.part(i * size..i * size + out.len()), out);
@@ -192,6 +202,7 @@ impl CpuScene {
 
     /// The same for `occluded`: one bit a ray, whole words.
     pub(crate) fn cast_bits(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
+        cores::ready();
         let size = self.task_size(batch.rays.len());
         let tasks = words.par_chunks_mut(size / 32).enumerate();
         let task = |(i, words): (usize, &mut [u32])| {

@@ -64,6 +64,7 @@ pub(crate) fn picture(
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
+    super::cores::ready();
     let mut picture = Picture::new([width, height])?;
     let band = BAND * width as usize;
     let mut done = 0;

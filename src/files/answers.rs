@@ -21,6 +21,8 @@ pub enum Number {
     Blank(f32),
     /// f8 in arrays.
     Double(f64),
+    /// f8 in arrays, nothing in text: where there is nothing to be told.
+    BlankDouble(f64),
     /// u4 in arrays.
     Id(u32),
     /// u4 in arrays.
@@ -39,7 +41,7 @@ impl Number {
         match self {
             Self::Word(..) | Self::Flag(_) => 1,
             Self::Float(_) | Self::Blank(_) | Self::Id(_) | Self::Count(_) => 4,
-            Self::Double(_) | Self::Offset(_) => 8,
+            Self::Double(_) | Self::BlankDouble(_) | Self::Offset(_) => 8,
         }
     }
 }

@@ -39,7 +39,11 @@ pub(super) fn read(
         (true, false) => rows(&mut input, kind, layout, |b: [u8; 8]| f64::from_le_bytes(b).into(), sink)?,
         (true, true) => rows(&mut input, kind, layout, |b: [u8; 8]| f64::from_be_bytes(b).into(), sink)?,
     }
-    // A file's length was checked when it was opened; what else comes from a pipe is an error too.
+    trailing(&mut input)
+}
+
+/// Refuses what comes after the last row. A file's length was checked when it was opened; this is about pipes.
+pub(super) fn trailing(input: &mut Input) -> Result<()> {
     let mut more = [0; 1];
     match input.read_full(&mut more).map_err(|e| cannot_read(&input.path, &e))? {
         0 => Ok(()),

@@ -53,7 +53,7 @@ pub(super) static RAYS: Kind = Kind {
         7 => Some(f32::INFINITY),
         _ => None,
     },
-    shape: "(M, 6), origin and direction, or (M, 8) with t_min and t_max",
+    shape: "(M, 6), origin and direction, or (M, 8), these and then t_min and t_max,",
     beside: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 

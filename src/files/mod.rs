@@ -2,9 +2,11 @@
 //!
 //! | extension | spheres | rays |
 //! |---|---|---|
-//! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, t_min, direction, t_max |
+//! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, direction, t_min, t_max |
 //! | `.csv`, `.parquet` | columns `x,y,z,r`, or `rx,ry,rz` and optional `qw,qx,qy,qz` instead of `r`; optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
+//!
+//! A structured `.npy`, of one dimension, has fields with the names of columns, in any order, f4, f8 or whole numbers.
 //!
 //! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with what may be beside rays.
 //!
@@ -41,9 +43,11 @@ mod poses;
 mod raw;
 mod rays;
 mod room;
+mod rounding;
 mod rows;
 mod sensor;
 mod source;
+mod structured;
 mod text;
 pub(crate) mod toml_text;
 mod whole;
@@ -58,7 +62,8 @@ pub use output::{Ready, check_output, check_target, prepare_whole, write_whole};
 pub use poses::{PoseTable, read_poses};
 pub use rays::{Batched, RayBatch, RayBatches, RayFile};
 pub use room::{check_disk, least_output};
-pub use rows::{Rounding, Table};
+pub use rounding::{Moved, Role, Rounding};
+pub use rows::Table;
 pub use sensor::SensorFile;
 
 use crate::error::{Error, Result};

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::binary::Layout;
 use super::input::Input;
 use super::kinds::Kind;
+use super::structured::Records;
 use super::{bad_file, cannot_read};
 use crate::error::{Error, Result};
 use crate::shown::quoted;
@@ -13,24 +14,32 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 /// NumPy writes 128 bytes, and refuses to read more than ten thousand.
 const LONGEST_HEADER: u64 = 10_000;
 
-/// How an array of f4 or f8 lies in a file, of the shape that the kind has. Leaves the input where
-/// the numbers begin.
-pub(super) fn layout(input: &mut Input, kind: &'static Kind) -> Result<Layout> {
+/// How an array lies in a file.
+pub(super) enum Array {
+    /// Numbers of one type, in rows and columns.
+    Plain(Layout),
+    /// Records with named fields.
+    Structured(Records),
+}
+
+/// How an array lies in a file: one of f4 or f8 has the shape that the kind has, a structured one names its fields. Leaves the input
+/// where the numbers begin.
+pub(super) fn array(input: &mut Input, kind: &'static Kind) -> Result<Array> {
     let (header, offset) = header(input)?;
+    if let Some(records) = Records::of(&input.path, kind, &header.dtype(), header.shape())? {
+        check_length(input, &header, offset, u128::from(records.rows) * u128::from(records.width()))?;
+        return Ok(Array::Structured(records));
+    }
+    layout(input, kind, &header, offset).map(Array::Plain)
+}
+
+/// How an array of f4 or f8 lies in a file, of the shape that the kind has.
+fn layout(input: &Input, kind: &'static Kind, header: &NpyHeader, offset: u64) -> Result<Layout> {
     let path = &input.path;
-    let (double, big_endian) = number_type(path, &header)?;
+    let (double, big_endian) = number_type(path, header)?;
     let (rows, columns) = shape(path, kind, header.shape())?;
     let width = if double { 8 } else { 4 };
-    if let Some(length) = input.length() {
-        let claimed = u128::from(rows) * columns.len() as u128 * width;
-        let held = u128::from(length.saturating_sub(offset));
-        if claimed != held {
-            let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
-            let shape = spoken(header.shape());
-            let need = format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}");
-            return Err(bad_file(path, need));
-        }
-    }
+    check_length(input, header, offset, u128::from(rows) * columns.len() as u128 * width)?;
     let by_column = (header.order() == Order::Fortran).then_some(offset);
     if by_column.is_some() && input.length().is_none() {
         let why = "an array in Fortran order is read in strips, which a pipe cannot; numpy.ascontiguousarray turns it";
@@ -39,14 +48,31 @@ pub(super) fn layout(input: &mut Input, kind: &'static Kind) -> Result<Layout> {
     Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column })
 }
 
+/// Refuses a file that does not hold what its header claims.
+fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -> Result<()> {
+    if let Some(length) = input.length() {
+        let held = u128::from(length.saturating_sub(offset));
+        if claimed != held {
+            let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
+            let shape = spoken(header.shape());
+            let need = format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}");
+            return Err(bad_file(&input.path, need));
+        }
+    }
+    Ok(())
+}
+
 /// Which columns a shape means, as fields of the record.
 fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usize])> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let fields = kind.fields.len();
+    // The order in which people write rays down: the ends last, not where the record has them.
+    const RAYS: &[usize] = &[0, 1, 2, 4, 5, 6, 3, 7];
     match *shape {
-        [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
+        [rows, 8] if fields == 8 => Ok((rows, RAYS)),
         // Rays without ends.
-        [rows, 6] if fields == 8 => Ok((rows, &[0, 1, 2, 4, 5, 6])),
+        [rows, 6] if fields == 8 => Ok((rows, &RAYS[..6])),
+        [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
         _ => {
             let hint = match (kind.plural, shape) {
                 ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order is SPHERES, then RAYS",

@@ -42,7 +42,7 @@ impl<T: AnswerRow> Spools<T> {
             for answer in answers {
                 match number(answer) {
                     Number::Float(x) | Number::Blank(x) => self.bytes.extend(x.to_le_bytes()),
-                    Number::Double(x) => self.bytes.extend(x.to_le_bytes()),
+                    Number::Double(x) | Number::BlankDouble(x) => self.bytes.extend(x.to_le_bytes()),
                     Number::Word(byte, _) => self.bytes.push(byte),
                     Number::Id(number) | Number::Count(number) => self.bytes.extend(number.to_le_bytes()),
                     Number::Offset(number) => self.bytes.extend(number.to_le_bytes()),
@@ -100,7 +100,7 @@ fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
         Number::Float(_) | Number::Blank(_) => {
             drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
         }
-        Number::Double(_) => {
+        Number::Double(_) | Number::BlankDouble(_) => {
             drop(WriteOptions::<f64>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
         }
         Number::Word(..) => {

@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 
 use super::input::check_regular;
 use super::kinds::POSES;
-use super::rows::Rounding;
+use super::rounding::{Role, Rounding};
 use super::source::Source;
 use super::{bad_file, extension, reserve};
 use crate::emit::Pose;
@@ -31,9 +31,8 @@ impl PoseTable {
     /// [`Error::TooLarge`] and [`Error::OutOfMemory`] when there is no room for more.
     pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) -> Result<()> {
         let position = position - origin;
-        for wide in position.to_array().into_iter().filter(|wide| f64::from(*wide as f32) != *wide && wide.is_finite())
-        {
-            self.rounding += Rounding { changed: 1, largest: (f64::from(wide as f32) - wide).abs() };
+        for (axis, wide) in position.to_array().into_iter().enumerate() {
+            self.rounding.note(POSES.fields[axis], Role::Position(axis), wide, wide as f32);
         }
         push("poses", &mut self.poses, Pose { position, rotation })
     }

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use super::beside::Beside;
 use super::cannot_read;
-use super::rows::{Converter, Record, Rounding};
+use super::rounding::Rounding;
+use super::rows::{Converter, Record};
 use super::source::Source;
 use crate::bullets::Bullet;
 use crate::error::{Error, Result};
@@ -72,7 +73,7 @@ impl<T: Batched> RayFile<T> {
         std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || reader.run(source))
-            .map_err(|e| cannot_read(&path, &e))?;
+            .map_err(|e| Error::no_thread(&path, &e))?;
         Ok(RayBatches { path, arriving, give_back, total, length, bytes, read, rounding: Rounding::default() })
     }
 }

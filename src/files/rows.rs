@@ -5,8 +5,9 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
-use super::beside::{Beside, RADIUS};
+use super::beside::{Beside, RADII, RADIUS};
 use super::kinds::{BULLETS, Kind, POINTS, RAYS, SEGMENTS, SPHERES};
+use super::rounding::{Role, Rounding};
 use crate::batch::Spheres;
 use crate::bullets::{Bullet, check_bullet};
 use crate::emit::check_point;
@@ -31,22 +32,6 @@ impl Table<Sphere> {
     /// The spheres, with what is beside them.
     pub fn spheres(&self) -> Spheres<'_> {
         self.beside.spheres((&self.records).into())
-    }
-}
-
-/// How much was lost on the way from f64 or text to f32.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rounding {
-    /// How many numbers changed.
-    pub changed: u64,
-    /// By how much at most, in the unit of the file.
-    pub largest: f64,
-}
-
-impl std::ops::AddAssign for Rounding {
-    fn add_assign(&mut self, other: Self) {
-        self.changed += other.changed;
-        self.largest = self.largest.max(other.largest);
     }
 }
 
@@ -243,7 +228,12 @@ impl Converter {
                 // As an infinity it would be a valid end of a ray, and quietly another one than the file's.
                 fields[i] = f32::NAN;
             } else {
-                self.round(number.wide, number.narrow);
+                let role = match i {
+                    _ if i < 3 * T::KIND.positions => Role::Position(i % 3),
+                    _ if *name == "r" => Role::Radius,
+                    _ => Role::Other,
+                };
+                self.rounding.note(name, role, number.wide, number.narrow);
             }
         }
         let record = T::from_fields(fields);
@@ -279,7 +269,9 @@ impl Converter {
         if self.on_bad == OnBad::Refuse && name == RADIUS && narrow < 0.0 {
             return Err(self.bad(row, name, &spoken(row, field), "a radius must not be negative"));
         }
-        self.round(wide, narrow);
+        let name = kind.name(field);
+        let role = if RADII.contains(&name) || name == RADIUS { Role::Radius } else { Role::Other };
+        self.rounding.note(name, role, wide, narrow);
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
     }
 
@@ -291,14 +283,6 @@ impl Converter {
                 Err(self.bad(row, field, &text, &why))
             }
             other => other,
-        }
-    }
-
-    /// Counts what rounding did.
-    fn round(&mut self, wide: f64, narrow: f32) {
-        if f64::from(narrow) != wide && wide.is_finite() && narrow.is_finite() {
-            self.rounding.changed += 1;
-            self.rounding.largest = self.rounding.largest.max((f64::from(narrow) - wide).abs());
         }
     }
 

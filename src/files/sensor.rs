@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::bad_file;
 use super::poses::{PoseTable, read_poses};
-use super::rows::Rounding;
+use super::rounding::Rounding;
 use super::toml_text::{parse, read_text};
 use crate::emit::{Sensor, steps};
 use crate::error::{Error, Result};

@@ -8,9 +8,11 @@ use super::binary::{self, Layout};
 use super::csv::{self, Text};
 use super::input::Input;
 use super::kinds::Kind;
+use super::npy::Array;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::rows::Row;
+use super::structured::Records;
 use super::{bad_file, cannot_read, check_parquet, extension, npy, raw, spoken};
 use crate::error::Result;
 
@@ -26,6 +28,7 @@ pub(super) struct Source {
 #[derive(Debug)]
 enum Body {
     Binary(Input, Layout),
+    Records(Input, Records),
     Text(Text),
     #[cfg(feature = "parquet")]
     Columns(parquet::Columns),
@@ -72,14 +75,17 @@ impl Source {
     }
 
     fn array(mut input: Input, kind: &'static Kind) -> Result<Body> {
-        let layout = npy::layout(&mut input, kind)?;
-        Ok(Body::Binary(input, layout))
+        Ok(match npy::array(&mut input, kind)? {
+            Array::Plain(layout) => Body::Binary(input, layout),
+            Array::Structured(records) => Body::Records(input, records),
+        })
     }
 
     /// The fields that its columns fill.
     pub(super) fn fields(&self) -> &[usize] {
         match &self.body {
             Body::Binary(_, layout) => layout.columns,
+            Body::Records(_, records) => &records.columns,
             Body::Text(text) => &text.columns,
             #[cfg(feature = "parquet")]
             Body::Columns(columns) => &columns.fields,
@@ -90,6 +96,7 @@ impl Source {
     pub(super) fn rows(&self) -> Option<u64> {
         match &self.body {
             Body::Binary(_, layout) => layout.rows,
+            Body::Records(_, records) => Some(records.rows),
             Body::Text(_) => None,
             #[cfg(feature = "parquet")]
             Body::Columns(columns) => Some(columns.rows),
@@ -110,6 +117,7 @@ impl Source {
     pub(super) fn read(self, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         match self.body {
             Body::Binary(input, layout) => binary::read(input, self.kind, &layout, sink),
+            Body::Records(input, records) => records.read(input, self.kind, sink),
             Body::Text(text) => csv::read(text, self.kind, sink),
             #[cfg(feature = "parquet")]
             Body::Columns(columns) => columns.read(self.kind, sink),

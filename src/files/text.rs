@@ -18,6 +18,7 @@ pub(super) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<(
 
 /// Formatting costs more than casting at few spheres: every core takes a part.
 pub(super) fn rows<T: AnswerRow>(out: &mut impl Write, columns: &[Column<T>], answers: &[T]) -> Result<()> {
+    crate::cpu::cores::ready();
     let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(columns, answers)).collect();
     texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
 }
@@ -46,7 +47,7 @@ fn cell(text: &mut String, number: Number) {
         Number::Float(x) => write!(text, "{x:?}"),
         Number::Double(x) => write!(text, "{x:?}"),
         Number::Word(_, word) => write!(text, "{word}"),
-        Number::Blank(_) | Number::Id(NO_SPHERE) => Ok(()),
+        Number::Blank(_) | Number::BlankDouble(_) | Number::Id(NO_SPHERE) => Ok(()),
         Number::Id(number) | Number::Count(number) => write!(text, "{number}"),
         Number::Offset(number) => write!(text, "{number}"),
         Number::Flag(flag) => write!(text, "{flag}"),
@@ -61,6 +62,7 @@ pub(super) fn list_header(out: &mut impl Write) -> Result<()> {
 
 /// A line for each sphere that a ray meets; the first ray is number `first` of the file.
 pub(super) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Result<()> {
+    crate::cpu::cores::ready();
     // By records, not by rays: one ray may meet them all. So many texts at a time as there are cores to make them.
     let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
     for tasks in tasks.chunks(4 * rayon::current_num_threads()) {

@@ -266,6 +266,7 @@ fn settle<G: Gather>(
         let item = G::settle(open.raw, &asker, host, query, &mut tally);
         ((open.at, item), tally)
     };
+    crate::cpu::cores::ready();
     let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
     (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
 }

@@ -145,6 +145,7 @@ impl Lbvh {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(crate) fn new(spheres: &[Sphere], frame: &Frame, watch: &Watch) -> Result<Self> {
+        crate::cpu::cores::ready();
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = Grid::new(frame);
         let mut keys: Vec<Key> = room(spheres.len())?;

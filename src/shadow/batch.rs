@@ -137,6 +137,7 @@ pub(crate) fn settle(found: &[crate::gpu::shot::Shade], prepared: &[Prepared]) -
 
 /// All of it, in f64, on every core.
 fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], watch: &Watch) -> Result<()> {
+    crate::cpu::cores::ready();
     let level = Level::best();
     let done = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).try_for_each(|(observers, out)| {
         watch.check()?;

@@ -97,7 +97,8 @@ impl From<&System> for Lighting {
 
 /// How a light's disc is covered. The numbers are those of files and of shaders.
 ///
-/// It is decided by the edges of the discs, not by the fraction: a sliver may be too thin to move the fraction from 0 or 1.
+/// A fraction of 0 is [`Total`](Self::Total). Otherwise the edges of the discs decide, not the fraction: what covers a sliver may be
+/// too thin to move the fraction from 1. Discs with the same centre are never [`Partial`](Self::Partial).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ShadowKind {

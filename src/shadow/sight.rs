@@ -106,14 +106,26 @@ impl Prepared {
     /// The edge of an occluder of angular radius b is at sin(c − b) = |o| h − z r (o, z the centre across and along the line of
     /// sight, h the tangent, r the radius). Each of the four is rounded once, which moves the edge by up to 2⁻²² sin b cos b,
     /// and a light of angular radius a is 2 a wide: 1 in 1.6 a of its area for a step across its middle.
+    ///
+    /// Areas are squares of angles. Where an angle or a distance is below [`LEAST_SQUARED`] its square loses digits in f32, or is 0
+    /// on a device without subnormal numbers: an observer 10¹⁷ times as far away as the light is wide would be in the dark.
     pub(crate) fn exceeds_f32(&self) -> bool {
         const MOST: f64 = 500.0;
-        self.occluders.iter().any(|one| {
+        let squares = LEAST_SQUARED..=MOST_SQUARED;
+        let ratio = self.light.ratio;
+        let coarse = |one: &Occluder| {
             let square = one.radius * one.radius;
-            one.power > 0.0 && one.radius * one.power.sqrt() > MOST * self.light.ratio * (one.power + square)
-        })
+            one.power > 0.0 && one.radius * one.power.sqrt() > MOST * ratio * (one.power + square)
+        };
+        let size = |one: &Occluder| one.offset.abs().max_element().max(one.along.abs()).max(one.radius);
+        (ratio > 0.0 && !squares.contains(&ratio))
+            || self.occluders.iter().any(|one| coarse(one) || !squares.contains(&size(one)))
     }
 }
+
+/// The least and the largest number whose square, and a hundredth of that, keeps its digits in f32 without subnormal numbers.
+const LEAST_SQUARED: f64 = 1e-17;
+const MOST_SQUARED: f64 = 1e18;
 
 /// An observer a little below the surface of an occluder stands on it: see [`Lighting`](super::Lighting).
 fn stood_on(occluder: Occluder) -> Occluder {

@@ -205,6 +205,7 @@ fn shadows(
         group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
+    crate::cpu::cores::ready();
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
     let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {

@@ -11,6 +11,8 @@ const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 fn every_format_gives_the_same_answers() {
     let (spheres, rays) = (f32s(SPHERES), f32s(RAYS));
     let wide = |values: &[f32]| values.iter().flat_map(|v| f64::from(*v).to_be_bytes()).collect::<Vec<u8>>();
+    let written: Vec<f32> =
+        rays.chunks(6).flat_map(|r| [r[0], r[1], r[2], r[3], r[4], r[5], 0.0, f32::INFINITY]).collect();
     let records: Vec<f32> =
         rays.chunks(6).flat_map(|r| [r[0], r[1], r[2], 0.0, r[3], r[4], r[5], f32::INFINITY]).collect();
     let folder = Folder::new();
@@ -23,7 +25,7 @@ fn every_format_gives_the_same_answers() {
         .write("r.csv", RAYS)
         .write("r4.npy", npy("'<f4'", false, "(3, 6)", &le4(&rays)))
         .write("r8.npy", npy("'>f8'", false, "(3, 6)", &wide(&rays)))
-        .write("r48.npy", npy("'<f4'", false, "(3, 8)", &le4(&records)))
+        .write("r48.npy", npy("'<f4'", false, "(3, 8)", &le4(&written)))
         .write("r.f32", le4(&records))
         .write("r.rays", le4(&records));
     for spheres in ["s.csv", "s4.npy", "s8.npy", "s.f32", "s.spheres"] {

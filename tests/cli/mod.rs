@@ -13,3 +13,4 @@ mod observers;
 mod plots;
 mod refusals;
 mod render;
+mod surprises;

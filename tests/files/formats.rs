@@ -90,8 +90,11 @@ fn rays_without_ends_are_half_lines() {
     assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 6)", &le4(&[1., 2., 3., 4., 5., 6.]))), Ok(expected.clone()));
     assert_eq!(rays("r.csv", "dx,dy,dz,ox,oy,oz\n4,5,6,1,2,3\n"), Ok(expected));
     let segment = vec![Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0)];
+    // What people write has the ends last; raw records are the program's own.
+    let written = le4(&[1., 2., 3., 4., 5., 6., -7., 8.]);
+    assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 8)", &written)), Ok(segment.clone()));
+    assert_eq!(rays("r.npy", npy("'<f4'", true, "(1, 8)", &written)), Ok(segment.clone()));
     let bytes = le4(&[1., 2., 3., -7., 4., 5., 6., 8.]);
-    assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 8)", &bytes)), Ok(segment.clone()));
     assert_eq!(rays("r.f32", &bytes), Ok(segment.clone()));
     assert_eq!(rays("r.rays", &bytes), Ok(segment.clone()));
     assert_eq!(rays("r.csv", "ox,oy,oz,dx,dy,dz,t_max,t_min\n1,2,3,4,5,6,8,-7\n"), Ok(segment));
@@ -273,7 +276,7 @@ fn arrays_of_another_form_are_refused() {
     refused(spheres("a.npy", array("'<i4'", "(2, 4)")), &["dtype is '<i4'", "expected f4 or f8", "astype"]);
     refused(spheres("a.npy", array("'<f2'", "(4, 4)")), &["dtype is '<f2'"]);
     refused(spheres("a.npy", array("'|O'", "(2, 4)")), &["dtype is '|O'"]);
-    refused(spheres("a.npy", array("[('x', '<f4')]", "(8,)")), &["dtype is [('x', '<f4')"]);
+    refused(spheres("a.npy", array("[('x', '<f4')]", "(8,)")), &["column 'y' is missing; spheres need x,y,z,r"]);
     refused(spheres("a.npy", array("'<f4'", "(-1, 4)")), &["negative"]);
     refused(spheres("a.npy", &array("'<f4'", "(2, 4)")[..40]), &["truncated"]);
     refused(spheres("a.npy", b"PK\x03\x04 and so on and on"), &[".npz archive"]);

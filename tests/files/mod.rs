@@ -8,3 +8,4 @@ mod moving_files;
 mod parquet;
 mod sources;
 mod streams;
+mod structured;

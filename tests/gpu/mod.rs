@@ -6,3 +6,4 @@ mod faults;
 mod limits;
 mod pieces;
 mod shaders;
+mod subnormal;

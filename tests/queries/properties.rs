@@ -106,13 +106,9 @@ fn case(x: BoxedStrategy<f32>) -> impl Strategy<Value = Case> {
 }
 
 /// Every device, in one scene and one batch.
-fn check((spheres, rays, query): &Case, subnormals: bool) -> Result<(), TestCaseError> {
+fn check((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
     let expected: Vec<Hit> = rays.iter().map(|ray| closest(ray, spheres, query)).collect();
     for device in crate::support::devices() {
-        // "Subnormal coordinates may be read as zero" there.
-        if !subnormals && device.probe().is_some_and(|probe| !probe.subnormals) {
-            continue;
-        }
         let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
         let hits = blocking::closest(&scene, rays, query).unwrap();
         prop_assert_eq!(&hits.records, &expected, "{}", device.name());
@@ -137,22 +133,22 @@ proptest! {
 
     #[test]
     fn tame_numbers(case in case(tame())) {
-        check(&case, true)?;
+        check(&case)?;
     }
 
     #[test]
     fn lattice_numbers(case in case(lattice())) {
-        check(&case, true)?;
+        check(&case)?;
     }
 
     #[test]
     fn wild_numbers(case in case(wild())) {
-        check(&case, false)?;
+        check(&case)?;
     }
 
     #[test]
     fn tangents_by_a_hair(case in tangents()) {
-        check(&case, true)?;
+        check(&case)?;
     }
 
     #[test]

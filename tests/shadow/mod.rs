@@ -2,6 +2,7 @@
 
 mod coverage;
 mod eclipse;
+mod extremes;
 mod fraction;
 mod pictures;
 mod shadows;

@@ -75,5 +75,5 @@ fn choices(device: &Option<String>) -> Vec<String> {
 
 /// Threads that the CPU engine works with.
 fn threads() -> usize {
-    rayon::current_num_threads()
+    umbracast::bench::threads()
 }

@@ -1,5 +1,8 @@
-//! What of a stream of rays is drawn: all of few, every so many of many, so that a plot of a million takes no more memory
+//! What of a stream of rays is drawn: all of few, a selection of many, so that a plot of a million takes no more memory
 //! than one of a thousand.
+//!
+//! Which ones are selected follows from a hash of their numbers. Every so many of the rays of a sweep would all have the same few
+//! azimuths.
 
 use umbracast::{Interval, Ray};
 
@@ -65,33 +68,47 @@ impl Beam {
     }
 }
 
-/// Rays kept with their answers: every `stride`th of those that went by.
+/// Rays kept with their answers: about one in `share` of those that went by.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) kept: Vec<Beam>,
-    stride: u64,
+    /// A power of two.
+    share: u64,
     pub(super) seen: u64,
+}
+
+/// Bits that look random and follow from a number alone (the finaliser of SplitMix64).
+fn hash(number: u64) -> u64 {
+    let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// Whether a ray belongs to those kept of so many.
+fn belongs(number: u64, share: u64) -> bool {
+    hash(number).is_multiple_of(share)
 }
 
 impl Sample {
     pub(super) fn new() -> Self {
-        Self { kept: Vec::new(), stride: 1, seen: 0 }
+        Self { kept: Vec::new(), share: 1, seen: 0 }
     }
 
     /// Which of `count` rays to come are to be kept, by their place among them.
     pub(super) fn wanted(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
-        let first = (self.stride - self.seen % self.stride) % self.stride;
-        (first as usize..count).step_by(self.stride as usize)
+        let (seen, share) = (self.seen, self.share);
+        (0..count).filter(move |i| belongs(seen + *i as u64, share))
     }
 
-    /// Keeps a ray; of too many every second one goes.
+    /// Keeps a ray; of too many about every second one goes.
     pub(super) fn keep(&mut self, beam: Beam) {
-        if beam.number.is_multiple_of(self.stride) {
+        if belongs(beam.number, self.share) {
             self.kept.push(beam);
         }
-        if self.kept.len() > MOST {
-            self.stride *= 2;
-            self.kept.retain(|beam| beam.number.is_multiple_of(self.stride));
+        while self.kept.len() > MOST {
+            self.share *= 2;
+            self.kept.retain(|beam| belongs(beam.number, self.share));
         }
     }
 }
@@ -100,21 +117,38 @@ impl Sample {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_so_many_of_many_whatever_the_batches() {
-        for (count, batch) in [(5, 2), (2000, 300), (2001, 2001), (1_000_000, 77_777)] {
-            let mut sample = Sample::new();
-            while sample.seen < count {
-                let now = batch.min(count - sample.seen) as usize;
-                for i in sample.wanted(now).collect::<Vec<_>>() {
-                    let (number, ray) = (sample.seen + i as u64, Ray::new([0.0; 3], [1.0; 3]));
-                    sample.keep(Beam { number, ray, time: 0.0, radius: 0.0, mark: Mark::Miss });
-                }
-                sample.seen += now as u64;
+    /// The numbers that are kept of so many rays, which come in batches.
+    fn kept(count: u64, batch: u64) -> Vec<u64> {
+        let mut sample = Sample::new();
+        while sample.seen < count {
+            let now = batch.min(count - sample.seen) as usize;
+            for i in sample.wanted(now).collect::<Vec<_>>() {
+                let (number, ray) = (sample.seen + i as u64, Ray::new([0.0; 3], [1.0; 3]));
+                sample.keep(Beam { number, ray, time: 0.0, radius: 0.0, mark: Mark::Miss });
             }
-            let stride = (count.div_ceil(MOST as u64)).next_power_of_two();
-            let expected: Vec<u64> = (0..count).step_by(stride as usize).collect();
-            assert_eq!(sample.kept.iter().map(|beam| beam.number).collect::<Vec<_>>(), expected, "{count}");
+            sample.seen += now as u64;
         }
+        sample.kept.iter().map(|beam| beam.number).collect()
+    }
+
+    #[test]
+    fn all_of_few_and_a_selection_of_many_whatever_the_batches() {
+        for (count, batch) in [(5, 2), (2000, 300)] {
+            assert_eq!(kept(count, batch), (0..count).collect::<Vec<_>>());
+        }
+        for (count, batch) in [(2001, 2001), (1_000_000, 77_777)] {
+            let found = kept(count, batch);
+            assert_eq!(found, kept(count, 1_000), "{count}");
+            assert!((800..=MOST).contains(&found.len()), "{} of {count}", found.len());
+        }
+    }
+
+    #[test]
+    fn a_sweep_keeps_its_azimuths_and_elevations() {
+        let found = kept(64 * 1024, 4096);
+        let different =
+            |of: fn(u64) -> u64| found.iter().map(|ray| of(*ray)).collect::<std::collections::BTreeSet<_>>().len();
+        let (azimuths, elevations) = (different(|ray| ray % 1024), different(|ray| ray / 1024));
+        assert!(azimuths > 500 && elevations == 64, "{azimuths} azimuths, {elevations} elevations of {}", found.len());
     }
 }

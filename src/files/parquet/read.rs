@@ -63,7 +63,7 @@ pub(in crate::files) fn open(input: Input, kind: &'static Kind) -> Result<Column
         let path = path.clone();
         move || read_footer(path, bytes, kind)
     });
-    let opened = opened.map_err(|e| Error::OutOfMemory { device: "this machine".into(), message: e.to_string() })?;
+    let opened = opened.map_err(|e| Error::no_thread(&path, &e))?;
     opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer makes no sense")))
 }
 

@@ -37,6 +37,8 @@ struct Filling<T> {
 enum Values {
     Floats(Vec<f32>),
     Doubles(Vec<f64>),
+    /// Doubles that may be null.
+    Points(Vec<f64>),
     Ids(Vec<i32>),
     Counts(Vec<i32>),
     Offsets(Vec<i64>),
@@ -49,6 +51,8 @@ impl<T: AnswerRow> Groups<T> {
         let empty = |column: &Column<T>| match column.1(&T::MISS) {
             Number::Float(_) | Number::Blank(_) => Values::Floats(Vec::new()),
             Number::Double(_) => Values::Doubles(Vec::new()),
+            // What a miss does not have is null.
+            Number::BlankDouble(_) => Values::Points(Vec::new()),
             Number::Id(_) => Values::Ids(Vec::new()),
             Number::Count(_) => Values::Counts(Vec::new()),
             Number::Word(..) => Values::Words(Vec::new()),
@@ -106,7 +110,7 @@ impl<T: AnswerRow> Filling<T> {
     fn add(&mut self, answers: &[T]) -> Result<()> {
         for answer in answers {
             let number = (self.column.1)(answer);
-            let blank = matches!(number, Number::Blank(_) | Number::Id(NO_SPHERE));
+            let blank = matches!(number, Number::Blank(_) | Number::BlankDouble(_) | Number::Id(NO_SPHERE));
             let present = !answer.is_miss() && !blank;
             self.present.push(i16::from(present));
             if !present {
@@ -114,7 +118,7 @@ impl<T: AnswerRow> Filling<T> {
             }
             match (&mut self.values, number) {
                 (Values::Floats(list), Number::Float(x)) => list.push(x),
-                (Values::Doubles(list), Number::Double(x)) => list.push(x),
+                (Values::Doubles(list) | Values::Points(list), Number::Double(x)) => list.push(x),
                 // Unsigned by their logical type: the same bits.
                 (Values::Ids(list), Number::Id(id)) => list.push(id as i32),
                 (Values::Counts(list), Number::Count(count)) => list.push(count as i32),
@@ -133,6 +137,7 @@ impl Values {
         let (physical, logical, repetition) = match self {
             Self::Floats(_) => (Type::FLOAT, None, Repetition::OPTIONAL),
             Self::Doubles(_) => (Type::DOUBLE, None, Repetition::REQUIRED),
+            Self::Points(_) => (Type::DOUBLE, None, Repetition::OPTIONAL),
             Self::Ids(_) => (Type::INT32, Some(LogicalType::integer(32, false)), Repetition::OPTIONAL),
             Self::Counts(_) => (Type::INT32, Some(LogicalType::integer(32, false)), Repetition::REQUIRED),
             Self::Offsets(_) => (Type::INT64, Some(LogicalType::integer(64, false)), Repetition::REQUIRED),
@@ -151,6 +156,7 @@ impl Values {
         match self {
             Self::Floats(list) => write_column::<FloatType>(group, list, Some(present), None),
             Self::Doubles(list) => write_column::<DoubleType>(group, list, None, None),
+            Self::Points(list) => write_column::<DoubleType>(group, list, Some(present), None),
             Self::Ids(list) => write_column::<Int32Type>(group, list, Some(present), None),
             Self::Counts(list) => write_column::<Int32Type>(group, list, None, None),
             Self::Offsets(list) => write_column::<Int64Type>(group, list, None, None),

@@ -1,0 +1,43 @@
+//! Whether f32 is too coarse for what files hold, and what helps.
+
+use umbracast::files::Rounding;
+use umbracast::{Scene, Sphere};
+
+/// A change above this part of the smallest radius changes answers.
+const SHARE: f64 = 1e-3;
+
+/// What to say of numbers that changed when they became f32, if that is too much for these spheres. Only positions get better by an
+/// origin; a direction is as good as its longest part says, whatever the others are.
+pub(crate) fn warning(rounding: &Rounding, scene: &Scene, has_origin: bool) -> Option<String> {
+    let spheres = scene.spheres();
+    let smallest = spheres.iter().map(|sphere| sphere.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
+    let most = SHARE * f64::from(smallest);
+    let said = |what: &str, by: f64, then: &str| {
+        format!(
+            "warning: {what} changed by up to {by:.1e} when they became f32, and the smallest radius is {smallest:.1e}{then}"
+        )
+    };
+    let moved = rounding.position;
+    if moved.by > most {
+        // A number half as large has one more digit after the point.
+        let helps = (moved.value - middle(spheres, moved.axis)).abs() < 0.5 * moved.value.abs();
+        let advice = match (helps, has_origin) {
+            (true, false) => ": --origin auto keeps more digits",
+            (true, true) => ": an --origin nearer to the spheres keeps more digits",
+            (false, _) => ": what is so far apart has no more digits in f32, whatever the origin",
+        };
+        return Some(said("positions", moved.by, advice));
+    }
+    (rounding.radius > most).then(|| said("radii", rounding.radius, ""))
+}
+
+/// The middle of all spheres along an axis, as `--origin auto` has it.
+fn middle(spheres: &[Sphere], axis: usize) -> f64 {
+    let ends = spheres.iter().map(|sphere| {
+        let (center, radius) = (f64::from(sphere.center[axis]), f64::from(sphere.radius));
+        [center - radius, center + radius]
+    });
+    let widen = |[low, high]: [f64; 2], [from, to]: [f64; 2]| [low.min(from), high.max(to)];
+    let [low, high] = ends.fold([f64::INFINITY, f64::NEG_INFINITY], widen);
+    0.5 * (low + high)
+}

@@ -1,0 +1,140 @@
+//! Queries that need subnormal numbers: those for which a device that takes them for 0 could give another exact answer.
+//!
+//! Sums and differences of f32 that are 0 or at least 2⁻¹⁰⁰ are 0 or at least 2⁻¹²³, and so is what their rounding leaves over: none
+//! of that is subnormal. The solve then brings sizes near 1, where 2⁻¹²⁶ is nothing beside its bounds. What remains are
+//! roots, t = length / |direction|, and their bounds, some 2⁻⁴⁰ of a radius over |direction|: they are normal where a radius is at least
+//! 2⁻⁷⁰ |direction|. Nearest passes have bounds of 2⁻⁴⁰ of the distance to the centre, which is 2⁻²³ of the least coordinate at the
+//! least. All tests here are on the safe side.
+
+use rayon::prelude::*;
+
+use super::{Batch, CpuScene, cores};
+use crate::extras::Extra;
+use crate::records::{Ray, Sphere};
+
+/// Numbers of a query that are not 0 should be at least this: 2⁻¹⁰⁰.
+const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;
+/// For nearest passes: 2⁻³⁰.
+const SMALL_NEAR: f32 = 1.0 / (1 << 30) as f32;
+/// A direction may be as many times as long as the least radius: 2⁷⁰.
+const LONGEST: f32 = (1_u128 << 70) as f32;
+/// For nearest passes a direction may be as long: 2²⁷.
+const LONGEST_NEAR: f32 = (1 << 27) as f32;
+/// Radii of spheres that move should be at least this, 2⁻⁶⁰: a way, velocity times time, may be subnormal although neither is.
+const LEAST_MOVING: f32 = 1.0 / (1_u64 << 60) as f32;
+
+/// How small the numbers of a scene are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sizes {
+    /// The least coordinate, radius or part of a velocity that is not 0, without its sign; infinite where there is none.
+    least: f32,
+    /// The least radius that is not 0; infinite where there is none.
+    radius: f32,
+    /// Whether there are radii of 0.
+    points: bool,
+    /// The largest part of a velocity.
+    speed: f32,
+}
+
+impl Sizes {
+    const NONE: Self = Self { least: f32::INFINITY, radius: f32::INFINITY, points: false, speed: 0.0 };
+
+    fn of(sphere: &Sphere) -> Self {
+        let Sphere { center, radius } = *sphere;
+        Self {
+            least: least([center.x, center.y, center.z, radius]),
+            radius: least([radius]),
+            points: radius == 0.0,
+            speed: 0.0,
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            radius: self.radius.min(other.radius),
+            points: self.points || other.points,
+            speed: self.speed.max(other.speed),
+        }
+    }
+}
+
+/// The least number that is not 0, without its sign; infinite where there is none.
+fn least<const N: usize>(numbers: [f32; N]) -> f32 {
+    numbers.into_iter().map(f32::abs).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min)
+}
+
+impl CpuScene {
+    fn sizes(&self) -> Sizes {
+        *self.sizes.get_or_init(|| {
+            cores::ready();
+            let still = self.spheres.par_iter().map(Sizes::of).reduce(|| Sizes::NONE, Sizes::and);
+            let velocities = self.columns.velocities.iter().flatten();
+            let moving = |sizes: Sizes, v: &glam::Vec3| Sizes {
+                least: sizes.least.min(least(v.to_array())),
+                speed: sizes.speed.max(v.abs().max_element()),
+                ..sizes
+            };
+            velocities.fold(still, moving)
+        })
+    }
+
+    /// Whether a device that takes subnormal numbers for 0 could answer any of these rays otherwise than exact arithmetic does. `nears`
+    /// says that the query is about nearest passes.
+    pub(crate) fn needs_subnormals(&self, batch: &Batch<'_>, nears: bool) -> bool {
+        let sizes = self.sizes();
+        let moves = self.columns.velocities.is_some();
+        if sizes.least < if nears { SMALL_NEAR } else { SMALL } || (moves && sizes.radius < LEAST_MOVING) {
+            return true;
+        }
+        cores::ready();
+        let needs = |i: usize| needs(&sizes, &batch.rays.ray(i), &batch.extras.of(i), nears);
+        (0..batch.rays.len()).into_par_iter().any(needs)
+    }
+}
+
+/// The same of one ray.
+fn needs(sizes: &Sizes, ray: &Ray, extra: &Extra, nears: bool) -> bool {
+    let Ray { origin: o, direction: d, t_min, t_max } = *ray;
+    let small = least([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, extra.time, extra.radius]);
+    let low = least(extra.low);
+    let (smallest, longest) = match nears {
+        true => (SMALL_NEAR, LONGEST_NEAR),
+        false => {
+            let radius = if sizes.points { sizes.radius.min(least([extra.radius])) } else { sizes.radius };
+            (SMALL, radius * LONGEST)
+        }
+    };
+    small < smallest || low < f32::MIN_POSITIVE || d.abs().max_element() + sizes.speed > longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asks(sphere: Sphere, ray: Ray, nears: bool) -> bool {
+        needs(&Sizes::of(&sphere), &ray, &Extra::NONE, nears) || Sizes::of(&sphere).least < SMALL
+    }
+
+    #[test]
+    fn everyday_numbers_need_none() {
+        let ray = Ray::new([0.0, -3.0, 1e6], [1.0, 6e-17, 0.0]);
+        assert!(!asks(Sphere::new([5.0, 0.0, 1e-20], 1e-9), ray, false));
+        assert!(!asks(Sphere::new([5.0, 0.0, 0.0], 0.0), ray.between(-1.0, f32::INFINITY), false));
+        assert!(!asks(Sphere::new([5.0, 0.0, 0.0], 0.0), Ray::new([0.0; 3], [1e7, 1.0, 0.0]), true));
+    }
+
+    #[test]
+    fn small_numbers_and_small_roots_do() {
+        let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
+        let unit = Sphere::new([5.0, 0.0, 0.0], 1.0);
+        assert!(asks(Sphere::new([5.0, 1e-39, 0.0], 1.0), ray, false));
+        assert!(asks(Sphere::new([5.0, 0.0, 0.0], 1e-38), ray, false));
+        assert!(asks(unit, Ray::new([1e-40, 0.0, 0.0], [1.0, 0.0, 0.0]), false));
+        assert!(asks(unit, Ray::new([0.0; 3], [1.0, 1e-39, 0.0]), false));
+        assert!(asks(unit, ray.between(1e-40, 1.0), false));
+        // The root is 3e-43.
+        assert!(asks(Sphere::new([3e-29, 0.0, 0.0], 1e-27), Ray::new([0.0; 3], [1e14, 0.0, 0.0]), false));
+        assert!(asks(unit, Ray::new([0.0; 3], [1e9, 0.0, 0.0]), true));
+    }
+}

@@ -1,0 +1,72 @@
+//! What rounding to f32 changes: how many numbers, which of them the most, and how far positions move.
+
+/// How much was lost on the way from f64 or text to f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Rounding {
+    /// How many numbers changed.
+    pub changed: u64,
+    /// By how much at most, in the unit of the file.
+    pub largest: f64,
+    /// The field that changed by so much, such as `dx`; empty where none did.
+    pub field: &'static str,
+    /// By how much a radius or a semi-axis changed at most.
+    pub radius: f64,
+    /// The coordinate of a position that changed most. An origin that is subtracted before rounding keeps more digits of positions,
+    /// and of nothing else.
+    pub position: Moved,
+}
+
+/// A coordinate that rounding changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Moved {
+    /// By how much; 0 where none did.
+    pub by: f64,
+    /// Which coordinate: 0 for x, 1 for y, 2 for z.
+    pub axis: usize,
+    /// What it was before it was rounded, less the origin.
+    pub value: f64,
+}
+
+/// What a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Role {
+    /// A coordinate of a position, by its axis.
+    Position(usize),
+    /// A radius or a semi-axis.
+    Radius,
+    /// A part of a direction, an end, a velocity, a time, a rotation or a speed.
+    Other,
+}
+
+impl Rounding {
+    /// Takes in a number and what it became; nothing where that is the same, or where either is not finite.
+    pub fn note(&mut self, field: &'static str, role: Role, wide: f64, narrow: f32) {
+        let by = (f64::from(narrow) - wide).abs();
+        if by == 0.0 || !by.is_finite() {
+            return;
+        }
+        let mut one = Self { changed: 1, largest: by, field, ..Self::default() };
+        match role {
+            Role::Position(axis) => one.position = Moved { by, axis, value: wide },
+            Role::Radius => one.radius = by,
+            Role::Other => {}
+        }
+        *self += one;
+    }
+}
+
+impl std::ops::AddAssign for Rounding {
+    fn add_assign(&mut self, other: Self) {
+        self.changed += other.changed;
+        if other.largest > self.largest {
+            (self.largest, self.field) = (other.largest, other.field);
+        }
+        if other.position.by > self.position.by {
+            self.position = other.position;
+        }
+        self.radius = self.radius.max(other.radius);
+    }
+}

@@ -1,0 +1,172 @@
+//! What new users met without a word of warning, each as they met it.
+
+use crate::support::Numbers;
+use crate::support::folder::{Folder, le4, npy, numbers};
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder
+        .write("s.csv", "x,y,z,r\n1000000,0,0,1\n1000010,0,0,1\n")
+        .write("r.csv", "ox,oy,oz,dx,dy,dz\n999990,0,0,1,0,0\n");
+    folder
+}
+
+#[test]
+fn points_come_back_in_the_frame_of_the_files() {
+    let folder = folder();
+    let points = |arguments: &str| {
+        folder.right(&format!("cast s.csv {arguments} -q --with point -o out.csv"));
+        folder.text("out.csv")
+    };
+    assert_eq!(points("r.csv"), "t,id,px,py,pz\n9.0,0,999999.0,0.0,0.0\n");
+    for origin in ["auto", "1000000,0,0", "999990.25,7,-3"] {
+        assert_eq!(points(&format!("r.csv --origin {origin}")), "t,id,px,py,pz\n9.0,0,999999.0,0.0,0.0\n", "{origin}");
+    }
+    folder.write("l.toml", "elevations_deg = [0]\nazimuths_deg = [0, 180]\nposes = [[999990, 0, 0]]\n");
+    let expected = "t,id,px,py,pz\n9.0,0,999999.0,0.0,0.0\n,,,,\n";
+    assert_eq!(points("--sensor l.toml"), expected);
+    assert_eq!(points("--sensor l.toml --origin auto"), expected);
+    // What f32 could not hold is f64.
+    folder
+        .write("s.csv", "x,y,z,r\n6000000.3,0,0,0.125\n")
+        .write("r.csv", "ox,oy,oz,dx,dy,dz\n6000000.3,-4,0,0,1,0\n1,0,0,-1,0,0\n");
+    folder.right("cast s.csv r.csv -q --origin auto --with point,normal -o out.npz");
+    let px = numbers::<f64>(&folder.path("out.npz"), "px");
+    assert!((px[0] - 6_000_000.3).abs() < 1e-9 && px[1].is_nan(), "{px:?}");
+    assert_eq!(numbers::<f64>(&folder.path("out.npz"), "py")[0], -0.125);
+    assert_eq!(numbers::<f32>(&folder.path("out.npz"), "ny")[0], -1.0);
+}
+
+#[test]
+fn bullets_end_in_the_frame_of_the_files() {
+    let folder = folder();
+    folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed\n999990,0,0,999991,0,0,1\n999990,9,0,999991,9,0,1\n");
+    let expected = "hit,0,9.0,9.0,999999.0,0.0,0.0,";
+    for origin in ["", "--origin auto", "--origin 5,6,7"] {
+        folder.right(&format!("bullets s.csv b.csv -q {origin} -o out.csv"));
+        let text = folder.text("out.csv");
+        let mut rows = text.lines().skip(1);
+        assert!(rows.next().unwrap().starts_with(expected), "{origin}: {text}");
+        assert_eq!(rows.next(), Some("miss,,,,,,,,,,"), "{origin}");
+    }
+    folder.right("bullets s.csv b.csv -q --origin auto -o out.npz");
+    let px = numbers::<f64>(&folder.path("out.npz"), "px");
+    assert!(px[0] == 999_999.0 && px[1].is_nan(), "{px:?}");
+}
+
+#[test]
+fn the_numbers_of_a_ray_have_one_order() {
+    // np.c_[o, d, t0, t1]: before, the sphere was missed without a word.
+    let ray = [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.5, 100.0];
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &le4(&ray)));
+    let done = folder.right("cast s.csv r.npy -o out.csv");
+    assert!(done.errors.contains("1 rays, 1 hits"), "{}", done.errors);
+    let said = folder.right("cast --sphere 2,4,6,1 --ray 0,0,0,1,2,3,0.5,100").output;
+    let t = folder.text("out.csv").lines().nth(1).unwrap().split(',').next().unwrap().to_owned();
+    assert!(said.contains(&format!("hit       t {t} ")), "{said} for {t}");
+}
+
+#[test]
+fn the_cpu_engine_is_not_compared_with_itself() {
+    // From far away, where `fast` has few digits: some t are a step off.
+    let folder = Folder::new();
+    let mut rays = "ox,oy,oz,dx,dy,dz\n".to_owned();
+    let n = &mut Numbers(11);
+    for _ in 0..400 {
+        let (aim, way) = (n.vector(), n.vector());
+        let [x, y, z]: [f32; 3] = std::array::from_fn(|k| aim[k] - 3000.0 * way[k]);
+        rays += &format!("{x:?},{y:?},{z:?},{:?},{:?},{:?}\n", way[0], way[1], way[2]);
+    }
+    folder.write("s.csv", "x,y,z,r\n0,0,0,1\n0,0,50,1\n").write("r.csv", &rays);
+    let done = folder.right("cast s.csv r.csv -o out.csv --precision fast --device cpu --compare");
+    assert!(done.errors.contains("; against every sphere tested at exact "), "{}", done.errors);
+    assert!(done.errors.contains(" answers differ: "), "{}", done.errors);
+    for query in ["closest", "occluded", "count", "all", "approach"] {
+        let done = folder.right(&format!("cast s.csv r.csv -o out.npz --query {query} --precision exact --compare"));
+        assert!(done.errors.contains("every sphere tested at exact agrees in every answer"), "{}", done.errors);
+    }
+    let done = folder.right("cast s.csv r.csv -o out.npz --compare --json");
+    assert!(done.output.contains("\"compare\":{\"with\":\"every sphere tested at exact\""), "{}", done.output);
+    folder.write("p.csv", "x,y,z\n0,0,0\n");
+    let done = folder.right("contains s.csv p.csv -o out.csv --compare");
+    assert!(done.errors.contains("0 answers differ from those of every sphere tested at exact"), "{}", done.errors);
+    folder.write("e.csv", "x,y,z,rx,ry,rz\n0,0,0,1,2,3\n");
+    let done = folder.right("cast e.csv r.csv -o out.csv --compare");
+    assert!(done.errors.contains("every sphere tested agrees in every answer"), "{}", done.errors);
+}
+
+#[test]
+fn pictures_and_shadows_of_the_cpu_engine_have_nothing_to_be_compared_with() {
+    const NOTHING: &str = "warning: --compare has nothing to compare: these answers are the CPU engine's own";
+    let folder = Folder::new();
+    folder
+        .write("l.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n")
+        .write("o.csv", "x,y,z\n0,0,0\n");
+    for arguments in ["render -o p.png --size 16x9 --samples 1", "shadow o.csv l.toml -o out.csv"] {
+        let done = folder.right(&format!("{arguments} --device cpu --compare"));
+        assert!(done.errors.contains(NOTHING) && !done.errors.contains("against"), "{}", done.errors);
+        assert!(folder.right(&format!("{arguments} --device cpu --compare -q")).errors.contains(NOTHING));
+        let done = folder.right(&format!("{arguments} --device cpu --compare --json"));
+        assert!(done.output.contains("\"compare\":null"), "{}", done.output);
+        assert!(!folder.right(&format!("{arguments} --device gpu --compare")).errors.contains(NOTHING));
+    }
+}
+
+#[test]
+fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
+    let folder = Folder::new();
+    let run = |spheres: &str, rays: &str, more: &str| {
+        folder.write("s.csv", format!("x,y,z,r\n{spheres}\n")).write("r.csv", format!("ox,oy,oz,dx,dy,dz\n{rays}\n"));
+        folder.right(&format!("cast s.csv r.csv -o out.csv {more}")).errors
+    };
+    // A direction is none the worse for it.
+    let said = run("5,0,0,1", "0,0,0,123456789.1,0,0", "");
+    assert!(!said.contains("warning") && !said.contains("--origin"), "{said}");
+    assert!(said.contains("1 numbers rounded to f32, by at most 2.9e0 (dx)"), "{said}");
+    let said = run("6000000.3,0,0,0.5", "6000000.3,-4,0,0,1,0", "-q");
+    assert!(
+        said.contains("positions changed by up to 2.0e-1") && said.ends_with(": --origin auto keeps more digits\n"),
+        "{said}"
+    );
+    // A ray that comes from far away is as coarse whatever is subtracted.
+    let said = run("0,0,0,0.5", "100000001,0,0,-1,0,0", "-q");
+    assert!(said.contains("positions changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
+    // Nor does an origin mend a radius.
+    let said = run("0,0,0,100000001\n0,0,0,1", "0,0,0,1,0,0", "-q");
+    assert!(said.contains("radii changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = folder();
+    for (arguments, said) in [
+        ("--motion at-time", "--motion is for spheres that move: s.csv has no columns vx,vy,vz"),
+        ("--motion with-ray", "--motion is for spheres that move"),
+        ("--time-range 0,1", "--time-range is for spheres that move: s.csv has no columns vx,vy,vz"),
+        ("--query approach --inside exit", "--inside is about hits: --query approach has no use for it"),
+        ("--query approach --touch miss", "--touch is about hits"),
+        ("--query approach --ends half-open", "--ends is about hits"),
+    ] {
+        let done = folder.run(&format!("cast s.csv r.csv -o out.csv {arguments}"));
+        assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(said), "{arguments}: {}", done.errors);
+    }
+    folder.write("m.csv", "x,y,z,r,vx,vy,vz\n1000000,0,0,1,0,0,0\n");
+    folder.right("cast m.csv r.csv -o out.csv --motion at-time --time-range 0,2");
+}
+
+#[test]
+fn a_dark_picture_says_so() {
+    let folder = Folder::new();
+    let system = |ambient: &str| {
+        format!(
+            "unit = \"km\"\n[light]\ncenter = [0, 0, 1000]\nradius = 1\n[[body]]\ncenter = [0, 0, 0]\nradius = 10\n\
+             [camera]\nkind = \"perspective\"\nposition = [0, 0, -100]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 20\n[picture]\nsize = [32, 18]\n{ambient}\n"
+        )
+    };
+    folder.write("night.toml", system("")).write("lit.toml", system("ambient = 0.2"));
+    let said = folder.right("render night.toml -o p.png -q").errors;
+    assert!(said.contains("warning: the picture is entirely dark") && said.contains("`ambient`"), "{said}");
+    assert_eq!(folder.right("render lit.toml -o p.png -q").errors, "");
+}

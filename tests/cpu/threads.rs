@@ -1,0 +1,98 @@
+//! Where the system refuses threads the calling thread does all the work, whichever it is.
+//!
+//! Threads are refused by asking for more stack than there are addresses: `RUST_MIN_STACK` says how much every thread gets that does
+//! not say so itself.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use umbracast::shadow::{Ball, Lighting};
+use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+
+use crate::support::child::run_alone;
+use crate::support::folder::{Done, Folder, program};
+use crate::support::{Numbers, cpu};
+
+const VARIABLE: &str = "RUST_MIN_STACK";
+const TOO_MUCH: &str = "1152921504606846976";
+
+/// Hits, which are right only if all work was done, and the fraction of a light.
+fn answers() -> (Vec<Hit>, f64) {
+    let n = &mut Numbers(5);
+    let spheres: Vec<Sphere> = (0..5_000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
+    let rays: Vec<Ray> = (0..5_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
+    let device = cpu();
+    let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let query = Query::at(Precision::Exact);
+    let hits = blocking::closest(&scene, &rays, &query).unwrap();
+    assert_eq!(scene.attributes(&rays, &hits, &query).unwrap().len(), rays.len());
+    // From a future, too.
+    assert_eq!(pollster::block_on(scene.closest(&rays, &query)).unwrap().records, hits.records);
+    let lighting = Lighting::new(Ball::new([0.0, 0.0, 100.0], 1.0), [Ball::new([0.0, 0.0, 50.0], 0.25)]).unwrap();
+    let shadows = blocking::shadows(&device, &lighting, &[[0.0; 3].into(); 10_000]).unwrap();
+    (hits.records, shadows[9_999].fraction)
+}
+
+#[test]
+fn every_thread_is_served_where_threads_are_refused() {
+    if std::env::var_os(VARIABLE).is_none() {
+        run_alone(concat!(module_path!(), "::every_thread_is_served_where_threads_are_refused"), VARIABLE, TOO_MUCH);
+        return;
+    }
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "threads are to be refused here");
+    let own = answers();
+    assert!(own.0.iter().filter(|hit| hit.is_hit()).count() > 100);
+    // Two more, at the same time, while the first one waits and does nothing for them.
+    let (done, found) = channel();
+    for _ in 0..2 {
+        let done = done.clone();
+        let small = std::thread::Builder::new().stack_size(8 << 20);
+        small.spawn(move || done.send(answers()).unwrap()).expect("a thread of a usual size can be had");
+    }
+    for _ in 0..2 {
+        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread is not served");
+        assert!(other == own);
+    }
+}
+
+/// Runs the program where every thread is refused.
+fn refused(folder: &Folder, arguments: &str) -> Done {
+    let mut program = program();
+    program.args(arguments.split_whitespace()).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
+    let pipe = std::process::Stdio::piped;
+    Done::of(program.env(VARIABLE, TOO_MUCH).stdout(pipe()).stderr(pipe()).spawn().unwrap())
+}
+
+#[test]
+fn the_program_does_without_threads() {
+    let folder = Folder::new();
+    folder
+        .write("s.csv", "x,y,z,r\n5,0,0,1\n0,6,0,2\n")
+        .write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n")
+        .write("o.csv", "x,y,z\n0,0,0\n0.75,0,0\n")
+        .write("s.toml", "elevations_deg = [0]\nazimuths_deg = { from = 0, to = 360, count = 64 }\n")
+        .write(
+            "l.toml",
+            "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n[[body]]\ncenter = [0, 0, 50]\nradius = 0.25\n",
+        );
+    for arguments in ["cast s.csv --sensor s.toml -o out.csv", "shadow o.csv l.toml -o out.csv"] {
+        folder.right(arguments);
+        let expected = folder.text("out.csv");
+        std::fs::remove_file(folder.path("out.csv")).unwrap();
+        let done = refused(&folder, arguments);
+        assert_eq!(done.code, 0, "{arguments}: {}", done.errors);
+        assert_eq!(folder.text("out.csv"), expected, "{arguments}");
+    }
+    let done = refused(&folder, "render -o p.png --size 32x18 --samples 1");
+    assert_eq!(done.code, 0, "{}", done.errors);
+}
+
+/// A reader of rays is a thread. What refuses it is the system, not the file.
+#[test]
+fn a_refused_reader_is_no_fault_of_the_file() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n5,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
+    let done = refused(&folder, "cast s.csv r.csv -o out.csv");
+    assert_eq!(done.code, 5, "{}", done.errors);
+    assert!(done.errors.starts_with("error: cannot start a thread that reads r.csv: "), "{}", done.errors);
+}

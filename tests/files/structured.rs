@@ -1,0 +1,75 @@
+//! Structured `.npy`: fields by name, in any order and of any number type.
+
+use umbracast::files::{RayBatch, RayFile, read_spheres};
+use umbracast::{OnBad, Ray, Sphere, Watch};
+
+use crate::support::folder::{Folder, npy};
+
+/// The rays of an array with these fields, and what is beside them; or what is wrong with it.
+fn rays(descr: &str, shape: &str, data: &[u8]) -> Result<RayBatch, String> {
+    let folder = Folder::new();
+    folder.write("r.npy", npy(descr, false, shape, data));
+    let file = RayFile::<Ray>::open(&folder.path("r.npy")).map_err(|e| e.to_string())?;
+    let mut batches = file.read([0.0; 3].into(), OnBad::Refuse).map_err(|e| e.to_string())?;
+    let mut batch = RayBatch::default();
+    batches.next(&mut batch, &Watch::new()).map_err(|e| e.to_string())?;
+    Ok(batch)
+}
+
+fn joined(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+#[test]
+fn fields_count_by_their_names() {
+    let expected = Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0);
+    // Of several types and byte orders, with a gap.
+    let descr = "[('t_max', '<f4'), ('dx', '>f8'), ('dy', '<i2'), ('dz', '|u1'), ('', '|V3'), ('oz', '<f8'), ('oy', '>i4'), \
+                 ('ox', '<f4'), ('mask', '<u4'), ('t_min', '|i1')]";
+    let row = joined(&[
+        &8_f32.to_le_bytes(),
+        &4_f64.to_be_bytes(),
+        &5_i16.to_le_bytes(),
+        &[6, 0xff, 0xff, 0xff],
+        &3_f64.to_le_bytes(),
+        &2_i32.to_be_bytes(),
+        &1_f32.to_le_bytes(),
+        &0xffff_fff0_u32.to_le_bytes(),
+        &(-7_i8).to_le_bytes(),
+    ]);
+    // More than is read at once.
+    let count = 5000;
+    let found = rays(descr, &format!("({count},)"), &row.repeat(count)).unwrap();
+    assert_eq!(found.records, vec![expected; count]);
+    assert_eq!(found.beside.masks, Some(vec![0xffff_fff0; count]));
+
+    let folder = Folder::new();
+    let descr = "[('r', '<f4'), ('z', '<f4'), ('y', '<f4'), ('x', '<f4')]";
+    let data: Vec<u8> = [0.5_f32, 3.0, 2.0, 1.0].into_iter().flat_map(f32::to_le_bytes).collect();
+    folder.write("s.npy", npy(descr, false, "(1,)", &data));
+    let table = read_spheres(&folder.path("s.npy"), [0.0; 3].into()).unwrap();
+    assert_eq!(table.records, [Sphere::new([1.0, 2.0, 3.0], 0.5)]);
+}
+
+#[test]
+fn wrong_fields_are_named() {
+    let fields = |last: &str| {
+        let names = ["ox", "oy", "oz", "dx", "dy"].map(|name| format!("('{name}', '<f4'), "));
+        format!("[{}{last}]", names.concat())
+    };
+    let row = [0_u8; 24];
+    for (descr, shape, said) in [
+        (fields("('dz', '<f4')"), "(1, 1)", "2 dimensions: expected 1"),
+        (fields("('bz', '<f4')"), "(1,)", "unknown column 'bz'"),
+        (fields("('dy', '<f4')"), "(1,)", "column 'dy' is there twice"),
+        (fields("('t_min', '<f4')"), "(1,)", "column 'dz' is missing"),
+        (fields("('dz', '<c8')"), "(1,)", "field 'dz' is "),
+        (fields("('dz', '<f4', (9,))"), "(1,)", "field 'dz' is "),
+        (fields("('dz', '<f4'), ('', '|V4000')"), "(1,)", "a record is wider than 256 bytes"),
+        (fields("('dz', '<f4')"), "(2,)", "needs 48 bytes of data, 24 are there: the file is truncated"),
+        (fields("('dz', '<f4')"), "(1,)", "direction is 0,0,0"),
+    ] {
+        let error = rays(&descr, shape, &row).map(|batch| batch.records).unwrap_err();
+        assert!(error.contains(said), "{descr} {shape}: {error}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Devices that take subnormal numbers for 0, as SwiftShader and many GPUs do: llvmpipe, made to do so.
+
+use umbracast::blocking::{self, all, approach, closest, contains, count, interval, nearest, occluded};
+use umbracast::{Device, Precision, Query, Ray, Sphere};
+use umbracast::{Points, SceneOptions, Segments, bench};
+
+use crate::support::{Numbers, cpu, scaled};
+
+/// What the solve takes in, flushed.
+const TAKEN_IN: (&str, &str) = (
+    "fn scale(ray: Ray, sphere: Sphere) -> Scaled {",
+    "fn flushed(v: vec3<f32>) -> vec3<f32> {
+       return select(v, vec3<f32>(0.0), abs(v) < vec3<f32>(1.17549435e-38));
+     }
+     fn scale(given_ray: Ray, given_sphere: Sphere) -> Scaled {
+       let ends = flushed(vec3<f32>(given_ray.t_min, given_ray.t_max, given_sphere.radius));
+       let ray = Ray(flushed(given_ray.origin), ends.x, flushed(given_ray.direction), ends.y);
+       let sphere = Sphere(flushed(given_sphere.center), ends.z);",
+);
+
+/// The roots that it gives back, flushed.
+const GIVEN_BACK: (&str, &str) =
+    ("return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);", "return 0.0;");
+
+fn flushing() -> Vec<Device> {
+    [TAKEN_IN, GIVEN_BACK].map(|edit| pollster::block_on(Device::open_edited(0, edit)).unwrap()).into()
+}
+
+/// Spheres and rays whose numbers are about `size`, and directions about `speed`: grazing, from inside, and past.
+fn pairs(size: f32, speed: f32, count: usize) -> (Vec<Sphere>, Vec<Ray>) {
+    let n = &mut Numbers(count as u64 + size.to_bits() as u64);
+    let pair = |i: usize| {
+        let center = n.vector().map(|x| size * x);
+        let radius = size * n.unit() * [1.0, 0.1, 0.6][i % 3];
+        let from = n.vector().map(|x| size * x);
+        let aside = n.vector();
+        let aim: [f32; 3] = std::array::from_fn(|k| (center[k] - from[k]) / size + aside[k] * radius / size);
+        (Sphere::new(center, radius), Ray::new(from, aim.map(|x| speed * x)))
+    };
+    let (spheres, rays): (Vec<Sphere>, Vec<Ray>) = (0..count).map(pair).unzip();
+    let usable = |pair: &(Sphere, Ray)| pair.1.check().is_ok();
+    spheres.into_iter().zip(rays).filter(usable).unzip()
+}
+
+/// Sizes and directions: numbers that are subnormal, and roots that are.
+const CASES: [(f32, f32); 6] = [(3e-38, 1.0), (2e-38, 1e-9), (5e-39, 1e-39), (1e-27, 1e14), (1.0, 1e38), (1e-34, 1e5)];
+
+#[test]
+fn exact_answers_are_exact_where_subnormals_are_zero() {
+    let query = Query::at(Precision::Exact);
+    for (device, edit) in flushing().iter().zip(["taken in", "given back"]) {
+        for (size, speed) in CASES {
+            let (spheres, rays) = pairs(size, speed, scaled(2000));
+            let name = format!("{edit} {size:e} {speed:e}");
+            // One by one, the adversarial way.
+            let [own, judge] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
+            assert!(
+                closest(&own, &rays, &query).unwrap().records == closest(&judge, &rays, &query).unwrap().records,
+                "{name}"
+            );
+            let few = &spheres[..300];
+            for tree in [true, false] {
+                let _tree = bench::use_tree(tree);
+                let [own, judge] =
+                    [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
+                let found = |scene| {
+                    let list = nearest(scene, &rays, 3, &query).unwrap();
+                    let everything = all(scene, &rays, &query).unwrap();
+                    (
+                        closest(scene, &rays, &query).unwrap().records,
+                        interval(scene, &rays, &query).unwrap().records,
+                        occluded(scene, &rays, &query).unwrap().words,
+                        count(scene, &rays, &query).unwrap().records,
+                        approach(scene, &rays, &query).unwrap().records,
+                        (list.offsets, list.records, everything.offsets, everything.records),
+                    )
+                };
+                let (own, expected) = (found(&own), found(&judge));
+                assert!(own.0 == expected.0, "{name}: closest");
+                assert!(own.1 == expected.1, "{name}: interval");
+                assert!(own.2 == expected.2, "{name}: occluded");
+                assert!(own.3 == expected.3, "{name}: count");
+                assert!(own.4 == expected.4, "{name}: approach");
+                assert!(own.5 == expected.5, "{name}: lists");
+            }
+            let points: Vec<[f32; 3]> = rays.iter().map(|ray| ray.origin.into()).collect();
+            let [own, judge] =
+                [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
+            let held = |scene| contains(scene, Points::from(&points), &query).unwrap().records;
+            assert!(held(&own) == held(&judge), "{name}: contains");
+            let segments = Segments::new(rays.iter().map(|ray| [ray.origin.into(), ray.point_at(2.0).into()]));
+            let ends = |scene| closest(scene, &segments, &query).map(|hits| hits.records);
+            assert!(ends(&own) == ends(&judge), "{name}: segments");
+        }
+        // Found out by the probe, not by chance.
+        assert!(!device.probe().unwrap().subnormals, "{edit}");
+        assert_eq!(device.probe().unwrap().failure, None, "{edit}");
+    }
+}
+
+/// What the two reports of users were about.
+#[test]
+fn reported_rays_are_answered() {
+    let query = Query::at(Precision::Exact);
+    let sphere = Sphere::new([1.801_062e-38, -1.279_432e-39, 7.964_28e-40], 6.103_11e-39);
+    let ray = Ray::new([1.164_123e-38, 8.635_503e-39, 9.909_209e-39], [1.494_645_6e-9, -2.712_195e-9, -1.313_030_5e-9]);
+    let small = (Sphere::new([3e-29, 0.0, 0.0], 1e-27), Ray::new([0.0; 3], [1e14, 0.0, 0.0]));
+    for device in flushing() {
+        for (sphere, ray) in [(sphere, ray), small] {
+            let [own, judge] =
+                [&device, &cpu()].map(|device| blocking::scene(device, &[sphere], &SceneOptions::default()).unwrap());
+            let [found, expected] = [own, judge].map(|scene| interval(&scene, &[ray], &query).unwrap().records);
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+/// Numbers of everyday sizes stay on the device.
+#[test]
+fn others_are_answered_by_the_device() {
+    let (spheres, rays) = pairs(1.0, 3.0, 2000);
+    for device in flushing() {
+        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+        let before = device.buffers_made();
+        let _ = closest(&scene, &rays, &Query::at(Precision::Exact)).unwrap();
+        assert!(device.buffers_made() > before, "the CPU engine answered");
+    }
+}
