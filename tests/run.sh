@@ -50,6 +50,11 @@ get() { # WHY PACKAGE...: installs Debian's packages, or says what it would
 command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newer from https://rustup.rs"
 command -v cc >/dev/null || fail "a C linker is missing: apt-get install gcc libc6-dev"
 
+# Counts the instructions of the CPU engine. It has no build for other systems.
+if [ "$(uname -sm)" = "Linux x86_64" ] && ! command -v valgrind >/dev/null; then
+  get "no valgrind" valgrind
+fi
+
 # A second software adapter comes with Debian's Chromium; tried when it is there.
 swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
 if [ -f "$swiftshader" ] && [ -z "${VK_DRIVER_FILES:-}" ]; then

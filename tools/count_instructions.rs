@@ -148,7 +148,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let mut changed: Scene = still.clone();
     let shifted: Vec<Sphere> =
         balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * numbers.direction(), ball.radius)).collect();
-    run("refit a tree", balls.len(), &mut || blocking::update(&mut changed, &shifted).map(drop))?;
+    run("update spheres", balls.len(), &mut || blocking::update(&mut changed, &shifted).map(drop))?;
 
     let bullets: Vec<Bullet> = (0..500)
         .map(|_| {

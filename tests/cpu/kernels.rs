@@ -40,7 +40,7 @@ fn output(program: &str, arguments: &[&str]) -> String {
 }
 
 /// The compiler that made a program, as the program says.
-fn compiler(program: &str) -> String {
+pub(super) fn compiler(program: &str) -> String {
     let section = output("readelf", &["-p", ".comment", program]);
     let line = section.lines().find(|line| line.contains("rustc version")).expect("the compiler's name in .comment");
     line.split_once("rustc version ").unwrap().1.trim().to_owned()

@@ -1,6 +1,8 @@
 //! The CPU engine.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod instructions;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod kernels;
 mod levels;
 mod threads;

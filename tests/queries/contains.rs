@@ -42,8 +42,11 @@ fn points_are_held_by_what_holds_them() {
                 }
                 assert_eq!(found.report.hits, expected.iter().filter(|found| found.count > 0).count() as u64);
                 let standard = blocking::contains(&scene_on, &points, &Query::default()).unwrap();
-                let off = standard.iter().zip(&expected).filter(|(a, b)| a != b).count();
-                assert!(off <= points.len() / 100, "{} on {}: {off}", scene.0, device.name());
+                // Of subnormal numbers only exact answers are promised.
+                if scene.0 != "subnormal" {
+                    let off = standard.iter().zip(&expected).filter(|(a, b)| a != b).count();
+                    assert!(off <= points.len() / 100, "{} on {}: {off}", scene.0, device.name());
+                }
                 assert!(standard.iter().all(|found| (found.count == 0) == (found.id == NO_SPHERE)));
             }
         }
