@@ -160,7 +160,9 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
 
     let place = |numbers: &mut Numbers| numbers.point().as_dvec3();
     let light = Ball::new([0.5, 0.5, 200.0], 3.0);
-    let occluders: Vec<Ball> = (0..8).map(|_| Ball::new(place(&mut numbers) + 2.0 * DVec3::Z, 0.05)).collect();
+    // Almost every observer is in the penumbra of the first ball, and a few are in that of the others, too.
+    let small = (0..4).map(|_| Ball::new(place(&mut numbers) + 2.0 * DVec3::Z, 0.02));
+    let occluders: Vec<Ball> = std::iter::once(Ball::new([0.5, 0.5, 20.0], 0.3)).chain(small).collect();
     let lighting = Lighting::new(light, occluders)?;
     let observers: Vec<DVec3> = (0..8000).map(|_| place(&mut numbers)).collect();
     run("visible fractions", observers.len(), &mut || blocking::shadows(cpu, &lighting, &observers).map(drop))?;
