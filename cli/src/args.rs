@@ -50,11 +50,7 @@ impl TreeArgs {
 #[command(next_help_heading = "Policies")]
 pub(crate) struct PolicyArgs {
     /// How a ray is treated that starts inside a sphere
-    #[arg(long, value_parser = words([
-        ("enter", "the ball is solid: it is met where the ray starts", Inside::Enter),
-        ("exit", "only the surface counts: it is met on the way out", Inside::Exit),
-        ("ignore", "a sphere around the start does not count", Inside::Ignore),
-    ]), default_value = "enter")]
+    #[arg(long, value_parser = insides(), default_value = "enter")]
     inside: Inside,
     /// Whether an exactly tangent ray meets the sphere
     #[arg(long, value_parser = words([("hit", "it does", Touch::Hit), ("miss", "it does not", Touch::Miss)]),
@@ -90,6 +86,15 @@ impl PolicyArgs {
             ..Query::default()
         }
     }
+}
+
+/// What becomes of rays that start inside a sphere.
+pub(crate) fn insides() -> impl TypedValueParser<Value = Inside> {
+    words([
+        ("enter", "the ball is solid: it is met where the ray starts", Inside::Enter),
+        ("exit", "only the surface counts: it is met on the way out", Inside::Exit),
+        ("ignore", "a sphere around the start does not count", Inside::Ignore),
+    ])
 }
 
 /// The precisions, each with what it promises.

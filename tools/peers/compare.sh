@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs Embree 4.4 and umbracast on the same files, checks that both hit as often, and prints the ratios.
+# Runs Embree 4.4 and umbracast on the same files, compares the sphere and the t of every ray, and prints the ratios.
 #
 #   tools/peers/compare.sh [OPTIONS] [SCENE...]
 #
@@ -10,8 +10,13 @@
 #   --count N          rays of a random and of a shadow batch [default: 2M]
 #   --width N          side of the primary picture, in pixels [default: 1024]
 #   --repeat N         times each is run after a first time that does not count [default: 5]
+#   --runs N           times that all of this is done; the ratios are of the medians [default: 3]
+#   --force            runs although other programs use the cores; such figures are not for publishing
 #   --precision P      of umbracast: fast, standard or exact [default: standard]
 #   --device DEVICE    of umbracast [default: cpu]
+#
+# Embree's spheres are hollow for rays that start inside, so umbracast runs with --inside exit. Before each program runs, the use of the
+# cores by others is measured for two seconds: above 5 % nothing is measured, because Embree loses more by it than umbracast does.
 #
 # Needs Linux on x86-64, Rust, g++, and Python 3.10 or newer with venv. Python's package index gives numpy and the wheel
 # `embreex`, which carries Embree's own release build; no headers of Embree are needed. Everything else is in this folder.
@@ -21,11 +26,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 fail() { printf 'compare.sh: %s\n' "$*" >&2; exit 1; }
 say() { printf '== %s\n' "$*" >&2; }
 
-folder= kinds=primary4x4,random,shadow count=2M width=1024 repeat=5 precision=standard device=cpu scenes=()
+folder= kinds=primary4x4,random,shadow count=2M width=1024 repeat=5 runs=3 force= precision=standard device=cpu scenes=()
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 0 ;;
-    -o | --rays | --count | --width | --repeat | --precision | --device)
+    --force) force=1; shift ;;
+    -o | --rays | --count | --width | --repeat | --runs | --precision | --device)
       [ $# -gt 1 ] || { printf 'compare.sh: %s needs a value\n' "$1" >&2; exit 2; }
       case $1 in
         -o) folder=$2 ;;
@@ -33,6 +39,7 @@ while [ $# -gt 0 ]; do
         --count) count=$2 ;;
         --width) width=$2 ;;
         --repeat) repeat=$2 ;;
+        --runs) runs=$2 ;;
         --precision) precision=$2 ;;
         --device) device=$2 ;;
       esac
@@ -76,15 +83,49 @@ umbracast=$target/release/umbracast
 say "scenes"
 "$python" "$here/make_scene.py" "$folder/data" "${scenes[@]}" --rays "$kinds" --count "$count" --width "$width" >&2
 
+# Per cent of the cores' time that anything uses for two seconds, stolen time included.
+busy() {
+  read -r before_idle before_all < <(awk '/^cpu / {print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9}' /proc/stat)
+  sleep 2
+  read -r idle all < <(awk '/^cpu / {print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9}' /proc/stat)
+  awk "BEGIN {printf \"%.1f\", 100 - 100 * ($idle - $before_idle) / ($all - $before_all)}"
+}
+quiet() { # waits for a quiet machine, for half a minute at most, and notes how quiet it is
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    share=$(busy)
+    if [ -n "$force" ] || awk "BEGIN {exit !($share <= 5)}"; then
+      echo "$share" >>"$folder/busy"
+      return
+    fi
+  done
+  fail "other programs use $share % of the cores: end them, or use --force and do not publish the figures"
+}
+
+mkdir -p "$folder/answers"
 : >"$folder/embree.jsonl"
 : >"$folder/umbracast.jsonl"
-for scene in "${scenes[@]}"; do
-  say "$scene"
-  rays=()
-  for kind in ${kinds//,/ }; do rays+=("$folder/data/$scene-$kind.rays"); done
-  files=("$folder/data/$scene.spheres" "${rays[@]}")
-  "$folder/embree_spheres" "${files[@]}" --repeat "$repeat" >>"$folder/embree.jsonl"
-  "$umbracast" bench scenes "${files[@]}" --repeat "$repeat" --precision "$precision" --device "$device" --json \
-    >>"$folder/umbracast.jsonl"
+: >"$folder/busy"
+for run in $(seq "$runs"); do
+  for scene in "${scenes[@]}"; do
+    say "run $run: $scene"
+    rays=()
+    for kind in ${kinds//,/ }; do rays+=("$folder/data/$scene-$kind.rays"); done
+    files=("$folder/data/$scene.spheres" "${rays[@]}")
+    quiet
+    "$folder/embree_spheres" "${files[@]}" --repeat "$repeat" --answers "$folder/answers" >>"$folder/embree.jsonl"
+    quiet
+    "$umbracast" bench scenes "${files[@]}" --repeat "$repeat" --precision "$precision" --inside exit --device "$device" --json \
+      >>"$folder/umbracast.jsonl"
+  done
 done
-"$python" "$here/ratios.py" "$folder/umbracast.jsonl" "$folder/embree.jsonl"
+
+say "answers"
+for scene in "${scenes[@]}"; do
+  for kind in ${kinds//,/ }; do
+    for query in closest occluded; do
+      "$umbracast" cast "$folder/data/$scene.spheres" "$folder/data/$scene-$kind.rays" -o "$folder/answers/$scene-$kind-$query.npz" \
+        --query "$query" --precision "$precision" --inside exit --device "$device" -q
+    done
+  done
+done
+"$python" "$here/ratios.py" "$folder"

@@ -1,12 +1,15 @@
 // How fast Embree 4 answers the same batches, and what it answers.
 //
-//   embree_spheres SPHERES RAYS... [--repeat N] [--threads N]
+//   embree_spheres SPHERES RAYS... [--repeat N] [--threads N] [--answers FOLDER]
 //
 // SPHERES  little-endian f32 records  x y z r
 // RAYS     little-endian f32 records  ox oy oz tmin dx dy dz tmax
 //
 // One JSON object a line: a "build", then a "trace" for every batch, query and variant (single rays; packets of 4, 8 and 16,
 // with and without the flag for coherent rays). Scenes are "robust": without it Embree loses hits on small spheres far away.
+//
+// With --answers, FOLDER gets the answers of single rays: RAYS-closest.f32 (t of each ray, infinite on a miss), RAYS-closest.u32 (the
+// spheres' numbers, all ones on a miss) and RAYS-occluded.u8. "differ" counts the rays of a variant that single rays answer otherwise.
 //
 // The whole batch is on the clock: packed rays are read, traced, and t and index (or one byte) written for each. Threads take
 // 4096 rays at a time. `mrays_per_second` is wall clock; `mrays_per_second_free` is rays a second of CPU time, times the
@@ -53,6 +56,12 @@ std::vector<Record> load(const std::string& path) {
   if (std::fread(records.data(), sizeof(Record), records.size(), file.get()) != records.size())
     die("short read from " + path);
   return records;
+}
+
+template <class Value>
+void save(const std::string& path, const std::vector<Value>& values) {
+  std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "wb"), std::fclose);
+  if (!file || std::fwrite(values.data(), sizeof(Value), values.size(), file.get()) != values.size()) die("cannot write " + path);
 }
 
 std::string stem(const std::string& path) {
@@ -209,16 +218,18 @@ RTCScene build(RTCDevice device, const std::vector<Sphere>& spheres) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> paths;
+  std::string answers;
   unsigned repeat = 5, threads = std::max(1u, std::thread::hardware_concurrency());
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if ((arg == "--repeat" || arg == "--threads") && i + 1 < argc)
       (arg == "--repeat" ? repeat : threads) = unsigned(std::max(0, std::atoi(argv[++i])));
+    else if (arg == "--answers" && i + 1 < argc) answers = argv[++i];
     else if (!arg.empty() && arg[0] == '-') die("unknown option " + arg);
     else paths.push_back(arg);
   }
   if (paths.size() < 2 || repeat == 0 || threads == 0)
-    die("usage: embree_spheres SPHERES RAYS... [--repeat N] [--threads N]");
+    die("usage: embree_spheres SPHERES RAYS... [--repeat N] [--threads N] [--answers FOLDER]");
 
   RTCDevice device = rtcNewDevice(("start_threads=1,threads=" + std::to_string(threads)).c_str());
   if (!device) die("Embree does not start");
@@ -240,18 +251,27 @@ int main(int argc, char** argv) {
 
   for (size_t file = 1; file < paths.size(); ++file) {
     const auto rays = load<Ray>(paths[file]);
-    Output out(rays.size());
+    Output out(rays.size()), first(rays.size());
     for (const bool any : {false, true}) {
       for (const Variant& variant : kVariants) {
         const Kernel kernel = any ? variant.occluded : variant.closest;
         const auto trace = [&] { run_batch(threads, kernel, scene, variant.coherent, rays, out); };
         const Times times = time_median(repeat, trace, [] {});
-        size_t hits = 0;
-        for (size_t i = 0; i < rays.size(); ++i) hits += any ? out.occluded[i] : out.t[i] < kInf;
+        if (&variant == kVariants) {
+          first = out;
+          const std::string base = answers + "/" + stem(paths[file]);
+          if (!answers.empty() && any) save(base + "-occluded.u8", out.occluded);
+          if (!answers.empty() && !any) save(base + "-closest.f32", out.t), save(base + "-closest.u32", out.prim);
+        }
+        size_t hits = 0, differ = 0;
+        for (size_t i = 0; i < rays.size(); ++i) {
+          hits += any ? out.occluded[i] : out.t[i] < kInf;
+          differ += any ? out.occluded[i] != first.occluded[i] : out.prim[i] != first.prim[i];
+        }
         const double millions = 1e-6 * double(rays.size());
         std::printf("{\"record\":\"trace\",\"scene\":\"%s\",\"rays\":\"%s\",\"ray_count\":%zu,\"query\":\"%s\","
-                    "\"variant\":\"%s\",\"hits\":%zu,\"mrays_per_second\":%.6g,\"mrays_per_second_free\":%.6g}\n",
-                    name.c_str(), stem(paths[file]).c_str(), rays.size(), any ? "occluded" : "closest", variant.name, hits,
+                    "\"variant\":\"%s\",\"hits\":%zu,\"differ\":%zu,\"mrays_per_second\":%.6g,\"mrays_per_second_free\":%.6g}\n",
+                    name.c_str(), stem(paths[file]).c_str(), rays.size(), any ? "occluded" : "closest", variant.name, hits, differ,
                     millions / times.wall, millions / times.cpu * threads);
         std::fflush(stdout);
       }

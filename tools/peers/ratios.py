@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""A table of ratios from what `umbracast bench scenes --json` and embree_spheres printed.
+"""Tables of ratios and of differing answers from a folder that compare.sh filled.
 
-    ratios.py UMBRACAST.jsonl EMBREE.jsonl
+    ratios.py FOLDER
 
 Rates are millions of rays a second of CPU time, times the threads, where umbracast ran on the CPU engine: what both reach
-on free cores. For a GPU they are of the wall clock. Exits with 1 when hits differ by more than grazing rays explain.
+on free cores. For a GPU they are of the wall clock. Of several runs the medians count. Exits with 1 when answers differ by more than
+grazing rays explain.
 """
 
 import collections
 import json
 import math
+import pathlib
+import statistics
 import sys
+
+import numpy as np
+
+# Embree solves in plain f32: where both meet the same sphere, its t may be off by so much, relative to the distance travelled.
+CLOSE = 1e-3
 
 
 def rows(path):
@@ -19,45 +27,81 @@ def rows(path):
 
 
 def may_differ(rays):
-    """Embree's solve is plain f32: a ray in ten thousand may graze, and a handful in a small batch."""
+    """A ray in ten thousand may graze, and a handful in a small batch."""
     return 2 + rays // 10_000
 
 
+def differences(answers, rays, query):
+    """How many rays differ: in hit or miss, in the sphere alone, in t alone (by more than CLOSE); and the largest such share of t."""
+    ours = np.load(answers / f"{rays}-{query}.npz")
+    if query == "occluded":
+        theirs = np.fromfile(answers / f"{rays}-occluded.u8", "u1") != 0
+        return int((ours["occluded"].astype(bool) != theirs).sum()), 0, 0, 0.0
+    t, ids = np.fromfile(answers / f"{rays}-closest.f32", "<f4"), np.fromfile(answers / f"{rays}-closest.u32", "<u4")
+    hit, their_hit = np.isfinite(ours["t"]), np.isfinite(t)
+    both = hit & their_hit
+    other = both & (ours["id"] != ids)
+    same = both & ~other
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = np.abs(ours["t"][same].astype("f8") - t[same]) / np.maximum(np.abs(ours["t"][same]), 1e-6)
+    return int((hit != their_hit).sum()), int(other.sum()), int((off > CLOSE).sum()), float(off.max(initial=0.0))
+
+
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: ratios.py UMBRACAST.jsonl EMBREE.jsonl")
-    ours, theirs = rows(sys.argv[1]), rows(sys.argv[2])
-    builds, traces = {}, collections.defaultdict(dict)
+    if len(sys.argv) != 2:
+        sys.exit("usage: ratios.py FOLDER")
+    folder = pathlib.Path(sys.argv[1])
+    ours, theirs = rows(folder / "umbracast.jsonl"), rows(folder / "embree.jsonl")
+    busy = [float(line) for line in (folder / "busy").read_text().split()]
+    builds, traces = collections.defaultdict(list), collections.defaultdict(lambda: collections.defaultdict(list))
     for row in theirs:
         if row["record"] == "build":
-            builds[row["scene"]] = row
+            builds[row["scene"]].append(row)
         else:
-            traces[row["rays"], row["query"]][row["variant"]] = row
+            traces[row["rays"], row["query"]][row["variant"]].append(row)
     if not ours or not builds:
         sys.exit("ratios.py: one of the runs printed nothing")
 
-    first, embree = ours[0], next(iter(builds.values()))
-    free = all(batch["mrays_per_second_free"] for run in ours for scene in run["scenes"] for batch in scene["batches"])
+    batches, scenes = collections.defaultdict(list), collections.defaultdict(list)
+    for scene in (scene for run in ours for scene in run["scenes"]):
+        scenes[scene["scene"]].append(scene)
+        for batch in scene["batches"]:
+            batches[batch["rays"], batch["query"]].append(batch)
+    first, embree = ours[0], theirs[0]
+    free = all(batch["mrays_per_second_free"] for found in batches.values() for batch in found)
     rate = "mrays_per_second_free" if free else "mrays_per_second"
+
+    def median(found, key=rate):
+        return statistics.median(row[key] for row in found)
+
     print(f"umbracast {first['version']} on {first['device']} ({first['kind']}, {first['threads']} threads), {first['precision']};", end=" ")
-    print(f"Embree {embree['embree']} robust, {embree['threads']} threads; medians of {first['repeat']};", end=" ")
-    print("Mrays/s of CPU time x threads" if free else "Mrays/s of wall time")
-    print("\n| rays | query | count | hits | Embree's hits | umbracast | Embree single | best | | / single | / best |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    runs = len(next(iter(batches.values())))
+    print(f"Embree {embree['embree']} robust, {embree['threads']} threads; medians of {runs} runs, each the median of {first['repeat']};", end=" ")
+    print("Mrays/s of CPU time x threads." if free else "Mrays/s of wall time.", end=" ")
+    print(f"Before the runs others used {statistics.median(busy):.1f} % of the cores (at most {max(busy):.1f} %).")
+    print("\nDiffer: rays of which only one program says that they hit; that name another sphere; whose t differs by more than a thousandth; and the largest")
+    print("difference of t where both name the same sphere, relative to t.")
+    print("\n| rays | query | count | hits | differ: hit | sphere | t | largest | umbracast | Embree single | best | | / single | / best |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     ratios, wrong = collections.defaultdict(list), []
-    for batch in (batch for run in ours for scene in run["scenes"] for batch in scene["batches"]):
-        found = traces.get((batch["rays"], batch["query"]))
-        if not found:
-            sys.exit(f"ratios.py: Embree did not run {batch['rays']} {batch['query']}")
-        single, best = found["single"], max(found.values(), key=lambda row: row[rate])
-        to_single, to_best = batch[rate] / single[rate], batch[rate] / best[rate]
-        ratios[batch["query"]].append((to_single, to_best))
-        for row in found.values():
-            if abs(row["hits"] - batch["hits"]) > may_differ(batch["ray_count"]):
-                wrong.append(f"{batch['rays']} {batch['query']}: {batch['hits']} hits, Embree's {row['variant']} {row['hits']}")
+    for (rays, query), found in batches.items():
+        variants = traces.get((rays, query))
+        if not variants:
+            sys.exit(f"ratios.py: Embree did not run {rays} {query}")
+        rates = {name: median(runs) for name, runs in variants.items()}
+        best = max(rates, key=rates.get)
+        mine, single = median(found), rates["single"]
+        ratios[query].append((mine / single, mine / rates[best]))
+        count, hits = found[0]["ray_count"], found[0]["hits"]
+        hit, sphere, t, largest = differences(folder / "answers", rays, query)
+        if hit + sphere + t > may_differ(count):
+            wrong.append(f"{rays} {query}: {hit} + {sphere} + {t} of {count} rays differ")
+        for name, runs in variants.items():
+            if runs[0]["differ"] > may_differ(count):
+                wrong.append(f"{rays} {query}: Embree's {name} and single rays differ for {runs[0]['differ']} of {count} rays")
         print(
-            f"| {batch['rays']} | {batch['query']} | {batch['ray_count']} | {batch['hits']} | {single['hits']} |"
-            f" {batch[rate]:.3f} | {single[rate]:.3f} | {best[rate]:.3f} | {best['variant']} | {to_single:.3f} | {to_best:.3f} |"
+            f"| {rays} | {query} | {count} | {hits} | {hit} | {sphere} | {t} | {largest:.1e} |"
+            f" {mine:.3f} | {single:.3f} | {rates[best]:.3f} | {best} | {mine / single:.3f} | {mine / rates[best]:.3f} |"
         )
 
     print("\n| ratio of rates, geometric mean | / single | / best |\n|---|---|---|")
@@ -67,13 +111,13 @@ def main():
         print(f"| {query} | {means[0]:.3f} | {means[1]:.3f} |")
 
     print("\n| scene | spheres | build, CPU ms | Embree | MB | Embree |\n|---|---|---|---|---|---|")
-    for scene in (scene for run in ours for scene in run["scenes"]):
-        other = builds[scene["scene"]]
-        times = f"{1e3 * scene['build_cpu_seconds']:.2f} | {1e3 * other['build_cpu_seconds']:.2f}"
-        print(f"| {scene['scene']} | {scene['spheres']} | {times} | {scene['bytes'] / 1e6:.2f} | {other['bytes'] / 1e6:.2f} |")
+    for name, found in scenes.items():
+        other = builds[name]
+        times = f"{1e3 * median(found, 'build_cpu_seconds'):.2f} | {1e3 * median(other, 'build_cpu_seconds'):.2f}"
+        print(f"| {name} | {found[0]['spheres']} | {times} | {found[0]['bytes'] / 1e6:.2f} | {other[0]['bytes'] / 1e6:.2f} |")
 
     if wrong:
-        sys.exit("\nhits differ by more than grazing rays explain:\n" + "\n".join(wrong))
+        sys.exit("\nanswers differ by more than grazing rays explain:\n" + "\n".join(wrong))
 
 
 if __name__ == "__main__":

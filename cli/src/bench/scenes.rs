@@ -7,12 +7,12 @@ use serde::Serialize;
 use umbracast::files::{Beside, RayBatch, RayFile, read_spheres};
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
-use umbracast::{Device, Error, Hit, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
+use umbracast::{Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
 
 use super::sets::{self, Input};
 use super::threads;
 use super::timing::median;
-use crate::args::{DeviceArgs, TreeArgs, precisions, words};
+use crate::args::{DeviceArgs, TreeArgs, insides, precisions, words};
 use crate::progress::Working;
 use crate::{print, print_json};
 
@@ -31,6 +31,9 @@ pub(crate) struct ScenesArgs {
     /// How exact the answers are
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
+    /// How a ray is treated that starts inside a sphere; other programs' spheres are hollow, which is `exit` here
+    #[arg(long, value_parser = insides(), default_value = "enter")]
+    inside: Inside,
     /// What is asked of every batch, separated by commas
     #[arg(long, value_name = "QUERIES", value_delimiter = ',', default_value = "closest,occluded", value_parser = words([
         ("closest", "which sphere, and when", Ask::Closest),
@@ -70,6 +73,7 @@ struct Table<'a> {
     kind: &'static str,
     threads: usize,
     precision: &'static str,
+    inside: &'static str,
     repeat: u32,
     scenes: Vec<SceneRow>,
 }
@@ -116,7 +120,12 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
     let scenes = inputs.into_iter().map(|input| Bench { args, device: &device }.scene(input)).collect::<Result<_>>()?;
     if args.json {
         let (version, device, kind) = (env!("CARGO_PKG_VERSION"), device.name(), device.kind());
-        print_json(&Table { version, device, kind, threads, precision, repeat, scenes })?;
+        let inside = match args.inside {
+            Inside::Enter => "enter",
+            Inside::Exit => "exit",
+            Inside::Ignore => "ignore",
+        };
+        print_json(&Table { version, device, kind, threads, precision, inside, repeat, scenes })?;
     }
     Ok(())
 }
@@ -190,7 +199,7 @@ impl Bench<'_> {
 
     fn batch(&self, scene: &Scene, name: &str, rays: &[Ray], ask: Ask) -> Result<BatchRow> {
         let working = Working::on(format!("casting {name}"), self.args.json);
-        let query = Query::at(self.args.precision);
+        let query = Query { inside: self.args.inside, ..Query::at(self.args.precision) };
         let (word, times) = match ask {
             Ask::Closest => {
                 let mut hits = vec![Hit::MISS; rays.len()];
