@@ -124,6 +124,7 @@ run_program() { # PROGRAM LOG: runs its tests; where it crashes, each test that 
 unit_tests() { # unit tests and the examples in the documentation
   local bad=
   list=$(programs test --no-run --lib --bins) || bad=1
+  [ -n "$list" ] || bad=1
   for program in $list; do
     run_program "$program" "$work/unit.log" || bad=1
   done
@@ -201,7 +202,10 @@ summary() { # says how many tests there were, Python's included
     passed=$((passed + $(count passed)))
     broken=$((broken + $(count failed) + $(count error)))
   fi
-  printf '\n%d passed, %d failed\n' "$passed" "$broken"
+  printf '\n'
+  # What a test left out it says on a line of its own.
+  grep -h '^NOT TESTED' "$log" || true
+  printf '%d passed, %d failed\n' "$passed" "$broken"
 }
 
 if [ -n "$core" ]; then

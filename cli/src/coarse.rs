@@ -28,7 +28,11 @@ pub(crate) fn warning(rounding: &Rounding, scene: &Scene, has_origin: bool) -> O
         };
         return Some(said("positions", moved.by, advice));
     }
-    (rounding.radius > most).then(|| said("radii", rounding.radius, ""))
+    if rounding.radius > most {
+        return Some(said("radii", rounding.radius, ""));
+    }
+    let (by, field) = rounding.travel;
+    (by > most).then(|| said(&format!("numbers of {field}"), by, ""))
 }
 
 /// The middle of all spheres along an axis, as `--origin auto` has it.

@@ -23,6 +23,7 @@ mod single;
 mod stream;
 mod summary;
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,28 +70,22 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version too. A reader that has gone away is no concern of theirs.
-            if error.exit_code() == 0 || std::env::args_os().all(|argument| is_short_and_plain(&argument)) {
-                let _ = error.print();
-            } else {
-                say_wrong_usage(&error.render().to_string());
-            }
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            // The error quotes arguments: those that are long, or that a terminal would act on, are shown otherwise.
+            let again = Cli::try_parse_from(std::env::args_os().map(|argument| shown(&argument)));
+            let code = error.exit_code();
+            let _ = if code == 0 { error.print() } else { again.err().unwrap_or(error).print() };
+            return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-            say(&format!("error: {error}{hint}"));
+            // It is printable already, and what drivers say may have several lines.
+            let _ = writeln!(std::io::stderr(), "error: {error}{hint}");
             ExitCode::from(exit_code(&error))
         }
     }
-}
-
-/// Whether an argument can be shown as it is.
-fn is_short_and_plain(argument: &std::ffi::OsStr) -> bool {
-    let text = argument.to_string_lossy();
-    text.len() <= 200 && umbracast::printable(&text) == text && !text.contains('\n')
 }
 
 /// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick
@@ -129,21 +124,21 @@ fn hint(error: &Error) -> Option<&'static str> {
 
 /// One line on stderr. That nobody listens is no reason to stop.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", umbracast::printable(line));
+    let _ = writeln!(std::io::stderr(), "{}", one_line(line));
 }
 
-/// What is wrong with the arguments, which are long or hold what a terminal would act on.
-fn say_wrong_usage(text: &str) {
-    // Between quotation marks is what was typed.
-    let short = |part: &str| match part.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &part[..end]),
-        None => part.to_owned(),
-    };
-    for line in text.trim_end().lines() {
-        // The list of what may stand there is no part of any argument.
-        let parts = line.split('\'').map(|part| if line.len() > 400 { short(part) } else { part.to_owned() });
-        say(&parts.collect::<Vec<_>>().join("'"));
-    }
+/// An argument as messages show it: escaped, and cut where it is long.
+fn shown(argument: &OsStr) -> String {
+    const LONGEST: usize = 80;
+    let text = argument.to_string_lossy();
+    let start: String = text.chars().take(LONGEST).collect();
+    let more = if start.len() < text.len() { "…" } else { "" };
+    one_line(&start) + more
+}
+
+/// Text with everything escaped that is not printable, line ends included.
+fn one_line(text: &str) -> String {
+    umbracast::printable(text).replace('\n', "\\n")
 }
 
 /// Opens what pictures and shadows of `device` are compared with, where that is asked for. The CPU engine has only one way to them:

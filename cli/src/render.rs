@@ -9,7 +9,7 @@ use serde::Serialize;
 use umbracast::files::check_target;
 use umbracast::memory::check_memory;
 use umbracast::shadow::{Bits, PLANET, Picture, PictureFiles, Progress, System};
-use umbracast::{Device, Error, Precision, Result, blocking};
+use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
 use super::pictures::Difference;
@@ -94,16 +94,14 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let (system, output, inputs) = args.system()?;
     let arrays = [&args.t, &args.id, &args.fraction];
     check_outputs(&output, &arrays.map(Option::as_deref), &inputs)?;
-    args.check_memory(&system)?;
     let device = blocking::open(&args.device.options(Precision::Fast))?;
+    args.check_memory(&system, &device)?;
     let started = Instant::now();
     let picture = draw(&device, &system, args.quiet)?;
     let seconds = started.elapsed().as_secs_f64();
-    if picture.srgb8().iter().all(|byte| *byte == 0) {
+    if let Some(why) = args.dark(&system, &picture) {
         // Said even where a summary is not wanted: it may well be a mistake.
-        say(
-            "warning: the picture is entirely dark: nothing that the camera sees is lit; `ambient` under [picture] is light that is everywhere",
-        );
+        say(&format!("warning: the picture is entirely dark: {why}"));
     }
     let difference = match open_judge(args.compare, &device)? {
         Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.quiet)?)),
@@ -156,10 +154,30 @@ impl RenderArgs {
         Ok((system.with_picture(options)?, output, inputs))
     }
 
+    /// Why every pixel of the picture is black, if it is.
+    fn dark(&self, system: &System, picture: &Picture) -> Option<&'static str> {
+        let levels = match self.bits {
+            Bits::Eight => 255.0,
+            Bits::Sixteen => 65535.0,
+        };
+        // sRGB is linear so far down, 12.92 times as steep; half a level is rounded up to one.
+        let least = 0.5 / levels / 12.92;
+        if picture.rgb.iter().flatten().any(|part| *part >= least) {
+            return None;
+        }
+        Some(if picture.id.iter().all(|id| *id == NO_SPHERE) {
+            "the camera sees neither the light nor a body"
+        } else if system.picture().ambient == 0.0 {
+            "nothing that the camera sees is lit; `ambient` under [picture] is light that is everywhere"
+        } else {
+            "nothing that the camera sees reflects enough light"
+        })
+    }
+
     /// Refuses, with figures, a picture that this machine has no room for: what is drawn, on each device, and what is written.
-    fn check_memory(&self, system: &System) -> Result<()> {
+    fn check_memory(&self, system: &System, device: &Device) -> Result<()> {
         let pixels = system.picture().size.iter().map(|side| u64::from(*side)).product::<u64>();
-        let drawn = if self.compare { 2 * 24 + 2 * 3 } else { 24 };
+        let drawn = if self.compare && !device.is_cpu() { 2 * 24 + 2 * 3 } else { 24 };
         let written = match self.bits {
             Bits::Eight => 9,
             Bits::Sixteen => 24,

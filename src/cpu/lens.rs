@@ -143,6 +143,10 @@ impl Angle {
     }
 }
 
+/// Between these, products of four lengths are neither infinite nor subnormal.
+const LEAST: f64 = 1e-280;
+const MOST: f64 = 1e300;
+
 /// Fractions, and kinds by their numbers. `coverage.rs` tells the geometry; names are as there.
 #[inline(always)]
 fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wide) -> (Wide, Wide) {
@@ -172,7 +176,8 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let a = Angle { sine: light_radius * one_over_light, cosine: light_tangent * one_over_light };
     let b = Angle { sine: radius * one_over_distance, cosine: tangent * one_over_distance };
     let (area, ahead) = (dot(cross, cross), dot(toward, from_origin));
-    let one_over_both = 1.0 / (area + ahead * ahead).sqrt();
+    let both = area + ahead * ahead;
+    let one_over_both = 1.0 / both.sqrt();
     let c = Angle { sine: area.sqrt() * one_over_both, cosine: ahead * one_over_both };
     let (near, far) = (c.minus(b), c.plus(b));
     let (inner, outer, beyond) = (a.minus(near), a.plus(near), far.minus(a));
@@ -201,6 +206,9 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let inside = |yes: Wide, no: Wide| depth.if_below(zero, yes, no);
     let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
     // Where nothing is left it is total, whatever the edges say.
+    // Products of four lengths that leave f64's range say nothing.
+    let known = Wide::splat(MOST).if_below(both, Wide::splat(f64::NAN), fraction);
+    let fraction = both.if_below(Wide::splat(LEAST), Wide::splat(f64::NAN), known);
     (fraction, inside(kinds[3], none(kinds[0], fraction.if_not_positive(kinds[3], smaller(kinds[2], kinds[1])))))
 }
 

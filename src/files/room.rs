@@ -23,7 +23,9 @@ pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
     // Every column of an archive waits in a file of its own until all are complete.
     let twice = extension(path) == "npz";
     let asked = bytes.saturating_mul(if twice { 2 } else { 1 });
-    match free_bytes(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))) {
+    // Where it is a link, the answers lie beside what it names.
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    match free_bytes(place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))) {
         Some(free) if asked > free => {
             let why = if twice { ", twice their size while the archive is made" } else { "" };
             let message = format!("the answers need at least {asked} bytes{why}, {free} are free there");
@@ -37,7 +39,8 @@ pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
 #[cfg(target_os = "linux")]
 fn free_bytes(folder: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(folder).ok()?;
-    Some(about.f_bavail.saturating_mul(about.f_frsize))
+    // Some file systems tell no sizes.
+    (about.f_blocks > 0).then(|| about.f_bavail.saturating_mul(about.f_frsize))
 }
 
 #[cfg(not(target_os = "linux"))]

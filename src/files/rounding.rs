@@ -1,5 +1,8 @@
 //! What rounding to f32 changes: how many numbers, which of them the most, and how far positions move.
 
+/// An end of a ray from here on says that it has none.
+const NO_END: f64 = 1e12;
+
 /// How much was lost on the way from f64 or text to f32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -12,6 +15,8 @@ pub struct Rounding {
     pub field: &'static str,
     /// By how much a radius or a semi-axis changed at most.
     pub radius: f64,
+    /// By how much an end of a ray, a time, a velocity or a speed changed at most, and which.
+    pub travel: (f64, &'static str),
     /// The coordinate of a position that changed most. An origin that is subtracted before rounding keeps more digits of positions,
     /// and of nothing else.
     pub position: Moved,
@@ -37,7 +42,9 @@ pub enum Role {
     Position(usize),
     /// A radius or a semi-axis.
     Radius,
-    /// A part of a direction, an end, a velocity, a time, a rotation or a speed.
+    /// An end of a ray, a time, a part of a velocity, or a speed: it decides how far something gets.
+    Travel,
+    /// A part of a direction or of a rotation.
     Other,
 }
 
@@ -52,6 +59,9 @@ impl Rounding {
         match role {
             Role::Position(axis) => one.position = Moved { by, axis, value: wide },
             Role::Radius => one.radius = by,
+            // Whoever writes larger ends means that there is none.
+            Role::Travel if wide.abs() < NO_END => one.travel = (by, field),
+            Role::Travel => {}
             Role::Other => {}
         }
         *self += one;
@@ -68,5 +78,8 @@ impl std::ops::AddAssign for Rounding {
             self.position = other.position;
         }
         self.radius = self.radius.max(other.radius);
+        if other.travel.0 > self.travel.0 {
+            self.travel = other.travel;
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::bad_file;
-use super::beside::{Beside, RADII, RADIUS};
+use super::beside::{Beside, RADII, RADIUS, TIME, VELOCITY};
 use super::kinds::{BULLETS, Kind, POINTS, RAYS, SEGMENTS, SPHERES};
 use super::rounding::{Role, Rounding};
 use crate::batch::Spheres;
@@ -231,6 +231,7 @@ impl Converter {
                 let role = match i {
                     _ if i < 3 * T::KIND.positions => Role::Position(i % 3),
                     _ if *name == "r" => Role::Radius,
+                    _ if ["t_min", "t_max", "speed"].contains(name) => Role::Travel,
                     _ => Role::Other,
                 };
                 self.rounding.note(name, role, number.wide, number.narrow);
@@ -270,7 +271,11 @@ impl Converter {
             return Err(self.bad(row, name, &spoken(row, field), "a radius must not be negative"));
         }
         let name = kind.name(field);
-        let role = if RADII.contains(&name) || name == RADIUS { Role::Radius } else { Role::Other };
+        let role = match name {
+            _ if RADII.contains(&name) || name == RADIUS => Role::Radius,
+            _ if VELOCITY.contains(&name) || name == TIME => Role::Travel,
+            _ => Role::Other,
+        };
         self.rounding.note(name, role, wide, narrow);
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
     }

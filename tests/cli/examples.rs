@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// What an example says; it must succeed.
 fn said(name: &str) -> String {
-    // Beside the tests: cargo builds examples with them.
+    // Next to the tests: tests/run.sh builds the examples with them.
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
     let done = Command::new(&example).output();
     let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));

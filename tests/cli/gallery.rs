@@ -136,7 +136,7 @@ fn all_that_rays_go_through() {
 
 /// Runs an example that writes one file.
 fn example(name: &str, target: &Path) {
-    // Beside the tests: cargo builds examples with them.
+    // Next to the tests: tests/run.sh builds the examples with them.
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
     let done = Command::new(&example).arg(target).output();
     let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));

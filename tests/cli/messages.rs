@@ -104,7 +104,11 @@ fn what_a_terminal_acts_on_is_escaped() {
     harmless(&done, &["wrote ", shown]);
     let done = run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--query", NASTY]);
     assert_eq!(done.code, 2, "{}", done.errors);
-    harmless(&done, &["--query"]);
+    harmless(&done, &["--query", shown]);
+    let apostrophes = "x'".repeat(30_000);
+    harmless(&run(&folder, &["cast", "--sphere", &apostrophes, "--ray", "0,0,0,1,0,0"]), &["--sphere", "x'x'"]);
+    let done = run(&folder, &["shadow", "p.csv", "right.toml", "-o", "x\nerror: y.csv"]);
+    assert_eq!((done.code, done.errors.lines().count()), (0, 1), "{}", done.errors);
     harmless(&run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--device", NASTY]), &["no device '", shown]);
     let long = "7".repeat(100_000);
     harmless(&run(&folder, &["cast", "--sphere", &long, "--ray", "0,0,0,1,0,0"]), &["--sphere"]);

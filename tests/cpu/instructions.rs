@@ -19,9 +19,13 @@ use crate::support::root;
 const SLACK: f64 = 0.03;
 
 fn harness() -> PathBuf {
-    // Next to the tests: cargo builds examples with them.
+    // Next to the tests: tests/run.sh builds the examples with them.
     let path = std::env::current_exe().unwrap().parent().unwrap().join("../examples/count_instructions");
-    assert!(path.exists(), "{}: build it with cargo build --examples", path.display());
+    assert!(
+        path.exists(),
+        "{}: build it with cargo build --release -p umbracast --features parquet --example count_instructions",
+        path.display()
+    );
     path
 }
 

@@ -1,8 +1,8 @@
 //! The machine code of every kernel: how wide its registers are, and which functions it calls. A kernel that loses its vectors
 //! still gives the right answers, so no other test sees it.
 //!
-//! `UMBRACAST_BLESS=1 cargo test --release --features parquet --test integration kernels` renews `tests/data/kernels.tsv`. Read the
-//! difference: a narrower register or a new call makes a kernel several times as slow.
+//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast -p umbracast-cli --features umbracast-cli/parquet kernels` renews
+//! `tests/data/kernels.tsv`. Read the difference: a narrower register or a new call makes a kernel several times as slow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

@@ -72,12 +72,21 @@ fn far_observers_are_not_in_the_dark() {
     let observers: Vec<DVec3> = (12..150).map(|exponent| DVec3::NEG_Z * 10.0_f64.powi(exponent)).collect();
     // Near a small system whose light is far away and wide.
     let wide = Lighting::new(Ball::new([0.0, 0.0, 1e24], 1e22), [Ball::new([0.0, 0.0, 1e3], 5.0)]).unwrap();
+    // One ball alone is computed another way.
+    let one = |radius: f64| Lighting::new(light, [Ball::new([0.0, 0.0, 50.0], radius)]).unwrap();
+    let cases = [
+        (lighting, 0.95, ShadowKind::Annular),
+        (one(1.0), 0.99, ShadowKind::Annular),
+        (one(11.0), 0.0, ShadowKind::Total),
+    ];
     for device in devices() {
-        for (observer, found) in observers.iter().zip(shadows(device, &lighting, &observers).unwrap()) {
-            let expected = visible_fraction(*observer, light, lighting.occluders()).unwrap();
-            assert!((expected - 0.95).abs() < 1e-9, "{expected}");
-            assert!((found.fraction - expected).abs() < 1e-4, "{}: {observer}: {found:?}", device.name());
-            assert_eq!(found.kind, ShadowKind::Annular, "{}: {observer}", device.name());
+        for (lighting, fraction, kind) in &cases {
+            for (observer, found) in observers.iter().zip(shadows(device, lighting, &observers).unwrap()) {
+                let expected = visible_fraction(*observer, light, lighting.occluders()).unwrap();
+                assert!((expected - fraction).abs() < 1e-9, "{expected}");
+                assert!((found.fraction - expected).abs() < 1e-4, "{}: {observer}: {found:?}", device.name());
+                assert_eq!(found.kind, *kind, "{}: {observer}", device.name());
+            }
         }
         let near = [DVec3::ZERO, DVec3::new(2.0, 0.0, 0.0), DVec3::new(12.0, 0.0, 0.0)];
         for (observer, found) in near.iter().zip(shadows(device, &wide, &near).unwrap()) {
