@@ -72,7 +72,7 @@ def cpu_seconds(work):
     return sum(now.values()) - sum(before.values())
 
 
-def until(true, seconds=120):
+def until(true, seconds=900):
     """Waits for something to be true."""
     end = time.monotonic() + seconds
     while not true():

@@ -10,7 +10,7 @@ import pytest
 import umbracast
 from clusters import COUNT, same, table
 from conftest import beams, cloud
-from umbracast._arrays import RAY
+from umbracast._arrays import WRITTEN
 from umbracast._options import Policies
 
 import ray
@@ -37,7 +37,7 @@ def test_answers_are_those_of_one_process(driver, scene, spheres, many, query, p
     blocks = [table(many[start:end], start) for start, end in ((0, 7), (7, 7), (7, 30_008), (30_008, COUNT))]
     found = gathered(umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, parts=parts, **options))
     same(found, query, getattr(scene, query)(many, **options))
-    assert found.column_names[:10] == [*RAY, "key", "name"]
+    assert found.column_names[:10] == [*WRITTEN, "key", "name"]
     assert found["key"].to_pylist() == list(range(COUNT)) and found["name"][1].as_py() == "odd"
 
 
@@ -193,7 +193,7 @@ def test_parts_of_ellipsoids_and_of_maps():
     eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
     same(in_parts("closest", 4, centers, table(rays), {}, **shapes), "closest", eggs.closest(rays))
     far, moved = cloud(300) + np.array([1e6, 0, 0, 0]), beams(3000).astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
-    given = pa.table({name: moved[:, place] for place, name in enumerate(RAY)})
+    given = pa.table({name: moved[:, place] for place, name in enumerate(WRITTEN)})
     expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
     same(in_parts("closest", 4, far, given, {}, origin="auto"), "closest", expected)
 

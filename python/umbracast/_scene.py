@@ -345,8 +345,8 @@ class Scene:
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
             self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
         )
-        point = self._put_back(point.reshape(-1, 3))
-        found = Flights(offsets, status, id, distance, frames, point, angle, velocity.reshape(-1, 3))
+        points = self._put_back(point.reshape(-1, 3))
+        found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
         found.report = Report(*told[:6], rounded, largest)
         return found
 
