@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::answer::Hits;
 use crate::batch::Rays;
-use crate::cpu::{Level, SWEEP_ONLY};
+use crate::cpu::{CHOSEN, Level, SWEEP_ONLY};
 use crate::device::{Device, Engine};
 use crate::error::Result;
 use crate::gpu::GpuDevice;
@@ -92,13 +92,13 @@ pub struct Choice {
 
 impl Choice {
     fn current() -> Self {
-        Self { level: Level::CHOSEN.get(), sweep_only: SWEEP_ONLY.get(), tree_from: TREE_FROM_CHOSEN.get() }
+        Self { level: CHOSEN.get(), sweep_only: SWEEP_ONLY.get(), tree_from: TREE_FROM_CHOSEN.get() }
     }
 }
 
 impl Drop for Choice {
     fn drop(&mut self) {
-        Level::CHOSEN.set(self.level);
+        CHOSEN.set(self.level);
         SWEEP_ONLY.set(self.sweep_only);
         TREE_FROM_CHOSEN.set(self.tree_from);
     }
@@ -107,7 +107,7 @@ impl Drop for Choice {
 /// Uses one of the instruction sets of [`levels`].
 pub fn use_level(word: &str) -> Choice {
     let before = Choice::current();
-    Level::CHOSEN.set(Level::all().into_iter().find(|level| word == level.word()));
+    CHOSEN.set(Level::all().into_iter().find(|level| word == level.word()));
     before
 }
 

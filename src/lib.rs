@@ -131,7 +131,7 @@ pub use gpu::probe::Probe;
 pub use query::{Ends, Inside, Motion, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Holders, Interval, NO_SPHERE, Ray, Sphere};
 pub use scene::{Scene, SceneOptions};
-pub use shown::printable;
+pub use shown::{printable, quoted};
 pub use update::Update;
 pub use watch::Watch;
 pub use wgpu;

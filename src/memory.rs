@@ -10,13 +10,13 @@ use crate::shown::quoted;
 /// # Errors
 /// [`Error::TooLarge`] with both figures; as [`check_variable`].
 pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
-    check_variable()?;
-    // So little is never worth asking for.
+    // So little is granted without asking the system.
     const ALWAYS: u64 = 1 << 20;
+    let replaced = variable()?;
     if asked <= ALWAYS {
         return Ok(());
     }
-    match available_bytes() {
+    match replaced.or_else(system_bytes) {
         Some(allowed) if asked > allowed => {
             Err(Error::TooLarge { what, asked, allowed, device: "this machine".into() })
         }
@@ -59,10 +59,12 @@ pub(crate) fn filled<T: Clone>(what: &'static str, count: usize, value: T) -> Re
 
 /// The bytes that a program can still have without others being hurt; none where the system does not say.
 pub fn available_bytes() -> Option<u64> {
-    // For the tests, and for whoever knows better than the system.
-    if let Ok(Some(bytes)) = variable() {
-        return Some(bytes);
-    }
+    // The variable is for tests, and for users who know better than the system.
+    variable().ok().flatten().or_else(system_bytes)
+}
+
+/// As [`available_bytes`], from the system.
+fn system_bytes() -> Option<u64> {
     let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Some(left_over(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))

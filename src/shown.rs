@@ -25,8 +25,9 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// A cell, a line or a name as messages quote it: escaped, and cut where it is long.
-pub(crate) fn quoted(text: &str) -> String {
+/// A cell, a line, a name or an argument as messages quote it, on one line: what is not printable is escaped, and text of more than
+/// 80 bytes is cut.
+pub fn quoted(text: &str) -> String {
     cut(text, QUOTED)
 }
 

@@ -95,7 +95,8 @@ if ! has_adapter; then
 fi
 ./target/release/umbracast devices >"$work/devices"
 cat "$work/devices"
-# Each kernel is compiled once, whichever process needs it first. The folder is also named after the processor: a kernel that was compiled for another vector width would be wrong here.
+# A kernel is compiled by the first process that needs it; the others find it in this folder. The name of the folder depends on the
+# processor's features, because a kernel compiled for another vector width would be wrong here.
 unset MESA_SHADER_CACHE_DISABLE
 MESA_SHADER_CACHE_DIR=$PWD/target/shaders/$(cat "$work/devices" <(grep -m 1 '^flags' /proc/cpuinfo || uname -mp) | cksum | tr -d ' ')
 export MESA_SHADER_CACHE_DIR

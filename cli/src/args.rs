@@ -90,12 +90,15 @@ impl PolicyArgs {
 
 /// What becomes of rays that start inside a sphere.
 pub(crate) fn insides() -> impl TypedValueParser<Value = Inside> {
-    words([
-        ("enter", "the ball is solid: it is met where the ray starts", Inside::Enter),
-        ("exit", "only the surface counts: it is met on the way out", Inside::Exit),
-        ("ignore", "a sphere around the start does not count", Inside::Ignore),
-    ])
+    words(INSIDES)
 }
+
+/// As arguments: the word, what it does, and its value.
+pub(crate) const INSIDES: [(&str, &str, Inside); 3] = [
+    ("enter", "the ball is solid: it is met where the ray starts", Inside::Enter),
+    ("exit", "only the surface counts: it is met on the way out", Inside::Exit),
+    ("ignore", "a sphere around the start does not count", Inside::Ignore),
+];
 
 /// The precisions, each with what it promises.
 pub(crate) fn precisions() -> impl TypedValueParser<Value = Precision> {

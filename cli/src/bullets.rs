@@ -9,7 +9,7 @@ use clap::Args;
 use umbracast::files::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
 use umbracast::glam::DVec3;
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
-use umbracast::{Result, SceneOptions, Sphere, Watch, bench, blocking};
+use umbracast::{Result, SceneOptions, Sphere, Watch, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
@@ -269,10 +269,7 @@ impl Files<'_> {
         let options = SceneOptions::default().over(range);
         // Flights are chains of rounded legs: exact ones would differ in last digits.
         let with = if device.is_cpu() { Judge::EverySphere } else { Judge::CpuEngine };
-        let judge = {
-            let _no_tree = with.tests_every_sphere().then(|| bench::use_tree(false));
-            judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?
-        };
+        let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
         drop(placing);
         signals::cancel(&watch);
         let mut writer = AnswerWriter::create_with(output, columns(args.bounces.is_some(), origin.is_some()))?;

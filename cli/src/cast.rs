@@ -187,8 +187,9 @@ pub(crate) struct CastArgs {
 
     /// Also draw a picture: spheres, rays and where they meet, for looking for what is wrong with a scene (.png)
     ///
-    /// Of more than 2,000 rays a selection is drawn, 1,000 to 2,000 of them spread over all; of more than 200,000 spheres every so many;
-    /// and the first 256 spheres that a ray lists. What moves is drawn where rays meet it, and its way, in time, from faint to strong.
+    /// Of more than 2,000 rays, 1,000 to 2,000 are drawn, selected by a hash of their numbers. Of more than 200,000 spheres, every nth is
+    /// drawn. Of the spheres that a ray lists, the first 256 are drawn. A moving sphere is drawn where rays meet it; its path is drawn
+    /// too, faint at the start and strong at the end of the time range.
     #[arg(long, value_name = "FILE.png")]
     pub(crate) plot: Option<PathBuf>,
 

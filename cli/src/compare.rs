@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 use umbracast::files::Beside;
 use umbracast::glam::DVec3;
-use umbracast::{Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Sphere};
+use umbracast::{Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Result, Sphere, bench};
 
 use line::{Line, U};
 
@@ -38,9 +38,10 @@ impl Judge {
         }
     }
 
-    /// Whether its scenes have no tree.
-    pub(crate) fn tests_every_sphere(self) -> bool {
-        self != Self::CpuEngine
+    /// The scene on the judging device, where there is one: without a tree where every sphere is to be tested.
+    pub(crate) fn scene<T>(self, device: Option<Device>, build: impl Fn(&Device) -> Result<T>) -> Result<Option<T>> {
+        let _no_tree = (self != Self::CpuEngine).then(|| bench::use_tree(false));
+        device.as_ref().map(build).transpose()
     }
 
     /// What it is asked instead of `query`.

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::files::{AnswerWriter, RayBatch, RayFile, check_output};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
-use umbracast::{Watch, bench, blocking};
+use umbracast::{Watch, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::cast::time_range;
@@ -124,10 +124,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
     let options = SceneOptions::default().over(range);
     let with = Judge::of(&device, spheres.beside.stretches());
-    let judge = {
-        let _no_tree = with.tests_every_sphere().then(|| bench::use_tree(false));
-        judge.map(|cpu| blocking::scene(&cpu, spheres.spheres(), &options)).transpose()?
-    };
+    let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
     drop(placing);
     signals::cancel(&watch);
     let mut writer = AnswerWriter::create(&args.output)?;

@@ -23,7 +23,6 @@ mod single;
 mod stream;
 mod summary;
 
-use std::ffi::OsStr;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,11 +68,9 @@ fn main() -> ExitCode {
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version too. A reader that has gone away is no concern of theirs.
-            // The error quotes arguments: those that are long, or that a terminal would act on, are shown otherwise.
-            let again = Cli::try_parse_from(std::env::args_os().map(|argument| shown(&argument)));
             let code = error.exit_code();
-            let _ = if code == 0 { error.print() } else { again.err().unwrap_or(error).print() };
+            // Help and version exit with 0. Output that nobody reads (`| head`) is not an error.
+            let _ = if code == 0 { error.print() } else { with_quoted_arguments(error).print() };
             return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }
     };
@@ -86,6 +83,12 @@ fn main() -> ExitCode {
             ExitCode::from(exit_code(&error))
         }
     }
+}
+
+/// The same error for the same arguments, escaped and shortened: messages of the parser repeat arguments as they are.
+fn with_quoted_arguments(error: clap::Error) -> clap::Error {
+    let quoted = std::env::args_os().map(|argument| umbracast::quoted(&argument.to_string_lossy()));
+    Cli::try_parse_from(quoted).err().unwrap_or(error)
 }
 
 /// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick
@@ -122,23 +125,10 @@ fn hint(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// One line on stderr. That nobody listens is no reason to stop.
+/// Prints one line on stderr, escaped where it is not printable. A closed stderr is not an error.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", one_line(line));
-}
-
-/// An argument as messages show it: escaped, and cut where it is long.
-fn shown(argument: &OsStr) -> String {
-    const LONGEST: usize = 80;
-    let text = argument.to_string_lossy();
-    let start: String = text.chars().take(LONGEST).collect();
-    let more = if start.len() < text.len() { "…" } else { "" };
-    one_line(&start) + more
-}
-
-/// Text with everything escaped that is not printable, line ends included.
-fn one_line(text: &str) -> String {
-    umbracast::printable(text).replace('\n', "\\n")
+    let line = umbracast::printable(line).replace('\n', "\\n");
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Opens what pictures and shadows of `device` are compared with, where that is asked for. The CPU engine has only one way to them:

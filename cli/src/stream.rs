@@ -8,7 +8,7 @@ use umbracast::files::{center_of_spheres, check_disk, check_output, least_output
 use umbracast::glam::DVec3;
 use umbracast::memory::check_memory;
 use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres, Watch};
-use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, bench, blocking};
+use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
 use super::asked::{Asked, Each, Listed, Writes};
@@ -90,11 +90,8 @@ impl Files<'_> {
         let watch = Watch::new();
         let scene =
             self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range()), &watch)?;
-        let judge = {
-            let _no_tree = with.tests_every_sphere().then(|| bench::use_tree(false));
-            let options = SceneOptions::default().over(self.args.time_range());
-            judge.map(|cpu| self.scene(&cpu, spheres.spheres(), &options, &watch)).transpose()?
-        };
+        let options = SceneOptions::default().over(self.args.time_range());
+        let judge = with.scene(judge, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
         if judge.is_none() && plot.is_none() {
             // The scene has its own.
             (spheres.records, spheres.beside) = Default::default();

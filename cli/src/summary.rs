@@ -56,7 +56,7 @@ pub(crate) struct Json<'a> {
 struct Rounded {
     numbers: u64,
     largest_change: f64,
-    /// The field that changed by so much.
+    /// The field with the largest change.
     field: Option<&'static str>,
 }
 

@@ -160,7 +160,7 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     np.testing.assert_array_equal(hits.id, expected.id)
     same(hits, expected)
     np.testing.assert_allclose(hits.points()[hits.hit] - far, expected.points()[hits.hit], atol=1e-6)
-    # Where hits and bullets end is told in the coordinates that were given.
+    # Points come back in the coordinates that were given, not relative to the origin.
     were = scene.attributes(moved, hits=hits)
     near = umbracast.Scene(spheres, device="cpu").attributes(rays, hits=expected)
     assert were.point.dtype == np.float64 and near.point.dtype == np.float32

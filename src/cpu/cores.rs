@@ -13,7 +13,7 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 /// Threads that others need, which must not all become workers: one that reads a file, and one that shows progress.
 const OTHERS: usize = 2;
 
-/// Makes sure that this thread can hand work to rayon. To be called by whatever does so; it costs a look at a thread's own memory.
+/// Makes sure that this thread can hand work to rayon. Call it before each use of rayon; it costs one read of thread-local memory.
 pub(crate) fn ready() {
     static STARTED: OnceLock<bool> = OnceLock::new();
     if rayon::current_thread_index().is_none() && !STARTED.get_or_init(start) {
@@ -47,7 +47,7 @@ fn start() -> bool {
     workers > 0
 }
 
-/// As many workers as rayon would start by itself.
+/// The number of workers that rayon starts by default.
 fn wanted() -> usize {
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok()).filter(|count| *count > 0);
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).min(rayon::max_num_threads())

@@ -1,7 +1,6 @@
 //! What the processor can do, found at run time, and the filter's kernels compiled for each answer.
 
 use std::cell::Cell;
-use std::thread::LocalKey;
 
 use super::filter::{BLOCK, Block, Line};
 use super::lanes::Lanes;
@@ -59,7 +58,8 @@ macro_rules! dispatch {
 }
 
 thread_local! {
-    static CHOSEN: Cell<Option<Level>> = const { Cell::new(None) };
+    /// What [`crate::bench::use_level`] chose for this thread.
+    pub(crate) static CHOSEN: Cell<Option<Level>> = const { Cell::new(None) };
 }
 
 /// The instructions the kernels use. A value proves that this processor has them.
@@ -102,9 +102,6 @@ impl Level {
         levels.push(Self(Instructions::Plain));
         levels
     }
-
-    /// What [`crate::bench::use_level`] chose for this thread.
-    pub(crate) const CHOSEN: &LocalKey<Cell<Option<Self>>> = &CHOSEN;
 
     /// The quickest, unless this thread chose another.
     pub(crate) fn best() -> Self {

@@ -57,7 +57,7 @@ pub(crate) use filter::{columns_bytes, largest_of};
 use index::Index;
 pub(crate) use index::{SWEEP_ONLY, index_bytes, laid_bytes};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
-pub(crate) use level::Level;
+pub(crate) use level::{CHOSEN, Level};
 
 use crate::error::{Error, Result};
 use crate::extras::{Extra, Extras};
@@ -87,7 +87,7 @@ pub(crate) struct CpuScene {
     index: Index,
     /// Ray i meets sphere i only.
     pub(crate) pairwise: bool,
-    /// How small its numbers are, once somebody asks.
+    /// The range of exponents of its numbers, computed at the first use.
     sizes: OnceLock<Sizes>,
 }
 

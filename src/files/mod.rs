@@ -67,7 +67,7 @@ pub use rows::Table;
 pub use sensor::SensorFile;
 
 use crate::error::{Error, Result};
-use crate::memory::check_memory;
+use crate::memory::{check_memory, grow};
 use crate::query::OnBad;
 use crate::records::Sphere;
 use crate::shown::quoted;
@@ -110,13 +110,13 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     Ok(Table { records, beside, rounding: converter.rounding })
 }
 
-/// Makes room for `more` records, if there is any. (The system grants what it does not have, and ends the program later.)
+/// Reserves memory for `more` records. The error names the file.
 fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) -> Result<()> {
-    check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
-    // What is granted is above what was asked for only on machines whose addresses are too short.
-    records.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| Error::OutOfMemory {
-        device: "this machine".into(),
-        message: format!("reading {what} from {}", path.display()),
+    grow(what, records, more).map_err(|error| match error {
+        Error::OutOfMemory { device, .. } => {
+            Error::OutOfMemory { device, message: format!("reading {what} from {}", path.display()) }
+        }
+        other => other,
     })
 }
 
@@ -129,13 +129,14 @@ pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
     }
-    center_of(Source::open(path, &SPHERES)?)
+    center_of(Source::open(path, &SPHERES)?, &mut || Ok(()))
 }
 
-fn center_of(source: Source) -> Result<DVec3> {
+fn center_of(source: Source, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
     source.read(&mut |row| {
+        check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
         // Of an ellipsoid the longest semi-axis; where there are none, these are 0.
         let r = radii.into_iter().fold(r, |most, field| row.numbers[field].wide.max(most));
@@ -158,18 +159,14 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
     const MOST: u64 = crate::shadow::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
     let source = Source::open(path, &SPHERES)?;
-    match source.rows() {
-        Some(rows) if rows > most => return Err(too_many(&(MOST - most).saturating_add(rows).to_string())),
-        Some(_) => {}
-        None => {
-            let mut rows = 0;
-            source.read(&mut |_| {
-                rows += 1;
-                if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
-            })?;
-        }
+    if let Some(rows) = source.rows().filter(|rows| *rows > most) {
+        return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
     }
-    let middle = center_of_spheres(path)?;
+    let mut rows = 0;
+    let middle = center_of(source, &mut || {
+        rows += 1;
+        if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
+    })?;
     Ok((read_spheres(path, middle)?, middle))
 }
 

@@ -8,6 +8,7 @@ use super::kinds::OBSERVERS;
 use super::source::Source;
 use super::{bad_file, reserve};
 use crate::error::{Error, Result};
+use crate::memory::push;
 use crate::shadow::check_observer;
 use crate::shown::quoted;
 
@@ -31,12 +32,7 @@ pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
             }
             other => other,
         })?;
-        if observers.len() == observers.capacity() {
-            let half = observers.len() as u64 / 2;
-            reserve("observers", &mut observers, half.max(1 << 16), path)?;
-        }
-        observers.push(observer);
-        Ok(())
+        push("observers", &mut observers, observer)
     })?;
     Ok(observers)
 }

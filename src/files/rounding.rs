@@ -11,7 +11,7 @@ pub struct Rounding {
     pub changed: u64,
     /// By how much at most, in the unit of the file.
     pub largest: f64,
-    /// The field that changed by so much, such as `dx`; empty where none did.
+    /// The field with the largest change, such as `dx`; empty where none changed.
     pub field: &'static str,
     /// By how much a radius or a semi-axis changed at most.
     pub radius: f64,

@@ -195,6 +195,17 @@ impl Record for Bullet {
     }
 }
 
+/// What rounding does to a field, by its name; positions are known by their place.
+fn role(name: &str) -> Role {
+    match name {
+        "r" => Role::Radius,
+        _ if RADII.contains(&name) || name == RADIUS => Role::Radius,
+        "t_min" | "t_max" | "speed" => Role::Travel,
+        _ if VELOCITY.contains(&name) || name == TIME => Role::Travel,
+        _ => Role::Other,
+    }
+}
+
 /// Makes records of rows: rounds, counts and checks.
 #[derive(Debug)]
 pub(super) struct Converter {
@@ -228,12 +239,7 @@ impl Converter {
                 // As an infinity it would be a valid end of a ray, and quietly another one than the file's.
                 fields[i] = f32::NAN;
             } else {
-                let role = match i {
-                    _ if i < 3 * T::KIND.positions => Role::Position(i % 3),
-                    _ if *name == "r" => Role::Radius,
-                    _ if ["t_min", "t_max", "speed"].contains(name) => Role::Travel,
-                    _ => Role::Other,
-                };
+                let role = if i < 3 * T::KIND.positions { Role::Position(i % 3) } else { role(name) };
                 self.rounding.note(name, role, number.wide, number.narrow);
             }
         }
@@ -271,12 +277,7 @@ impl Converter {
             return Err(self.bad(row, name, &spoken(row, field), "a radius must not be negative"));
         }
         let name = kind.name(field);
-        let role = match name {
-            _ if RADII.contains(&name) || name == RADIUS => Role::Radius,
-            _ if VELOCITY.contains(&name) || name == TIME => Role::Travel,
-            _ => Role::Other,
-        };
-        self.rounding.note(name, role, wide, narrow);
+        self.rounding.note(name, role(name), wide, narrow);
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
     }
 

@@ -65,9 +65,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
 
 /// The device asked for, here or by the environment, else all.
 fn choices(device: &Option<String>) -> Vec<String> {
-    let wanted = || std::env::var_os("UMBRACAST_DEVICE").map(|value| value.to_string_lossy().into_owned());
-    let wanted = || wanted().filter(|value| !value.is_empty());
-    match device.clone().or_else(wanted) {
+    let variable = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
+    match device.clone().or_else(|| Some(variable?.to_string_lossy().into_owned())) {
         Some(choice) => vec![choice],
         None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
     }

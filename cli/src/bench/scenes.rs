@@ -12,7 +12,7 @@ use umbracast::{Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result
 use super::sets::{self, Input};
 use super::threads;
 use super::timing::median;
-use crate::args::{DeviceArgs, TreeArgs, insides, precisions, words};
+use crate::args::{DeviceArgs, INSIDES, TreeArgs, insides, precisions, words};
 use crate::progress::Working;
 use crate::{print, print_json};
 
@@ -73,7 +73,7 @@ struct Table<'a> {
     kind: &'static str,
     threads: usize,
     precision: &'static str,
-    inside: &'static str,
+    inside: Option<&'static str>,
     repeat: u32,
     scenes: Vec<SceneRow>,
 }
@@ -120,11 +120,7 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
     let scenes = inputs.into_iter().map(|input| Bench { args, device: &device }.scene(input)).collect::<Result<_>>()?;
     if args.json {
         let (version, device, kind) = (env!("CARGO_PKG_VERSION"), device.name(), device.kind());
-        let inside = match args.inside {
-            Inside::Enter => "enter",
-            Inside::Exit => "exit",
-            Inside::Ignore => "ignore",
-        };
+        let inside = INSIDES.into_iter().find(|(.., inside)| *inside == args.inside).map(|(word, ..)| word);
         print_json(&Table { version, device, kind, threads, precision, inside, repeat, scenes })?;
     }
     Ok(())

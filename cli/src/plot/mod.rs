@@ -20,7 +20,7 @@ use draw::Drawing;
 use sample::{Beam, Mark, Sample};
 use scenery::Scenery;
 
-/// Spheres drawn at most; of more, every so many.
+/// Spheres drawn at most; of more, every nth is drawn.
 const MOST_SPHERES: usize = 200_000;
 
 const HIT: u32 = 0xd6_336c;

@@ -1,8 +1,8 @@
 //! What of a stream of rays is drawn: all of few, a selection of many, so that a plot of a million takes no more memory
 //! than one of a thousand.
 //!
-//! Which ones are selected follows from a hash of their numbers. Every so many of the rays of a sweep would all have the same few
-//! azimuths.
+//! A hash of a ray's number decides whether it is selected. Selecting every nth ray of a sweep would select the same few azimuths
+//! in every turn.
 
 use umbracast::{Interval, Ray};
 
@@ -85,7 +85,7 @@ fn hash(number: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// Whether a ray belongs to those kept of so many.
+/// Whether ray `number` is selected when one in `share` is.
 fn belongs(number: u64, share: u64) -> bool {
     hash(number).is_multiple_of(share)
 }
@@ -101,7 +101,7 @@ impl Sample {
         (0..count).filter(move |i| belongs(seen + *i as u64, share))
     }
 
-    /// Keeps a ray; of too many about every second one goes.
+    /// Keeps a ray if it is selected. When there are too many, `share` doubles and about half of them are dropped.
     pub(super) fn keep(&mut self, beam: Beam) {
         if belongs(beam.number, self.share) {
             self.kept.push(beam);
@@ -117,7 +117,7 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// The numbers that are kept of so many rays, which come in batches.
+    /// The numbers of the rays that are kept of `count`, given in batches of `batch`.
     fn kept(count: u64, batch: u64) -> Vec<u64> {
         let mut sample = Sample::new();
         while sample.seen < count {
