@@ -162,6 +162,7 @@ pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
 }
 
 /// Whether [`check_ray`] has nothing to say, in a tenth of its time: by bits, without a branch.
+#[inline]
 pub(crate) fn is_usable(ray: &Ray) -> bool {
     let size = |x: f32| x.to_bits() & 0x7fff_ffff;
     let finite = |v: glam::Vec3| {
