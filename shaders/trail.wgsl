@@ -3,8 +3,8 @@
 // looks at a leaf's spheres; `key_limit`, see waiting.wgsl.
 //
 // A node leaves one entry behind, not one a child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through
-// Compressed Wide BVHs): what a thread stores where it alone says is what costs most on a software adapter, a third of all of its
-// time where each child had an entry (output/bench/README.md).
+// Compressed Wide BVHs): what a thread stores where it alone says is what costs most on a software adapter
+// (output/bench/README.md).
 
 @group(0) @binding(6) var<storage, read> order: array<u32>;
 

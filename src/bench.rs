@@ -10,11 +10,13 @@ use crate::batch::Rays;
 use crate::cpu::{CHOSEN, Level, SWEEP_ONLY};
 use crate::device::{Device, Engine};
 use crate::error::Result;
-use crate::gpu::GpuDevice;
 use crate::gpu::spheres::TREE_FROM_CHOSEN;
+use crate::gpu::{Frame, GpuDevice};
+use crate::lbvh::Lbvh;
 use crate::query::Query;
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::Scene;
+use crate::watch::Watch;
 
 /// The closest spheres by one GPU thread a ray and no filter; `None` on the CPU engine.
 ///
@@ -36,6 +38,14 @@ pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Ve
 fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
     let Engine::Gpu(gpu) = &device.engine else { return Ok(None) };
     pollster::block_on(crate::gpu::emit::made(gpu, rays.source)).map(Some)
+}
+
+/// Builds the tree that shaders walk, on the CPU. Returns its number of nodes.
+///
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn lbvh(spheres: &[Sphere]) -> Result<usize> {
+    Ok(Lbvh::new(spheres, &Frame::of(spheres), &Watch::new())?.nodes.len())
 }
 
 /// Two ways to read what a GPU wrote.

@@ -92,8 +92,7 @@ pub struct Device {
     pub(crate) watch: Watch,
 }
 
-/// Pairs that one core tests in a second at the least: 64 rays against 10⁴ spheres take it 0.15 ms (`umbracast bench small`, two
-/// cores with AVX-512), and a quarter as fast is what SSE2 leaves of that.
+/// Pairs that one core tests in a second at the least, with SSE2 or wider instructions (`umbracast bench brute`).
 const CPU_RATE: f64 = 1e9;
 
 /// What a device is.

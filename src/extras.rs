@@ -83,7 +83,8 @@ impl Extras<'_> {
         self.radii.is_some() || self.lows.is_some()
     }
 
-    /// Brings ray `i`'s into the cache.
+    /// Brings ray `i`'s into the cache. Called for every ray, and most rays bring nothing.
+    #[inline(always)]
     pub(crate) fn fetch(&self, i: usize) {
         each_column!(self, |column| crate::cpu::fetch(&column[i]));
     }

@@ -2,7 +2,8 @@
 //! compares the counts with `tests/data/instructions.tsv`.
 //!
 //! `cargo run --release -p umbracast --features files --example count_instructions -- AVX2` prints the names of the workloads in the
-//! order in which they run. Everything happens on one thread. Only [`measured`] is counted: it reads no clock and prints nothing.
+//! order in which they run. Everything happens on one thread. Only [`measured`] is counted: it reads no clock and prints nothing. Both
+//! trees that the CPU builds are among them: its own, and the one that shaders walk (`src/lbvh/build.rs`).
 
 use std::path::Path;
 
@@ -145,6 +146,9 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     run("closest, ellipsoids", rays.len(), &mut || blocking::closest(&ellipsoids, rays, &query).map(drop))?;
 
     run("build a tree", balls.len(), &mut || scene((&balls).into()).map(drop))?;
+    // Enough for the parts that are built side by side where there are several threads.
+    let many = spheres(50_000);
+    run("build a tree for GPUs", many.len(), &mut || bench::lbvh(&many).map(drop))?;
     let mut changed: Scene = still.clone();
     let shifted: Vec<Sphere> =
         balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * numbers.direction(), ball.radius)).collect();

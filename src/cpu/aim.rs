@@ -6,6 +6,7 @@ use std::hint::black_box;
 use glam::{Mat4, Vec4};
 
 use super::filter::{FAR, Frame};
+use super::lanes::Lanes;
 use super::level::Level;
 use super::stream::StreamRay;
 use crate::query::Precision;
@@ -76,9 +77,8 @@ dispatch! {
     aim_rays, (frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES])
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn aim_rays<L>(frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES]) {
+fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES]) {
     // Through memory: the compiler would see that the columns come from rows, and work on two numbers at a time instead of four.
     let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);

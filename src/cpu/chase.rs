@@ -55,27 +55,34 @@ dispatch! {
 }
 
 #[inline(always)]
-fn meet_passing_leaf<L: Lanes>(ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
-    let one = L::Narrow::splat(1.0);
+fn meet_passing_leaf<L: Lanes>(
+    lanes: L,
+    ways: &Ways,
+    rays: &[StreamRay],
+    fars: &[f32],
+    list: &[u32],
+    met: &mut [Met],
+) -> usize {
+    let lanes = lanes.narrow();
+    let one = lanes.splat(1.0);
     let mut count = 0;
     for &number in list {
-        let (ray, far) = (&rays[number as usize], L::Narrow::splat(fars[number as usize]));
+        let (ray, far) = (&rays[number as usize], lanes.splat(fars[number as usize]));
         let Some(Met { ray: name, maybe, certain, low: lows, high: highs }) = met.get_mut(count) else { break };
         (*name, *maybe, *certain) = (number, 0, 0);
         // Written out: the compiler calls `map` as a function.
         let [px, py, pz, _, _, _, _, spread, _, dx, dy, dz] = ray.line;
-        let (px, py, pz) = (L::Narrow::splat(px), L::Narrow::splat(py), L::Narrow::splat(pz));
-        let (dx, dy, dz) = (L::Narrow::splat(dx), L::Narrow::splat(dy), L::Narrow::splat(dz));
-        let (moment, pivot, minus_pace) =
-            (L::Narrow::splat(ray.moment), L::Narrow::splat(ray.pivot), L::Narrow::splat(-ray.pace));
-        let (flag, least_delta) = (L::Narrow::splat(ray.flag), L::Narrow::splat(ray.flag + spread));
+        let (px, py, pz) = (lanes.splat(px), lanes.splat(py), lanes.splat(pz));
+        let (dx, dy, dz) = (lanes.splat(dx), lanes.splat(dy), lanes.splat(dz));
+        let (moment, pivot, minus_pace) = (lanes.splat(ray.moment), lanes.splat(ray.pivot), lanes.splat(-ray.pace));
+        let (flag, least_delta) = (lanes.splat(ray.flag), lanes.splat(ray.flag + spread));
         for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-            let (vel_x, vel_y) = (L::Narrow::load(&ways.velocity[0][i..]), L::Narrow::load(&ways.velocity[1][i..]));
-            let (vel_z, home) = (L::Narrow::load(&ways.velocity[2][i..]), L::Narrow::load(&ways.center[0][i..]));
+            let (vel_x, vel_y) = (lanes.load(&ways.velocity[0][i..]), lanes.load(&ways.velocity[1][i..]));
+            let (vel_z, home) = (lanes.load(&ways.velocity[2][i..]), lanes.load(&ways.center[0][i..]));
             let x = vel_x.mul_add(moment, home.sub(px));
-            let y = vel_y.mul_add(moment, L::Narrow::load(&ways.center[1][i..]).sub(py));
-            let z = vel_z.mul_add(moment, L::Narrow::load(&ways.center[2][i..]).sub(pz));
-            let (reach, inner) = (L::Narrow::load(&ways.reach[i..]), L::Narrow::load(&ways.inner[i..]));
+            let y = vel_y.mul_add(moment, lanes.load(&ways.center[1][i..]).sub(py));
+            let z = vel_z.mul_add(moment, lanes.load(&ways.center[2][i..]).sub(pz));
+            let (reach, inner) = (lanes.load(&ways.reach[i..]), lanes.load(&ways.inner[i..]));
             let wx = vel_x.mul_add(minus_pace, dx);
             let wy = vel_y.mul_add(minus_pace, dy);
             let wz = vel_z.mul_add(minus_pace, dz);
@@ -88,24 +95,23 @@ fn meet_passing_leaf<L: Lanes>(ways: &Ways, rays: &[StreamRay], fars: &[f32], li
             // Both were given half of it.
             let slack = reach.sub(inner);
             let delta = w.mul_add(flag, least_delta);
-            let room = delta.mul_add(L::Narrow::splat(0.250_001), reach).mul_add(delta, L::Narrow::splat(1e-30));
-            let most = reach.mul(reach).mul(L::Narrow::splat(1.0 + 96.0 * U)).add(room).mul(w);
-            let least = inner.max(L::Narrow::splat(0.0));
-            let chord = least.mul(least).mul(L::Narrow::splat(1.0 - 96.0 * U)).sub(room).mul(w).sub(square);
-            let half = most.sub(square).max(L::Narrow::splat(0.0)).sqrt().mul_add(inverse, slack);
+            let room = delta.mul_add(lanes.splat(0.250_001), reach).mul_add(delta, lanes.splat(1e-30));
+            let most = reach.mul(reach).mul(lanes.splat(1.0 + 96.0 * U)).add(room).mul(w);
+            let least = inner.max(lanes.splat(0.0));
+            let chord = least.mul(least).mul(lanes.splat(1.0 - 96.0 * U)).sub(room).mul(w).sub(square);
+            let half = most.sub(square).max(lanes.splat(0.0)).sqrt().mul_add(inverse, slack);
             let (low, exit) = (middle.sub(half), middle.add(half));
             let high = middle
-                .sub(chord.max(L::Narrow::splat(0.0)).sqrt().mul(inverse))
+                .sub(chord.max(lanes.splat(0.0)).sqrt().mul(inverse))
                 .add(slack)
-                .add(L::Narrow::splat(2.0 * ray.margin));
-            let tame = L::Narrow::splat(TAME[0]).at_most(w)
-                & w.at_most(L::Narrow::splat(TAME[1]))
-                & square.at_most(L::Narrow::splat(1e30));
-            let mask = square.at_most(most) & low.at_most(far) & L::Narrow::splat(ray.near).at_most(exit) & tame;
-            let sure = L::Narrow::splat(f32::MIN_POSITIVE).at_most(chord)
-                & L::Narrow::splat(ray.begin).at_most(low)
+                .add(lanes.splat(2.0 * ray.margin));
+            let tame =
+                lanes.splat(TAME[0]).at_most(w) & w.at_most(lanes.splat(TAME[1])) & square.at_most(lanes.splat(1e30));
+            let mask = square.at_most(most) & low.at_most(far) & lanes.splat(ray.near).at_most(exit) & tame;
+            let sure = lanes.splat(f32::MIN_POSITIVE).at_most(chord)
+                & lanes.splat(ray.begin).at_most(low)
                 & high.at_most(far)
-                & high.at_most(L::Narrow::splat(ray.end));
+                & high.at_most(lanes.splat(ray.end));
             low.store(&mut lows[i..]);
             high.store(&mut highs[i..]);
             // A place without a sphere has no home.

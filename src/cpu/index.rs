@@ -18,7 +18,7 @@ use crate::tree::{Item, Tree, WIDTH, places, tree_bytes};
 use crate::watch::Watch;
 
 /// Up to so many spheres there is a sweep instead. Measured by `umbracast bench scenes` on 1 to 128 spheres in a cube, both ways in
-/// turn: the tree is 1.1 to 2 times as quick on one sphere, 1.5 to 3 times on more, see `output/bench`. One sphere needs no tree.
+/// turn: the tree is quicker on all, see `output/bench`. One sphere needs no tree.
 pub(crate) const FEW: usize = 1;
 
 /// What the spheres are found by.

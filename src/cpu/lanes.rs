@@ -4,17 +4,27 @@
 //! speed of the arithmetic, but not of the comparison that becomes bits: hence intrinsics, one line each.
 
 /// A vector of f32. Results may differ between implementations by fusing: who uses them must bear that.
+///
+/// A value proves that the processor has the instructions. Safe code makes lanes only from other lanes, and [`Lanes::new`], which makes
+/// the first, is `unsafe`.
 pub(crate) trait Lanes: Copy {
     /// How many.
     const COUNT: usize;
     /// As wide as these, but not wider than a node of the tree.
     type Narrow: Lanes;
-    /// The first `COUNT` of `from`.
-    fn load(from: &[f32]) -> Self;
+    /// Zeros.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of these lanes.
+    unsafe fn new() -> Self;
+    /// Zeros.
+    fn narrow(self) -> Self::Narrow;
+    /// The first `COUNT` of `from`, whatever `self` holds.
+    fn load(self, from: &[f32]) -> Self;
     /// Into the first `COUNT` of `to`.
     fn store(self, to: &mut [f32]);
-    /// All alike.
-    fn splat(value: f32) -> Self;
+    /// All alike, whatever `self` holds.
+    fn splat(self, value: f32) -> Self;
     /// `self · b + c`, rounded once or twice.
     fn mul_add(self, b: Self, c: Self) -> Self;
     /// `self · b − c`, rounded once or twice.
@@ -28,7 +38,7 @@ pub(crate) trait Lanes: Copy {
     fn sqrt(self) -> Self;
     #[inline(always)]
     fn abs(self) -> Self {
-        self.max(Self::splat(0.0).sub(self))
+        self.max(self.splat(0.0).sub(self))
     }
     /// One bit a lane, the first lowest: whether it is at most the other's.
     fn at_most(self, other: Self) -> u64;
@@ -49,7 +59,15 @@ impl Lanes for Plain {
     const COUNT: usize = 4;
     type Narrow = Self;
     #[inline(always)]
-    fn load(from: &[f32]) -> Self {
+    unsafe fn new() -> Self {
+        Self([0.0; 4])
+    }
+    #[inline(always)]
+    fn narrow(self) -> Self {
+        self.splat(0.0)
+    }
+    #[inline(always)]
+    fn load(self, from: &[f32]) -> Self {
         Self(*from.first_chunk().expect("columns are whole vectors"))
     }
     #[inline(always)]
@@ -57,7 +75,7 @@ impl Lanes for Plain {
         *to.first_chunk_mut().expect("columns are whole vectors") = self.0;
     }
     #[inline(always)]
-    fn splat(value: f32) -> Self {
+    fn splat(self, value: f32) -> Self {
         Self([value; 4])
     }
     #[inline(always)]
@@ -104,7 +122,7 @@ impl Lanes for Plain {
     }
 }
 
-/// Implements [`Lanes`] by intrinsics. The types are only named in functions compiled for their features.
+/// Implements [`Lanes`] by intrinsics.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! lanes {
     ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
@@ -118,9 +136,19 @@ macro_rules! lanes {
             const COUNT: usize = $count;
             type Narrow = $narrow;
             #[inline(always)]
-            fn load(from: &[f32]) -> Self {
+            unsafe fn new() -> Self {
+                // SAFETY: the caller knows that the processor has the instructions.
+                Self(unsafe { $splat(0.0) })
+            }
+            #[inline(always)]
+            fn narrow(self) -> $narrow {
+                // SAFETY: a processor that has these lanes has the narrow ones.
+                unsafe { $narrow::new() }
+            }
+            #[inline(always)]
+            fn load(self, from: &[f32]) -> Self {
                 let from: &[f32; $count] = from.first_chunk().expect("columns are whole vectors");
-                // SAFETY: the array is as long as the vector, and any alignment will do; for the feature see `level.rs`.
+                // SAFETY: the array is as long as the vector, and any alignment will do; `self` proves the instructions.
                 Self(unsafe { $load(from.as_ptr()) })
             }
             #[inline(always)]
@@ -130,8 +158,8 @@ macro_rules! lanes {
                 unsafe { $store(to.as_mut_ptr(), self.0) }
             }
             #[inline(always)]
-            fn splat(value: f32) -> Self {
-                // SAFETY: for the feature see `level.rs`; the same holds below.
+            fn splat(self, value: f32) -> Self {
+                // SAFETY: `self` proves that the processor has the instructions; the same holds below.
                 Self(unsafe { $splat(value) })
             }
             #[inline(always)]

@@ -82,7 +82,7 @@ dispatch! {
 }
 
 #[inline(always)]
-fn see<L: Lanes>(lenses: &mut Lenses) {
+fn see(_: impl Lanes, lenses: &mut Lenses) {
     let Lenses { light, count, at, ball, fraction, kind, .. } = lenses;
     let center = light.center.to_array().map(Wide::splat);
     let light_radius = Wide::splat(light.radius);
@@ -205,10 +205,10 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let none = |yes: Wide, no: Wide| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
     let inside = |yes: Wide, no: Wide| depth.if_below(zero, yes, no);
     let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
-    // Where nothing is left it is total, whatever the edges say.
     // Products of four lengths that leave f64's range say nothing.
     let known = Wide::splat(MOST).if_below(both, Wide::splat(f64::NAN), fraction);
     let fraction = both.if_below(Wide::splat(LEAST), Wide::splat(f64::NAN), known);
+    // Where nothing is left it is total, whatever the edges say.
     (fraction, inside(kinds[3], none(kinds[0], fraction.if_not_positive(kinds[3], smaller(kinds[2], kinds[1])))))
 }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::filter::{BLOCK, Block, Line};
 use super::lanes::Lanes;
 
-/// A method of [`Level`] that runs a kernel generic over [`Lanes`] in the widest lanes there are. Each instruction set has a function
+/// A method of [`Level`] that runs a kernel in the widest lanes there are. The kernel gets [`Lanes`] first, to make others from. Each instruction set has a function
 /// of its own, which `tests/cpu/kernels.rs` finds by its name and disassembles.
 macro_rules! dispatch {
     ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
@@ -16,27 +16,32 @@ macro_rules! dispatch {
                 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi1,bmi2")]
                 #[inline(never)]
                 fn avx512($($argument: $kind),*) $(-> $result)? {
-                    $name::<$crate::cpu::lanes::Avx512>($($argument),*)
+                    // SAFETY: this function is compiled for the instructions of these lanes.
+                    $name(unsafe { <$crate::cpu::lanes::Avx512 as $crate::cpu::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2,fma")]
                 #[inline(never)]
                 fn avx2($($argument: $kind),*) $(-> $result)? {
-                    $name::<$crate::cpu::lanes::Avx2>($($argument),*)
+                    // SAFETY: the same.
+                    $name(unsafe { <$crate::cpu::lanes::Avx2 as $crate::cpu::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[cfg(target_arch = "x86_64")]
                 #[inline(never)]
                 fn sse2($($argument: $kind),*) $(-> $result)? {
-                    $name::<$crate::cpu::lanes::Sse2>($($argument),*)
+                    // SAFETY: they belong to the architecture.
+                    $name(unsafe { <$crate::cpu::lanes::Sse2 as $crate::cpu::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[cfg(target_arch = "aarch64")]
                 #[inline(never)]
                 fn neon($($argument: $kind),*) $(-> $result)? {
-                    $name::<$crate::cpu::lanes::Neon>($($argument),*)
+                    // SAFETY: the same.
+                    $name(unsafe { <$crate::cpu::lanes::Neon as $crate::cpu::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[inline(never)]
                 fn plain($($argument: $kind),*) $(-> $result)? {
-                    $name::<$crate::cpu::lanes::Plain>($($argument),*)
+                    // SAFETY: every processor has them.
+                    $name(unsafe { <$crate::cpu::lanes::Plain as $crate::cpu::lanes::Lanes>::new() }, $($argument),*)
                 }
                 match self.instructions() {
                     // SAFETY: only `all` makes this value, after asking the processor.
@@ -148,22 +153,22 @@ dispatch! {
 fn dot<L: Lanes, const N: usize>(columns: [&[f32; BLOCK]; N], vector: [f32; N], add: L, i: usize) -> L {
     let mut sum = add;
     for k in 0..N {
-        sum = L::load(&columns[k][i..]).mul_add(L::splat(vector[k]), sum);
+        sum = add.load(&columns[k][i..]).mul_add(add.splat(vector[k]), sum);
     }
     sum
 }
 
 #[inline(always)]
-fn may_meet<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
+fn may_meet<L: Lanes>(lanes: L, block: &Block, lines: &[Line], masks: &mut [u64]) {
     let Block { x, y, z, minus_w, widest, .. } = block;
     for (line, mask) in lines.iter().zip(masks) {
-        let s = L::splat(line.spread).mul_add(L::splat(*widest), L::splat(line.floor));
-        let (alpha, beta) = (L::splat(line.minus_alpha), L::splat(line.minus_beta));
+        let s = lanes.splat(line.spread).mul_add(lanes.splat(*widest), lanes.splat(line.floor));
+        let (alpha, beta) = (lanes.splat(line.minus_alpha), lanes.splat(line.minus_beta));
         let mut bits = 0;
         for i in (0..BLOCK).step_by(L::COUNT) {
             let across = dot([x, y], line.u, alpha, i);
             let over = dot([x, y, z], line.v, beta, i);
-            let square = over.mul_add(over, across.mul_add(across, L::load(&minus_w[i..])));
+            let square = over.mul_add(over, across.mul_add(across, lanes.load(&minus_w[i..])));
             bits |= square.at_most(s) << i;
         }
         *mask = bits;
@@ -171,31 +176,32 @@ fn may_meet<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
 }
 
 #[inline(always)]
-fn on_stretch<L: Lanes>(block: &Block, line: &Line) -> u64 {
+fn on_stretch<L: Lanes>(lanes: L, block: &Block, line: &Line) -> u64 {
     let Block { x, y, z, reach, .. } = block;
-    let (near, far) = (L::splat(line.near), L::splat(line.far));
+    let (near, far) = (lanes.splat(line.near), lanes.splat(line.far));
     let mut bits = 0;
     for i in (0..BLOCK).step_by(L::COUNT) {
-        let (along, reach) = (dot([x, y, z], line.d, L::splat(0.0), i), L::load(&reach[i..]));
+        let (along, reach) = (dot([x, y, z], line.d, lanes.splat(0.0), i), lanes.load(&reach[i..]));
         bits |= (along.sub(reach).at_most(far) & near.at_most(along.add(reach))) << i;
     }
     bits
 }
 
 #[inline(always)]
-fn may_near<L: Lanes>(block: &Block, lines: &[Line], masks: &mut [u64]) {
+fn may_near<L: Lanes>(lanes: L, block: &Block, lines: &[Line], masks: &mut [u64]) {
     let Block { x, y, z, reach, .. } = block;
     for (line, mask) in lines.iter().zip(masks) {
-        let (near, far) = (L::splat(line.near), L::splat(line.far));
-        let (alpha, beta, limit) = (L::splat(line.minus_alpha), L::splat(line.minus_beta), L::splat(line.limit));
+        let (near, far) = (lanes.splat(line.near), lanes.splat(line.far));
+        let (alpha, beta, limit) =
+            (lanes.splat(line.minus_alpha), lanes.splat(line.minus_beta), lanes.splat(line.limit));
         let mut bits = 0;
         for i in (0..BLOCK).step_by(L::COUNT) {
             let across = dot([x, y], line.u, alpha, i);
             let over = dot([x, y, z], line.v, beta, i);
-            let along = dot([x, y, z], line.d, L::splat(0.0), i);
-            let outside = near.sub(along).max(along.sub(far)).max(L::splat(0.0));
+            let along = dot([x, y, z], line.d, lanes.splat(0.0), i);
+            let outside = near.sub(along).max(along.sub(far)).max(lanes.splat(0.0));
             let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
-            let reach = L::load(&reach[i..]).add(limit).max(L::splat(0.0));
+            let reach = lanes.load(&reach[i..]).add(limit).max(lanes.splat(0.0));
             bits |= square.at_most(reach.mul(reach)) << i;
         }
         *mask = bits;

@@ -1,9 +1,10 @@
 //! Pairs of a ray and a sphere solved side by side: the very functions of `solve.rs` in a loop without branches, which the
 //! compiler turns into vectors. Rounding is the same in every lane, and nothing is fused, so a pair's bits are those it has alone.
-//! One by one a solve takes 90 ns, most of it waiting for its own results.
+//! One by one a solve spends most of its time waiting for its own results.
 
 use glam::Vec3;
 
+use super::lanes::Lanes;
 use super::level::Level;
 use super::mapped::mapped;
 use super::moving::{Moves, Target, scale_moving};
@@ -166,51 +167,43 @@ dispatch! {
     solve_bounded_moving, (lot: &mut Lot)
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_fast_lot<L>(lot: &mut Lot) {
+fn solve_fast_lot(_: impl Lanes, lot: &mut Lot) {
     lot.solve_plain::<false, false, false>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_standard_lot<L>(lot: &mut Lot) {
+fn solve_standard_lot(_: impl Lanes, lot: &mut Lot) {
     lot.solve_plain::<false, false, true>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_bounded_lot<L>(lot: &mut Lot) {
+fn solve_bounded_lot(_: impl Lanes, lot: &mut Lot) {
     lot.solve_bounded::<false>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_fast_moving<L>(lot: &mut Lot) {
+fn solve_fast_moving(_: impl Lanes, lot: &mut Lot) {
     lot.solve_plain::<true, false, false>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_standard_moving<L>(lot: &mut Lot) {
+fn solve_standard_moving(_: impl Lanes, lot: &mut Lot) {
     lot.solve_plain::<true, false, true>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_bounded_moving<L>(lot: &mut Lot) {
+fn solve_bounded_moving(_: impl Lanes, lot: &mut Lot) {
     lot.solve_bounded::<true>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_fast_ellipsoids<L>(lot: &mut Lot) {
+fn solve_fast_ellipsoids(_: impl Lanes, lot: &mut Lot) {
     lot.solve_plain::<true, true, false>();
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn solve_standard_ellipsoids<L>(lot: &mut Lot) {
+fn solve_standard_ellipsoids(_: impl Lanes, lot: &mut Lot) {
     lot.solve_plain::<true, true, true>();
 }
 

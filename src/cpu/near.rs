@@ -21,11 +21,12 @@ dispatch! {
 }
 
 #[inline(always)]
-fn clearances<L: Lanes>(balls: &Leaf, line: &Line, least: &mut [f32; WIDTH]) {
-    let splat = L::Narrow::splat;
+fn clearances<L: Lanes>(lanes: L, balls: &Leaf, line: &Line, least: &mut [f32; WIDTH]) {
+    let lanes = lanes.narrow();
+    let splat = |value| lanes.splat(value);
     let Line { u, v, d, minus_alpha, minus_beta, near, far, .. } = *line;
     for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-        let load = |column: &[f32; WIDTH]| L::Narrow::load(&column[i..]);
+        let load = |column: &[f32; WIDTH]| lanes.load(&column[i..]);
         let (x, y, z) = (load(&balls.x), load(&balls.y), load(&balls.z));
         let across = y.mul_add(splat(u[1]), x.mul_add(splat(u[0]), splat(minus_alpha)));
         let over = z.mul_add(splat(v[2]), y.mul_add(splat(v[1]), x.mul_add(splat(v[0]), splat(minus_beta))));

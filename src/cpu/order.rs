@@ -5,6 +5,7 @@ use glam::Vec3;
 
 use super::aim::{LANES, axes, columns};
 use super::index::Planted;
+use super::lanes::Lanes;
 use super::level::Level;
 use super::walk::STREAM;
 use crate::records::Ray;
@@ -95,9 +96,8 @@ dispatch! {
     sort_keys, (sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT])
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "the compiler finds the lanes by itself")]
 #[inline(always)]
-fn sort_keys<L>(sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT]) {
+fn sort_keys(_: impl Lanes, sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT]) {
     let Sorter { low, high, cells, middle, scale } = sorter;
     let halves: &[[Ray; LANES]; 2] = bytemuck::cast_ref(rays);
     let (a, b) = (columns(&halves[0]), columns(&halves[1]));

@@ -70,7 +70,7 @@ dispatch! {
 }
 
 #[inline(always)]
-fn take_in<L: Lanes>(block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool {
+fn take_in(_: impl Lanes, block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool {
     let Observers { light_radius, at, to_light, square, power, flags, .. } = block;
     let count = observers.len().min(BLOCK);
     *light_radius = light.radius;
@@ -106,7 +106,7 @@ dispatch! {
 }
 
 #[inline(always)]
-fn sift<L: Lanes>(observers: &mut Observers, ball: Ball, number: u64) -> bool {
+fn sift(_: impl Lanes, observers: &mut Observers, ball: Ball, number: u64) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
         let flag = observers.flag(i, ball);
@@ -123,7 +123,7 @@ dispatch! {
 }
 
 #[inline(always)]
-fn sift_between<L: Lanes>(observers: &mut Observers, around: Ball, within: Ball) -> bool {
+fn sift_between(_: impl Lanes, observers: &mut Observers, around: Ball, within: Ball) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
         let (apart, covers) = (observers.flag(i, around) == 0, observers.flag(i, within) == COVERS);

@@ -167,9 +167,9 @@ dispatch! {
     pass, (entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize
 }
 
-#[expect(clippy::extra_unused_type_parameters, reason = "for the instructions that find bits")]
+// The lanes are for the instructions that find bits.
 #[inline(always)]
-fn pass<L>(entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize {
+fn pass(_: impl Lanes, entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize {
     entered.pass(place, list, fars, out)
 }
 
@@ -195,6 +195,7 @@ dispatch! {
 
 #[inline(always)]
 fn enter_boxes<L: Lanes>(
+    lanes: L,
     node: &Node,
     octant: usize,
     rays: &[StreamRay],
@@ -202,6 +203,7 @@ fn enter_boxes<L: Lanes>(
     list: &[u32],
     entered: &mut Entered,
 ) {
+    let lanes = lanes.narrow();
     let first: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.faces[octant >> k & 1][k]);
     let last: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.faces[1 - (octant >> k & 1)][k]);
     if entered.at.len() < list.len() {
@@ -216,13 +218,13 @@ fn enter_boxes<L: Lanes>(
             let mut mask = 0;
             for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
                 let plane = |faces: &[&[f32; WIDTH]; 3], k: usize, add: &[f32; 3]| {
-                    let face = L::Narrow::load(&faces[k][i..]);
-                    face.mul_add(L::Narrow::splat(ray.inverse[k]), L::Narrow::splat(add[k]))
+                    let face = lanes.load(&faces[k][i..]);
+                    face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
                 };
                 let enter = |k| plane(&first, k, &ray.enter);
                 let leave = |k| plane(&last, k, &ray.leave);
-                let enter = enter(0).max(enter(1)).max(enter(2).max(L::Narrow::splat(ray.near)));
-                let leave = leave(0).min(leave(1)).min(leave(2).min(L::Narrow::splat(far)));
+                let enter = enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near)));
+                let leave = leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far)));
                 enter.store(&mut at[i..]);
                 mask |= enter.at_most(leave) << i;
             }
@@ -235,12 +237,13 @@ fn enter_boxes<L: Lanes>(
 }
 
 #[inline(always)]
-fn meet_leaf<L: Lanes>(leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
-    meet_swept_leaf::<L>(leaf, &leaf.reach, rays, fars, list, met)
+fn meet_leaf(lanes: impl Lanes, leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
+    meet_swept_leaf(lanes, leaf, &leaf.reach, rays, fars, list, met)
 }
 
 #[inline(always)]
-fn meet_swept_leaf<L: Lanes>(
+fn meet_swept_leaf(
+    lanes: impl Lanes,
     leaf: &Leaf,
     inner: &[f32; WIDTH],
     rays: &[StreamRay],
@@ -248,35 +251,45 @@ fn meet_swept_leaf<L: Lanes>(
     list: &[u32],
     met: &mut [Met],
 ) -> usize {
-    let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
+    let lanes = lanes.narrow();
+    let load = |column: &[f32; WIDTH], i: usize| lanes.load(&column[i..]);
     // Not `map`, which the compiler calls as a function, with vectors through memory.
     let spheres = |_: &StreamRay, i: usize| {
         [load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.reach, i), load(inner, i)]
     };
-    meet_spheres::<L>(spheres, rays, fars, list, met)
+    meet_spheres(lanes, spheres, rays, fars, list, met)
 }
 
 #[inline(always)]
-fn meet_moved_leaf<L: Lanes>(ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize {
-    let load = |column: &[f32; WIDTH], i: usize| L::Narrow::load(&column[i..]);
-    let spheres = |ray: &StreamRay, i: usize| {
-        let moment = L::Narrow::splat(ray.moment);
-        let at = |k: usize| load(&ways.velocity[k], i).mul_add(moment, load(&ways.center[k], i));
-        [at(0), at(1), at(2), load(&ways.reach, i), load(&ways.inner, i)]
-    };
-    meet_spheres::<L>(spheres, rays, fars, list, met)
-}
-
-/// `spheres` are centres, reaches, and radii of balls that are met for certain, less what rounding may take.
-#[inline(always)]
-fn meet_spheres<L: Lanes>(
-    spheres: impl Fn(&StreamRay, usize) -> [L::Narrow; 5],
+fn meet_moved_leaf(
+    lanes: impl Lanes,
+    ways: &Ways,
     rays: &[StreamRay],
     fars: &[f32],
     list: &[u32],
     met: &mut [Met],
 ) -> usize {
-    let splat = L::Narrow::splat;
+    let lanes = lanes.narrow();
+    let load = |column: &[f32; WIDTH], i: usize| lanes.load(&column[i..]);
+    let spheres = |ray: &StreamRay, i: usize| {
+        let moment = lanes.splat(ray.moment);
+        let at = |k: usize| load(&ways.velocity[k], i).mul_add(moment, load(&ways.center[k], i));
+        [at(0), at(1), at(2), load(&ways.reach, i), load(&ways.inner, i)]
+    };
+    meet_spheres(lanes, spheres, rays, fars, list, met)
+}
+
+/// `spheres` are centres, reaches, and radii of balls that are met for certain, less what rounding may take.
+#[inline(always)]
+fn meet_spheres<L: Lanes>(
+    lanes: L,
+    spheres: impl Fn(&StreamRay, usize) -> [L; 5],
+    rays: &[StreamRay],
+    fars: &[f32],
+    list: &[u32],
+    met: &mut [Met],
+) -> usize {
+    let splat = |value| lanes.splat(value);
     let zero = splat(0.0);
     let mut count = 0;
     for &number in list {
@@ -284,7 +297,7 @@ fn meet_spheres<L: Lanes>(
         let Some(Met { ray: name, maybe, certain, low: lows, high: highs }) = met.get_mut(count) else { break };
         (*name, *maybe, *certain) = (number, 0, 0);
         let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, dx, dy, dz] = ray.line;
-        for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
+        for i in (0..WIDTH).step_by(L::COUNT) {
             let [x, y, z, reach, inner] = spheres(ray, i);
             let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
             let slack = size.mul(splat(32.0 * U));

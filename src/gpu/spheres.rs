@@ -24,8 +24,8 @@ pub(crate) const SPAN: u64 = 128;
 /// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.
 pub(crate) const RANGE: u64 = 4096;
 
-/// From so many spheres on there is a tree. On a software adapter 2,048 random rays' walks still cost more than tests of all, 2.06 to
-/// 1.68 µs of CPU time, and 4,096 less (output/bench/README.md).
+/// From so many spheres on there is a tree. On a software adapter random rays' walks still cost more than tests of all 2,048 spheres, and
+/// less than tests of all 4,096.
 const TREE_FROM_SOFTWARE: usize = 2500;
 /// On other GPUs: not measured; a walk is some 1,800 issue slots and a test 14, and threads of a walk part company.
 const TREE_FROM: usize = 512;

@@ -18,7 +18,7 @@ const WIDE: u32 = 64;
 /// Submissions that wait for the device.
 const AHEAD: usize = 2;
 
-/// Threads that a submission starts, in software and on GPUs: at 0.6 µs (measured) and 3 ns a thread both take a tenth of a second.
+/// Threads that a submission starts, in software and on GPUs: at some 0.6 µs and 3 ns a thread both take about a tenth of a second.
 const BUDGET: [u64; 2] = [1 << 18, 1 << 25];
 
 /// How many workgroups.

@@ -4,5 +4,7 @@
 mod instructions;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod kernels;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod levels;
 mod threads;
