@@ -67,7 +67,7 @@ impl Scene {
     /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes without a tree, of a few hundred spheres, have none.
     ///
     /// The CPU engine answers no ray of a plan. On a device that takes subnormal numbers for zero ([`Probe::subnormals`](crate::Probe::subnormals)
-    /// is false) coordinates, radii and directions below 2⁻¹²⁶ therefore count as 0, and a `t` below 2⁻¹²⁶ is written as 0 or −0, as in
+    /// is false) coordinates, radii and directions below 2⁻¹²⁶ may therefore count as 0, and a `t` below 2⁻¹²⁶ may be written as 0 or −0, as in
     /// the ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but has no part of 2⁻¹²⁶ or more, is not a bad
     /// one; it may miss.
     ///

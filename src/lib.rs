@@ -59,7 +59,7 @@
 //!
 //! Some devices take subnormal numbers, those below 2⁻¹²⁶, for zero: [`Probe::subnormals`] says which. At `Exact` the CPU engine answers
 //! for them every batch whose numbers or roots may be so small that this could matter. At `Fast` and `Standard` coordinates, radii and
-//! directions below 2⁻¹²⁶ count as 0 there, and a `t` below 2⁻¹²⁶ comes back as 0 or −0.
+//! directions below 2⁻¹²⁶ may count as 0 there, and a `t` below 2⁻¹²⁶ may come back as 0 or −0.
 //!
 //! A [`Probe`] runs when a GPU is opened. Asking for a precision that fails the probe is an error; it is never silently lowered.
 //!
