@@ -66,6 +66,11 @@ impl Scene {
     /// degenerate tree than a software adapter allows. Its numbers are NaN (`0x7fc00004`) and its id is
     /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes without a tree, of a few hundred spheres, have none.
     ///
+    /// The CPU engine answers no ray of a plan. On a device that takes subnormal numbers for zero ([`Probe::subnormals`](crate::Probe::subnormals)
+    /// is false) coordinates, radii and directions below 2⁻¹²⁶ may therefore count as 0, and a `t` below 2⁻¹²⁶ may be written as 0 or −0, as in
+    /// the ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but has no part of 2⁻¹²⁶ or more, is not a bad
+    /// one; it may miss.
+    ///
     /// Spheres that move are seen at the times that [`CastPlan::bind_at`] is given, or move while rays travel, as the query says. Then
     /// a ray that leaves the scene's time range is a bad one too. Ellipsoids are answered as by the ordinary calls. Masks of
     /// spheres hold for rays without one.

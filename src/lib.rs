@@ -1,4 +1,4 @@
-//! Batch ray–sphere queries and physically right shadows on any GPU, and on machines without one.
+//! Batch ray–sphere queries and physically accurate shadows, on GPUs that wgpu reaches and on CPUs.
 //!
 //! Which sphere does each ray meet, when, and how near does it pass? Rays and spheres go in as slices, one record a ray comes
 //! out:
@@ -18,7 +18,7 @@
 //! # Ok::<(), umbracast::Error>(())
 //! ```
 //!
-//! Everything is async; [`blocking`] has the same calls for code that is not. One ray and one sphere need no device:
+//! Calls that use a device are async; [`blocking`] has synchronous versions. One ray and one sphere need no device:
 //!
 //! ```
 //! use umbracast::{Query, Ray, Sphere};
@@ -41,7 +41,7 @@
 //! * A ray's answer depends on nothing but the spheres, the ray and the query: not on its batch, its place or the threads.
 //! * A [`Bullet`] is a ray at a speed: [`Scene::bullets`] says what it meets and how it glances off, again and again.
 //! * Rays come as a slice, or from a source that makes them where they are cast, on a GPU too: see [`emit`].
-//! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Nothing panics.
+//! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Bad input causes no panic.
 //!
 //! # How exact
 //!
@@ -59,9 +59,9 @@
 //!
 //! Some devices take subnormal numbers, those below 2⁻¹²⁶, for zero: [`Probe::subnormals`] says which. At `Exact` the CPU engine answers
 //! for them every batch whose numbers or roots may be so small that this could matter. At `Fast` and `Standard` coordinates, radii and
-//! directions below 2⁻¹²⁶ count as 0 there, and a `t` below 2⁻¹²⁶ comes back as 0 or −0.
+//! directions below 2⁻¹²⁶ may count as 0 there, and a `t` below 2⁻¹²⁶ may come back as 0 or −0.
 //!
-//! A [`Probe`] runs when a GPU is opened; a precision its arithmetic does not bear out is an error, never a silent downgrade.
+//! A [`Probe`] runs when a GPU is opened. Asking for a precision that fails the probe is an error; it is never silently lowered.
 //!
 //! # Your own GPU code
 //!

@@ -1,6 +1,6 @@
 //! The records that host, device and files share: little-endian, 4-byte words, no padding.
 //!
-//! Twins of `shaders/records.wgsl`; `tests/shaders.rs` compares every offset.
+//! Twins of `shaders/records.wgsl`; `tests/gpu/shaders.rs` compares the offsets.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;

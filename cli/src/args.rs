@@ -49,38 +49,36 @@ impl TreeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Policies")]
 pub(crate) struct PolicyArgs {
-    /// How a ray is treated that starts inside a sphere
-    #[arg(long, value_parser = insides(), default_value = "enter")]
-    inside: Inside,
-    /// Whether an exactly tangent ray meets the sphere
-    #[arg(long, value_parser = words([("hit", "it does", Touch::Hit), ("miss", "it does not", Touch::Miss)]),
-          default_value = "hit")]
-    touch: Touch,
-    /// Whether the last point of a ray belongs to it
+    /// How a ray is treated that starts inside a sphere [default: enter]
+    #[arg(long, value_parser = insides())]
+    inside: Option<Inside>,
+    /// Whether an exactly tangent ray meets the sphere [default: hit]
+    #[arg(long, value_parser = words([("hit", "it does", Touch::Hit), ("miss", "it does not", Touch::Miss)]))]
+    touch: Option<Touch>,
+    /// Whether the last point of a ray belongs to it [default: closed]
     #[arg(long, value_parser = words([
         ("closed", "[t_min, t_max]", Ends::Closed),
         ("half-open", "[t_min, t_max), for stepping frame by frame", Ends::HalfOpen),
-    ]), default_value = "closed")]
-    ends: Ends,
+    ]))]
+    ends: Option<Ends>,
     /// How exact the answer is
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
 }
 
 impl PolicyArgs {
-    /// A policy of hits that is not the default one.
-    pub(crate) fn not_default(&self) -> Option<&'static str> {
-        let Query { inside, touch, ends, .. } = Query::default();
+    /// A policy of hits that was given.
+    pub(crate) fn of_hits(&self) -> Option<&'static str> {
         let given =
-            [("--inside", self.inside != inside), ("--touch", self.touch != touch), ("--ends", self.ends != ends)];
-        given.into_iter().find(|(_, differs)| *differs).map(|(option, _)| option)
+            [("--inside", self.inside.is_some()), ("--touch", self.touch.is_some()), ("--ends", self.ends.is_some())];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
     pub(crate) fn query(&self, on_bad: OnBad) -> Query {
         Query {
-            inside: self.inside,
-            touch: self.touch,
-            ends: self.ends,
+            inside: self.inside.unwrap_or_default(),
+            touch: self.touch.unwrap_or_default(),
+            ends: self.ends.unwrap_or_default(),
             precision: self.precision,
             on_bad,
             ..Query::default()

@@ -269,7 +269,7 @@ impl CastArgs {
 
     /// Refuses policies that a nearest pass has no use for.
     fn check_policies(&self) -> Result<()> {
-        match (self.query, self.policies.not_default()) {
+        match (self.query, self.policies.of_hits()) {
             (Ask::Approach, Some(option)) => {
                 Err(Error::Usage(format!("{option} is about hits: --query approach has no use for it")))
             }

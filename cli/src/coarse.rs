@@ -17,22 +17,35 @@ pub(crate) fn warning(rounding: &Rounding, scene: &Scene, has_origin: bool) -> O
             "warning: {what} changed by up to {by:.1e} when they became f32, and the smallest radius is {smallest:.1e}{then}"
         )
     };
-    let moved = rounding.position;
-    if moved.by > most {
-        // A number half as large has one more digit after the point.
-        let helps = (moved.value - middle(spheres, moved.axis)).abs() < 0.5 * moved.value.abs();
-        let advice = match (helps, has_origin) {
-            (true, false) => ": --origin auto keeps more digits",
-            (true, true) => ": an --origin nearer to the spheres keeps more digits",
-            (false, _) => ": what is so far apart has no more digits in f32, whatever the origin",
-        };
-        return Some(said("positions", moved.by, advice));
+    let coarse: Vec<usize> = (0..3).filter(|&axis| rounding.positions[axis].by > most).collect();
+    if !coarse.is_empty() {
+        let by = rounding.positions.iter().map(|moved| moved.by).fold(0.0, f64::max);
+        return Some(said("positions", by, &advice(rounding, spheres, &coarse, has_origin)));
     }
     if rounding.radius > most {
         return Some(said("radii", rounding.radius, ""));
     }
     let (by, field) = rounding.travel;
     (by > most).then(|| said(&format!("numbers of {field}"), by, ""))
+}
+
+/// What to do about positions that are too coarse along some axes: whether the centre of the spheres is an origin that helps.
+fn advice(rounding: &Rounding, spheres: &[Sphere], coarse: &[usize], has_origin: bool) -> String {
+    let helps = |axis: &usize| {
+        let value = rounding.positions[*axis].value;
+        // A number half as large has one more digit after the point.
+        (value - middle(spheres, *axis)).abs() < 0.5 * value.abs()
+    };
+    let helped: Vec<usize> = coarse.iter().copied().filter(helps).collect();
+    if helped.is_empty() {
+        return ": what is so far apart has no more digits in f32, whatever the origin".into();
+    }
+    let origin = if has_origin { "an --origin nearer to the spheres" } else { "--origin auto" };
+    if helped.len() == coarse.len() {
+        return format!(": {origin} keeps more digits");
+    }
+    let names: Vec<&str> = helped.iter().map(|axis| ["x", "y", "z"][*axis]).collect();
+    format!(": {origin} keeps more digits of {} alone", names.join(" and "))
 }
 
 /// The middle of all spheres along an axis, as `--origin auto` has it.

@@ -21,10 +21,10 @@ pub(crate) enum Judge {
     #[serde(rename = "the CPU engine")]
     CpuEngine,
     /// The CPU engine without a tree, with exact arithmetic.
-    #[serde(rename = "every sphere tested at exact")]
+    #[serde(rename = "an exact test of every sphere")]
     EverySphereExactly,
     /// The CPU engine without a tree: what exact arithmetic is not there for.
-    #[serde(rename = "every sphere tested")]
+    #[serde(rename = "a test of every sphere")]
     EverySphere,
 }
 
@@ -57,8 +57,8 @@ impl fmt::Display for Judge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CpuEngine => "the CPU engine",
-            Self::EverySphereExactly => "every sphere tested at exact",
-            Self::EverySphere => "every sphere tested",
+            Self::EverySphereExactly => "an exact test of every sphere",
+            Self::EverySphere => "a test of every sphere",
         })
     }
 }
@@ -145,9 +145,9 @@ pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.not_identical == 0 {
-            return write!(f, "{} agrees in every answer", self.with);
+            return write!(f, "all answers equal those of {}", self.with);
         }
-        write!(f, "against {} {} answers differ: {} flags", self.with, self.not_identical, self.flags_differ)?;
+        write!(f, "{} answers differ from those of {}: {} flags", self.not_identical, self.with, self.flags_differ)?;
         if self.flags_differ > 0 {
             write!(f, " ({} at an end of the ray, {} tangent)", self.flags_at_ends, self.flags_grazing)?;
         }

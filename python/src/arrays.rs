@@ -11,8 +11,9 @@ use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
 
 use crate::work::brief;
 
-/// Records cast at once: what is made for them, 40 MiB at the most, is all the memory that a query takes beside its answer.
-pub(crate) const PIECE: usize = 1 << 20;
+/// Records cast at once: what is made for them, 18 MiB at most (of segments), is all the memory that a query takes in addition to its
+/// answer. The command line casts as many at once.
+pub(crate) const PIECE: usize = 1 << 18;
 
 /// Numbers of any stride.
 #[derive(FromPyObject)]
@@ -219,6 +220,8 @@ pub(crate) struct Given<'py> {
     skip_ids: Option<PyReadonlyArray1<'py, u32>>,
     times: Option<PyReadonlyArray1<'py, f32>>,
     radii: Option<PyReadonlyArray1<'py, f32>>,
+    /// Whether they came as an array of eight columns.
+    written: bool,
 }
 
 enum Source<'a> {
@@ -236,6 +239,7 @@ pub(crate) struct Batch<'a> {
     skip_ids: Option<&'a [u32]>,
     times: Option<&'a [f32]>,
     radii: Option<&'a [f32]>,
+    written: bool,
 }
 
 impl Given<'_> {
@@ -263,6 +267,7 @@ impl Given<'_> {
             skip_ids: slice(&self.skip_ids, "skip_ids", len)?,
             times: slice(&self.times, "times", len)?,
             radii: slice(&self.radii, "radii", len)?,
+            written: self.written,
         })
     }
 }
@@ -290,6 +295,7 @@ impl Batch<'_> {
     /// Hands on all rays, piece by piece, each with its place among them.
     pub(crate) fn each_piece(&self, mut take: impl FnMut(Rays<'_>, Range<usize>) -> Result<()>) -> Result<Rounding> {
         let mut rounding = Rounding::default();
+        let mut take = |rays: Rays<'_>, range| take(rays, range).map_err(|error| self.in_order(error));
         match &self.source {
             Source::Written(written) => {
                 let mut rays = room(self.len.min(PIECE))?;
@@ -321,6 +327,20 @@ impl Batch<'_> {
             }
         }
         Ok(rounding)
+    }
+
+    /// Adds the order of the columns to what is wrong with a ray that may have been written in another one.
+    fn in_order(&self, error: Error) -> Error {
+        match error {
+            // The origin comes first in every order.
+            Error::BadRecord { what: "ray", index, field, value, why }
+                if self.written && ["dx", "dy", "dz", "direction", "t_min", "t_max"].contains(&field) =>
+            {
+                let why = format!("{why}; the columns are origin, direction, t_min, t_max").into();
+                Error::BadRecord { what: "ray", index, field, value, why }
+            }
+            other => other,
+        }
     }
 
     /// A piece of the rays with its part of what they bring along.

@@ -1,5 +1,7 @@
 """Whatever arrays people bring, the answers are those of the plain ones."""
 
+import pickle
+
 import numpy as np
 import pandas
 import polars
@@ -162,7 +164,8 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     np.testing.assert_allclose(hits.points()[hits.hit] - far, expected.points()[hits.hit], atol=1e-6)
     # Points come back in the coordinates that were given, not relative to the origin.
     were = scene.attributes(moved, hits=hits)
-    near = umbracast.Scene(spheres, device="cpu").attributes(rays, hits=expected)
+    near_scene = umbracast.Scene(spheres, device="cpu")
+    near = near_scene.attributes(rays, hits=expected)
     assert were.point.dtype == np.float64 and near.point.dtype == np.float32
     np.testing.assert_array_equal(were.point[hits.hit], near.point[hits.hit] + far)
     np.testing.assert_allclose(were.point[hits.hit], hits.points()[hits.hit], atol=1e-3)
@@ -177,6 +180,15 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     assert (umbracast.Scene(away, device="cpu").closest(moved).id != expected.id).any()
     centers = away[:20, :3]
     assert (scene.contains(centers).count > 0).all()
+    # An origin of zeros is one: what "auto" finds decides nothing about types. It is pickled as one, too.
+    even = umbracast.Scene([[-5, 0, 0, 1], [5, 0, 0, 1]], device="cpu", origin="auto")
+    asked = umbracast.Scene([[5, 0, 0, 1]], device="cpu", origin=(0, 0, 0))
+    for none in (even, pickle.loads(pickle.dumps(asked))):
+        assert none.origin == (0, 0, 0)
+        found = none.closest([0, 0, 0, 1, 0, 0])
+        assert none.attributes([0, 0, 0, 1, 0, 0], hits=found).point.dtype == found.points().dtype == np.float64
+        assert none.bullets([[0, 0, 0, 1, 0, 0, 1]]).point.dtype == np.float64
+    assert pickle.loads(pickle.dumps(near_scene)).attributes(rays, hits=expected).point.dtype == np.float32
     # float32 goes through the origin, too.
     near = umbracast.Scene(spheres, device="cpu", origin=(1, 2, 3))
     assert (near.closest(rays).id == expected.id).mean() > 0.999

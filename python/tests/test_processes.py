@@ -276,7 +276,7 @@ print(json.dumps([before, resident()]))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are told in KiB on Linux")
 @pytest.mark.parametrize(
-    ("form", "most"), [("rays", 80), ("rays.astype(float)", 80), ("rays[:, [0, 1, 2, 3, 4, 5]]", 80)]
+    ("form", "most"), [("rays", 24), ("rays.astype(float)", 24), ("rays[:, [0, 1, 2, 3, 4, 5]]", 24)]
 )
 def test_nothing_is_copied_in_secret(form, most):
     script = f"""

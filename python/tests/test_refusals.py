@@ -50,6 +50,21 @@ RAYS = {
         umbracast.RecordError,
         "ray 17: dy is NaN",
     ),
+    "another order": (
+        lambda s, r: s.closest([[0, 0, 0, 0, 0, 0, 1, np.inf]]),
+        umbracast.RecordError,
+        "ray 0: direction is 0,0,0: a direction must not be zero; the columns are origin, direction, t_min, t_max$",
+    ),
+    "another order of float32": (
+        lambda s, r: s.occluded(bad(r, 3, slice(6, 8), (2, 1))),
+        umbracast.RecordError,
+        "ray 3: t_min is 2 with t_max 1: t_min must not exceed t_max; the columns are origin, direction, t_min, t_max$",
+    ),
+    "one order only": (
+        lambda s, r: s.closest(r[:, :3], np.zeros(3)),
+        umbracast.RecordError,
+        "ray 0: direction is 0,0,0: a direction must not be zero$",
+    ),
     "infinite": (
         lambda s, r: s.closest(bad(r, 3, 5, np.inf)),
         umbracast.RecordError,

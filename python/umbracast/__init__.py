@@ -1,4 +1,4 @@
-"""Batch ray–sphere queries and physically right shadows, on any GPU and on machines without one.
+"""Batch ray–sphere queries and physically accurate shadows, on GPUs that wgpu reaches and on CPUs.
 
 Which sphere does each ray meet, when, and how near does it pass? Arrays go in, one answer a ray comes out::
 

@@ -53,6 +53,8 @@ class Given(NamedTuple):
     """(M, 8) in the order `WRITTEN`, borrowed."""
     columns: Columns
     """Otherwise: in the order `RAY`, or those of segments."""
+    written: bool = False
+    """Whether they are an array of eight columns, in the order `WRITTEN`."""
 
     def as_columns(self) -> Columns:
         """The columns, whichever way they came."""
@@ -82,11 +84,14 @@ class Batch(NamedTuple):
     skip_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
     radii: NDArray[np.float32] | None
+    written: bool
 
 
 def batch(given: Given, origin: tuple[float, float, float], asked: Asked) -> Batch:
     """Rays and what they bring along."""
-    return Batch(given.records, given.columns, origin, asked.masks, asked.skip_ids, asked.times, asked.radii)
+    return Batch(
+        given.records, given.columns, origin, asked.masks, asked.skip_ids, asked.times, asked.radii, given.written
+    )
 
 
 def numbers(name: str, given: Any) -> NDArray[Any]:
@@ -164,7 +169,7 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         and t_max is None
         and array.flags.c_contiguous
     ):
-        return Given(array.shape[:-1], array.reshape(-1, 8), [])
+        return Given(array.shape[:-1], array.reshape(-1, 8), [], True)
     widths = {6: WRITTEN[:6], 8: WRITTEN}
     shape, columns = split("rays", given if array is None else array, widths, RAY)
     for place, name, end in ((3, "t_min", t_min), (7, "t_max", t_max)):
@@ -178,7 +183,7 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         except ValueError:
             message = f"{name} has shape {own.shape}, which does not fit the shape {shape} of the rays"
             raise ValueError(message) from None
-    return Given(shape, None, columns)
+    return Given(shape, None, columns, array is not None and array.shape[-1] == 8)
 
 
 def rounded(kind: str, columns: Columns, origin: tuple[float, float, float]) -> tuple[NDArray[np.float32], int, float]:

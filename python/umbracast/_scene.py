@@ -80,6 +80,7 @@ class Scene:
         spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
         self.origin: Origin = _spheres.origin_of(origin, spheres, radii)
         """What is subtracted from all coordinates."""
+        self._has_origin = origin is not None
         given = self._given(spheres, radii, rotations, masks, velocities)
         self._options = (
             _checked.several("time_range", time_range, 2),
@@ -151,7 +152,11 @@ class Scene:
         return spheres, shapes, masks, velocities
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_remade, (*self._parts(), self.origin, self._device, *self._options))
+        return (_remade, (*self._parts(), self._asked_origin(), self._device, *self._options))
+
+    def _asked_origin(self) -> Origin | None:
+        """``origin``; None where none was asked for."""
+        return self.origin if self._has_origin else None
 
     def update(
         self,
@@ -193,7 +198,7 @@ class Scene:
         ``rays`` is (…, 6): origin and direction; or (…, 8): origin, direction, t_min, t_max; or origins (…, 3), beside ``directions``
         (…, 3), which are broadcast; or a table with columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max; or `Segments`. ``t_min`` and
         ``t_max`` (…) default to 0 and inf; ``-inf`` is allowed. Directions have any length but zero and are not normalised: ``t``
-        counts in units of them. Rays go through a buffer of a million at a time, float64 rounded once. A single ray gives arrays of shape ().
+        counts in units of them. Rays go through a buffer of 262,144 at a time, float64 rounded once. A single ray gives arrays of shape ().
 
         ``out`` takes arrays to write into: C-contiguous float32 and uint32 of the leading shape; undefined after an error. For the
         rest see `Options`.
@@ -384,8 +389,9 @@ class Scene:
         )
 
     def _put_back(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
-        """Points in the coordinates of those who asked: the origin that was subtracted is added again, in float64."""
-        return points + np.array(self.origin) if any(self.origin) else points
+        """Points in the coordinates of those who asked: the origin that was subtracted is added again, in float64. An origin of zeros,
+        which "auto" may find, has the same type as any other."""
+        return points + np.array(self.origin) if self._has_origin else points
 
     def _ask(
         self,
@@ -428,7 +434,7 @@ def _remade(
     shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None,
     masks: Any,
     velocities: Any,
-    origin: Origin,
+    origin: Origin | None,
     device: Device,
     time_range: Any,
     pairwise: bool,
@@ -447,5 +453,6 @@ def _remade(
         pairwise=pairwise,
         builder=builder,
     )
-    scene.origin = origin
+    if origin is not None:
+        scene.origin, scene._has_origin = origin, True
     return scene

@@ -24,7 +24,7 @@
 //! # Ok::<(), umbracast::Error>(())
 //! ```
 //!
-//! A source makes the same rays everywhere, to the bit: its numbers are rounded to f32 once, on the host, and what a device does to
+//! A source makes the same rays everywhere, bit for bit: its numbers are rounded to f32 once, on the host, and what a device does to
 //! them is sums, differences and products in a fixed order, each rounded as IEEE 754 says. A GPU whose probe does not bear that out
 //! is sent the rays instead, and so is one where the tables would be larger than the rays. (On devices that flush them, parts of a
 //! direction below 1.2e-38 may be 0.) [`Rays::ray`](crate::Rays::ray) tells what a ray is.

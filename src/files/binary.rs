@@ -21,6 +21,8 @@ pub(super) struct Layout {
     pub(super) big_endian: bool,
     /// None where rows follow each other; the offset of the first number where columns do.
     pub(super) by_column: Option<u64>,
+    /// What to say of the order of columns where a row is refused that could be in another one.
+    pub(super) order: &'static str,
 }
 
 /// Rows read at once: large enough for the disk, small enough for the cache.
@@ -59,7 +61,7 @@ fn rows<const WIDTH: usize>(
     sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
 ) -> Result<()> {
     let columns = layout.columns.len();
-    let mut row = Row::new(kind);
+    let mut row = Row { order: layout.order, ..Row::new(kind) };
     let mut bytes = vec![0; CHUNK as usize * columns * WIDTH];
     let mut first = 0;
     loop {

@@ -36,7 +36,10 @@ pub(super) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
         let why = format!("it is empty ({bytes} bytes): the first line must name the columns, {columns}");
         return Err(bad_file(&path, why));
     }
-    let columns = columns(&path, kind, &header)?;
+    // Blank lines may come before it. Those of a pipe were not counted.
+    let line = place(header.position(), true);
+    let line = if length.is_some() { line.spoken(&path) } else { "the line of names".into() };
+    let columns = columns(&path, &line, kind, &header)?;
     Ok(Text { reader, columns })
 }
 
@@ -117,8 +120,8 @@ fn place(position: Option<&Position>, again: bool) -> Place {
 }
 
 /// Which field each column fills.
-fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
-    let bad = |why: String| bad_file(path, format!("line 1: {why}"));
+fn columns(path: &Path, line: &str, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
+    let bad = |why: String| bad_file(path, format!("{line}: {why}"));
     if is_open(header) {
         return Err(bad(NOT_CLOSED.into()));
     }
@@ -129,7 +132,7 @@ fn columns(path: &Path, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>
     if let (1, Some(other)) = (header.len(), header.get(0).and_then(|h| h.chars().find(|c| ";\t|".contains(*c)))) {
         return Err(bad(format!("columns are separated by {other:?}: expected commas")));
     }
-    columns::columns(path, "line 1: ", kind, header.iter())
+    columns::columns(path, &format!("{line}: "), kind, header.iter())
 }
 
 /// What the reader found wrong in the record that began at `start`, in our words and with the line.

@@ -45,7 +45,12 @@ fn layout(input: &Input, kind: &'static Kind, header: &NpyHeader, offset: u64) -
         let why = "an array in Fortran order is read in strips, which a pipe cannot; numpy.ascontiguousarray turns it";
         return Err(bad_file(path, why));
     }
-    Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column })
+    let order = if kind.plural == "rays" && columns.len() == 8 {
+        "the columns are origin, direction, t_min, t_max"
+    } else {
+        ""
+    };
+    Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column, order })
 }
 
 /// Refuses a file that does not hold what its header claims.

@@ -19,5 +19,6 @@ pub(super) fn layout(input: &Input, kind: &'static Kind) -> Result<Layout> {
     }
     let columns = &FIELDS[..kind.fields.len()];
     let rows = input.length().map(|length| length / record);
-    Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None })
+    let order = if kind.plural == "rays" { "a record of .f32 is origin, t_min, direction, t_max" } else { "" };
+    Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None, order })
 }

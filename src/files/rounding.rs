@@ -17,9 +17,9 @@ pub struct Rounding {
     pub radius: f64,
     /// By how much an end of a ray, a time, a velocity or a speed changed at most, and which.
     pub travel: (f64, &'static str),
-    /// The coordinate of a position that changed most. An origin that is subtracted before rounding keeps more digits of positions,
-    /// and of nothing else.
-    pub position: Moved,
+    /// The coordinate of a position that changed most, of x, of y and of z. An origin that is subtracted before rounding keeps more
+    /// digits of positions, and of nothing else.
+    pub positions: [Moved; 3],
 }
 
 /// A coordinate that rounding changed.
@@ -28,8 +28,6 @@ pub struct Rounding {
 pub struct Moved {
     /// By how much; 0 where none did.
     pub by: f64,
-    /// Which coordinate: 0 for x, 1 for y, 2 for z.
-    pub axis: usize,
     /// What it was before it was rounded, less the origin.
     pub value: f64,
 }
@@ -57,7 +55,7 @@ impl Rounding {
         }
         let mut one = Self { changed: 1, largest: by, field, ..Self::default() };
         match role {
-            Role::Position(axis) => one.position = Moved { by, axis, value: wide },
+            Role::Position(axis) => one.positions[axis] = Moved { by, value: wide },
             Role::Radius => one.radius = by,
             // Whoever writes larger ends means that there is none.
             Role::Travel if wide.abs() < NO_END => one.travel = (by, field),
@@ -74,8 +72,10 @@ impl std::ops::AddAssign for Rounding {
         if other.largest > self.largest {
             (self.largest, self.field) = (other.largest, other.field);
         }
-        if other.position.by > self.position.by {
-            self.position = other.position;
+        for (moved, other) in self.positions.iter_mut().zip(other.positions) {
+            if other.by > moved.by {
+                *moved = other;
+            }
         }
         self.radius = self.radius.max(other.radius);
         if other.travel.0 > self.travel.0 {

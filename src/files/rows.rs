@@ -79,15 +79,19 @@ impl Place {
     }
 }
 
-/// The line, from 1, on which the first text from `byte` on stands: blank lines before it are skipped, as the reader does.
+/// The line, from 1, on which the first text from `byte` on stands: blank lines before it are skipped, as the reader does. Lines end
+/// with `\n`, `\r\n` or `\r`.
 fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
-    let mut line = 1;
+    let (mut line, mut before) = (1, 0);
     for (at, read) in BufReader::new(File::open(path)?).bytes().enumerate() {
-        match read? {
-            b'\n' => line += 1,
-            other if at as u64 >= byte && other != b'\r' => break,
+        let now = read?;
+        match now {
+            b'\n' if before == b'\r' => {}
+            b'\n' | b'\r' => line += 1,
+            _ if at as u64 >= byte => break,
             _ => {}
         }
+        before = now;
     }
     Ok(line)
 }
@@ -99,6 +103,8 @@ pub(super) struct Row<'a> {
     pub(super) numbers: [Number; MOST_FIELDS],
     /// As written, for messages; empty in binary formats.
     pub(super) texts: [&'a str; MOST_FIELDS],
+    /// What to say of the order of columns without names; nothing where they have names, or can have one order only.
+    pub(super) order: &'static str,
 }
 
 /// A number as written, where it was.
@@ -116,7 +122,7 @@ impl Row<'_> {
         for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
             *number = (kind.default)(field).unwrap_or(0.0).into();
         }
-        Self { place: Place::Index(0), numbers, texts: [""; MOST_FIELDS] }
+        Self { place: Place::Index(0), numbers, texts: [""; MOST_FIELDS], order: "" }
     }
 }
 
@@ -310,6 +316,12 @@ impl Converter {
         let value = if vanished { format!("{value} once rounded to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
+        // The origin comes first in every order.
+        let why = if row.order.is_empty() || ["ox", "oy", "oz"].contains(&field) {
+            why
+        } else {
+            format!("{why}; {}", row.order).into()
+        };
         self.bad(row, field, text.unwrap_or(&value), &why)
     }
 }

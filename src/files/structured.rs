@@ -11,6 +11,7 @@ use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
 use super::{bad_file, cannot_read};
 use crate::error::Result;
+use crate::shown::quoted;
 
 /// How records with named fields lie in a file.
 #[derive(Debug)]
@@ -56,9 +57,6 @@ impl Records {
         let (mut names, mut parts, mut width) = (Vec::new(), Vec::new(), 0_u64);
         for field in fields {
             let bytes = field.dtype.num_bytes().unwrap_or(usize::MAX) as u64;
-            if width.saturating_add(bytes) > WIDEST {
-                return Err(bad_file(path, format!("a record is wider than {WIDEST} bytes")));
-            }
             match (&*field.name, number(&field.dtype)) {
                 // NumPy names gaps with nothing.
                 ("", _) => {}
@@ -67,14 +65,15 @@ impl Records {
                     parts.push(Part { at: width as usize, bytes: bytes as usize, form, big_endian });
                 }
                 (name, None) => {
-                    let found = field.dtype.descr();
-                    return Err(bad_file(
-                        path,
-                        format!("field '{name}' is {found}: expected f4, f8 or a whole number"),
-                    ));
+                    let (name, found) = (quoted(name), quoted(&field.dtype.descr()));
+                    let why = format!("field '{name}' is {found}: expected f4, f8 or a whole number");
+                    return Err(bad_file(path, why));
                 }
             }
-            width += bytes;
+            width = width.saturating_add(bytes);
+            if width > WIDEST {
+                return Err(bad_file(path, format!("a record is wider than {WIDEST} bytes")));
+            }
         }
         let columns = columns(path, "", kind, names.into_iter())?;
         Ok(Some(Self { rows, columns, parts, width: width as usize }))

@@ -68,6 +68,36 @@ fn the_numbers_of_a_ray_have_one_order() {
 }
 
 #[test]
+fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
+    // In the order of the record, o, t_min, d, t_max: as an array these have no direction, or end before they start.
+    for (ray, fault) in [
+        ([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 100.0], "direction is 0,0,0: a direction must not be zero"),
+        ([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 2.0, 1.0], "t_min is 2 with t_max 1: t_min must not exceed t_max"),
+        ([0.0, 0.0, 0.0, f32::NEG_INFINITY, 1.0, 0.0, 0.0, 1.0], "dx is -inf: a direction must be finite"),
+    ] {
+        let folder = Folder::new();
+        folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &le4(&ray)));
+        let done = folder.run("cast s.csv r.npy -o out.csv");
+        let said = format!("r.npy: row 1 (index 0): {fault}; the columns are origin, direction, t_min, t_max\n");
+        assert!(done.code == 2 && done.errors.ends_with(&said), "{}", done.errors);
+    }
+    let folder = Folder::new();
+    let written = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 100.0];
+    folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.f32", le4(&written));
+    let done = folder.run("cast s.csv r.f32 -o out.csv");
+    assert!(done.errors.ends_with("; a record of .f32 is origin, t_min, direction, t_max\n"), "{}", done.errors);
+    // Six numbers have one order, an origin comes first in all, and names say themselves what is what.
+    folder
+        .write("six.npy", npy("'<f4'", false, "(1, 6)", &le4(&[0.0; 6])))
+        .write("nan.npy", npy("'<f4'", false, "(1, 8)", &le4(&[f32::NAN; 8])))
+        .write("named.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
+    for file in ["six.npy", "nan.npy", "named.csv"] {
+        let done = folder.run(&format!("cast s.csv {file} -o out.csv"));
+        assert!(done.code == 2 && !done.errors.contains("t_min"), "{}", done.errors);
+    }
+}
+
+#[test]
 fn the_cpu_engine_is_not_compared_with_itself() {
     // From far away, where `fast` has few digits: some t are a step off.
     let folder = Folder::new();
@@ -80,20 +110,19 @@ fn the_cpu_engine_is_not_compared_with_itself() {
     }
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n0,0,50,1\n").write("r.csv", &rays);
     let done = folder.right("cast s.csv r.csv -o out.csv --precision fast --device cpu --compare");
-    assert!(done.errors.contains("; against every sphere tested at exact "), "{}", done.errors);
-    assert!(done.errors.contains(" answers differ: "), "{}", done.errors);
+    assert!(done.errors.contains(" answers differ from those of an exact test of every sphere: "), "{}", done.errors);
     for query in ["closest", "occluded", "count", "all", "approach"] {
         let done = folder.right(&format!("cast s.csv r.csv -o out.npz --query {query} --precision exact --compare"));
-        assert!(done.errors.contains("every sphere tested at exact agrees in every answer"), "{}", done.errors);
+        assert!(done.errors.contains("all answers equal those of an exact test of every sphere"), "{}", done.errors);
     }
     let done = folder.right("cast s.csv r.csv -o out.npz --compare --json");
-    assert!(done.output.contains("\"compare\":{\"with\":\"every sphere tested at exact\""), "{}", done.output);
+    assert!(done.output.contains("\"compare\":{\"with\":\"an exact test of every sphere\""), "{}", done.output);
     folder.write("p.csv", "x,y,z\n0,0,0\n");
     let done = folder.right("contains s.csv p.csv -o out.csv --compare");
-    assert!(done.errors.contains("0 answers differ from those of every sphere tested at exact"), "{}", done.errors);
+    assert!(done.errors.contains("0 answers differ from those of an exact test of every sphere"), "{}", done.errors);
     folder.write("e.csv", "x,y,z,rx,ry,rz\n0,0,0,1,2,3\n");
     let done = folder.right("cast e.csv r.csv -o out.csv --compare");
-    assert!(done.errors.contains("every sphere tested agrees in every answer"), "{}", done.errors);
+    assert!(done.errors.contains("all answers equal those of a test of every sphere"), "{}", done.errors);
 }
 
 #[test]
@@ -132,6 +161,15 @@ fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
     // A ray that comes from far away is as coarse whatever is subtracted.
     let said = run("0,0,0,0.5", "100000001,0,0,-1,0,0", "-q");
     assert!(said.contains("positions changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
+    // The advice is judged along every axis that is too coarse, not along the worst alone.
+    let said = run("6000000.3,0,0,0.5", "6000000.3,100000001,0,0,-1,0", "-q");
+    assert!(
+        said.contains("positions changed by up to 1.0e0")
+            && said.ends_with(": --origin auto keeps more digits of x alone\n"),
+        "{said}"
+    );
+    let said = run("6000000.3,0,7000000.3,0.5", "6000000.3,100000001,0,0,-1,0", "-q --origin 1,0,0");
+    assert!(said.ends_with(": an --origin nearer to the spheres keeps more digits of x and z alone\n"), "{said}");
     // Nor does an origin mend a radius.
     let said = run("0,0,0,100000001\n0,0,0,1", "0,0,0,1,0,0", "-q");
     assert!(said.contains("radii changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
@@ -145,8 +183,11 @@ fn options_without_effect_are_refused() {
         ("--motion with-ray", "--motion is for spheres that move"),
         ("--time-range 0,1", "--time-range is for spheres that move: s.csv has no columns vx,vy,vz"),
         ("--query approach --inside exit", "--inside is about hits: --query approach has no use for it"),
+        ("--query approach --inside enter", "--inside is about hits"),
         ("--query approach --touch miss", "--touch is about hits"),
+        ("--query approach --touch hit", "--touch is about hits"),
         ("--query approach --ends half-open", "--ends is about hits"),
+        ("--query approach --ends closed", "--ends is about hits"),
     ] {
         let done = folder.run(&format!("cast s.csv r.csv -o out.csv {arguments}"));
         assert_eq!(done.code, 2, "{arguments}: {}", done.errors);

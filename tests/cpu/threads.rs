@@ -1,4 +1,5 @@
-//! Where the system refuses threads the calling thread does all the work, whichever it is.
+//! Where the system refuses threads the calling thread does all the work, whichever it is; a caller's own pool of threads does the
+//! work that comes from it.
 //!
 //! Threads are refused by asking for more stack than there are addresses: `RUST_MIN_STACK` says how much every thread gets that does
 //! not say so itself.
@@ -53,6 +54,50 @@ fn every_thread_is_served_where_threads_are_refused() {
         let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread is not served");
         assert!(other == own);
     }
+}
+
+const HOST: &str = "UMBRACAST_TEST_HOST_POOL";
+
+/// The names of this process's threads, where the system tells them.
+fn thread_names() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
+}
+
+#[test]
+fn work_from_a_pool_of_the_caller_stays_in_it() {
+    if std::env::var_os(HOST).is_none() {
+        run_alone(concat!(module_path!(), "::work_from_a_pool_of_the_caller_stays_in_it"), HOST, "1");
+        return;
+    }
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let in_three = pool(3).install(|| {
+        assert_eq!(umbracast::bench::threads(), 3);
+        answers()
+    });
+    // Where the only worker waited for another one it would wait for ever.
+    let in_one = pool(1).install(|| {
+        assert_eq!(umbracast::bench::threads(), 1);
+        answers()
+    });
+    let own = thread_names().iter().filter(|name| name.starts_with("umbracast-work")).count();
+    assert_eq!(own, 0, "workers of our own were started: {:?}", thread_names());
+    // Outside of any pool they are.
+    assert!(answers() == in_three && in_one == in_three);
+    assert!(thread_names().is_empty() || thread_names().iter().any(|name| name.starts_with("umbracast-work")));
+}
+
+/// The loader of glibc prints what it loads, libraries too that are let go again.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn the_cpu_engine_loads_no_driver() {
+    const LOADER: &str = "LD_DEBUG";
+    if std::env::var_os(LOADER).is_some() {
+        answers();
+        return;
+    }
+    let told = run_alone(concat!(module_path!(), "::the_cpu_engine_loads_no_driver"), LOADER, "files");
+    assert!(told.contains("file=libc.so") && !told.contains("file=libvulkan"), "{told}");
 }
 
 /// Runs the program where every thread is refused.

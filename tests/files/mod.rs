@@ -3,6 +3,7 @@
 mod endless;
 mod formats;
 mod kept;
+mod lines;
 mod moving_files;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -43,7 +43,7 @@ fn batches_leave_no_seam() {
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["rays"], &json["hits"]), (&MANY.into(), &hits.report.hits.into()));
     // Against exact arithmetic: last digits differ, and nothing else.
-    assert_eq!(json["compare"]["with"], "every sphere tested at exact");
+    assert_eq!(json["compare"]["with"], "an exact test of every sphere");
     assert_eq!(json["compare"]["rays"], MANY);
     for none in ["flags_differ", "ids_differ", "ids_tied", "beyond_bounds"] {
         assert_eq!(json["compare"][none], 0, "{none}");

@@ -65,11 +65,24 @@ fn wrong_fields_are_named() {
         (fields("('t_min', '<f4')"), "(1,)", "column 'dz' is missing"),
         (fields("('dz', '<c8')"), "(1,)", "field 'dz' is "),
         (fields("('dz', '<f4', (9,))"), "(1,)", "field 'dz' is "),
+        (fields("('dz', '<f4', (900,))"), "(1,)", "r.npy: field 'dz' is "),
+        (fields("('dz', '|O')"), "(1,)", "r.npy: field 'dz' is '|O': expected f4"),
+        (fields("('dz', '<M8[ns]')"), "(1,)", "r.npy: field 'dz' is '<M8[ns]': expected f4"),
+        (fields("('dz', '<U3')"), "(1,)", "r.npy: field 'dz' is '<U3': expected f4"),
+        (fields("('dz', '|b1')"), "(1,)", "r.npy: field 'dz' is '|b1': expected f4"),
+        (fields("('dz', '<f2')"), "(1,)", "r.npy: field 'dz' is '<f2': expected f4"),
         (fields("('dz', '<f4'), ('', '|V4000')"), "(1,)", "a record is wider than 256 bytes"),
         (fields("('dz', '<f4')"), "(2,)", "needs 48 bytes of data, 24 are there: the file is truncated"),
         (fields("('dz', '<f4')"), "(1,)", "direction is 0,0,0"),
     ] {
         let error = rays(&descr, shape, &row).map(|batch| batch.records).unwrap_err();
         assert!(error.contains(said), "{descr} {shape}: {error}");
+    }
+    // A name and a type without end.
+    let inner = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| format!("('{name}', '<f4'), ")).concat();
+    for field in [format!("('dz', [{inner}])"), format!("('{}', '<c8')", "dz".repeat(300))] {
+        let error = rays(&fields(&field), "(1,)", &row).map(|batch| batch.records).unwrap_err();
+        let (_, message) = error.split_once("r.npy: ").unwrap();
+        assert!(message.starts_with("field 'dz") && message.contains('…') && message.len() < 250, "{message}");
     }
 }

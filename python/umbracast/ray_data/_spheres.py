@@ -27,7 +27,7 @@ class Part(NamedTuple):
 class Site(NamedTuple):
     """What workers need beside spheres to build a scene."""
 
-    origin: Origin
+    origin: Origin | None
     time_range: tuple[float, float]
     builder: str
     precision: str
@@ -72,7 +72,7 @@ def checked(
         raise ValueError(f"parts is {parts}, and there are {len(scene)} spheres: a part needs one at least")
     whole = Part(None, *scene._parts())
     begin, end = scene._options[0]
-    site = Site(scene.origin, (begin, end), builder, question.policies.precision, memory)
+    site = Site(scene._asked_origin(), (begin, end), builder, question.policies.precision, memory)
     _try(site, whole, question)
     return site, [whole] if parts == 1 else _cut(whole, parts)
 
