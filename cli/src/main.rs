@@ -31,7 +31,7 @@ use clap::{Parser, Subcommand};
 use signals::exit_code;
 use umbracast::{Device, DeviceOptions, Error, Result, blocking};
 
-/// Batch ray–sphere queries and physically right shadows on any GPU
+/// Batch ray–sphere queries and physically accurate shadows on any GPU
 #[derive(Debug, Parser)]
 #[command(
     name = "umbracast",
