@@ -85,6 +85,7 @@ impl<'a> Batch<'a> {
 
 impl Batch<'_> {
     /// Why ray `i` cannot be used, if it cannot.
+    #[inline]
     pub(crate) fn check_one(&self, i: usize) -> Result<()> {
         let number = self.first + i as u64;
         self.rays.check_one(i, number)?;

@@ -104,6 +104,7 @@ impl<'a> Source<'a> {
     }
 
     /// Why ray `i`, number `number` of the whole input, cannot be used, if it cannot.
+    #[inline]
     pub(crate) fn check_one(&self, i: usize, number: u64) -> Result<()> {
         match self {
             Self::Records(rays) if is_usable(&rays[i]) => Ok(()),
