@@ -18,6 +18,15 @@ fn cap_at(separation: f64, radius: f64, azimuth: DVec2) -> Cap {
 /// A cap that touches a disc of radius `a`, or nearly; some things it has in common with the one before.
 fn cap(bytes: &mut Bytes<'_>, a: f64, before: Cap) -> Cap {
     let choice = bytes.byte();
+    if choice >= 216 {
+        // Nearly the same as the one before.
+        let near = |bytes: &mut Bytes<'_>| a * bytes.signed() * 0.1_f64.powi(i32::from(bytes.byte() % 18));
+        let (nearer, wider, turned) = (near(bytes), near(bytes), near(bytes));
+        let radius = (before.radius + wider).clamp(1e-3 * a, FRAC_PI_2);
+        let separation = (before.separation + nearer).clamp((radius - a).max(0.0), radius + a);
+        let turn = DVec2::from_angle(turned / before.separation.max(a));
+        return cap_at(separation, radius, before.azimuth.rotate(turn));
+    }
     let radius = match choice % 6 {
         0 => FRAC_PI_2,
         1 => a,
