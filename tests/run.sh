@@ -164,7 +164,7 @@ dependencies() { # licences, duplicates and sources; advisories where their data
   cargo deny --locked --offline check licenses bans sources || bad=1
   # Without a network there may be no database, or an old one.
   if cargo deny --locked fetch db >"$work/advisories.log" 2>&1; then
-    cargo deny --locked check --disable-fetch advisories || bad=1
+    cargo deny --locked --offline check advisories || bad=1
   else
     printf '\n== NOT CHECKED: advisories, whose database cannot be fetched\n'
     tail -n 3 "$work/advisories.log"
