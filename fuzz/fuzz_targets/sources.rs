@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| umbracast::fuzz::sources(data));
+use umbracast::fuzz;
+
+libfuzzer_sys::fuzz_target!(init: fuzz::allow_caught_panics(), |data: &[u8]| fuzz::sources(data));

@@ -91,8 +91,16 @@ impl Flight<'_> {
             if (leg.velocity.as_dvec3().length() - speed).abs() > SLACK * speed {
                 return Err(format!("after leg {number} the speed is {}", leg.velocity.length()));
             }
-            if f64::from(leg.distance) < flown {
-                return Err(format!("leg {number} flies back"));
+            let normal = (leg.point.as_dvec3() - sphere.center.as_dvec3()) / reach;
+            let (before, after) = (along.normalize(), leg.velocity.as_dvec3().normalize());
+            let off = (before - 2.0 * before.dot(normal) * normal - after).length();
+            if off > 8.0 * SLACK + 8.0 * self.slack(sphere, leg.point) / reach + 8.0 * self.slack(sphere, at) / reach {
+                return Err(format!("after leg {number} the direction is off by {off}"));
+            }
+            let (length, told) = ((leg.point.as_dvec3() - at.as_dvec3()).length(), f64::from(leg.distance) - flown);
+            let slack = self.slack(sphere, leg.point) + self.slack(sphere, at) + SLACK * f64::from(leg.distance);
+            if (length - told).abs() > slack {
+                return Err(format!("leg {number} is {length} long, not {told}"));
             }
             (at, along, flown) = (leg.point, leg.velocity.as_dvec3(), f64::from(leg.distance));
         }

@@ -96,7 +96,7 @@ macro_rules! targets {
             for name in names {
                 assert!(programs.contains(&format!("name = \"{name}\"")), "{name} is not in fuzz/Cargo.toml");
                 let source = std::fs::read_to_string(folder.join(format!("fuzz_targets/{name}.rs"))).unwrap();
-                assert!(source.contains(&format!("umbracast::fuzz::{name}")), "{name}");
+                assert!(source.contains(&format!("fuzz::{name}(data)")), "{name}");
             }
             assert_eq!(programs.matches("[[bin]]").count(), names.len());
         }
