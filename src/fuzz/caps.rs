@@ -5,11 +5,13 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use glam::{DVec2, DVec3};
 
 use super::Bytes;
-use crate::cpu::caps::{Cap, covered};
+use crate::cpu::caps::{Cap, apart, covered};
 use crate::cpu::coverage::{Disc, Sky, add, left};
 
 /// What the part that is left may be off by.
 const BOUND: f64 = 1e-9;
+/// The same where two caps are nearly the same: where their edges cross is then known to fewer digits.
+const NEARLY: f64 = 1e-5;
 
 fn cap_at(separation: f64, radius: f64, azimuth: DVec2) -> Cap {
     Cap { separation, radius, edge: separation - radius, azimuth }
@@ -65,10 +67,13 @@ pub fn caps(data: &[u8]) {
         caps.push(cap(&mut bytes, a, caps[caps.len() - 1]));
     }
     let count = caps.len();
+    let apart_by = |one: Cap, other: Cap| apart(one, other).max((one.radius - other.radius).abs());
+    let nearly = (1..count).any(|i| caps[..i].iter().any(|before| apart_by(*before, caps[i]) < 1e-3 * a));
+    let bound = if nearly { NEARLY } else { BOUND };
     let all = left_by(disc, &caps);
     assert!((0.0..=1.0).contains(&all), "{all} is left by {caps:?}");
     let same = |what: &str, found: f64| {
-        assert!((found - all).abs() <= BOUND, "{what}: {found} instead of {all}, disc {a}, {caps:?}");
+        assert!((found - all).abs() <= bound, "{what}: {found} instead of {all}, disc {a}, {caps:?}");
     };
     same("reversed", left_by(disc, caps.iter().rev()));
     same("turned", left_by(disc, caps.iter().cycle().skip(turn % count).take(count)));
@@ -80,9 +85,9 @@ pub fn caps(data: &[u8]) {
     let mut before = 1.0;
     for some in 1..=count {
         let now = left_by(disc, &caps[..some]);
-        assert!(now <= before + BOUND, "{some} caps leave {now}, one less {before}: disc {a}, {caps:?}");
+        assert!(now <= before + bound, "{some} caps leave {now}, one less {before}: disc {a}, {caps:?}");
         before = now;
     }
     let (single, part) = (left_by(disc, [&one]), covered(a, one));
-    assert!((single + part - 1.0).abs() <= BOUND, "{single} is left where {part} is covered, disc {a}, {one:?}");
+    assert!((single + part - 1.0).abs() <= bound, "{single} is left where {part} is covered, disc {a}, {one:?}");
 }
