@@ -18,7 +18,9 @@ fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clea
     return FAR * 0.25;
   }
   let along = direction * abs(t);
-  return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0), FAR * 0.25);
+  // The clearance is that of the foot, and of what rounds to the same f32 as its t one may be within the ray's ends: 2^-149 apart.
+  let step = direction * power_of_two(-70) * power_of_two(-71);
+  return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0) + step, FAR * 0.25);
 }
 
 // The nearer of `before` and one more sphere: least clearance, then least t, then lowest id.

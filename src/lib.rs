@@ -91,6 +91,9 @@ mod extras;
 #[cfg(feature = "files")]
 pub mod files;
 mod foot;
+#[cfg(all(any(test, fuzzing), feature = "parquet"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod gpu;
 mod held;
 #[cfg(test)]

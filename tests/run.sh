@@ -151,6 +151,25 @@ lints() {
   step "lints of the library alone" cargo clippy --release --locked -p umbracast --lib -- -D warnings
   step "the default features" cargo check --release --locked
   RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps -p umbracast --features parquet
+  dependencies || bad=1
+  [ -z "$bad" ]
+}
+
+dependencies() { # licences, duplicates and sources; advisories where their database can be fetched
+  local bad=
+  if ! cargo deny --version >/dev/null 2>&1; then
+    printf '\n== NOT CHECKED: the dependencies, for want of cargo-deny (cargo install cargo-deny)\n'
+    return
+  fi
+  printf '\n== dependencies\n'
+  cargo deny --locked --offline check licenses bans sources || bad=1
+  # Without a network there may be no database, or an old one.
+  if cargo deny --locked fetch db >"$work/advisories.log" 2>&1; then
+    cargo deny --locked --offline check advisories || bad=1
+  else
+    printf '\n== NOT CHECKED: advisories, whose database cannot be fetched\n'
+    tail -n 3 "$work/advisories.log"
+  fi
   [ -z "$bad" ]
 }
 

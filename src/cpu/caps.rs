@@ -60,6 +60,16 @@ pub(crate) fn chord(a: f64, b: f64, c: f64, edge: f64) -> DVec2 {
     )
 }
 
+/// The half-angle under which the common chord of two caps is seen from the first one's centre: as [`chord`], given the radii and how
+/// far the centres are apart. Caps that are nearly the same differ by less than an edge would be rounded by.
+pub(crate) fn common_chord(a: f64, b: f64, c: f64) -> f64 {
+    let whole = sine(0.5 * (a + b + c));
+    let less_a = sine((0.5 * ((b - a) + c)).max(0.0));
+    let less_b = sine((0.5 * ((a - b) + c)).max(0.0));
+    let less_c = sine((0.5 * ((a + b) - c)).max(0.0));
+    2.0 * arc((less_a * less_c).sqrt(), (whole * less_b).sqrt())
+}
+
 /// The part of a disc of angular radius `a` that a cap covers, 0…1.
 pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
     let (b, c) = (cap.radius, cap.separation);

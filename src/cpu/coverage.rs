@@ -12,7 +12,9 @@ use glam::{DVec2, DVec3, Vec3Swizzles};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::angles::{arc, less_sine, sine, versine};
-use super::caps::{Cap, NO_CAP, advance, apart, bearing, chord, covered, signed_arc, signed_sine, span, swept};
+use super::caps::{
+    Cap, NO_CAP, advance, apart, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept,
+};
 use super::cones::{Cone, Extent, Scratch, Shape, cone_of, cone_of_cap, left_by, power_of};
 use crate::shadow::ShadowKind;
 
@@ -183,10 +185,12 @@ pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
         sky.total = true;
         return;
     }
-    if sky.caps.iter().any(|&other| apart(other, cap) + cap.radius <= other.radius) {
+    // Two caps that only rounding tells apart have no chord.
+    let slack = CONCENTRIC * disc.radius;
+    if sky.caps.iter().any(|&other| apart(other, cap) + cap.radius <= other.radius + slack) {
         return;
     }
-    sky.caps.retain(|&other| apart(other, cap) + other.radius > cap.radius);
+    sky.caps.retain(|&other| apart(other, cap) + other.radius > cap.radius + slack);
     sky.caps.push(cap);
 }
 
@@ -239,11 +243,7 @@ pub(crate) fn open_edge(sky: &mut Sky, disc: Disc, i: usize) -> f64 {
     for (j, &other) in sky.caps.iter().enumerate() {
         let gap = apart(cap, other);
         if j != i && gap < cap.radius + other.radius {
-            sky.spans.push(span(
-                bearing(cap, other),
-                chord(cap.radius, other.radius, gap, gap - other.radius).x,
-                -half,
-            ));
+            sky.spans.push(span(bearing(cap, other), common_chord(cap.radius, other.radius, gap), -half));
         }
     }
     let mut sum = 0.0;

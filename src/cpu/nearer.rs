@@ -24,15 +24,17 @@ fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32
     }
     let sphere = target.sphere;
     let mut size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
-    let mut along = ray.direction.abs().element_sum() * t.abs();
+    let mut pace = ray.direction.abs().element_sum();
     if let Some(moves) = &target.moves {
         let speed = moves.velocity.abs().element_sum();
         // Not the difference: noise is a part of each.
         size = ray.origin.abs().element_sum() + sphere.center.abs().element_sum() + sphere.radius + moves.radius;
         size += speed * moves.time.abs();
-        along += if moves.relative { speed * t.abs() } else { 0.0 };
+        pace += if moves.relative { speed } else { 0.0 };
     }
-    (clearance.abs() * 9.54e-7 + (size + along) * 1.5e-11).min(f32::MAX)
+    // The clearance is that of the foot, and of what rounds to the same f32 as its t one may be within the ray's ends.
+    let step = pace * f32::from_bits(1);
+    (clearance.abs() * 9.54e-7 + (size + pace * t.abs()) * 1.5e-11 + step).min(f32::MAX)
 }
 
 /// Looks for the nearest pass over all spheres: least clearance, then least `t`, then lowest id.

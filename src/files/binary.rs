@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom};
 use super::input::Input;
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
-use super::{bad_file, cannot_read};
+use super::{bad_file, cannot_read, rows_at_once};
 use crate::error::Result;
 
 /// How the numbers lie in the file.
@@ -24,9 +24,6 @@ pub(super) struct Layout {
     /// What to say of the order of columns where a row is refused that could be in another one.
     pub(super) order: &'static str,
 }
-
-/// Rows read at once: large enough for the disk, small enough for the cache.
-const CHUNK: u64 = 4096;
 
 /// Hands every row to `sink`; the input stands where the first one begins.
 pub(super) fn read(
@@ -62,10 +59,11 @@ fn rows<const WIDTH: usize>(
 ) -> Result<()> {
     let columns = layout.columns.len();
     let mut row = Row { order: layout.order, ..Row::new(kind) };
-    let mut bytes = vec![0; CHUNK as usize * columns * WIDTH];
+    let chunk = rows_at_once() as u64;
+    let mut bytes = vec![0; chunk as usize * columns * WIDTH];
     let mut first = 0;
     loop {
-        let count = layout.rows.map_or(CHUNK, |rows| (rows - first).min(CHUNK)) as usize;
+        let count = layout.rows.map_or(chunk, |rows| (rows - first).min(chunk)) as usize;
         let read = match (layout.by_column, layout.rows) {
             (Some(offset), Some(rows)) => strips::<WIDTH>(input, &mut bytes, offset, rows, first, count, columns)?,
             _ => input.read_full(&mut bytes[..count * columns * WIDTH]).map_err(|e| cannot_read(&input.path, &e))?,

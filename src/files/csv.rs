@@ -93,7 +93,7 @@ fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<
 }
 
 /// The number that a cell holds; NaN when it is empty, none when it is something else.
-fn number(text: &str) -> Option<Number> {
+pub(super) fn number(text: &str) -> Option<Number> {
     if text.is_empty() {
         return Some(f64::NAN.into());
     }

@@ -121,6 +121,8 @@ impl Seek for Input {
 
 impl Read for Watched {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        #[cfg(all(any(test, fuzzing), feature = "parquet"))]
+        let bytes = super::fuzz::shortened(bytes);
         let count = self.file.read(bytes)?;
         self.position += count as u64;
         // What is read of columns is read in strips all over the file: the farthest byte says least wrong.

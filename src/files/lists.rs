@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use zip::ZipWriter;
 
 use super::answers::{AnswerRow, Column, Number, cannot_write};
-use super::npz::Spools;
+use super::npz::{Quiet, Spools};
 use super::output::{Ready, check_output};
 #[cfg(feature = "parquet")]
 use super::parquet;
@@ -112,7 +112,7 @@ impl ListWriter {
         match format {
             Format::Text => {}
             Format::Arrays(offsets, records) => {
-                let mut npz = ZipWriter::new(&mut file.out);
+                let mut npz = ZipWriter::new(Quiet::new(&mut file.out));
                 let added = offsets.add_to(&mut npz, watch).and_then(|()| records.add_to(&mut npz, watch));
                 watch.check()?;
                 added.and_then(|()| npz.finish().map_err(IoError::other)?.flush()).map_err(failed)?;

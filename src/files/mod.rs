@@ -28,6 +28,8 @@ mod binary;
 mod bounded;
 mod columns;
 mod csv;
+#[cfg(all(any(test, fuzzing), feature = "parquet"))]
+pub(crate) mod fuzz;
 mod input;
 mod kinds;
 mod lists;
@@ -168,6 +170,15 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
     Ok((read_spheres(path, middle)?, middle))
+}
+
+/// Rows read at once: large enough for the disk, small enough for the cache. Fuzz targets take fewer.
+fn rows_at_once() -> usize {
+    const CHUNK: usize = 4096;
+    #[cfg(all(any(test, fuzzing), feature = "parquet"))]
+    return fuzz::chunk(CHUNK);
+    #[cfg(not(all(any(test, fuzzing), feature = "parquet")))]
+    CHUNK
 }
 
 /// The extension in lower case, empty if there is none.

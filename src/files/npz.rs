@@ -4,7 +4,7 @@
 //! file of its own until the last ray, so that memory stays flat. (The disk holds them twice while the archive is made.)
 
 use std::fs::File;
-use std::io::{Error, Read, Result, Seek, Write};
+use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::answers::{AnswerRow, Column, Number};
@@ -17,6 +17,55 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 const BLOCK: usize = 1 << 20;
 /// Answers turned into bytes at a time.
 const PIECE: usize = 1 << 18;
+
+/// What an archive is written to. Once it has failed it takes everything: a `ZipWriter` that is dropped tries again, and would tell
+/// stderr of the error that was returned before.
+pub(super) struct Quiet<W> {
+    out: W,
+    /// Where the next byte is written, or would be.
+    at: u64,
+    failed: bool,
+}
+
+impl<W> Quiet<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, at: 0, failed: false }
+    }
+
+    /// What `work` returns, or `otherwise` once something has failed.
+    fn attempt<T>(&mut self, otherwise: T, work: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
+        if self.failed {
+            return Ok(otherwise);
+        }
+        let done = work(&mut self.out);
+        self.failed = done.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted);
+        done
+    }
+}
+
+impl<W: Write> Write for Quiet<W> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let count = self.attempt(bytes.len(), |out| out.write(bytes))?;
+        self.at += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.attempt((), W::flush)
+    }
+}
+
+impl<W: Seek> Seek for Quiet<W> {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        let otherwise = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            SeekFrom::End(_) => self.at,
+        };
+        self.at = self.attempt(otherwise, |out| out.seek(to))?;
+        Ok(self.at)
+    }
+}
 
 /// The columns, waiting.
 pub(super) struct Spools<T> {
@@ -57,7 +106,7 @@ impl<T: AnswerRow> Spools<T> {
 
     /// Writes the archive.
     pub(super) fn assemble(self, out: impl Write + Seek, watch: &Watch) -> Result<()> {
-        let mut npz = ZipWriter::new(out);
+        let mut npz = ZipWriter::new(Quiet::new(out));
         self.add_to(&mut npz, watch)?;
         npz.finish().map_err(Error::other)?.flush()
     }

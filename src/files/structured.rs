@@ -9,7 +9,7 @@ use super::columns::columns;
 use super::input::Input;
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
-use super::{bad_file, cannot_read};
+use super::{bad_file, cannot_read, rows_at_once};
 use crate::error::Result;
 use crate::shown::quoted;
 
@@ -41,8 +41,6 @@ enum Form {
     Unsigned,
 }
 
-/// Records read at once.
-const CHUNK: u64 = 4096;
 /// The widest record there may be: 16 numbers of 8 bytes each, and as much again between them.
 const WIDEST: u64 = 256;
 
@@ -92,10 +90,11 @@ impl Records {
         sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut row = Row::new(kind);
-        let mut bytes = vec![0; CHUNK as usize * self.width];
+        let chunk = rows_at_once();
+        let mut bytes = vec![0; chunk * self.width];
         let mut first = 0;
         while first < self.rows {
-            let count = (self.rows - first).min(CHUNK);
+            let count = (self.rows - first).min(chunk as u64);
             let bytes = &mut bytes[..count as usize * self.width];
             let read = input.read_full(bytes).map_err(|e| cannot_read(&input.path, &e))?;
             for (i, record) in (first..).zip(bytes[..read].chunks_exact(self.width)) {

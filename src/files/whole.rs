@@ -128,6 +128,10 @@ mod unnamed {
 
     /// None where the file system has none, or where it could not be named later.
     pub(super) fn create(folder: &Path) -> Option<File> {
+        #[cfg(all(any(test, fuzzing), feature = "parquet"))]
+        if let Some(cramped) = crate::files::fuzz::cramped_file() {
+            return Some(cramped);
+        }
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
         path(&file).exists().then_some(file)

@@ -6,6 +6,8 @@
 
 mod build;
 mod check;
+#[cfg(all(any(test, fuzzing), feature = "parquet"))]
+pub(crate) mod fuzz;
 mod quad;
 #[cfg(test)]
 mod refit;

@@ -2,16 +2,11 @@
 
 use std::path::Path;
 
-use glam::DMat3;
-
 use super::*;
 use crate::cpu::picture::picture;
 use crate::intensity::scaled;
-use crate::shadow::bins::Grid;
-use crate::shadow::frame::Frame;
-use crate::shadow::{
-    Body, Camera, Color, Lens, LightSource, PictureOptions, Receiver, Stage, System, visible_fraction,
-};
+use crate::shadow::whole::whole;
+use crate::shadow::{Body, Camera, Color, Lens, LightSource, PictureOptions, Stage, System, visible_fraction};
 use crate::watch::Watch;
 
 /// Numbers in 0…1.
@@ -26,34 +21,6 @@ impl Random {
     fn point(&mut self) -> DVec3 {
         DVec3::from_array([(); 3].map(|()| 2.0 * self.unit() - 1.0))
     }
-}
-
-/// The same stage with nothing left out: every ball in the one tile, every ball that casts in the one cell of each that
-/// receives.
-fn whole(system: &System, stage: &Stage) -> Stage {
-    let (light, view) = (system.light().ball, stage.view);
-    let all: Vec<(Ball, bool, bool)> =
-        system.bodies().iter().flat_map(|b| b.balls.iter().map(|&ball| (ball, b.casts, b.receives))).collect();
-    let mut whole = stage.clone();
-    (whole.words, whole.occluders) = (Vec::new(), Vec::new());
-    let one = |words: &mut Vec<u32>, items: std::ops::Range<u32>| {
-        let patch = Patch { low: [0; 2], high: [0; 2] };
-        let items: Vec<_> = items.map(|i| (i, patch)).collect();
-        let grid = Grid::new(words, [1, 1], 0, 0, &items);
-        Grid { level: 31, ..grid }
-    };
-    whole.tiles = one(&mut whole.words, 0..stage.balls.len() as u32);
-    for (i, &(ball, _, receives)) in all.iter().enumerate() {
-        let frame = Frame::new(ball.center, ball.radius, light);
-        let first = whole.occluders.len() as u32;
-        let others = all.iter().enumerate().filter(|(j, other)| *j != i && other.1 && receives);
-        whole.occluders.extend(others.map(|(_, other)| frame.occluder(other.0)));
-        let grid = one(&mut whole.words, first..whole.occluders.len() as u32);
-        let turn = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
-        whole.receivers[i] =
-            Receiver { light_from_view: frame.rotation() * turn, light: frame.light, grid, ..stage.receivers[i] };
-    }
-    whole
 }
 
 /// Draws both ways; returns how many tests of balls and of occluders were left out, as shares.

@@ -6,6 +6,8 @@ mod camera;
 mod color;
 mod cull;
 mod frame;
+#[cfg(all(any(test, fuzzing), feature = "parquet"))]
+pub(crate) mod fuzz;
 mod lighting;
 mod picture;
 #[cfg(feature = "files")]
@@ -16,6 +18,8 @@ mod stage;
 mod system;
 #[cfg(feature = "files")]
 mod system_file;
+#[cfg(all(any(test, fuzzing), feature = "files"))]
+mod whole;
 
 pub(crate) use camera::View;
 pub use camera::{Camera, Lens};

@@ -22,12 +22,9 @@ use crate::files::beside::is_whole;
 use crate::files::input::Input;
 use crate::files::kinds::Kind;
 use crate::files::rows::{Number, Place, Row};
-use crate::files::{bad_file, cannot_read, columns};
+use crate::files::{bad_file, cannot_read, columns, rows_at_once};
 use crate::memory::check_memory;
 use crate::shown::quoted;
-
-/// Rows handed on at once: as in `binary`.
-const CHUNK: usize = 4096;
 
 /// A file whose footer has been read and found right.
 pub(in crate::files) struct Columns {
@@ -190,7 +187,7 @@ impl Columns {
                 .collect::<Result<Vec<_>>>()?;
             let mut left = group.metadata().num_rows() as u64;
             while left > 0 {
-                let count = left.min(CHUNK as u64) as usize;
+                let count = left.min(rows_at_once() as u64) as usize;
                 for (field, column) in &mut columns {
                     // The crate slices by what a page says of itself, and a few of its slices panic on a lie.
                     catch_unwind(AssertUnwindSafe(|| column.fill(count)))

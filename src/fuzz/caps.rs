@@ -1,0 +1,93 @@
+//! What caps leave of a disc depends neither on their order nor on those that hide behind others, and more leave no more.
+
+use std::f64::consts::{FRAC_PI_2, TAU};
+
+use glam::{DVec2, DVec3};
+
+use super::Bytes;
+use crate::cpu::caps::{Cap, apart, covered};
+use crate::cpu::coverage::{Disc, Sky, add, left};
+
+/// What the part that is left may be off by.
+const BOUND: f64 = 1e-9;
+/// The same where two caps are nearly the same: where their edges cross is then known to fewer digits.
+const NEARLY: f64 = 1e-5;
+
+fn cap_at(separation: f64, radius: f64, azimuth: DVec2) -> Cap {
+    Cap { separation, radius, edge: separation - radius, azimuth }
+}
+
+/// A cap that touches a disc of radius `a`, or nearly; some things it has in common with the one before.
+fn cap(bytes: &mut Bytes<'_>, a: f64, before: Cap) -> Cap {
+    let choice = bytes.byte();
+    if choice >= 216 {
+        // Nearly the same as the one before.
+        let near = |bytes: &mut Bytes<'_>| a * bytes.signed() * 0.1_f64.powi(i32::from(bytes.byte() % 18));
+        let (nearer, wider, turned) = (near(bytes), near(bytes), near(bytes));
+        let radius = (before.radius + wider).clamp(1e-3 * a, FRAC_PI_2);
+        let separation = (before.separation + nearer).clamp((radius - a).max(0.0), radius + a);
+        let turn = DVec2::from_angle(turned / before.separation.max(a));
+        return cap_at(separation, radius, before.azimuth.rotate(turn));
+    }
+    let radius = match choice % 6 {
+        0 => FRAC_PI_2,
+        1 => a,
+        2 => before.radius,
+        3 => a * bytes.unit().powi(4),
+        4 => a * bytes.unit(),
+        _ => a * (1.0 + 4.0 * bytes.unit()),
+    };
+    let radius = radius.clamp(1e-3 * a, FRAC_PI_2);
+    let inner = (radius - a).max(0.0);
+    let separation = match choice / 6 % 3 {
+        0 => before.separation.clamp(inner, radius + a),
+        _ => inner + (radius + a - inner) * bytes.unit(),
+    };
+    let azimuth = match choice / 18 % 3 {
+        0 => before.azimuth,
+        _ => DVec2::from_angle(TAU / 256.0 * f64::from(bytes.byte())),
+    };
+    cap_at(separation, radius, azimuth)
+}
+
+fn left_by<'a>(disc: Disc, caps: impl IntoIterator<Item = &'a Cap>) -> f64 {
+    let mut sky = Sky::default();
+    caps.into_iter().for_each(|cap| add(&mut sky, disc, *cap));
+    left(&mut sky, disc)
+}
+
+/// `caps`: the part of a disc that caps leave.
+pub fn caps(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let a = [1e-4, 4.7e-3, 0.1, 1.0][bytes.below(4)];
+    let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
+    let (turn, twice, share) = (usize::from(bytes.byte()), usize::from(bytes.byte()), bytes.unit());
+    let mut caps = vec![cap(&mut bytes, a, cap_at(a, a, DVec2::X))];
+    while !bytes.is_empty() && caps.len() < 8 {
+        caps.push(cap(&mut bytes, a, caps[caps.len() - 1]));
+    }
+    let count = caps.len();
+    let apart_by = |one: Cap, other: Cap| apart(one, other).max((one.radius - other.radius).abs());
+    let nearly = (1..count).any(|i| caps[..i].iter().any(|before| apart_by(*before, caps[i]) < 1e-3 * a));
+    let bound = if nearly { NEARLY } else { BOUND };
+    let all = left_by(disc, &caps);
+    assert!((0.0..=1.0).contains(&all), "{all} is left by {caps:?}");
+    let same = |what: &str, found: f64| {
+        assert!((found - all).abs() <= bound, "{what}: {found} instead of {all}, disc {a}, {caps:?}");
+    };
+    same("reversed", left_by(disc, caps.iter().rev()));
+    same("turned", left_by(disc, caps.iter().cycle().skip(turn % count).take(count)));
+    let one = caps[twice % count];
+    same("one twice", left_by(disc, caps.iter().chain([&one])));
+    let inside = cap_at(one.separation, one.radius * (1e-3 + 0.999 * share), one.azimuth);
+    same("one inside another", left_by(disc, caps.iter().chain([&inside])));
+    same("one inside another, first", left_by(disc, [&inside].into_iter().chain(&caps)));
+    let mut before = 1.0;
+    for some in 1..=count {
+        let now = left_by(disc, &caps[..some]);
+        assert!(now <= before + bound, "{some} caps leave {now}, one less {before}: disc {a}, {caps:?}");
+        before = now;
+    }
+    let (single, part) = (left_by(disc, [&one]), covered(a, one));
+    assert!((single + part - 1.0).abs() <= bound, "{single} is left where {part} is covered, disc {a}, {one:?}");
+}

@@ -1,0 +1,187 @@
+//! Casts: exact answers against integers, standard ones within their bounds, the tree against a sweep over all spheres.
+
+use std::cmp::Ordering;
+
+use super::{Bytes, Style};
+use crate::bench::use_tree;
+use crate::device::Device;
+use crate::exact::{self, ExactRoots, Root, Roots};
+use crate::query::{Ends, Inside, Precision, Query, Touch};
+use crate::records::{Hit, Ray, Sphere};
+use crate::scene::{Scene, SceneOptions};
+use crate::{Lists, blocking};
+
+/// `casts`: policies, spheres, and rays.
+pub fn casts(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let (style, policies, copies) = (bytes.style(), bytes.byte(), bytes.below(8));
+    let policy = Query {
+        inside: [Inside::Enter, Inside::Exit, Inside::Ignore][usize::from(policies % 3)],
+        touch: [Touch::Hit, Touch::Miss][usize::from(policies / 3 % 2)],
+        ends: [Ends::Closed, Ends::HalfOpen][usize::from(policies / 6 % 2)],
+        ..Query::default()
+    };
+    let count = 1 + bytes.below(8);
+    let mut spheres: Vec<Sphere> =
+        (0..count).map(|_| Sphere::new(bytes.vector(style), bytes.number(style).abs())).collect();
+    // Many for the tree, in rows: few bytes, few roots of integers.
+    let first = spheres.len();
+    for copy in 1..=3 * copies.saturating_sub(4) {
+        for i in 0..first {
+            let moved = Sphere { center: spheres[i].center + copy as f32 * 0.75, ..spheres[i] };
+            spheres.extend(moved.check().is_ok().then_some(moved));
+        }
+    }
+    let mut rays = Vec::new();
+    while !bytes.is_empty() && rays.len() < 4 {
+        let ray = Ray::new(bytes.vector(style), bytes.vector(style));
+        let (a, b) = (bytes.number(style), bytes.number(style));
+        let ray = match bytes.below(4) {
+            0 => ray,
+            1 => ray.line(),
+            2 => ray.between(a.min(b), f32::INFINITY),
+            _ => ray.between(a.min(b), a.max(b)),
+        };
+        rays.extend(ray.check().is_ok().then_some(ray));
+    }
+    if rays.is_empty() {
+        return;
+    }
+    let scenes = [true, false].map(|tree| {
+        let _choice = use_tree(tree);
+        blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("they can be used")
+    });
+    for precision in Precision::ALL {
+        let query = Query { precision, ..policy };
+        let [tree, sweep] = scenes.each_ref().map(|scene| answers(scene, &rays, &query));
+        assert_eq!(tree, sweep, "{query:?}, {rays:?}, {spheres:?}");
+    }
+    let exact = Query { precision: Precision::Exact, ..policy };
+    exactly(&scenes[0], &rays, &exact);
+    for ray in &rays {
+        for sphere in &spheres[..count] {
+            let standard = Query { precision: Precision::Standard, ..policy };
+            within_bounds(ray, sphere, &standard, style);
+        }
+    }
+}
+
+/// All queries, as bits; and what they say of each other.
+fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
+    let closest = blocking::closest(scene, rays, query).expect("they can be used");
+    let interval = blocking::interval(scene, rays, query).expect("they can be used");
+    let approach = blocking::approach(scene, rays, query).expect("they can be used");
+    let occluded = blocking::occluded(scene, rays, query).expect("they can be used");
+    let count = blocking::count(scene, rays, query).expect("they can be used");
+    let all = blocking::all(scene, rays, query).expect("they can be used");
+    let nearest = blocking::nearest(scene, rays, 2, query).expect("they can be used");
+    let points: Vec<[f32; 3]> = rays.iter().map(|ray| ray.origin.to_array()).collect();
+    let contains = blocking::contains(scene, &points, query).expect("they can be used");
+    for (i, ray) in rays.iter().enumerate() {
+        let what = || format!("{query:?}, {ray:?}, {:?}", scene.spheres());
+        let list = all.get(i).expect("as many");
+        assert_eq!(list.len(), count[i] as usize, "count: {}", what());
+        assert_eq!(closest[i].id, list.first().map_or(Hit::MISS.id, |first| first.id), "{list:?}, {}", what());
+        assert_eq!(occluded.get(i), Some(closest[i].is_hit()), "occluded: {}", what());
+        assert_eq!(interval[i].id, closest[i].id, "interval: {}", what());
+        assert_eq!(nearest.get(i).expect("as many"), &list[..list.len().min(2)], "nearest: {}", what());
+        assert!(closest[i].is_hit() == closest[i].t.is_finite(), "{:?}: {}", closest[i], what());
+        let within = closest[i].t >= ray.t_min && closest[i].t <= ray.t_max;
+        assert!(within || !closest[i].is_hit(), "{:?}: {}", closest[i], what());
+        if let Some(first) = list.first().filter(|_| query.precision < Precision::Exact) {
+            assert_eq!(first.met_at(ray, query.inside).to_bits(), closest[i].t.to_bits(), "{first:?}: {}", what());
+        }
+    }
+    let lists = |lists: &Lists| bytemuck::cast_slice(&lists.records).to_vec();
+    vec![
+        bytemuck::cast_slice(&closest.records).to_vec(),
+        bytemuck::cast_slice(&interval.records).to_vec(),
+        bytemuck::cast_slice(&approach.records).to_vec(),
+        bytemuck::cast_slice(&occluded.words).to_vec(),
+        bytemuck::cast_slice(&count.records).to_vec(),
+        bytemuck::cast_slice(&contains.records).to_vec(),
+        bytemuck::cast_slice(&all.offsets).to_vec(),
+        lists(&all),
+        lists(&nearest),
+    ]
+}
+
+/// The policies, from the sentences of the contract rather than from the code.
+fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
+    let roots = ExactRoots::new(ray, sphere);
+    let at_least = |root, t| roots.compare(root, t) != Some(Ordering::Less);
+    if roots.crossing == Ordering::Less || (roots.crossing == Ordering::Equal && query.touch == Touch::Miss) {
+        return None;
+    }
+    // A sphere behind the start is never met.
+    if !at_least(Root::Exit, ray.t_min) {
+        return None;
+    }
+    let root = match (at_least(Root::Enter, ray.t_min), query.inside) {
+        (true, _) => Root::Enter,
+        (false, Inside::Exit) => Root::Exit,
+        (false, Inside::Ignore) => return None,
+        (false, Inside::Enter) => {
+            let within = ray.t_min < ray.t_max || query.ends == Ends::Closed;
+            return within.then_some(ray.t_min);
+        }
+    };
+    match (roots.compare(root, ray.t_max)?, query.ends) {
+        (Ordering::Greater, _) | (Ordering::Equal, Ends::HalfOpen) => None,
+        _ => roots.round(root).filter(|t| t.is_finite()),
+    }
+}
+
+/// Exact answers of a scene against integers.
+fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
+    let spheres = scene.spheres();
+    let hits = blocking::closest(scene, rays, query).expect("they can be used");
+    let passes = blocking::approach(scene, rays, query).expect("they can be used");
+    for ((ray, hit), pass) in rays.iter().zip(hits.iter()).zip(passes.iter()) {
+        let mut best = Hit::MISS;
+        for (id, sphere) in (0..).zip(spheres) {
+            match oracle(ray, sphere, query) {
+                Some(t) if t < best.t => best = Hit { t, id },
+                _ => {}
+            }
+        }
+        assert_eq!(*hit, best, "{query:?}, {ray:?}, {spheres:?}");
+        let least = spheres.iter().map(|sphere| exact::approach(ray, sphere)).map(|(t, clearance)| (clearance, t));
+        let least = least.min_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        assert_eq!(Some((pass.clearance, pass.t)), least, "{ray:?}, {spheres:?}");
+    }
+}
+
+/// What is promised of one pair at `standard`.
+fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query, style: Style) {
+    // f64 is exact enough for the bounds of everyday numbers only.
+    if style == Style::Wild {
+        return;
+    }
+    const U: f64 = 1.0 / 16_777_216.0;
+    let (found, truth) = (ray.hit(sphere, query), oracle(ray, sphere, query));
+    let (e, d) = (sphere.center.as_dvec3() - ray.origin.as_dvec3(), ray.direction.as_dvec3());
+    let (r, length) = (f64::from(sphere.radius), d.length());
+    let b = (e - e.dot(d) / (length * length) * d).length();
+    let roots = ExactRoots::new(ray, sphere);
+    let clear_of_tangency = (b - r).abs() > 2_f64.powi(-40) * (r + e.length());
+    if roots.crossing != Ordering::Greater {
+        assert!(truth.is_some() == found.is_some() || !clear_of_tangency, "{query:?}, {ray:?}, {sphere:?}: {found:?}");
+        return;
+    }
+    let both = [Root::Enter, Root::Exit].map(|root| roots.round_f64(root));
+    let half = 0.5 * (both[1] - both[0]) * length;
+    let bounds = both.map(|t| 8.0 * U * (t.abs() * length + r * r / half) / length);
+    let near = |t: f64, bound: f64| found.is_some_and(|hit| (f64::from(hit.t) - t).abs() <= bound);
+    let ends = [ray.t_min, ray.t_max].map(f64::from);
+    let clear_of_ends = both.iter().zip(bounds).all(|(t, bound)| ends.iter().all(|end| (t - end).abs() > bound));
+    let what = || format!("{query:?}, {ray:?}, {sphere:?}: {found:?}, truth {truth:?}, roots {both:?}, {bounds:?}");
+    if clear_of_tangency && clear_of_ends {
+        assert_eq!(found.is_some(), truth.is_some(), "{}", what());
+    }
+    if let (Some(_), Some(t)) = (found, truth) {
+        // Where a root is within its bound of the start, either may be taken.
+        let other = !clear_of_ends && both.into_iter().zip(bounds).any(|(root, bound)| near(root, bound));
+        assert!(near(t.into(), bounds[0].max(bounds[1])) || other, "{}", what());
+    }
+}

@@ -1,0 +1,58 @@
+//! What errors say is short and printable, whatever the path, the cell or the text of the system is.
+
+use std::path::PathBuf;
+
+use crate::Error;
+use crate::files::check_output;
+use crate::shadow::System;
+
+/// The longest message, in bytes.
+const LONGEST: usize = 2048;
+
+/// Checks the text of an error: no control characters, nothing that changes the direction of writing, less than 2 KiB.
+pub(crate) fn check_message(error: &Error) {
+    let shown = error.to_string();
+    assert!(shown.len() < LONGEST, "a message of {} bytes: {}", shown.len(), shown.escape_debug());
+    let acts = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!(!shown.contains(acts), "a terminal acts on {}", shown.escape_debug());
+}
+
+#[cfg(unix)]
+fn path_of(data: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::OsStr::from_bytes(data).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(data: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(data).into_owned().into()
+}
+
+/// `messages`: the input is a path, a cell and a text at once.
+pub fn messages(data: &[u8]) {
+    let (path, text) = (path_of(data), String::from_utf8_lossy(data).into_owned());
+    // A long one of the same characters.
+    let long = text.repeat(4096 / text.len().max(1));
+    for text in [text, long] {
+        for error in [
+            Error::Usage(text.clone()),
+            Error::BadFile { path: path.clone(), message: text.clone() },
+            Error::Io { action: "read", path: path.clone(), message: text.clone() },
+            Error::record("sphere", 3, "x", &text, "a centre must be finite"),
+            Error::NoDevice { asked: text.clone(), seen: "none".into() },
+        ] {
+            check_message(&error);
+        }
+        if let Err(error) = System::parse(&text, &path) {
+            check_message(&error);
+        }
+        // What drivers say may be long and have lines.
+        let said = Error::DeviceLost { device: text.clone(), message: text.clone() }.to_string();
+        assert!(said.len() < 40_000 && !said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
+    }
+    if let Err(error) = check_output(&path, &[]) {
+        check_message(&error);
+    }
+}

@@ -1,0 +1,136 @@
+//! Bullets keep their speed, never get into spheres, and fly their first leg however many are asked for.
+
+use glam::{DVec3, Vec3};
+
+use super::{Bytes, Style};
+use crate::device::Device;
+use crate::query::{Precision, Query};
+use crate::records::{NO_SPHERE, Sphere};
+use crate::scene::SceneOptions;
+use crate::{Bullet, Flights, Leg, LegStatus, blocking};
+
+/// 2⁻²¹: what rounding points, directions and their sums to f32 may move, as a share of the coordinates.
+const SLACK: f64 = 1.0 / (1_u64 << 21) as f64;
+
+/// `ricochet`: spheres that rest, and bullets with radii or without.
+pub fn ricochet(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let style = [Style::Lattice, Style::Tame][bytes.below(2)];
+    let precision = [Precision::Standard, Precision::Exact][bytes.below(2)];
+    let (count, most, wide) = (1 + bytes.below(12), 2 + bytes.below(20) as u32, bytes.byte() % 4 == 1);
+    let spheres: Vec<Sphere> =
+        (0..count).map(|_| Sphere::new(bytes.vector(style), bytes.number(style).abs().max(0.125))).collect();
+    let (mut bullets, mut radii) = (Vec::new(), Vec::new());
+    while !bytes.is_empty() && bullets.len() < 8 {
+        let speed = bytes.number(style).abs().max(0.01);
+        let bullet = Bullet::new(bytes.vector(style), bytes.vector(style), speed);
+        let radius = if wide { bytes.number(style).abs() / 16.0 } else { 0.0 };
+        if bullet.check().is_ok() {
+            bullets.push(bullet);
+            radii.push(radius);
+        }
+    }
+    let scene = blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("they can be used");
+    let query = Query::at(precision);
+    let shot = |most: u32| -> Flights {
+        let bullets = crate::Bullets::from(&bullets);
+        let bullets = if wide { bullets.radii(&radii) } else { bullets };
+        blocking::bullets(&scene, bullets, most, &query).expect("they can be used")
+    };
+    let (one, all) = (shot(1), shot(most));
+    assert_eq!(all.len(), bullets.len());
+    for (i, legs) in all.iter().enumerate() {
+        let what = || format!("bullet {i}, {:?}, radius {}, {legs:?}, {spheres:?}", bullets[i], radii[i]);
+        let first = one.get(i).expect("as many");
+        assert!(first.len() == 1 && same(&first[0], &legs[0]), "{first:?} is the first leg of {}", what());
+        assert!(legs.len() <= most as usize && !legs.is_empty(), "{}", what());
+        assert!(legs[..legs.len() - 1].iter().all(Leg::is_hit), "{}", what());
+        if legs[0].status == LegStatus::StartedInside {
+            continue;
+        }
+        let flight = Flight { bullet: bullets[i], radius: radii[i], spheres: &spheres };
+        if let Err(why) = flight.check(legs) {
+            panic!("{why}: {}", what());
+        }
+    }
+}
+
+/// To the bit: points on a miss are no numbers.
+fn same(a: &Leg, b: &Leg) -> bool {
+    let bits = |leg: &Leg| {
+        let vectors = [leg.point, leg.velocity].map(|v| v.to_array().map(f32::to_bits));
+        (leg.status, leg.id, [leg.distance, leg.frames, leg.angle].map(f32::to_bits), vectors)
+    };
+    bits(a) == bits(b)
+}
+
+struct Flight<'a> {
+    bullet: Bullet,
+    radius: f32,
+    spheres: &'a [Sphere],
+}
+
+impl Flight<'_> {
+    fn check(&self, legs: &[Leg]) -> Result<(), String> {
+        let speed = f64::from(self.bullet.speed);
+        let (mut at, mut along) = (self.bullet.from, self.bullet.to.as_dvec3() - self.bullet.from.as_dvec3());
+        let mut flown = 0.0;
+        for (number, leg) in legs.iter().enumerate() {
+            if !leg.is_hit() {
+                if leg.id != NO_SPHERE {
+                    return Err(format!("leg {number} misses a sphere"));
+                }
+                return self.clear(at, along, None).map_err(|why| format!("leg {number}, without end, {why}"));
+            }
+            self.clear(at, along, Some(leg.point)).map_err(|why| format!("leg {number} {why}"))?;
+            let sphere = self.spheres.get(leg.id as usize).ok_or_else(|| format!("leg {number} hits no sphere"))?;
+            let (away, reach) = self.from(sphere, leg.point);
+            if (away - reach).abs() > self.slack(sphere, leg.point) {
+                return Err(format!("leg {number} ends {away} from a centre, the radius is {reach}"));
+            }
+            if (leg.velocity.as_dvec3().length() - speed).abs() > SLACK * speed {
+                return Err(format!("after leg {number} the speed is {}", leg.velocity.length()));
+            }
+            let normal = (leg.point.as_dvec3() - sphere.center.as_dvec3()) / reach;
+            let (before, after) = (along.normalize(), leg.velocity.as_dvec3().normalize());
+            let off = (before - 2.0 * before.dot(normal) * normal - after).length();
+            if off > 8.0 * SLACK + 8.0 * self.slack(sphere, leg.point) / reach + 8.0 * self.slack(sphere, at) / reach {
+                return Err(format!("after leg {number} the direction is off by {off}"));
+            }
+            let (length, told) = ((leg.point.as_dvec3() - at.as_dvec3()).length(), f64::from(leg.distance) - flown);
+            let slack = self.slack(sphere, leg.point) + self.slack(sphere, at) + SLACK * f64::from(leg.distance);
+            if (length - told).abs() > slack {
+                return Err(format!("leg {number} is {length} long, not {told}"));
+            }
+            (at, along, flown) = (leg.point, leg.velocity.as_dvec3(), f64::from(leg.distance));
+        }
+        Ok(())
+    }
+
+    /// How far a point is from a centre, and how far it may not be less.
+    fn from(&self, sphere: &Sphere, point: Vec3) -> (f64, f64) {
+        let away = (point.as_dvec3() - sphere.center.as_dvec3()).length();
+        (away, f64::from(sphere.radius) + f64::from(self.radius))
+    }
+
+    fn slack(&self, sphere: &Sphere, point: Vec3) -> f64 {
+        let (away, reach) = self.from(sphere, point);
+        SLACK * (point.as_dvec3().length() + sphere.center.as_dvec3().length() + away + reach)
+    }
+
+    /// Whether the way from a point to another, or on and on, is outside all spheres.
+    fn clear(&self, from: Vec3, along: DVec3, to: Option<Vec3>) -> Result<(), String> {
+        for (id, sphere) in self.spheres.iter().enumerate() {
+            let (start, unit) = (from.as_dvec3() - sphere.center.as_dvec3(), along.normalize());
+            let end = to.map_or(f64::INFINITY, |to| (to.as_dvec3() - from.as_dvec3()).length());
+            let foot = (-start.dot(unit)).clamp(0.0, end);
+            let least = (start + foot * unit).length();
+            let (_, reach) = self.from(sphere, from);
+            let slack = self.slack(sphere, from) + to.map_or(0.0, |to| self.slack(sphere, to)) + SLACK * foot;
+            if least < reach - slack {
+                return Err(format!("passes {least} from the centre of sphere {id}, the radius is {reach}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Every target with its corpus, and with inputs made from it at random: as many as `UMBRACAST_INTENSITY` says.
+
+use std::path::Path;
+
+use crate::intensity::scaled;
+use crate::numbers::Numbers;
+
+/// The longest file of a corpus, in bytes, and the most files.
+const LONGEST: usize = 4096;
+const MOST: usize = 40;
+
+/// Shows the input when a target panics: as the text of a byte string, for a file of the corpus.
+struct Shown<'a>(&'a str, &'a [u8]);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{} failed with b\"{}\"", self.0, self.1.escape_ascii());
+        }
+    }
+}
+
+fn run(name: &str, target: fn(&[u8]), cases: usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!((1..=MOST).contains(&paths.len()), "{} files in {}", paths.len(), folder.display());
+    let mut corpus = Vec::new();
+    for path in paths {
+        let input = std::fs::read(&path).unwrap();
+        assert!(input.len() <= LONGEST, "{} has {} bytes", path.display(), input.len());
+        let _shown = Shown(path.file_name().and_then(|name| name.to_str()).unwrap_or(name), &input);
+        target(&input);
+        corpus.push(input.clone());
+    }
+    let mut n = Numbers(name.bytes().fold(1, |seed, byte| seed * 31 + u64::from(byte)));
+    for _ in 0..scaled(cases) {
+        let input = changed(&mut n, &corpus);
+        let _shown = Shown(name, &input);
+        target(&input);
+    }
+}
+
+fn below(n: &mut Numbers, end: usize) -> usize {
+    n.bits() as usize % end
+}
+
+/// A file of the corpus with a few changes, or random bytes.
+fn changed(n: &mut Numbers, corpus: &[Vec<u8>]) -> Vec<u8> {
+    if below(n, 4) == 0 {
+        let length = below(n, 200);
+        return (0..length).map(|_| n.bits() as u8).collect();
+    }
+    let mut input = corpus[below(n, corpus.len())].clone();
+    for _ in 0..1 + below(n, 4) {
+        if input.is_empty() {
+            input.push(n.bits() as u8);
+        }
+        let at = below(n, input.len());
+        let end = at + below(n, input.len() - at + 1).min(16);
+        match below(n, 7) {
+            0 => input[at] ^= 1 << below(n, 8),
+            1 => input[at] = [0, 1, 0x7f, 0x80, 0xff, b'9', b'"', b','][below(n, 8)],
+            2 => input[at] = n.bits() as u8,
+            3 => input.truncate(at),
+            4 => drop(input.drain(at..end)),
+            5 => drop(input.splice(at..at, input[at..end].to_vec())),
+            _ => {
+                let other = &corpus[below(n, corpus.len())];
+                let from = below(n, other.len().max(1)).min(other.len());
+                input.truncate(at);
+                input.extend_from_slice(&other[from..]);
+            }
+        }
+    }
+    input.truncate(LONGEST);
+    input
+}
+
+macro_rules! targets {
+    ($($name:ident: $cases:expr,)*) => {
+        $(
+            #[test]
+            fn $name() {
+                run(stringify!($name), super::$name, $cases);
+            }
+        )*
+
+        /// cargo fuzz knows the same targets.
+        #[test]
+        fn every_target_is_a_program() {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+            let programs = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            let names = [$(stringify!($name)),*];
+            for name in names {
+                assert!(programs.contains(&format!("name = \"{name}\"")), "{name} is not in fuzz/Cargo.toml");
+                let source = std::fs::read_to_string(folder.join(format!("fuzz_targets/{name}.rs"))).unwrap();
+                assert!(source.contains(&format!("fuzz::{name}(data)")), "{name}");
+            }
+            assert_eq!(programs.matches("[[bin]]").count(), names.len());
+        }
+    };
+}
+
+targets! {
+    answers: 200,
+    caps: 20_000,
+    casts: 2_000,
+    cull: 5_000,
+    messages: 800,
+    npy: 1_500,
+    number: 10_000,
+    parquet: 1_500,
+    quads: 20_000,
+    ricochet: 5_000,
+    sources: 800,
+    systems: 5_000,
+}

@@ -1,0 +1,7 @@
+//! Fuzz targets of shadows.
+
+mod cull;
+mod systems;
+
+pub use cull::cull;
+pub use systems::systems;
