@@ -37,6 +37,15 @@ fn chord(a: f32, b: f32, c: f32, edge: f32) -> vec2<f32> {
   );
 }
 
+// The half-angle under which the common chord of two caps is seen from the first one's centre.
+fn common_chord(a: f32, b: f32, c: f32) -> f32 {
+  let whole = sine(0.5 * (a + b + c));
+  let less_a = sine(max(0.5 * ((b - a) + c), 0.0));
+  let less_b = sine(max(0.5 * ((a - b) + c), 0.0));
+  let less_c = sine(max(0.5 * ((a + b) - c), 0.0));
+  return 2.0 * arc(sqrt(less_a * less_c), sqrt(max(whole * less_b, 0.0)));
+}
+
 // The part of a disc of angular radius a that a cap covers, 0...1.
 fn covered(a: f32, cap: Cap) -> f32 {
   let b = cap.radius;

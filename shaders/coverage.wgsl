@@ -133,6 +133,9 @@ fn concentric(disc: Disc, cap: Cap) -> bool {
 // 2^-40.
 const CONCENTRIC: f32 = 0x1p-40;
 
+// 2^-18: caps whose edges differ by less, in units of the disc's radius, count as one. In f64 it is 2^-40.
+const ALIKE: f32 = 0x1p-18;
+
 // Adds a cap, unless it does not touch the disc or hides behind another.
 fn add(disc: Disc, cap: Cap) {
   if (cap.radius <= 0.0 || cap.edge >= disc.radius) {
@@ -147,15 +150,17 @@ fn add(disc: Disc, cap: Cap) {
     crowded = true;
     return;
   }
+  // Two caps that only rounding tells apart have no chord.
+  let slack = ALIKE * disc.radius;
   for (var i = 0u; i < cap_count; i++) {
-    if (apart(caps[i], cap) + cap.radius <= caps[i].radius) {
+    if (apart(caps[i], cap) + cap.radius <= caps[i].radius + slack) {
       return;
     }
   }
   var kept = 0u;
   for (var i = 0u; i < cap_count; i++) {
     let other = caps[i];
-    if (apart(other, cap) + other.radius > cap.radius) {
+    if (apart(other, cap) + other.radius > cap.radius + slack) {
       caps[kept] = other;
       kept++;
     }
@@ -206,7 +211,7 @@ fn open_edge(disc: Disc, i: u32) -> f32 {
     let other = caps[j];
     let gap = apart(cap, other);
     if (j != i && gap < cap.radius + other.radius) {
-      spans[span_count] = span(bearing(cap, other), chord(cap.radius, other.radius, gap, gap - other.radius).x, -half);
+      spans[span_count] = span(bearing(cap, other), common_chord(cap.radius, other.radius, gap), -half);
       span_count++;
     }
   }

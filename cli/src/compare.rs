@@ -9,7 +9,9 @@ use std::fmt;
 use serde::Serialize;
 use umbracast::files::Beside;
 use umbracast::glam::DVec3;
-use umbracast::{Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Result, Sphere, bench};
+use umbracast::{
+    Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Result, Sphere, bench,
+};
 
 use line::{Line, U};
 

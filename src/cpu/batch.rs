@@ -98,7 +98,8 @@ impl Batch<'_> {
     /// Numbers of those of its rays, written down, that can be used.
     pub(super) fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
         // Usually every ray can be used. One pass without branches finds that out.
-        let checked_alone = matches!(self.rays, Source::Records(_)) && self.span.is_none() && !self.extras.move_things();
+        let checked_alone =
+            matches!(self.rays, Source::Records(_)) && self.span.is_none() && !self.extras.move_things();
         if checked_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray)) {
             return Ok((0..rays.len() as u32).collect());
         }

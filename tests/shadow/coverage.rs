@@ -203,6 +203,45 @@ fn what_is_before_the_light_and_what_is_not() {
     assert_eq!(visible_fraction(sun.center, sun, &[ball(0.0, 100.0, 0.5)]).unwrap(), 0.0);
 }
 
+/// Two occluders that differ by little hide little more than one of them, however little that is.
+#[test]
+fn nearly_equal_occluders_hide_what_one_does() {
+    let light = Ball::new([0.0, 0.0, 100.0], 1.0);
+    let sight = |occluders: Vec<Ball>| Sight { observer: DVec3::ZERO, light, occluders };
+    let mut sights = Vec::new();
+    let mut changes = Vec::new();
+    for x in [0.0, 0.05, 0.3, 0.5, 0.6] {
+        for radius in [0.1, 0.25, 0.4, 3.0] {
+            let one = Ball::new([x * radius / 0.25, 0.1 * x, 50.0], radius);
+            sights.push(sight(vec![one]));
+            changes.push(None);
+            for exponent in 2..17 {
+                let change = 0.1_f64.powi(exponent);
+                for [dx, dy, wider] in
+                    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.7, -0.4, 0.5], [-0.2, 0.3, -0.1], [0.0, 0.0, 1.0]]
+                {
+                    let center = one.center + change * DVec3::new(dx, dy, 0.0);
+                    sights.push(sight(vec![one, Ball { center, radius: radius + change * wider }]));
+                    changes.push(Some(change));
+                }
+            }
+        }
+    }
+    for device in devices() {
+        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let mut alone = 0.0;
+        for ((change, got), sight) in changes.iter().zip(found).zip(&sights) {
+            let Some(change) = change else {
+                alone = got;
+                continue;
+            };
+            // An edge of the disc's whole circumference that moves by so much: twice the change, relative to the disc's area.
+            let may = 8.0 * change + if device.is_cpu() { 1e-9 } else { 1e-4 };
+            assert!((got - alone).abs() <= may, "{}: {got}, alone {alone}: {sight:?}", device.name());
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_refused_by_name() {
     let good = Ball::new([0.0, 0.0, 1.0], 0.1);
