@@ -31,7 +31,7 @@ impl Device {
     /// What of the light is left for each observer, and how it is covered: [`visible_fraction`](super::visible_fraction) for
     /// very many.
     ///
-    /// On the CPU engine in f64, exact to 10⁻⁹. On a GPU in f32, exact to 10⁻⁴ (10⁻³ past spheroids), of numbers that were made small in f64; who
+    /// On the CPU engine in f64, as exact as that. On a GPU in f32, exact to 10⁻⁴ (10⁻³ past spheroids), of numbers that were made small in f64; who
     /// stands in no penumbra is found in f64 before, and what f32 cannot hold (a ball's edge across a light of some µrad, more than
     /// sixteen balls on one disc, or three bodies if one is a spheroid) is done on the CPU. No observers, no occluders: valid.
     ///

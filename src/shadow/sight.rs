@@ -139,7 +139,9 @@ fn stood_on(occluder: Occluder) -> Occluder {
 /// full light. Positions in f64, in any unit.
 ///
 /// An occluder behind the light, or one that the light's disc does not touch, counts for nothing. Inside an occluder it
-/// is dark; inside the light it is not. Occluders that overlap on the disc count once (the true union). Exact to 10⁻⁹. A light of radius 0 is a point: all or nothing.
+/// is dark; inside the light it is not. Occluders that overlap on the disc count once (the true union). Exact to 10⁻⁹, and to
+/// 10⁻⁵ where the outlines of several occluders nearly coincide, to a thousandth of the light's radius. A light of radius 0 is a point:
+/// all or nothing.
 ///
 /// # Errors
 /// [`Error::BadRecord`] for a coordinate or a radius that is not finite, or a negative radius.
