@@ -1,6 +1,9 @@
-//! The layout of the source: every file under `tests/` is a module, so that no test is left out.
+//! The layout of the source: every file under `tests/` is a module, so that no test is left out; imports of `src/` point downwards and
+//! form no circle.
 
-use std::collections::BTreeSet;
+mod imports;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// All `.rs` files below a folder, as paths from it.
@@ -46,4 +49,69 @@ fn every_file_of_the_tests_is_a_module() {
     assert!(declared.len() > 50, "{} modules were found", declared.len());
     let forgotten: Vec<_> = sources(&root).into_iter().filter(|file| !declared.contains(file)).collect();
     assert!(forgotten.is_empty(), "files of tests/ that no module declares: {forgotten:?}");
+}
+
+/// The layers of `tests/data/layers.tsv`: what a path begins with, and the layer and the room of the files below.
+fn layers(root: &Path) -> Vec<(String, u32, String)> {
+    let text = std::fs::read_to_string(root.join("tests/data/layers.tsv")).unwrap();
+    let rows = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
+    rows.map(|row| (row[0].to_string(), row[1].parse().unwrap(), row[2].to_string())).collect()
+}
+
+/// Files that reach themselves by imports.
+fn in_circles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
+    let reaches_itself = |start: &String| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
+        while let Some(file) = open.pop() {
+            for next in edges.get(file).into_iter().flatten() {
+                if next == start {
+                    return true;
+                }
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        false
+    };
+    edges.keys().filter(|file| reaches_itself(file)).cloned().collect()
+}
+
+/// A file imports from its own room and from lower layers, and no files import each other in a circle. What does so today stands in
+/// `tests/data/imports_to_mend.tsv`, a list that only becomes shorter.
+#[test]
+fn imports_point_downwards() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let layers = layers(&root);
+    let layer = |file: &str| {
+        let holds = |path: &str| file == path || file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        let found = layers.iter().filter(|(path, ..)| holds(path)).max_by_key(|(path, ..)| path.len());
+        found.unwrap_or_else(|| panic!("{file} has no layer in tests/data/layers.tsv"))
+    };
+    let imports = imports::imports(&root);
+    assert!(imports.len() > 500, "{} imports were found", imports.len());
+
+    let mut edges = BTreeMap::<_, BTreeSet<_>>::new();
+    // Each fault with the first place that shows it.
+    let mut faults = BTreeMap::new();
+    for import in &imports {
+        edges.entry(import.from.clone()).or_default().insert(import.to.clone());
+        let ((_, from, room), (_, to, other)) = (layer(&import.from), layer(&import.to));
+        if room != other && to >= from {
+            let place = format!("{}:{}: {room} (layer {from}) imports {other} (layer {to})", import.from, import.line);
+            faults.entry(format!("upwards\t{}\t{}", import.from, import.to)).or_insert(place);
+        }
+    }
+    for file in in_circles(&edges) {
+        let others: Vec<_> = edges[&file].iter().cloned().collect();
+        faults.insert(format!("circle\t{file}"), format!("{file}: is in a circle of imports; it imports {others:?}"));
+    }
+
+    let allowed = std::fs::read_to_string(root.join("tests/data/imports_to_mend.tsv")).unwrap();
+    let allowed: BTreeSet<&str> = allowed.lines().filter(|line| !line.starts_with('#')).collect();
+    let new: Vec<_> = faults.iter().filter(|(fault, _)| !allowed.contains(fault.as_str())).collect();
+    let lines = new.iter().map(|(fault, place)| format!("{place}\n    {fault}\n")).collect::<String>();
+    assert!(new.is_empty(), "imports against the order of the layers, or in a circle:\n{lines}");
+    let mended: Vec<_> = allowed.iter().filter(|fault| !faults.contains_key(**fault)).collect();
+    assert!(mended.is_empty(), "mended: take these lines out of tests/data/imports_to_mend.tsv: {mended:#?}");
 }
