@@ -3,8 +3,28 @@
 use std::ops::Deref;
 use std::time::Instant;
 
-use crate::cpu::Tally;
 use crate::records::{Hit, Interval};
+
+/// Counts of a batch, which add up to those of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) hits: u64,
+    pub(crate) skipped: u64,
+    pub(crate) judged: u64,
+    pub(crate) beyond: u64,
+}
+
+impl std::ops::Add for Tally {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            hits: self.hits + other.hits,
+            skipped: self.skipped + other.skipped,
+            judged: self.judged + other.judged,
+            beyond: self.beyond + other.beyond,
+        }
+    }
+}
 
 /// How a query went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -6,8 +6,8 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
+use crate::query::same_length;
 use crate::records::{NO_SPHERE, Ray};
-use crate::scene::same_length;
 
 /// What one ray brings along. Twin of `Extra` in `shaders/records.wgsl`.
 #[repr(C)]

@@ -7,9 +7,8 @@ use crate::cpu::moving::swept;
 use crate::ellipsoid::{Map, Shape};
 use crate::error::{Error, Result};
 use crate::memory::room;
-use crate::query::check_sphere;
+use crate::query::{check_sphere, same_length};
 use crate::records::Sphere;
-use crate::scene::same_length;
 use crate::watch::Watch;
 
 /// What a scene keeps beside its spheres.

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use crate::answer::{Answer, Lists, Report};
+use crate::answer::{Answer, Lists, Report, Tally};
 use crate::batch::Rays;
 use crate::boxed::Boxed;
 use crate::cpu::lists::join;
 use crate::cpu::pool::Pool;
-use crate::cpu::{Batch, Tally, on_cores};
+use crate::cpu::{Batch, on_cores};
 use crate::device::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::lists::{Counts, Fill, Lengths, Place};

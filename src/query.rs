@@ -1,7 +1,7 @@
 //! What can be asked: precisions, policies, and the checks at the door.
 
 use crate::error::{Error, Result};
-use crate::records::{Ray, Sphere};
+use crate::records::{Interval, Ray, Sphere};
 
 /// How a ray is treated that starts inside a sphere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,6 +13,19 @@ pub enum Inside {
     Exit,
     /// A sphere around the start does not count.
     Ignore,
+}
+
+impl Interval {
+    /// Where it was met, from its roots: what [`Hit::t`] tells of a closest sphere, and what lists of spheres are ordered by. (With
+    /// [`Precision::Exact`](crate::Precision::Exact) lists are ordered by the true roots; a root that is not the ray's start but is
+    /// rounded to it may be told otherwise here.)
+    pub fn met_at(&self, ray: &Ray, inside: Inside) -> f32 {
+        match inside {
+            Inside::Enter => self.t_enter.max(ray.t_min),
+            Inside::Exit if self.t_enter < ray.t_min => self.t_exit,
+            Inside::Exit | Inside::Ignore => self.t_enter,
+        }
+    }
 }
 
 /// Whether an exactly tangent ray meets the sphere.
@@ -159,6 +172,14 @@ pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
         return bad("t_max", ray.t_max.to_string(), "a ray must end after -inf");
     }
     Ok(())
+}
+
+/// Refuses two arrays that belong together and differ in length.
+pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {
+    if left == right {
+        return Ok(());
+    }
+    Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 })
 }
 
 /// Whether [`check_ray`] has nothing to say, in a tenth of its time: by bits, without a branch.

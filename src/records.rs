@@ -5,8 +5,6 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use crate::query::Inside;
-
 /// The id of "no sphere": what a miss carries.
 pub const NO_SPHERE: u32 = u32::MAX;
 
@@ -140,17 +138,6 @@ impl Interval {
     /// Whether a sphere was met.
     pub fn is_hit(&self) -> bool {
         self.id != NO_SPHERE
-    }
-
-    /// Where it was met, from its roots: what [`Hit::t`] tells of a closest sphere, and what lists of spheres are ordered by. (With
-    /// [`Precision::Exact`](crate::Precision::Exact) lists are ordered by the true roots; a root that is not the ray's start but is
-    /// rounded to it may be told otherwise here.)
-    pub fn met_at(&self, ray: &Ray, inside: Inside) -> f32 {
-        match inside {
-            Inside::Enter => self.t_enter.max(ray.t_min),
-            Inside::Exit if self.t_enter < ray.t_min => self.t_exit,
-            Inside::Exit | Inside::Ignore => self.t_enter,
-        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use glam::Vec3;
 
-use crate::answer::{Answer, Bits, Hits, Report};
+use crate::answer::{Answer, Bits, Hits, Report, Tally};
 use crate::batch::{Rays, Spheres};
 use crate::boxed::Boxed;
 use crate::builder::Builder;
-use crate::cpu::{Batch, CpuQuery, CpuScene, Tally, on_cores};
+use crate::cpu::{Batch, CpuQuery, CpuScene, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::{Error, Result};
 use crate::estimate::Load;
@@ -19,7 +19,7 @@ use crate::gpu::plan::Way;
 use crate::gpu::{GpuDevice, GpuQuery, GpuScene};
 use crate::held::{Columns, Given};
 use crate::memory::{check_memory, room};
-use crate::query::{Motion, Precision, Query};
+use crate::query::{Motion, Precision, Query, same_length};
 use crate::records::{Hit, Sphere};
 use crate::watch::Watch;
 
@@ -347,11 +347,4 @@ fn check_span([from, to]: [f32; 2]) -> Result<()> {
         return Ok(());
     }
     Err(Error::Usage(format!("the time range {from} to {to} must be finite and in order")))
-}
-
-pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {
-    if left == right {
-        return Ok(());
-    }
-    Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 })
 }

@@ -8,7 +8,8 @@ use crate::cpu::CpuScene;
 use crate::device::Engine;
 use crate::error::Result;
 use crate::held::Given;
-use crate::scene::{Scene, same_length};
+use crate::query::same_length;
+use crate::scene::Scene;
 
 /// A tree that costs a quarter more than when it was built: rays then took 1.4 times as long as in a new one (at 0.2 1.3 times, at
 /// 0.5 1.7, at 1.3 3, at 3.5 9 times; drifting 10⁵ spheres, uniform and clustered), and to build one takes no longer than to fit it.

@@ -12,9 +12,9 @@ use crate::boxed::Boxed;
 use crate::cpu::on_cores;
 use crate::error::{Error, Result};
 use crate::memory::{check_memory, room};
-use crate::query::{Ends, Inside, Motion, OnBad, Query, Touch};
+use crate::query::{Ends, Inside, Motion, OnBad, Query, Touch, same_length};
 use crate::records::NO_SPHERE;
-use crate::scene::{Caller, Scene, same_length};
+use crate::scene::{Caller, Scene};
 
 /// Bullets to shoot: a borrowed slice, and a column beside it.
 #[derive(Clone, Copy, Debug)]

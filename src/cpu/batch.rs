@@ -9,27 +9,6 @@ use crate::query::{OnBad, Query, is_usable};
 use crate::records::Ray;
 use crate::watch::Watch;
 
-/// How a batch went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) hits: u64,
-    pub(crate) skipped: u64,
-    pub(crate) judged: u64,
-    pub(crate) beyond: u64,
-}
-
-impl std::ops::Add for Tally {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self {
-            hits: self.hits + other.hits,
-            skipped: self.skipped + other.skipped,
-            judged: self.judged + other.judged,
-            beyond: self.beyond + other.beyond,
-        }
-    }
-}
-
 /// Rays cast together: number `first` of the whole input, and those after it.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {

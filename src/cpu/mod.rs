@@ -47,7 +47,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-pub(crate) use batch::{Batch, Tally};
+pub(crate) use batch::Batch;
 pub(crate) use cast::{Against, Found, finite};
 use cast::{Closest, Occluded};
 use every::Count;
@@ -59,6 +59,7 @@ pub(crate) use index::{SWEEP_ONLY, index_bytes, laid_bytes};
 pub(crate) use judge::{judge_approach, round_hit, round_roots};
 pub(crate) use level::{CHOSEN, Level};
 
+use crate::answer::Tally;
 use crate::error::{Error, Result};
 use crate::extras::{Extra, Extras};
 use crate::held::{Columns, Given};

@@ -1,9 +1,10 @@
 //! Every level, any batch: the answers of a sweep, and of a tree, are those of looking at every sphere.
 
 use super::*;
+use crate::answer::Tally;
 use crate::cpu::index::{Index, Planted};
 use crate::cpu::level::Level;
-use crate::cpu::{Against, Batch, CpuQuery, CpuScene, Found, Tally};
+use crate::cpu::{Against, Batch, CpuQuery, CpuScene, Found};
 use crate::emit::Source;
 use crate::intensity::scaled;
 use crate::numbers::Numbers;

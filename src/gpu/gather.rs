@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::settle::{GpuQuery, Raw, judged};
-use crate::cpu::{CpuScene, Tally};
+use crate::answer::Tally;
+use crate::cpu::CpuScene;
 use crate::emit::Source;
 use crate::extras::Extra;
 use crate::query::Query;

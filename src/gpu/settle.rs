@@ -4,7 +4,8 @@ use bytemuck::Pod;
 
 use super::gather::Asker;
 use super::params::{Best, Nearest, TAG_AGAIN, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
-use crate::cpu::{CpuQuery, CpuScene, Tally, judge_approach, round_hit, round_roots};
+use crate::answer::Tally;
+use crate::cpu::{CpuQuery, CpuScene, judge_approach, round_hit, round_roots};
 use crate::query::Query;
 use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray};
 use crate::wgsl::{self, Program};

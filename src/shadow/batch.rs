@@ -14,7 +14,8 @@ use crate::cpu::{Level, on_cores};
 use crate::device::{Device, Engine};
 use crate::error::Result;
 use crate::memory::{filled, room};
-use crate::scene::{Caller, same_length};
+use crate::query::same_length;
+use crate::scene::Caller;
 use crate::watch::Watch;
 
 /// Observers a core takes at a time.
