@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::format::extension;
 use super::output::{Ready, check_output};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::whole::Whole;
-use super::{extension, npz, text};
+use super::{npz, text};
 use crate::error::{Error, Result};
 use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
 use crate::shadow::Shadow;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use glam::{Quat, Vec3};
 
+use super::errors::reserve;
 use super::kinds::Kind;
-use super::reserve;
 use super::rows::{Converter, Row};
 use crate::batch::{Points, Rays, Spheres};
 use crate::ellipsoid::{Ellipsoid, Shape};

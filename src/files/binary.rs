@@ -2,10 +2,11 @@
 
 use std::io::{Seek, SeekFrom};
 
+use super::errors::{bad_file, cannot_read};
 use super::input::Input;
+use super::input::rows_at_once;
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
-use super::{bad_file, cannot_read, rows_at_once};
 use crate::error::Result;
 
 /// How the numbers lie in the file.

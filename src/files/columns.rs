@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::bad_file;
 use super::beside::{RADII, RADIUS, ROTATION, VELOCITY};
+use super::errors::bad_file;
 use super::kinds::{Kind, RAYS, SPHERES};
 use crate::error::Result;
 use crate::shown::quoted;

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::bounded::{AHEAD, Bounded, LONGEST, too_long};
+use super::columns;
 use super::columns::required;
+use super::errors::{bad_file, cannot_read};
 use super::input::Input;
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
-use super::{bad_file, cannot_read, columns};
 use crate::error::{Error, Result};
 use crate::shown::quoted;
 use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};

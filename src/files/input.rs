@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cannot_read;
+use super::errors::cannot_read;
 use crate::error;
 
 /// Bytes asked of the system at once where a format reads little by little.
@@ -142,4 +142,13 @@ impl Seek for Watched {
         self.position = self.file.seek(to)?;
         Ok(self.position)
     }
+}
+
+/// Rows read at once: large enough for the disk, small enough for the cache. Fuzz targets take fewer.
+pub(super) fn rows_at_once() -> usize {
+    const CHUNK: usize = 4096;
+    #[cfg(all(any(test, fuzzing), feature = "parquet"))]
+    return super::fuzz::chunk(CHUNK);
+    #[cfg(not(all(any(test, fuzzing), feature = "parquet")))]
+    CHUNK
 }

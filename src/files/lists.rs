@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use zip::ZipWriter;
 
 use super::answers::{AnswerRow, Column, Number, cannot_write};
+use super::format::extension;
 use super::npz::{Quiet, Spools};
 use super::output::{Ready, check_output};
 #[cfg(feature = "parquet")]
 use super::parquet;
+use super::text;
 use super::whole::Whole;
-use super::{extension, text};
 use crate::answer::Lists;
 use crate::error::Result;
 use crate::records::Interval;

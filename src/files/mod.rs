@@ -28,6 +28,8 @@ mod binary;
 mod bounded;
 mod columns;
 mod csv;
+mod errors;
+mod format;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 pub(crate) mod fuzz;
 mod input;
@@ -49,12 +51,11 @@ mod rounding;
 mod rows;
 mod sensor;
 mod source;
+mod spheres;
 mod structured;
 mod text;
 pub(crate) mod toml_text;
 mod whole;
-
-use std::path::Path;
 
 pub use answers::{AnswerRow, AnswerWriter, Column, Number};
 pub use beside::Beside;
@@ -67,151 +68,5 @@ pub use room::{check_disk, least_output};
 pub use rounding::{Moved, Role, Rounding};
 pub use rows::Table;
 pub use sensor::SensorFile;
-
-use crate::error::{Error, Result};
-use crate::memory::{check_memory, grow};
-use crate::query::OnBad;
-use crate::records::Sphere;
-use crate::shown::quoted;
-use beside::RADII;
-use glam::DVec3;
-use input::check_regular;
-use kinds::SPHERES;
-use rows::Converter;
-use source::Source;
-
-/// Reads spheres. `origin` is subtracted from the centres in f64, before they are rounded.
-///
-/// # Errors
-/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a sphere that
-/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
-pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
-    let source = Source::open(path, &SPHERES)?;
-    let mut records = Vec::new();
-    let mut beside = Beside::of(&SPHERES, source.fields());
-    let make_room = |records: &mut Vec<Sphere>, beside: &mut Beside, more: u64| {
-        check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + beside.bytes()))?;
-        reserve("spheres", records, more, path)?;
-        beside.reserve("columns beside spheres", more, path)
-    };
-    make_room(&mut records, &mut beside, source.rows().unwrap_or(0))?;
-    let mut converter = Converter::new(path, origin, OnBad::Refuse);
-    source.read(&mut |row| {
-        if records.len() == records.capacity() {
-            let half = records.len() as u64 / 2;
-            make_room(&mut records, &mut beside, half.max(1 << 16))?;
-        }
-        let mut sphere: Sphere = converter.convert(row)?;
-        beside.push(&SPHERES, &mut converter, row)?;
-        if let Some(shape) = beside.shapes.as_ref().and_then(|shapes| shapes.last()) {
-            sphere.radius = shape.longest();
-        }
-        records.push(sphere);
-        Ok(())
-    })?;
-    Ok(Table { records, beside, rounding: converter.rounding })
-}
-
-/// Reserves memory for `more` records. The error names the file.
-fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) -> Result<()> {
-    grow(what, records, more).map_err(|error| match error {
-        Error::OutOfMemory { device, .. } => {
-            Error::OutOfMemory { device, message: format!("reading {what} from {}", path.display()) }
-        }
-        other => other,
-    })
-}
-
-/// The centre of the box around all spheres of a file, in f64: what `--origin auto` subtracts. Zero without spheres.
-///
-/// # Errors
-/// As [`read_spheres`]; spheres that are not finite are left to it to refuse.
-pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
-    // Asked before opening, which waits for whoever writes into a pipe.
-    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
-        return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
-    }
-    center_of(Source::open(path, &SPHERES)?, &mut || Ok(()))
-}
-
-fn center_of(source: Source, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
-    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
-    source.read(&mut |row| {
-        check_row()?;
-        let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
-        // Of an ellipsoid the longest semi-axis; where there are none, these are 0.
-        let r = radii.into_iter().fold(r, |most, field| row.numbers[field].wide.max(most));
-        let center = DVec3::new(x, y, z);
-        if center.is_finite() && r.is_finite() {
-            low = low.min(center - r);
-            high = high.max(center + r);
-        }
-        Ok(())
-    })?;
-    // Halved before they are added: the sum of two large corners could overflow.
-    let center = 0.5 * low + 0.5 * high;
-    Ok(if center.is_finite() { center } else { DVec3::ZERO })
-}
-
-/// The spheres of a cloud that a system names, at most `most`, and the centre that was subtracted from them. More are refused as soon
-/// as the file says how many it has, or as they are counted.
-pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
-    check_regular(path)?;
-    const MOST: u64 = crate::shadow::MAX_BALLS as u64;
-    let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
-    let source = Source::open(path, &SPHERES)?;
-    if let Some(rows) = source.rows().filter(|rows| *rows > most) {
-        return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
-    }
-    let mut rows = 0;
-    let middle = center_of(source, &mut || {
-        rows += 1;
-        if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
-    })?;
-    Ok((read_spheres(path, middle)?, middle))
-}
-
-/// Rows read at once: large enough for the disk, small enough for the cache. Fuzz targets take fewer.
-fn rows_at_once() -> usize {
-    const CHUNK: usize = 4096;
-    #[cfg(all(any(test, fuzzing), feature = "parquet"))]
-    return fuzz::chunk(CHUNK);
-    #[cfg(not(all(any(test, fuzzing), feature = "parquet")))]
-    CHUNK
-}
-
-/// The extension in lower case, empty if there is none.
-fn extension(path: &Path) -> String {
-    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
-}
-
-/// Refuses `.parquet` files in a build without Parquet.
-fn check_parquet(path: &Path) -> Result<()> {
-    if extension(path) != "parquet" || has_parquet() {
-        return Ok(());
-    }
-    let message = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
-        reads and writes it; .npy and .csv hold the same columns";
-    Err(bad_file(path, message))
-}
-
-fn has_parquet() -> bool {
-    #[cfg(test)]
-    if no_parquet_tests::WITHOUT_PARQUET.get() {
-        return false;
-    }
-    cfg!(feature = "parquet")
-}
-
-fn spoken(extension: &str) -> String {
-    if extension.is_empty() { "a file without an extension".into() } else { format!("'.{}'", quoted(extension)) }
-}
-
-fn bad_file(path: &Path, message: impl Into<String>) -> Error {
-    Error::BadFile { path: path.to_path_buf(), message: message.into() }
-}
-
-fn cannot_read(path: &Path, error: &std::io::Error) -> Error {
-    Error::Io { action: "read", path: path.to_path_buf(), message: error.to_string() }
-}
+pub(crate) use spheres::read_cloud;
+pub use spheres::{center_of_spheres, read_spheres};

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::binary::Layout;
+use super::errors::{bad_file, cannot_read};
 use super::input::Input;
 use super::kinds::Kind;
 use super::structured::Records;
-use super::{bad_file, cannot_read};
 use crate::error::{Error, Result};
 use crate::shown::quoted;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use glam::DVec3;
 
+use super::errors::{bad_file, reserve};
 use super::kinds::OBSERVERS;
 use super::source::Source;
-use super::{bad_file, reserve};
 use crate::error::{Error, Result};
 use crate::memory::push;
 use crate::shadow::check_observer;

@@ -5,8 +5,9 @@ use std::io::{BufWriter, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::answers::cannot_write;
+use super::errors::bad_file;
+use super::format::{check_parquet, extension, spoken};
 use super::whole::{Complete, Whole};
-use super::{bad_file, check_parquet, extension, spoken};
 use crate::error::{Error, Result};
 
 /// Checks, before any work, that answers can be written to `path`: a known extension, an existing folder, nothing there

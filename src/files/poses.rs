@@ -4,11 +4,12 @@ use std::path::Path;
 
 use glam::{DQuat, DVec3};
 
+use super::errors::{bad_file, reserve};
+use super::format::extension;
 use super::input::check_regular;
 use super::kinds::POSES;
 use super::rounding::{Role, Rounding};
 use super::source::Source;
-use super::{bad_file, extension, reserve};
 use crate::emit::Pose;
 use crate::error::{Error, Result};
 use crate::memory::push;

@@ -1,7 +1,7 @@
 //! `.f32`, `.spheres`, `.rays`, `.points`, `.poses`, `.bullets`: records one after the other, little-endian, nothing else.
 
-use super::bad_file;
 use super::binary::Layout;
+use super::errors::bad_file;
 use super::input::Input;
 use super::kinds::Kind;
 use crate::error::Result;

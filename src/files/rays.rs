@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::time::Duration;
 
 use super::beside::Beside;
-use super::cannot_read;
+use super::errors::cannot_read;
 use super::rounding::Rounding;
 use super::rows::{Converter, Record};
 use super::source::Source;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::extension;
+use super::format::extension;
 use crate::error::{Error, Result};
 
 /// Bytes that a file of so many answers has at the least, each of `bytes` in arrays; none where nobody knows.

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::bad_file;
 use super::beside::{Beside, RADII, RADIUS, TIME, VELOCITY};
+use super::errors::bad_file;
 use super::kinds::{BULLETS, Kind, POINTS, RAYS, SEGMENTS, SPHERES};
 use super::rounding::{Role, Rounding};
 use crate::batch::Spheres;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use glam::{DQuat, DVec3};
 use serde::Deserialize;
 
-use super::bad_file;
+use super::errors::bad_file;
 use super::poses::{PoseTable, read_poses};
 use super::rounding::Rounding;
 use super::toml_text::{parse, read_text};

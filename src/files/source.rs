@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicU64;
 
 use super::binary::{self, Layout};
 use super::csv::{self, Text};
+use super::errors::{bad_file, cannot_read};
+use super::format::{check_parquet, extension, spoken};
 use super::input::Input;
 use super::kinds::Kind;
 use super::npy::Array;
@@ -13,7 +15,7 @@ use super::npy::Array;
 use super::parquet;
 use super::rows::Row;
 use super::structured::Records;
-use super::{bad_file, cannot_read, check_parquet, extension, npy, raw, spoken};
+use super::{npy, raw};
 use crate::error::Result;
 
 /// A file that was opened and found to be what its name says.

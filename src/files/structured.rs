@@ -6,10 +6,11 @@ use npyz::{DType, Endianness, TypeChar, TypeStr};
 
 use super::binary::trailing;
 use super::columns::columns;
+use super::errors::{bad_file, cannot_read};
 use super::input::Input;
+use super::input::rows_at_once;
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
-use super::{bad_file, cannot_read, rows_at_once};
 use crate::error::Result;
 use crate::shown::quoted;
 

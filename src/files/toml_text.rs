@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use super::errors::{bad_file, cannot_read};
 use super::input::check_regular;
-use super::{bad_file, cannot_read};
 use crate::error::Result;
 use crate::shown::quoted;
 

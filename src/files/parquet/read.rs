@@ -19,10 +19,12 @@ use super::bytes::FileBytes;
 use super::pages::Checked;
 use crate::error::{Error, Result};
 use crate::files::beside::is_whole;
+use crate::files::columns;
+use crate::files::errors::{bad_file, cannot_read};
 use crate::files::input::Input;
+use crate::files::input::rows_at_once;
 use crate::files::kinds::Kind;
 use crate::files::rows::{Number, Place, Row};
-use crate::files::{bad_file, cannot_read, columns, rows_at_once};
 use crate::memory::check_memory;
 use crate::shown::quoted;
 
