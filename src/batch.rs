@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use crate::cpu::mapped::Shape;
 use crate::cpu::two_sum;
-use crate::ellipsoid::Shape;
 use crate::emit::Source;
 use crate::extras::Extras;
 use crate::records::{Ray, Sphere};

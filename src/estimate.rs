@@ -2,8 +2,8 @@
 
 use crate::batch::Spheres;
 use crate::cpu;
+use crate::cpu::mapped::Map;
 use crate::device::{Device, Engine};
-use crate::ellipsoid::Map;
 use crate::error::{Error, Result};
 use crate::gpu::{GpuScene, beside};
 use crate::records::{Interval, Sphere};

@@ -3,47 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
-
 use crate::error::{Error, Result};
 use crate::query::same_length;
-use crate::records::{NO_SPHERE, Ray};
-
-/// What one ray brings along. Twin of `Extra` in `shaders/records.wgsl`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub(crate) struct Extra {
-    /// It meets only spheres whose masks share a bit with this one.
-    pub(crate) mask: u32,
-    /// The one sphere that it does not meet.
-    pub(crate) skip_id: u32,
-    /// When it sees moving spheres.
-    pub(crate) time: f32,
-    /// It is a ball of this radius on its way.
-    pub(crate) radius: f32,
-    /// What its direction lacks.
-    pub(crate) low: [f32; 3],
-    /// 1 when spheres move while it travels.
-    pub(crate) relative: u32,
-}
-
-impl Extra {
-    /// What a ray has that brings nothing along.
-    pub(crate) const NONE: Self =
-        Self { mask: u32::MAX, skip_id: NO_SPHERE, time: 0.0, radius: 0.0, low: [0.0; 3], relative: 0 };
-
-    /// Whether it makes of a sphere at rest anything else.
-    #[inline(always)]
-    pub(crate) fn moves(&self) -> bool {
-        self.radius != 0.0 || self.low != [0.0; 3]
-    }
-
-    /// Whether it may meet a sphere with this mask and id.
-    #[inline(always)]
-    pub(crate) fn admits(&self, mask: u32, id: u32) -> bool {
-        (self.mask & mask != 0) & (id != self.skip_id)
-    }
-}
+use crate::records::{Extra, Ray};
 
 /// The columns, each as long as there are rays.
 #[derive(Clone, Copy, Debug, Default)]

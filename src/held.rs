@@ -3,8 +3,8 @@
 use glam::Vec3;
 
 use crate::batch::Spheres;
+use crate::cpu::mapped::{Map, Shape};
 use crate::cpu::moving::swept;
-use crate::ellipsoid::{Map, Shape};
 use crate::error::{Error, Result};
 use crate::memory::room;
 use crate::query::{check_sphere, same_length};

@@ -100,6 +100,7 @@ mod held;
 #[path = "../tests/support/intensity.rs"]
 mod intensity;
 mod lbvh;
+mod limits;
 mod lists;
 pub mod memory;
 #[cfg(test)]
@@ -122,7 +123,7 @@ pub use attributes::Attributes;
 pub use batch::{Points, Rays, Segments, Spheres};
 pub use builder::Builder;
 pub use bullets::{Bullet, Bullets, Flights, Leg, LegStatus, Ricochet, Target, check_bullet};
-pub use device::{Device, DeviceInfo, DeviceOptions, Limits};
+pub use device::{Device, DeviceInfo, DeviceOptions};
 pub use ellipsoid::{Ellipsoid, Ellipsoids};
 pub use encode::Question;
 pub use error::{Error, Result};
@@ -131,6 +132,7 @@ pub use gpu::adapters::{required_features, required_limits};
 pub use gpu::bound::CastPass;
 pub use gpu::encode::CastPlan;
 pub use gpu::probe::Probe;
+pub use limits::Limits;
 pub use query::{Ends, Inside, Motion, OnBad, Precision, Query, Touch, check_ray, check_sphere};
 pub use records::{Approach, Hit, Holders, Interval, NO_SPHERE, Ray, Sphere};
 pub use scene::{Scene, SceneOptions};

@@ -2,13 +2,12 @@
 
 use std::mem::{offset_of, size_of};
 
-use crate::extras::Extra;
 use crate::gpu::emit::Emission;
 use crate::gpu::encode::Task;
 use crate::gpu::params::{Best, Counted, Nearest, Params};
 use crate::gpu::plant::{Control, Plant};
 use crate::gpu::shot::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
-use crate::records::{Approach, Hit, Interval, Ray, Sphere};
+use crate::records::{Approach, Extra, Hit, Interval, Ray, Sphere};
 
 /// Joins files of the folder `shaders`, in order.
 macro_rules! join {

@@ -36,10 +36,10 @@ mod tests {
     use super::*;
     use crate::batch::Spheres;
     use crate::ellipsoid::{Ellipsoid, Ellipsoids};
-    use crate::extras::Extra;
     use crate::intensity::scaled;
     use crate::numbers::Numbers;
     use crate::query::{Inside, Query};
+    use crate::records::Extra;
     use crate::{DeviceOptions, Rays, SceneOptions, blocking};
 
     /// Balls, needles and discs, grazed within a few roundings, from near and far, at rest and on their way.

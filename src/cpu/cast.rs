@@ -6,9 +6,8 @@ use super::mapped::mapped;
 use super::moving::{Target, scale_moving};
 use super::solve::{Solved, scale, solve_fast, solve_standard};
 use super::sweep::{Known, Spheres, Visitor, Wanted};
-use crate::extras::Extra;
 use crate::query::{Precision, Query};
-use crate::records::{Hit, Interval, NO_SPHERE, Ray};
+use crate::records::{Extra, Hit, Interval, NO_SPHERE, Ray};
 
 /// What a ray is cast against.
 #[derive(Clone, Copy)]

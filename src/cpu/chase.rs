@@ -20,9 +20,8 @@ use super::filter::{Frame, flag_error};
 use super::lanes::Lanes;
 use super::level::Level;
 use super::stream::{Met, StreamRay, U, Ways};
-use crate::extras::Extra;
 use crate::query::Precision;
-use crate::records::Ray;
+use crate::records::{Extra, Ray};
 use crate::tree::WIDTH;
 
 /// Squares of |w| between which it is told whether a sphere is met.

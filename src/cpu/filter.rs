@@ -23,10 +23,9 @@ use rayon::prelude::*;
 
 use super::level::Level;
 use crate::error::Result;
-use crate::extras::Extra;
 use crate::memory::room;
 use crate::query::Precision;
-use crate::records::{Ray, Sphere};
+use crate::records::{Extra, Ray, Sphere};
 
 /// Spheres tested together: one bit each of a mask.
 pub(crate) const BLOCK: usize = 64;
@@ -103,11 +102,6 @@ pub(crate) struct Ruler {
 /// The memory that the columns of so many spheres take.
 pub(crate) fn columns_bytes(spheres: u64) -> u64 {
     spheres.div_ceil(BLOCK as u64).saturating_mul(size_of::<Block>() as u64)
-}
-
-/// The largest magnitude among a scene's coordinates and radii.
-pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
-    spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
 }
 
 /// The median of some along an axis: unlike a mean it stays with the many when a few are far out.

@@ -1,9 +1,6 @@
-//! What the processor can do, found at run time, and the filter's kernels compiled for each answer.
+//! What the processor can do, found at run time, and the macro that compiles a kernel for each answer.
 
 use std::cell::Cell;
-
-use super::filter::{BLOCK, Block, Line};
-use super::lanes::Lanes;
 
 /// A method of [`Level`] that runs a kernel in the widest lanes there are. The kernel gets [`Lanes`] first, to make others from. Each instruction set has a function
 /// of its own, which `tests/cpu/kernels.rs` finds by its name and disassembles.
@@ -132,78 +129,5 @@ impl Level {
             Instructions::Neon => "NEON",
             Instructions::Plain => "plain",
         }
-    }
-}
-
-dispatch! {
-    /// For each line the spheres of a block that it may meet, as a mask.
-    may_meet, (block: &Block, lines: &[Line], masks: &mut [u64])
-}
-dispatch! {
-    /// The spheres of a block that lie, at least partly, on the line's stretch.
-    on_stretch, (block: &Block, line: &Line) -> u64
-}
-dispatch! {
-    /// For each line the spheres of a block whose surfaces may pass within its limit.
-    may_near, (block: &Block, lines: &[Line], masks: &mut [u64])
-}
-
-/// `columns · vector` plus `add`, for the lanes from `i`.
-#[inline(always)]
-fn dot<L: Lanes, const N: usize>(columns: [&[f32; BLOCK]; N], vector: [f32; N], add: L, i: usize) -> L {
-    let mut sum = add;
-    for k in 0..N {
-        sum = add.load(&columns[k][i..]).mul_add(add.splat(vector[k]), sum);
-    }
-    sum
-}
-
-#[inline(always)]
-fn may_meet<L: Lanes>(lanes: L, block: &Block, lines: &[Line], masks: &mut [u64]) {
-    let Block { x, y, z, minus_w, widest, .. } = block;
-    for (line, mask) in lines.iter().zip(masks) {
-        let s = lanes.splat(line.spread).mul_add(lanes.splat(*widest), lanes.splat(line.floor));
-        let (alpha, beta) = (lanes.splat(line.minus_alpha), lanes.splat(line.minus_beta));
-        let mut bits = 0;
-        for i in (0..BLOCK).step_by(L::COUNT) {
-            let across = dot([x, y], line.u, alpha, i);
-            let over = dot([x, y, z], line.v, beta, i);
-            let square = over.mul_add(over, across.mul_add(across, lanes.load(&minus_w[i..])));
-            bits |= square.at_most(s) << i;
-        }
-        *mask = bits;
-    }
-}
-
-#[inline(always)]
-fn on_stretch<L: Lanes>(lanes: L, block: &Block, line: &Line) -> u64 {
-    let Block { x, y, z, reach, .. } = block;
-    let (near, far) = (lanes.splat(line.near), lanes.splat(line.far));
-    let mut bits = 0;
-    for i in (0..BLOCK).step_by(L::COUNT) {
-        let (along, reach) = (dot([x, y, z], line.d, lanes.splat(0.0), i), lanes.load(&reach[i..]));
-        bits |= (along.sub(reach).at_most(far) & near.at_most(along.add(reach))) << i;
-    }
-    bits
-}
-
-#[inline(always)]
-fn may_near<L: Lanes>(lanes: L, block: &Block, lines: &[Line], masks: &mut [u64]) {
-    let Block { x, y, z, reach, .. } = block;
-    for (line, mask) in lines.iter().zip(masks) {
-        let (near, far) = (lanes.splat(line.near), lanes.splat(line.far));
-        let (alpha, beta, limit) =
-            (lanes.splat(line.minus_alpha), lanes.splat(line.minus_beta), lanes.splat(line.limit));
-        let mut bits = 0;
-        for i in (0..BLOCK).step_by(L::COUNT) {
-            let across = dot([x, y], line.u, alpha, i);
-            let over = dot([x, y, z], line.v, beta, i);
-            let along = dot([x, y, z], line.d, lanes.splat(0.0), i);
-            let outside = near.sub(along).max(along.sub(far)).max(lanes.splat(0.0));
-            let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
-            let reach = lanes.load(&reach[i..]).add(limit).max(lanes.splat(0.0));
-            bits |= square.at_most(reach.mul(reach)) << i;
-        }
-        *mask = bits;
     }
 }

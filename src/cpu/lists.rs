@@ -8,10 +8,9 @@ use super::walk::STREAM;
 use super::{Batch, CpuScene};
 use crate::answer::Tally;
 use crate::error::Result;
-use crate::extras::Extra;
 use crate::memory::room;
 use crate::query::Query;
-use crate::records::{Interval, Ray};
+use crate::records::{Extra, Interval, Ray};
 
 /// What the rays of one task meet.
 pub(crate) struct Share {

@@ -6,11 +6,10 @@
 
 use glam::Vec3;
 
+use super::mapped::Map;
 use super::pairs::{norm1, two_product, two_sum};
 use super::solve::{Scaled, largest, power_of_two, ranged};
-use crate::ellipsoid::Map;
-use crate::extras::Extra;
-use crate::records::{Ray, Sphere};
+use crate::records::{Extra, Ray, Sphere};
 
 /// What a ray is cast at.
 #[derive(Clone, Copy)]

@@ -8,9 +8,8 @@ use super::index::Planted;
 use super::lanes::Lanes;
 use super::level::Level;
 use super::sweep::{Spheres, Visitor};
-use crate::extras::Extra;
 use crate::query::Precision;
-use crate::records::Ray;
+use crate::records::{Extra, Ray};
 use crate::tree::{Child, Kind, Leaf, Node, WIDTH};
 
 const U: f32 = 1.0 / 16_777_216.0;

@@ -9,8 +9,7 @@
 use rayon::prelude::*;
 
 use super::{Batch, CpuScene, cores};
-use crate::extras::Extra;
-use crate::records::{Ray, Sphere};
+use crate::records::{Extra, Ray, Sphere};
 
 /// Numbers of a query that are not 0 should be at least this: 2⁻¹⁰⁰.
 const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;

@@ -6,10 +6,9 @@ use super::index::Index;
 use super::moving::Target;
 use super::solve::Solved;
 use super::{near, walk};
-use crate::extras::Extra;
 use crate::held::Columns;
 use crate::query::Precision;
-use crate::records::{Ray, Sphere};
+use crate::records::{Extra, Ray, Sphere};
 
 /// A scene as a sweep needs it.
 #[derive(Clone, Copy)]

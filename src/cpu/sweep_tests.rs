@@ -61,7 +61,7 @@ fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
         let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| {
-                slow(ray, Against::Scene(scene.spheres(), crate::extras::Extra::NONE), spheres, query).answer
+                slow(ray, Against::Scene(scene.spheres(), crate::records::Extra::NONE), spheres, query).answer
             };
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
         });

@@ -17,9 +17,8 @@ use super::index::Planted;
 use super::lot::{LOT, Lot};
 use super::stream::{Entered, Met, StreamRay, Ways};
 use super::sweep::{Known, Spheres, Visitor};
-use crate::extras::Extra;
 use crate::query::Precision;
-use crate::records::{NO_SPHERE, Ray, Sphere};
+use crate::records::{Extra, NO_SPHERE, Ray, Sphere};
 use crate::tree::{Kind, Tree, WIDTH};
 
 /// Rays walked together: with what a leaf and the lists take they have to fit the second cache. Anything from 256 to 2048 measures

@@ -8,7 +8,8 @@ use super::errors::reserve;
 use super::kinds::Kind;
 use super::rows::{Converter, Row};
 use crate::batch::{Points, Rays, Spheres};
-use crate::ellipsoid::{Ellipsoid, Shape};
+use crate::cpu::mapped::Shape;
+use crate::ellipsoid::Ellipsoid;
 use crate::error::Result;
 use crate::records::{NO_SPHERE, Sphere};
 

@@ -1,6 +1,6 @@
 //! What is beside spheres on a device that are not just where, and what, their records say. `shaders/brought.wgsl` reads it as words.
 
-use crate::ellipsoid::Map;
+use crate::cpu::mapped::Map;
 use crate::held::Columns;
 use crate::records::Sphere;
 

@@ -77,7 +77,7 @@ impl GpuScene {
             params,
             up: 32 * rays,
             pairs: 16 * rays,
-            extras: size_of::<crate::extras::Extra>() as u64 * rays,
+            extras: size_of::<crate::records::Extra>() as u64 * rays,
             beside: beside * rays,
             seeds: 0,
             rays: 32 * rays,

@@ -14,10 +14,10 @@ use super::adapters::{is_software, kind, required_features, required_limits, sha
 use super::pipelines::{Variant, cast_layout, constant};
 use super::probe::Probe;
 use super::slot::Slot;
-use crate::device::Limits;
 use crate::error::{Error, Result};
-use crate::extras::Extra;
+use crate::limits::Limits;
 use crate::query::Precision;
+use crate::records::Extra;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before.
 const WATCHDOG: Duration = Duration::from_secs(300);

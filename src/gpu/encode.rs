@@ -12,9 +12,8 @@ use super::{GpuDevice, GpuScene};
 use crate::cpu::CpuScene;
 use crate::encode::Question;
 use crate::error::{Error, Result};
-use crate::extras::Extra;
 use crate::query::{Motion, Precision, Query};
-use crate::records::{Approach, Hit, Interval, Ray};
+use crate::records::{Approach, Extra, Hit, Interval, Ray};
 use crate::wgsl::{self, Program};
 
 /// Threads a workgroup, in every program.

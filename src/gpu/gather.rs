@@ -6,9 +6,8 @@ use super::settle::{GpuQuery, Raw, judged};
 use crate::answer::Tally;
 use crate::cpu::CpuScene;
 use crate::emit::Source;
-use crate::extras::Extra;
 use crate::query::Query;
-use crate::records::{Hit, Ray};
+use crate::records::{Extra, Hit, Ray};
 use crate::wgsl::{self, Program};
 
 /// A ray that the device left open: where it is in the batch, and what was found of it.

@@ -10,10 +10,10 @@ use crate::answer::Tally;
 use crate::cpu::{CpuScene, key_of, round_roots};
 use crate::emit::Source;
 use crate::error::Result;
-use crate::extras::{Extra, Extras};
+use crate::extras::Extras;
 use crate::lists::ALL;
 use crate::query::{Inside, Query};
-use crate::records::{Interval, Ray};
+use crate::records::{Extra, Interval, Ray};
 use crate::wgsl::{self, Program};
 
 /// Bytes of records that a piece brings at the most, unless a single ray does: enough to keep a device busy.

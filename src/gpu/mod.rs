@@ -32,4 +32,4 @@ mod ways;
 
 pub(crate) use device::GpuDevice;
 pub(crate) use settle::GpuQuery;
-pub(crate) use spheres::{Frame, GpuScene};
+pub(crate) use spheres::GpuScene;

@@ -2,11 +2,12 @@
 
 use super::GpuDevice;
 use super::planted::Planted;
-use super::spheres::{Facts, Frame, GpuScene, Part};
+use super::spheres::{Facts, GpuScene, Part};
 use super::ways::Ways;
 use crate::builder::Builder;
 use crate::error::Result;
 use crate::held::Given;
+use crate::lbvh::Frame;
 
 impl GpuScene {
     /// The same with as many other spheres; and by what share its trees have become worse since they were built.

@@ -143,7 +143,7 @@ async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
     let bytes = u64::from(band) * 16;
     // A sphere around the camera is looked out of, not at; one that is met is met on its outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
-    let params = Params { largest: crate::cpu::largest_of(&spheres), ..Params::of(&query) };
+    let params = Params { largest: crate::lbvh::largest_of(&spheres), ..Params::of(&query) };
     spheres.extend(stage.figures.iter().flat_map(records_of));
     let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
     gpu.write(&params_of_all, &[params]).await?;

@@ -15,9 +15,8 @@ use super::slot::{Sizes, Slot, Upload};
 use super::spheres::GpuScene;
 use crate::cpu::{Batch, CpuScene};
 use crate::error::{Error, Result};
-use crate::extras::Extra;
 use crate::query::{Precision, Query};
-use crate::records::{Ray, Sphere};
+use crate::records::{Extra, Ray, Sphere};
 
 /// How spheres are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

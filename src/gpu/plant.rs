@@ -5,13 +5,14 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, ComputePipeline};
 
+use super::GpuDevice;
 use super::params::UNIFORM_STEP;
 use super::pipelines::Overrides;
 use super::planted::{Planted, USAGE};
 use super::steps::{Groups, Steps, THREADS};
 use super::ways::Ways;
-use super::{Frame, GpuDevice};
 use crate::error::{Error, Result};
+use crate::lbvh::Frame;
 use crate::lbvh::{Grid, Lbvh, Quad};
 use crate::records::Sphere;
 use crate::watch::Watch;

@@ -4,10 +4,11 @@ use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
 use super::planted::Planted;
-use super::{Frame, GpuDevice, adapters};
-use crate::device::Limits;
+use super::{GpuDevice, adapters};
+use crate::lbvh::Frame;
 use crate::lbvh::tests::scenes;
 use crate::lbvh::{Lbvh, Quad};
+use crate::limits::Limits;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::watch::Watch;

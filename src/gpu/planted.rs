@@ -2,10 +2,11 @@
 
 use wgpu::{Buffer, BufferUsages};
 
+use super::GpuDevice;
 use super::ways::Ways;
-use super::{Frame, GpuDevice};
 use crate::builder::Builder;
 use crate::error::Result;
+use crate::lbvh::Frame;
 use crate::lbvh::{Lbvh, Quad};
 use crate::records::Sphere;
 use crate::watch::Watch;

@@ -2,12 +2,13 @@
 
 use wgpu::{Buffer, BufferUsages};
 
+use super::GpuDevice;
 use super::plant::Planter;
 use super::planted::Planted;
 use super::steps::THREADS;
 use super::ways::Ways;
-use super::{Frame, GpuDevice};
 use crate::error::Result;
+use crate::lbvh::Frame;
 use crate::wgsl;
 
 impl Planted {

@@ -2,9 +2,9 @@
 
 use wgpu::Buffer;
 
-use super::Frame;
 use crate::cpu::moving::half;
 use crate::held::Given;
+use crate::lbvh::Frame;
 
 /// Over a longer time what a device flushes of velocities would count.
 const LONGEST: f64 = 65_536.0;

@@ -6,6 +6,7 @@
 
 mod build;
 mod check;
+mod frame;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 pub(crate) mod fuzz;
 mod quad;
@@ -13,9 +14,8 @@ mod quad;
 mod refit;
 
 pub(crate) use build::Grid;
+pub(crate) use frame::{Frame, largest_of};
 pub(crate) use quad::Quad;
-
-use crate::gpu::Frame;
 
 /// A tree over the spheres of one buffer.
 pub(crate) struct Lbvh {

@@ -1,0 +1,58 @@
+//! The coordinates in which a tree for GPUs is built: scaled by a power of two, around the middle of the scene.
+
+use crate::records::Sphere;
+
+/// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) scale: f32,
+    pub(crate) middle: [f32; 3],
+    pub(crate) far: f32,
+    /// The corners of the box around the centres, as they were given.
+    pub(crate) corners: [[f32; 3]; 2],
+}
+
+impl Frame {
+    pub(crate) fn of(spheres: &[Sphere]) -> Self {
+        let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+        for sphere in spheres {
+            low = low.min(sphere.center);
+            high = high.max(sphere.center);
+        }
+        let corners = [low.to_array(), high.to_array()];
+        let middle = if spheres.is_empty() { glam::DVec3::ZERO } else { (low.as_dvec3() + high.as_dvec3()) * 0.5 };
+        let middle = middle.as_vec3().as_dvec3();
+        let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
+        let reach = spheres.iter().map(reach).fold(0.0, f64::max);
+        let largest = f64::from(largest_of(spheres));
+        // The power of two that brings the reach to [1, 2), unless coordinates then exceed 2⁴⁰ or shaders see no such power.
+        let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -126.0 };
+        let power = (-exponent(reach)).min(40.0 - exponent(largest)).min(126.0);
+        if power < -126.0 {
+            // Spheres as wide apart as f32 reaches: nothing is filtered.
+            return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0, corners };
+        }
+        let scale = power.exp2();
+        let far = (50.0 - power).exp2().min(f64::from(f32::MAX));
+        Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32, corners }
+    }
+
+    /// Whether a tree can be told in it.
+    pub(crate) fn reaches(&self) -> bool {
+        self.far > 0.0
+    }
+
+    /// Centre and radius as the shaders' `sphere_at` has them.
+    pub(crate) fn sphere(&self, sphere: &Sphere) -> ([f32; 3], f32) {
+        (self.center(sphere.center.to_array()), sphere.radius * self.scale)
+    }
+
+    pub(crate) fn center(&self, center: [f32; 3]) -> [f32; 3] {
+        std::array::from_fn(|k| center[k] * self.scale - self.middle[k])
+    }
+}
+
+/// The largest magnitude among a scene's coordinates and radii.
+pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
+    spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
+}
