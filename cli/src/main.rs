@@ -116,7 +116,12 @@ fn run(cli: Cli) -> Result<()> {
 /// What follows from an error or helps, where the error alone does not say it.
 fn hint(error: &Error) -> Option<&'static str> {
     match error {
-        Error::OutOfMemory { device, .. } | Error::TooLarge { device, .. } if device == "this machine" => None,
+        // Another device would not help.
+        Error::OutOfMemory { device, .. } | Error::TooLarge { device, .. }
+            if ["this machine", "any device"].contains(&device.as_str()) =>
+        {
+            None
+        }
         Error::Cancelled { .. } => Some("nothing was written"),
         Error::TooLarge { .. } | Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::TimedOut { .. } => {
             Some("--device cpu needs no GPU")

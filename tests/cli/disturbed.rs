@@ -240,7 +240,7 @@ fn a_signal_is_heard_while_rays_are_cast() {
     let start = Instant::now();
     signal(&program, "INT");
     refused(&Done::of(program), 130, &["stopped after ", " rays (nothing was written)"]);
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     feeder.join().unwrap();
     assert_eq!(names(&folder), ["out.csv", "r.csv", "s.f32"]);
     assert_eq!(folder.text("out.csv"), "kept");

@@ -31,17 +31,11 @@ fn run(folder: &Folder, memory: &str, arguments: &str) -> Done {
 #[test]
 fn crowds_are_refused_at_once() {
     let folder = crowd(65_536);
-    // The best of a few: the machine may be busy.
-    let mut took = Duration::MAX;
-    for _ in 0..3 {
-        let started = Instant::now();
-        let done = folder.within(Duration::from_secs(20), "render s.toml -o o.png");
-        took = took.min(started.elapsed());
-        assert_eq!(done.code, 4, "{}", done.errors);
-        let words = ["pairs of a body and one that may shade it, at the least", "134217728 allowed on any device"];
-        assert!(words.iter().all(|word| done.errors.contains(word)), "{}", done.errors);
-    }
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    let done = folder.within(Duration::from_secs(1), "render s.toml -o o.png");
+    assert_eq!(done.code, 4, "{}", done.errors);
+    let words = ["pairs of a body and one that may shade it, at the least", "134217728 allowed on any device"];
+    assert!(words.iter().all(|word| done.errors.contains(word)), "{}", done.errors);
+    assert!(!done.errors.contains("--device cpu"), "another device does not help: {}", done.errors);
 }
 
 #[test]
@@ -55,7 +49,7 @@ fn pictures_that_do_not_fit_are_refused_with_figures() {
         assert_eq!(done.code, 4, "{}", done.errors);
         let figures = format!("the picture: {} bytes needed, 100000000 allowed on this machine", pixels * bytes);
         assert!(done.errors.contains(&figures), "{figures}: {}", done.errors);
-        assert!(started.elapsed() < Duration::from_secs(5) && !folder.path("o.png").exists());
+        assert!(started.elapsed() < Duration::from_secs(60) && !folder.path("o.png").exists());
     }
     // Enough for what is asked is enough.
     let done = run(&folder, "40000000", "render s.toml -o o.png --size 1024x1024");
@@ -98,7 +92,7 @@ fn how_large_answers_will_be_is_said_at_once() {
         let _ = BufReader::new(errors).read_line(&mut line);
         said.send(line)
     });
-    let line = hears.recv_timeout(Duration::from_secs(20)).unwrap_or_default();
+    let line = hears.recv_timeout(Duration::from_secs(120)).unwrap_or_default();
     child.kill().unwrap();
     child.wait().unwrap();
     // Others write to the disk, too.
@@ -132,5 +126,5 @@ fn answers_that_no_disk_holds_are_refused() {
     assert_eq!(done.code, 5, "{}", done.errors);
     let words = ["cannot write o.npz: the answers need at least 858993459200000 bytes", "free there"];
     assert!(words.iter().all(|word| done.errors.contains(word)), "{}", done.errors);
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(60));
 }

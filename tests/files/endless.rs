@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::folder::{Done, Folder, npy, program};
 
@@ -178,15 +178,8 @@ fn huge_clouds_are_refused_at_once() {
         let body = format!("[[body]]\nspheres = \"{cloud}\"\n");
         folder.write("s.toml", format!("{SYSTEM}{body}"));
         for arguments in ["shadow points.csv s.toml -o o.csv", "render s.toml -o o.png"] {
-            // The best of a few: the machine may be busy.
-            let mut took = Duration::MAX;
-            for _ in 0..3 {
-                let started = Instant::now();
-                let done = folder.within(Duration::from_secs(20), arguments);
-                took = took.min(started.elapsed());
-                refused(&folder, &done, 2, &[cloud, count, "at most 65536 are allowed"]);
-            }
-            assert!(took < Duration::from_secs(1), "{arguments}: {took:?}");
+            let done = folder.within(Duration::from_secs(1), arguments);
+            refused(&folder, &done, 2, &[cloud, count, "at most 65536 are allowed"]);
         }
     }
     // All clouds count together.
