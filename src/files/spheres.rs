@@ -20,6 +20,11 @@ use crate::records::Sphere;
 /// # Errors
 /// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a sphere that
 /// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+///
+/// [`Error::Io`]: crate::Error::Io
+/// [`Error::BadFile`]: crate::Error::BadFile
+/// [`Error::TooLarge`]: crate::Error::TooLarge
+/// [`Error::OutOfMemory`]: crate::Error::OutOfMemory
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let source = Source::open(path, &SPHERES)?;
     let mut records = Vec::new();
