@@ -26,10 +26,15 @@ fn segment(half_angle: f32, v: f32) -> f32 {
 
 // The half-angles under which the common chord of two caps is seen from their centres: (from the first, from the second).
 fn chord(a: f32, b: f32, c: f32, edge: f32) -> vec2<f32> {
+  return chord_of(a, b, c, a + edge, a - edge);
+}
+
+// As chord, given a - b + c and a + b - c instead of the edge.
+fn chord_of(a: f32, b: f32, c: f32, twice_less_b: f32, twice_less_c: f32) -> vec2<f32> {
   let whole = sine(0.5 * (a + b + c));
   let less_a = sine(max(0.5 * ((b - a) + c), 0.0));
-  let less_b = sine(max(0.5 * (a + edge), 0.0));
-  let less_c = sine(max(0.5 * (a - edge), 0.0));
+  let less_b = sine(max(0.5 * twice_less_b, 0.0));
+  let less_c = sine(max(0.5 * twice_less_c, 0.0));
   // Half the sum of the sides cannot exceed pi, but for rounding.
   return vec2<f32>(
     2.0 * arc(sqrt(max(less_a * less_c, 0.0)), sqrt(max(whole * less_b, 0.0))),
@@ -39,11 +44,7 @@ fn chord(a: f32, b: f32, c: f32, edge: f32) -> vec2<f32> {
 
 // The half-angle under which the common chord of two caps is seen from the first one's centre.
 fn common_chord(a: f32, b: f32, c: f32) -> f32 {
-  let whole = sine(0.5 * (a + b + c));
-  let less_a = sine(max(0.5 * ((b - a) + c), 0.0));
-  let less_b = sine(max(0.5 * ((a - b) + c), 0.0));
-  let less_c = sine(max(0.5 * ((a + b) - c), 0.0));
-  return 2.0 * arc(sqrt(less_a * less_c), sqrt(max(whole * less_b, 0.0)));
+  return chord_of(a, b, c, (a - b) + c, (a + b) - c).x;
 }
 
 // The part of a disc of angular radius a that a cap covers, 0...1.

@@ -13,10 +13,10 @@ pub struct Limits {
     pub binding: u64,
     /// Bytes that a scene and a query may take, here and on the device, beyond the caller's own.
     pub memory: u64,
-    /// How long to wait for one submission of a query to a GPU before the query fails with [`Error::TimedOut`](crate::Error::TimedOut). `None` means five
-    /// minutes for hardware, which may hang, and no limit for software adapters, which are only slow. A submission is sized to
-    /// take a tenth of a second; on a busy machine, and at the first use of a kernel, it takes longer. Opening a device and
-    /// uploading spheres always wait as `None` says.
+    /// How long to wait for one submission of a query to a GPU before the query fails with [`TimedOut`](crate::Error::TimedOut).
+    /// `None` means five minutes for hardware, which may hang, and no limit for software adapters, which are only slow. A submission
+    /// is sized to take a tenth of a second; on a busy machine, and at the first use of a kernel, it takes longer. Opening a device
+    /// and uploading spheres always wait as `None` says.
     pub patience: Option<Duration>,
 }
 

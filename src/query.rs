@@ -16,9 +16,9 @@ pub enum Inside {
 }
 
 impl Interval {
-    /// Where it was met, from its roots: what [`Hit::t`](crate::Hit::t) tells of a closest sphere, and what lists of spheres are ordered by. (With
-    /// [`Precision::Exact`](crate::Precision::Exact) lists are ordered by the true roots; a root that is not the ray's start but is
-    /// rounded to it may be told otherwise here.)
+    /// Where it was met, from its roots: what [`Hit::t`](crate::Hit::t) tells of a closest sphere, and what lists of spheres are
+    /// ordered by. (With [`Precision::Exact`] lists are ordered by the true roots; a root that is not the ray's start but is rounded to
+    /// it may be told otherwise here.)
     pub fn met_at(&self, ray: &Ray, inside: Inside) -> f32 {
         match inside {
             Inside::Enter => self.t_enter.max(ray.t_min),

@@ -24,20 +24,11 @@ fn sources(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The files that `mod name;` lines declare, starting at `main.rs`.
-fn modules(root: &Path, file: &Path, found: &mut BTreeSet<PathBuf>) {
-    found.insert(file.to_path_buf());
+fn modules(root: &Path, file: &str, found: &mut BTreeSet<PathBuf>) {
+    found.insert(file.into());
     let text = std::fs::read_to_string(root.join(file)).unwrap();
-    let stem = file.file_stem().unwrap();
-    let folder = file.parent().unwrap();
-    let folder = if stem == "main" || stem == "mod" { folder.to_path_buf() } else { folder.join(stem) };
-    for line in text.lines() {
-        let Some(name) = line.strip_suffix(';').and_then(|line| line.split_once("mod ")) else { continue };
-        if !["", "pub(crate) "].contains(&name.0) {
-            continue;
-        }
-        let candidates = [folder.join(name.1).with_extension("rs"), folder.join(name.1).join("mod.rs")];
-        let module = candidates.iter().find(|path| root.join(path).is_file());
-        modules(root, module.unwrap_or_else(|| panic!("{}: {line}", file.display())), found);
+    for name in text.lines().filter_map(imports::declared) {
+        modules(root, &imports::file_of(root, file, name), found);
     }
 }
 
@@ -45,7 +36,7 @@ fn modules(root: &Path, file: &Path, found: &mut BTreeSet<PathBuf>) {
 fn every_file_of_the_tests_is_a_module() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let mut declared = BTreeSet::new();
-    modules(&root, Path::new("main.rs"), &mut declared);
+    modules(&root, "main.rs", &mut declared);
     assert!(declared.len() > 50, "{} modules were found", declared.len());
     let forgotten: Vec<_> = sources(&root).into_iter().filter(|file| !declared.contains(file)).collect();
     assert!(forgotten.is_empty(), "files of tests/ that no module declares: {forgotten:?}");

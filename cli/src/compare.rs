@@ -41,7 +41,11 @@ impl Judge {
     }
 
     /// The scene on the judging device, where there is one: without a tree where every sphere is to be tested.
-    pub(crate) fn scene<T>(self, device: Option<Device>, build: impl Fn(&Device) -> Result<T>) -> Result<Option<T>> {
+    pub(crate) fn scene<T>(
+        self,
+        device: Option<Device>,
+        build: impl FnOnce(&Device) -> Result<T>,
+    ) -> Result<Option<T>> {
         let _no_tree = (self != Self::CpuEngine).then(|| bench::use_tree(false));
         device.as_ref().map(build).transpose()
     }

@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let code = error.exit_code();
-            // Help and version exit with 0. Output that nobody reads (`| head`) is not an error.
+            // Help and version exit with 0. A closed pipe (`| head`) is not an error.
             let _ = if code == 0 { error.print() } else { with_quoted_arguments(error).print() };
             return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }

@@ -68,18 +68,22 @@ impl Batch<'_> {
     pub(crate) fn check_one(&self, i: usize) -> Result<()> {
         let number = self.first + i as u64;
         self.rays.check_one(i, number)?;
-        if self.span.is_none() && !self.extras.move_things() {
+        if self.at_rest() {
             return Ok(());
         }
         self.extras.check_one(i, number, &self.rays.ray(i), self.span)
     }
 
+    /// Whether nothing moves, so that a ray is checked by its record alone.
+    fn at_rest(&self) -> bool {
+        self.span.is_none() && !self.extras.move_things()
+    }
+
     /// Numbers of those of its rays, written down, that can be used.
     pub(super) fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
         // Usually every ray can be used. One pass without branches finds that out.
-        let checked_alone =
-            matches!(self.rays, Source::Records(_)) && self.span.is_none() && !self.extras.move_things();
-        if checked_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray)) {
+        let records_alone = matches!(self.rays, Source::Records(_)) && self.at_rest();
+        if records_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray)) {
             return Ok((0..rays.len() as u32).collect());
         }
         let mut usable = Vec::with_capacity(rays.len());

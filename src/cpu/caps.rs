@@ -50,24 +50,26 @@ pub(crate) fn segment(half_angle: f64, v: f64) -> f64 {
 /// Half-angle formulas of the spherical triangle with sides `a`, `b` (radii) and `c` (separation), given `edge = c − b`;
 /// only for caps whose edges meet.
 pub(crate) fn chord(a: f64, b: f64, c: f64, edge: f64) -> DVec2 {
+    chord_of(a, b, c, a + edge, a - edge)
+}
+
+/// As [`chord`], given `a − b + c` and `a + b − c` instead of the edge: how they are rounded decides how exact the angles are.
+#[inline(always)]
+fn chord_of(a: f64, b: f64, c: f64, twice_less_b: f64, twice_less_c: f64) -> DVec2 {
     let whole = sine(0.5 * (a + b + c));
     let less_a = sine((0.5 * ((b - a) + c)).max(0.0));
-    let less_b = sine((0.5 * (a + edge)).max(0.0));
-    let less_c = sine((0.5 * (a - edge)).max(0.0));
+    let less_b = sine((0.5 * twice_less_b).max(0.0));
+    let less_c = sine((0.5 * twice_less_c).max(0.0));
     DVec2::new(
         2.0 * arc((less_a * less_c).sqrt(), (whole * less_b).sqrt()),
         2.0 * arc((less_b * less_c).sqrt(), (whole * less_a).sqrt()),
     )
 }
 
-/// The half-angle under which the common chord of two caps is seen from the first one's centre: as [`chord`], given the radii and how
-/// far the centres are apart. Caps that are nearly the same differ by less than an edge would be rounded by.
+/// The half-angle under which the common chord of two caps is seen from the first one's centre: as [`chord`], without an edge. Two caps
+/// that are nearly the same differ by less than the rounding of an edge.
 pub(crate) fn common_chord(a: f64, b: f64, c: f64) -> f64 {
-    let whole = sine(0.5 * (a + b + c));
-    let less_a = sine((0.5 * ((b - a) + c)).max(0.0));
-    let less_b = sine((0.5 * ((a - b) + c)).max(0.0));
-    let less_c = sine((0.5 * ((a + b) - c)).max(0.0));
-    2.0 * arc((less_a * less_c).sqrt(), (whole * less_b).sqrt())
+    chord_of(a, b, c, (a - b) + c, (a + b) - c).x
 }
 
 /// The part of a disc of angular radius `a` that a cap covers, 0…1.

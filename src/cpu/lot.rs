@@ -6,8 +6,7 @@ use glam::Vec3;
 
 use super::lanes::Lanes;
 use super::level::Level;
-use super::mapped::Map;
-use super::mapped::mapped;
+use super::mapped::{Map, mapped};
 use super::moving::{Moves, Target, scale_moving};
 use super::solve::{Scaled, Solved, scale, solve_fast_way, solve_standard_way};
 use crate::query::Precision;

@@ -3,8 +3,7 @@
 use std::io::{Seek, SeekFrom};
 
 use super::errors::{bad_file, cannot_read};
-use super::input::Input;
-use super::input::rows_at_once;
+use super::input::{Input, rows_at_once};
 use super::kinds::Kind;
 use super::rows::{Number, Place, Row};
 use crate::error::Result;

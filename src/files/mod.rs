@@ -15,8 +15,8 @@
 //! `.bullets`).
 //!
 //! Numbers become f32 by one rounding; [`Rounding`] says how many changed and by how much. What a file gets wrong is an
-//! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and what was expected. Spheres are read whole, rays in batches, so
-//! that files larger than memory work; answers go to `.npz`, `.csv` and `.parquet` as they come, and appear as whole files or
+//! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and what was expected. Spheres are read whole, rays
+//! in batches, so that files larger than memory work; answers go to `.npz`, `.csv` and `.parquet` as they come, and appear as whole files or
 //! not at all. Pipes are read too, but for Parquet, told apart by their names' extensions or else by their first byte.
 //! `.parquet` takes a build with the feature `parquet`.
 //!

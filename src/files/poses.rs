@@ -50,7 +50,7 @@ pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable
     if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
         return Err(bad_file(path, "it is named as a file of other records: expected .npy, .csv, .f32 or .poses"));
     }
-    // Asked before opening: what a sensor file names is no pipe and no device.
+    // Checked before opening: a sensor file may name neither a pipe nor a device.
     check_regular(path)?;
     let mut table = PoseTable::default();
     let source = Source::open(path, &POSES)?;

@@ -57,7 +57,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 /// # Errors
 /// As [`read_spheres`]; spheres that are not finite are left to it to refuse.
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
-    // Asked before opening, which waits for whoever writes into a pipe.
+    // Checked before opening, because opening a pipe waits for its writer.
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
     }

@@ -6,8 +6,7 @@ use super::GpuDevice;
 use super::ways::Ways;
 use crate::builder::Builder;
 use crate::error::Result;
-use crate::lbvh::Frame;
-use crate::lbvh::{Lbvh, Quad};
+use crate::lbvh::{Frame, Lbvh, Quad};
 use crate::records::Sphere;
 use crate::watch::Watch;
 

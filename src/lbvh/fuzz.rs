@@ -50,7 +50,7 @@ fn tree(bytes: &mut Bytes<'_>) {
     }
     let frame = Frame::of(&spheres);
     // Spheres as wide apart as f32 reaches have no tree.
-    if frame.scale > f32::MIN_POSITIVE {
+    if frame.reaches() {
         let tree = Lbvh::new(&spheres, &frame, &Watch::new()).expect("nobody stops it");
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{spheres:?}");
     }

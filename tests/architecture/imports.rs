@@ -54,20 +54,12 @@ pub(super) fn imports(root: &Path) -> Vec<Import> {
 fn read(root: &Path, file: &str, path: Vec<String>, modules: &mut Modules) {
     let text = std::fs::read_to_string(root.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let lines = lines_of_code(&text);
-    let holds_modules = file.ends_with("mod.rs") || file == "src/lib.rs";
+    let holds_modules = holds_modules(file);
     let mut module = Module { file: file.into(), ..Module::default() };
     let children: Vec<String> = lines.iter().filter_map(|line| declared(line)).map(String::from).collect();
     for child in &children {
-        let folder = if holds_modules {
-            Path::new(file).parent().unwrap().to_path_buf()
-        } else {
-            Path::new(file).with_extension("")
-        };
-        let candidates = [folder.join(format!("{child}.rs")), folder.join(child).join("mod.rs")];
-        let found = candidates.iter().find(|candidate| root.join(candidate).is_file());
-        let found = found.unwrap_or_else(|| panic!("{file}: no file for mod {child}"));
         let below = path.iter().chain([child]).cloned().collect();
-        read(root, &found.to_string_lossy().replace('\\', "/"), below, modules);
+        read(root, &file_of(root, file, child), below, modules);
     }
     let mut inside = None;
     let mut statement = String::new();
@@ -102,6 +94,22 @@ fn read(root: &Path, file: &str, path: Vec<String>, modules: &mut Modules) {
         }
     }
     modules.insert(path, module);
+}
+
+/// Whether the modules that a file declares lie in its own folder, not in one of its name.
+fn holds_modules(file: &str) -> bool {
+    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str());
+    stem.is_some_and(|stem| ["lib", "main", "mod"].contains(&stem))
+}
+
+/// The file of a module that `file` declares, both as paths from `root`.
+pub(super) fn file_of(root: &Path, file: &str, module: &str) -> String {
+    let own = Path::new(file);
+    let folder = if holds_modules(file) { own.parent().unwrap().to_path_buf() } else { own.with_extension("") };
+    let candidates = [folder.join(format!("{module}.rs")), folder.join(module).join("mod.rs")];
+    let found = candidates.iter().find(|candidate| root.join(candidate).is_file());
+    let found = found.unwrap_or_else(|| panic!("{file}: no file for mod {module}"));
+    found.to_string_lossy().replace('\\', "/")
 }
 
 /// The lines of a file, empty where they are comments, text in quotes, or code for tests alone.
@@ -150,7 +158,7 @@ fn without_visibility(line: &str) -> &str {
 }
 
 /// The name of a module in a file of its own.
-fn declared(line: &str) -> Option<&str> {
+pub(super) fn declared(line: &str) -> Option<&str> {
     without_visibility(line).strip_prefix("mod ")?.strip_suffix(';')
 }
 

@@ -47,7 +47,7 @@ pub(super) fn shortened(bytes: &mut [u8]) -> &mut [u8] {
     &mut bytes[..chunk(length)]
 }
 
-/// Does something with readers that take so many rows, and bytes, at a time.
+/// Runs `work` while readers take at most `chunk` rows, and bytes, at a time.
 fn with_chunk<T>(chunk: usize, work: impl FnOnce() -> T) -> T {
     CHUNK.set(chunk);
     let done = work();
@@ -55,7 +55,7 @@ fn with_chunk<T>(chunk: usize, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// A file without a name in which there is only so much room; none where no target asks for it.
+/// A file without a name that cannot become larger than `ROOM`; none where that is not set.
 #[cfg(target_os = "linux")]
 pub(super) fn cramped_file() -> Option<std::fs::File> {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};

@@ -6,7 +6,7 @@ use crate::files::kinds::{BULLETS, Kind, OBSERVERS, POINTS, POSES, RAYS, SEGMENT
 use crate::files::npy::{Array, array};
 use crate::fuzz::{check_message, memory};
 
-/// Bytes that reading a header takes at the most.
+/// The most memory, in bytes, that reading a header may take.
 const MOST: u64 = 64 << 10;
 
 pub(super) static KINDS: [&Kind; 7] = [&SPHERES, &RAYS, &SEGMENTS, &POINTS, &OBSERVERS, &POSES, &BULLETS];

@@ -135,7 +135,7 @@ fn all<T: Record>(path: &Path) -> Result<()> {
 fn pipe(file: &[u8], kind: &'static Kind, extension: &str, whole: &Read) {
     use std::io::Write;
     use std::os::fd::AsRawFd;
-    // What a pipe holds at the least while nobody reads.
+    // Every pipe has a buffer of at least this size.
     if file.len() > 4096 || (file.first() == Some(&0x93)) != (extension == "npy") {
         return;
     }
