@@ -6,8 +6,8 @@
 use std::f64::consts::TAU;
 use std::io::Write;
 
-use umbracast::emit::{Pose, Sensor, steps};
 use umbracast::glam::{DQuat, DVec3};
+use umbracast::raygen::{Pose, Sensor, steps};
 use umbracast::{DeviceOptions, Query, Rays, SceneOptions, Sphere, blocking};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

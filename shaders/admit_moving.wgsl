@@ -1,5 +1,5 @@
 // Program: the caller's rays made ready for spheres that move, with what each brings along for that: its time. Twin of `check_one` and
-// `of` in src/extras.rs. Needs usable.wgsl.
+// `of` in src/batch/ray_attributes.rs. Needs usable.wgsl.
 
 @group(0) @binding(3) var<storage, read> times: array<u32>;
 @group(0) @binding(4) var<storage, read_write> extras: array<u32>;

@@ -1,4 +1,4 @@
-// Angles to about 1e-7: WGSL promises sin to 2^-11 and atan2 to 4096 ulp only. Twin of src/cpu/angles.rs.
+// Angles to about 1e-7: WGSL promises sin to 2^-11 and atan2 to 4096 ulp only. Twin of src/math/angles.rs.
 //
 // The polynomials are those of Cephes (S. Moshier): sinf, cosf and atanf.
 

@@ -1,6 +1,6 @@
 // Program: the nearest pass of each ray, by the tree, the nearest box first.
 //
-// A box lies in the ball around it, and so do its spheres: their clearances are at least the ball's (src/cpu/near.rs).
+// A box lies in the ball around it, and so do its spheres: their clearances are at least the ball's (src/cpu/traverse/best_first.rs).
 
 @group(0) @binding(0) var<uniform> params: Params;
 // In the order of the tree.

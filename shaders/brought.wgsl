@@ -10,7 +10,7 @@ override held: bool = false;
 override mapped: bool = false;
 
 // By positions in the spheres' buffer: a mask; or where spheres are held beside centre, radius, velocity and mask, and of ellipsoids
-// the map. Of extras and masks the last one stands for all that follow. See src/gpu/beside.rs.
+// the map. Of extras and masks the last one stands for all that follow. See src/gpu/sphere_attributes.rs.
 @group(0) @binding(7) var<storage, read> extras: array<Extra>;
 @group(0) @binding(8) var<storage, read> beside: array<u32>;
 

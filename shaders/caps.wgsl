@@ -1,4 +1,4 @@
-// Round pieces of sky and the areas they cut out of each other. Twin of src/cpu/caps.rs: same functions, same order; what
+// Round pieces of sky and the areas they cut out of each other. Twin of src/shadow/coverage/caps.rs: same functions, same order; what
 // they are and why they are written so is told there.
 
 struct Cap {

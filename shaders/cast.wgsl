@@ -1,4 +1,4 @@
-// The best of the spheres that a ray meets. Twin of src/cpu/cast.rs. Needs `params` at module scope.
+// The best of the spheres that a ray meets. Twin of src/cpu/query/closest.rs. Needs `params` at module scope.
 
 // Set by the host: the plain solve instead of the compensated one, and whether its bounds decide.
 override fast: bool = false;

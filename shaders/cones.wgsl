@@ -1,5 +1,5 @@
 // Pieces of sky that are not round, and what they leave of a disc together with round ones. What they are is told in
-// src/cpu/cones.rs, whose functions these are but for the sum over all directions: a thousandth is enough here, so
+// src/shadow/coverage/cones.rs, whose functions these are but for the sum over all directions: a thousandth is enough here, so
 // that fixed nodes do, close to where an outline is touched; and what they see says how a cone lies to the disc.
 
 // False in round.wgsl, which takes the place of this file where all bodies are round.

@@ -3,7 +3,7 @@
 // It is the line o + s d with d of length 1, in scaled units from the middle of the scene; t is s / step. A box is told in the
 // same units and holds its spheres exactly; what arithmetic, here and in a solve, may get wrong is at most `slack` across the
 // line (line.wgsl): so boxes are wider by it on every side, which also covers that planes are met with a few roundings of
-// |plane| + |o|. Along the line the same slack and what t itself may be off (src/cpu/filter.rs, `Ruler`) make `along`.
+// |plane| + |o|. Along the line the same slack and what t itself may be off (src/cpu/cull.rs, `Ruler`) make `along`.
 
 struct Course {
   inverse: vec3<f32>,

@@ -1,4 +1,4 @@
-// How much of the light's disc is left. Twin of src/cpu/coverage.rs: same functions, same order; the light-aligned frame
+// How much of the light's disc is left. Twin of src/shadow/coverage/disc.rs: same functions, same order; the light-aligned frame
 // and the formulas are told there.
 
 struct Light {
@@ -13,7 +13,7 @@ struct Occluder {
   power: f32,
   beyond: f32,
   front: f32,
-  // Where among the occluders its Shape is; 0 for a sphere. A spheroid's numbers are as in src/cpu/coverage.rs.
+  // Where among the occluders its Shape is; 0 for a sphere. A spheroid's numbers are as in src/shadow/coverage/disc.rs.
   shape: u32,
 }
 

@@ -1,4 +1,4 @@
-// From roots to an answer: what the policies make of one ray and one sphere. Twin of `decide` in src/cpu/decide.rs.
+// From roots to an answer: what the policies make of one ray and one sphere. Twin of `decide` in src/intersect/classify.rs.
 
 const NO: u32 = 0u;
 const YES: u32 = 1u;

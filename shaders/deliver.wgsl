@@ -1,4 +1,4 @@
-// Program: what a cast found, as the caller has it: what src/gpu/gather.rs and src/gpu/settle.rs do on the host. All numbers are bits.
+// Program: what a cast found, as the caller has it: what src/gpu/cast/readback.rs and src/gpu/cast/resolve.rs do on the host. All numbers are bits.
 
 @group(0) @binding(0) var<uniform> task: Task;
 @group(0) @binding(1) var<storage, read> given: array<u32>;

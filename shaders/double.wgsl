@@ -1,5 +1,5 @@
 // Roots with more digits than f32 has, and a proof of how many are right: pairs of f32 here, f64 in its twin
-// src/cpu/double.rs. The bounds are those measured for this order of operations, doubled.
+// src/intersect/double.rs. The bounds are those measured for this order of operations, doubled.
 
 struct DoubleRoots {
   // The roots as pairs, scaled; a t is 2^shift times this.

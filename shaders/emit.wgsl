@@ -1,4 +1,4 @@
-// Makes rays where they are cast, from points or from tables. Twin of src/emit/points.rs and src/emit/grid.rs: the same operations
+// Makes rays where they are cast, from points or from tables. Twin of src/batch/raygen/points.rs and src/batch/raygen/grid.rs: the same operations
 // in the same order, each kept from being fused with the next or cancelled, so that every device makes the same rays to the bit.
 
 struct Emission {

@@ -68,7 +68,7 @@ fn sphere_at(i: u32) -> vec4<f32> {
   return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
 }
 
-// By how much more, in scaled units, a sphere may be off a ray that brings something along: twin of `growth` in src/cpu/filter.rs.
+// By how much more, in scaled units, a sphere may be off a ray that brings something along: twin of `growth` in src/cpu/cull.rs.
 // Where an ellipsoid is a ball, what a solve gets wrong grows with its slimness: 2^-38 (E + r) of the flag, and 32 u of the plain one.
 fn growth(extra: Extra, o: vec3<f32>) -> f32 {
   if (extra.radius > 0.0 && exponent(extra.radius) + exponent(params.scale) > 60) {

@@ -1,4 +1,4 @@
-// A ray and an ellipsoid, told where it is a ball. Twin of src/cpu/mapped.rs: same operations; the reasons are told there.
+// A ray and an ellipsoid, told where it is a ball. Twin of src/intersect/ellipsoid.rs: same operations; the reasons are told there.
 
 // The rows of a matrix.
 struct Map {

@@ -1,4 +1,4 @@
-// A ray and a sphere that are not what they are at rest. Twin of src/cpu/moving.rs: same operations; the reasons are told there.
+// A ray and a sphere that are not what they are at rest. Twin of src/intersect/motion.rs: same operations; the reasons are told there.
 
 struct Moves {
   velocity: vec3<f32>,

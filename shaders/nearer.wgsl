@@ -1,4 +1,4 @@
-// The nearest pass of a ray among spheres. Twin of src/cpu/nearer.rs. Needs brought.wgsl and cast.wgsl.
+// The nearest pass of a ray among spheres. Twin of src/cpu/query/approach.rs. Needs brought.wgsl and cast.wgsl.
 
 // How far a solved clearance can be off: its own rounding, and the foot's.
 fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {

@@ -1,4 +1,4 @@
-// What one ray of a picture sees. Twin of src/cpu/paint.rs: same functions, same order, but that the nearest sphere comes
+// What one ray of a picture sees. Twin of src/shadow/picture/shade.rs: same functions, same order, but that the nearest sphere comes
 // from the solve that all queries share. Needs `spheres`, `words` and the buffers named below at module scope.
 
 // One ball, ready to be painted: the rows of the rotation from the camera's space into its light-aligned frame, the light,

@@ -1,4 +1,4 @@
-// Error-free transforms: a sum or product as a pair of f32 whose value is exact. Twin of src/cpu/pairs.rs.
+// Error-free transforms: a sum or product as a pair of f32 whose value is exact. Twin of src/math/error_free.rs.
 //
 // WGSL lets a compiler reorder and cancel floating-point terms, and on Mesa it does: a plain TwoSum returns an error of 0.
 // Passing each result through an integer XOR with a 0 that only the host knows stops that. No fma: it need not fuse.

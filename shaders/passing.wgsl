@@ -1,5 +1,5 @@
 // How a ray passes a sphere of a leaf, where that is when the ray sees it. Needs line.wgsl, course.wgsl and brought.wgsl. Twin of
-// src/cpu/chase.rs, which tells why; what is off here is in `unsteady`, course.wgsl.
+// src/cpu/traverse/moving_leaf.rs, which tells why; what is off here is in `unsteady`, course.wgsl.
 //
 // Behind the spheres in the order of the tree, one each, is how they move: the velocity and the radius, scaled; a radius below 0
 // where a velocity is too large for that.

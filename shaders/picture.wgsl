@@ -1,5 +1,5 @@
 // Program: one sample of each pixel of a band of a picture; the nearest sphere, the light that is left there, its colour.
-// Twin of src/cpu/picture.rs, whose loop over the samples is a dispatch each here.
+// Twin of src/shadow/picture/render_cpu.rs, whose loop over the samples is a dispatch each here.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -11,7 +11,7 @@
 // Sums of colours; w counts the samples that the host has to do again.
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> middles: array<Middle>;
-// The lists of all grids: src/shadow/bins.rs.
+// The lists of all grids: src/shadow/picture/tiles.rs.
 @group(0) @binding(9) var<storage, read> words: array<u32>;
 
 // What the middle of a pixel shows.

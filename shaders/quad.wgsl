@@ -1,4 +1,4 @@
-// Nodes of four boxes in 64 bytes: src/lbvh/quad.rs tells the layout.
+// Nodes of four boxes in 64 bytes: src/bvh/qbvh4/node.rs tells the layout.
 
 @group(0) @binding(5) var<storage, read> nodes: array<vec4<u32>>;
 

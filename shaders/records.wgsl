@@ -1,4 +1,4 @@
-// The records that host, device and files share: 4-byte words, no padding. Twins of src/records.rs and src/gpu/params.rs;
+// The records that host, device and files share: 4-byte words, no padding. Twins of src/records.rs and src/gpu/uniforms.rs;
 // tests/shaders.rs compares every offset.
 
 struct Sphere {
@@ -83,7 +83,7 @@ struct Params {
   sphere_begin: u32,
   sphere_end: u32,
   first_id: u32,
-  // Policies: the order of the values in src/query.rs.
+  // Policies: the order of the values in src/query/policy.rs.
   inside: u32,
   touch: u32,
   ends: u32,

@@ -1,5 +1,5 @@
 // One ray against one sphere: both roots, and how far they and the discriminant can be off.
-// Twin of src/cpu/solve.rs: same functions, same order, same operations; the sources and the bounds are told there. `moving` says
+// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are told there. `moving` says
 // whether anything may move: still.wgsl says no, brought.wgsl lets the host say.
 
 const U: f32 = 5.9604644775390625e-8;

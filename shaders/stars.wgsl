@@ -1,4 +1,4 @@
-// A made-up starry sky, the same on every device. Twin of src/cpu/stars.rs: same functions, same order.
+// A made-up starry sky, the same on every device. Twin of src/shadow/picture/starfield.rs: same functions, same order.
 
 const CELLS: f32 = 192.0;
 

@@ -1,4 +1,4 @@
-// What an encoded query is told of the caller's buffers. Twin of `Task` in src/gpu/encode.rs.
+// What an encoded query is told of the caller's buffers. Twin of `Task` in src/gpu/encode/plan.rs.
 
 struct Task {
   count: u32,

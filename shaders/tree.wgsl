@@ -1,4 +1,4 @@
-// What the programs that build a tree have in common. Twins: src/lbvh for what they compute, src/gpu/plant.rs for what they are
+// What the programs that build a tree have in common. Twins: src/lbvh for what they compute, src/gpu/bvh/build.rs for what they are
 // told. No program waits for another workgroup, and none adds numbers in an order that could change: the tree's bytes are those
 // that the CPU makes.
 
@@ -13,7 +13,7 @@ struct Plant {
   // The cells of the Morton curve.
   low: vec3<f32>,
   cells: f32,
-  // The scene's frame: see Frame in src/gpu/spheres.rs.
+  // The scene's frame: see Frame in src/gpu/scene.rs.
   middle: vec3<f32>,
   scale: f32,
   // What is to be done: boxes to be made, tiles to be sorted, nodes.

@@ -1,4 +1,4 @@
-// Axis-aligned boxes. Twin of Bounds in src/lbvh/quad.rs. Needs tree_frame.wgsl.
+// Axis-aligned boxes. Twin of Bounds in src/bvh/qbvh4/node.rs. Needs tree_frame.wgsl.
 
 struct Bounds {
   low: vec3<f32>,

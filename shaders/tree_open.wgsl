@@ -1,5 +1,5 @@
 // Program: opens the parts of the radix tree (Karras 2012) that are the nodes of one level into four each. One thread a node. A part
-// is a stretch of the sorted keys, so what lies in it and where it is cut is found, not stored. Twin of src/lbvh/build.rs.
+// is a stretch of the sorted keys, so what lies in it and where it is cut is found, not stored. Twin of src/bvh/qbvh4/build_lbvh.rs.
 
 @group(0) @binding(4) var<storage, read> items: array<Item>;
 @group(0) @binding(5) var<storage, read> control: Control;

@@ -1,4 +1,4 @@
-// Nodes of four boxes in 64 bytes. Twin of Quad::new in src/lbvh/quad.rs. Needs tree_bounds.wgsl.
+// Nodes of four boxes in 64 bytes. Twin of Quad::new in src/bvh/qbvh4/node.rs. Needs tree_bounds.wgsl.
 
 @group(0) @binding(3) var<storage, read_write> nodes: array<vec4<u32>>;
 

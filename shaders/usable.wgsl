@@ -1,5 +1,5 @@
 // The caller's rays made ready for a cast: infinite ends become the largest numbers, and what cannot be used becomes a ray that ends
-// before it starts. Twin of `check_ray` in src/query.rs and of `finite` in src/cpu/cast.rs. Rays are read as bits: no
+// before it starts. Twin of `check_ray` in src/query/policy.rs and of `finite` in src/cpu/query/closest.rs. Rays are read as bits: no
 // shader may compute with an infinity or a NaN.
 
 @group(0) @binding(0) var<uniform> task: Task;

@@ -1,19 +1,23 @@
 //! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
 
-use crate::answer::{Answer, Bits, Hits, Lists, Report};
-use crate::batch::{Points, Rays, Spheres};
-use crate::bullets::{Bullets, Flights};
-use crate::device::{Device, DeviceInfo, DeviceOptions};
-use crate::encode::Question;
+use crate::batch::input::{Points, Rays, Spheres};
+use crate::bullets::flights::{Bullets, Flights};
 use crate::error::Result;
-use crate::gpu::bound::CastPass;
-use crate::gpu::encode::CastPlan;
-use crate::lists::{ALL, at_least_one};
-use crate::query::Query;
+use crate::gpu::encode::pass::CastPass;
+use crate::gpu::encode::plan::CastPlan;
+use crate::query::policy::Query;
+use crate::query::results::{Answer, Bits, Hits, Lists, Report};
 use crate::records::{Approach, Hit, Holders, Interval};
-use crate::scene::{Caller, Scene, SceneOptions};
-use crate::shadow::{Lighting, Picture, Progress, Shadow, Sight, System};
-use crate::update::Update;
+use crate::scene::device::{Device, DeviceInfo, DeviceOptions};
+use crate::scene::encode::Question;
+use crate::scene::hit_lists::{ALL, at_least_one};
+use crate::scene::scene::{Caller, Scene, SceneOptions};
+use crate::scene::update::Update;
+use crate::shadow::lighting::{Lighting, Shadow};
+use crate::shadow::picture::image::Picture;
+use crate::shadow::render::Progress;
+use crate::shadow::system::System;
+use crate::shadow::visibility::Sight;
 use glam::DVec3;
 
 /// [`Device::open`].

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::shown::{line, lines, path as name, quoted};
+use crate::escape::{line, lines, path as name, quoted};
 
 /// A result of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

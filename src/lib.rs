@@ -40,7 +40,7 @@
 //! * Rays that start inside, tangent rays and ends follow the policies of a [`Query`]: [`Inside`], [`Touch`], [`Ends`].
 //! * A ray's answer depends on nothing but the spheres, the ray and the query: not on its batch, its place or the threads.
 //! * A [`Bullet`] is a ray at a speed: [`Scene::bullets`] says what it meets and how it glances off, again and again.
-//! * Rays come as a slice, or from a source that makes them where they are cast, on a GPU too: see [`emit`].
+//! * Rays come as a slice, or from a source that makes them where they are cast, on a GPU too: see [`raygen`].
 //! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Bad input causes no panic.
 //!
 //! # How exact
@@ -69,74 +69,60 @@
 //! (`examples/shared_device.rs`), [`wgsl::SOLVE`] is the solve as WGSL text, and [`wgpu`] is re-exported: one
 //! release of this crate a major release of wgpu.
 
-mod answer;
-mod attributes;
 mod batch;
-#[doc(hidden)]
-pub mod bench;
 pub mod blocking;
-mod boxed;
-mod builder;
 mod bullets;
-mod contains;
+mod bvh;
 mod cpu;
-mod device;
-mod ellipsoid;
-pub mod emit;
-mod encode;
 mod error;
-mod estimate;
-pub mod exact;
-mod extras;
-#[cfg(feature = "files")]
-pub mod files;
-mod foot;
+mod escape;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 #[doc(hidden)]
 pub mod fuzz;
 mod gpu;
-mod held;
 #[cfg(test)]
 #[path = "../tests/support/intensity.rs"]
 mod intensity;
-mod lbvh;
-mod limits;
-mod lists;
-pub mod memory;
+mod intersect;
+#[cfg(feature = "files")]
+pub mod io;
+mod math;
 #[cfg(test)]
 #[path = "../tests/support/numbers.rs"]
 mod numbers;
 mod query;
 mod records;
+mod runtime;
 mod scene;
 pub mod shadow;
-mod shown;
-mod single;
-mod tree;
-mod update;
-mod verbs;
-mod watch;
 pub mod wgsl;
 
-pub use answer::{Answer, Bits, Hits, Lists, Report};
-pub use attributes::Attributes;
-pub use batch::{Points, Rays, Segments, Spheres};
-pub use builder::Builder;
-pub use bullets::{Bullet, Bullets, Flights, Leg, LegStatus, Ricochet, Target, check_bullet};
-pub use device::{Device, DeviceInfo, DeviceOptions};
-pub use ellipsoid::{Ellipsoid, Ellipsoids};
-pub use encode::Question;
+pub use batch::ellipsoids::{Ellipsoid, Ellipsoids};
+pub use batch::input::{Points, Rays, Segments, Spheres};
+pub use batch::raygen;
+pub use bullets::bullet::{Bullet, check_bullet};
+pub use bullets::flights::{Bullets, Flights, Leg, LegStatus};
+pub use bullets::ricochet::{Ricochet, Target};
+pub use bvh::builder::Builder;
 pub use error::{Error, Result};
+pub use escape::{printable, quoted};
 pub use glam;
-pub use gpu::adapters::{required_features, required_limits};
-pub use gpu::bound::CastPass;
-pub use gpu::encode::CastPlan;
+pub use gpu::context::adapters::{required_features, required_limits};
+pub use gpu::encode::pass::CastPass;
+pub use gpu::encode::plan::CastPlan;
 pub use gpu::probe::Probe;
-pub use limits::Limits;
-pub use query::{Ends, Inside, Motion, OnBad, Precision, Query, Touch, check_ray, check_sphere};
+pub use intersect::exact;
+pub use query::policy::{Ends, Inside, Motion, OnBad, Precision, Query, Touch, check_ray, check_sphere};
+pub use query::results::{Answer, Bits, Hits, Lists, Report};
 pub use records::{Approach, Hit, Holders, Interval, NO_SPHERE, Ray, Sphere};
-pub use scene::{Scene, SceneOptions};
-pub use shown::{printable, quoted};
-pub use update::Update;
-pub use watch::Watch;
+pub use runtime::cancel::Watch;
+pub use runtime::limits::Limits;
+pub use runtime::memory;
+#[doc(hidden)]
+pub use scene::bench_hooks as bench;
+pub use scene::device::{Device, DeviceInfo, DeviceOptions};
+pub use scene::encode::Question;
+pub use scene::hit_attributes::Attributes;
+pub use scene::scene::{Scene, SceneOptions};
+pub use scene::update::Update;
 pub use wgpu;

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p umbracast --features files --example count_instructions -- AVX2` prints the names of the workloads in the
 //! order in which they run. Everything happens on one thread. Only [`measured`] is counted: it reads no clock and prints nothing. Both
-//! trees that the CPU builds are among them: its own, and the one that shaders walk (`src/lbvh/build.rs`).
+//! trees that the CPU builds are among them: its own, and the one that shaders walk (`src/bvh/qbvh4/build_lbvh.rs`).
 
 use std::path::Path;
 

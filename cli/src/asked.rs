@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use umbracast::files::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches, Ready};
 use umbracast::glam::DVec3;
+use umbracast::io::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches, Ready};
 use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
 
 use super::compare::{Comparison, Input};

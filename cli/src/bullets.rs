@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use umbracast::files::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
 use umbracast::glam::DVec3;
+use umbracast::io::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
 use umbracast::{Result, SceneOptions, Sphere, Watch, blocking};
 

@@ -1,6 +1,6 @@
 //! Whether f32 is too coarse for what files hold, and what helps.
 
-use umbracast::files::Rounding;
+use umbracast::io::Rounding;
 use umbracast::{Scene, Sphere};
 
 /// A change above this part of the smallest radius changes answers.

@@ -7,8 +7,8 @@ mod lists;
 use std::fmt;
 
 use serde::Serialize;
-use umbracast::files::Beside;
 use umbracast::glam::DVec3;
+use umbracast::io::Beside;
 use umbracast::{
     Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Result, Sphere, bench,
 };

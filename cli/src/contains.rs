@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::files::{AnswerWriter, RayBatch, RayFile, check_output};
+use umbracast::io::{AnswerWriter, RayBatch, RayFile, check_output};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 use umbracast::{Watch, blocking};
 

@@ -1,7 +1,7 @@
 //! `cast --with`: hits and what they were like, in columns of their own.
 
-use umbracast::files::{AnswerRow, Column, Number};
 use umbracast::glam::DVec3;
+use umbracast::io::{AnswerRow, Column, Number};
 use umbracast::{Attributes, Hit};
 
 /// What can be asked for beside `t` and `id`.

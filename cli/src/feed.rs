@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use umbracast::emit::{Parallel, Sensor, Toward};
-use umbracast::files::{Beside, RayBatch, RayBatches, RayFile, Role, Rounding, SensorFile};
 use umbracast::glam::DVec3;
+use umbracast::io::{Beside, RayBatch, RayBatches, RayFile, Role, Rounding, SensorFile};
+use umbracast::raygen::{Parallel, Sensor, Toward};
 use umbracast::{Error, OnBad, Rays, Result, Segments, Watch};
 
 use super::args::{Given, numbers};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::files::check_target;
+use umbracast::io::check_target;
 use umbracast::memory::check_memory;
 use umbracast::shadow::{Bits, PLANET, Picture, PictureFiles, Progress, System};
 use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use cpu_time::ProcessTime;
 use serde::Serialize;
-use umbracast::files::{AnswerWriter, check_output, read_observers};
 use umbracast::glam::DVec3;
+use umbracast::io::{AnswerWriter, check_output, read_observers};
 use umbracast::shadow::{Lighting, Shadow, ShadowKind};
 use umbracast::{Device, Error, Precision, Result, Watch, blocking};
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use umbracast::files::AnswerRow;
-use umbracast::files::{RayBatches, Ready, Rounding, Table};
-use umbracast::files::{center_of_spheres, check_disk, check_output, least_output, read_spheres};
 use umbracast::glam::DVec3;
+use umbracast::io::AnswerRow;
+use umbracast::io::{RayBatches, Ready, Rounding, Table};
+use umbracast::io::{center_of_spheres, check_disk, check_output, least_output, read_spheres};
 use umbracast::memory::check_memory;
 use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres, Watch};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};

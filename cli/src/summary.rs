@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde::Serialize;
-use umbracast::files::Rounding;
 use umbracast::glam::DVec3;
+use umbracast::io::Rounding;
 use umbracast::{Device, Report};
 
 use super::compare::Comparison;

@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use crate::foot::Foot;
+use crate::intersect::perpendicular_foot::Foot;
 use crate::records::Sphere;
 
 /// A ball that bullets may meet, at the moment when their flight begins: still or moving evenly. For a bullet that has a size itself

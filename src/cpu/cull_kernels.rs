@@ -1,8 +1,8 @@
 //! The kernels of conservative culling: lines against blocks of 64 spheres. The bounds are derived in `filter.rs`.
 
-use super::filter::{BLOCK, Block, Line};
-use super::lanes::Lanes;
-use super::level::Level;
+use super::cull::{BLOCK, Block, Line};
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{Level, dispatch};
 
 dispatch! {
     /// For each line the spheres of a block that it may meet, as a mask.

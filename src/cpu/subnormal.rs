@@ -8,8 +8,10 @@
 
 use rayon::prelude::*;
 
-use super::{Batch, CpuScene, cores};
+use super::scene::CpuScene;
+use crate::batch::ray_batch::Batch;
 use crate::records::{Extra, Ray, Sphere};
+use crate::runtime::cpu_pool;
 
 /// Numbers of a query that are not 0 should be at least this: 2⁻¹⁰⁰.
 const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;
@@ -24,7 +26,7 @@ const LEAST_MOVING: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// How small the numbers of a scene are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sizes {
+pub(crate) struct Sizes {
     /// The least coordinate, radius or part of a velocity that is not 0, without its sign; infinite where there is none.
     least: f32,
     /// The least radius that is not 0; infinite where there is none.
@@ -66,7 +68,7 @@ fn least<const N: usize>(numbers: [f32; N]) -> f32 {
 impl CpuScene {
     fn sizes(&self) -> Sizes {
         *self.sizes.get_or_init(|| {
-            cores::ready();
+            cpu_pool::ready();
             let still = self.spheres.par_iter().map(Sizes::of).reduce(|| Sizes::NONE, Sizes::and);
             let velocities = self.columns.velocities.iter().flatten();
             let moving = |sizes: Sizes, v: &glam::Vec3| Sizes {
@@ -86,7 +88,7 @@ impl CpuScene {
         if sizes.least < if nears { SMALL_NEAR } else { SMALL } || (moves && sizes.radius < LEAST_MOVING) {
             return true;
         }
-        cores::ready();
+        cpu_pool::ready();
         let needs = |i: usize| needs(&sizes, &batch.rays.ray(i), &batch.extras.of(i), nears);
         (0..batch.rays.len()).into_par_iter().any(needs)
     }

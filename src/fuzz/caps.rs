@@ -4,9 +4,9 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 
 use glam::{DVec2, DVec3};
 
-use super::Bytes;
-use crate::cpu::caps::{Cap, apart, covered};
-use crate::cpu::coverage::{Disc, Sky, add, left};
+use super::bytes::Bytes;
+use crate::shadow::coverage::caps::{Cap, apart, covered};
+use crate::shadow::coverage::disc::{Disc, Sky, add, left};
 
 /// What the part that is left may be off by.
 const BOUND: f64 = 1e-9;

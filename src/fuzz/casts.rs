@@ -2,14 +2,16 @@
 
 use std::cmp::Ordering;
 
-use super::{Bytes, Style};
-use crate::bench::use_tree;
-use crate::device::Device;
-use crate::exact::{self, ExactRoots, Root, Roots};
-use crate::query::{Ends, Inside, Precision, Query, Touch};
+use super::bytes::{Bytes, Style};
+use crate::blocking;
+use crate::intersect::classify::{Root, Roots};
+use crate::intersect::exact::{self, ExactRoots};
+use crate::query::policy::{Ends, Inside, Precision, Query, Touch};
+use crate::query::results::Lists;
 use crate::records::{Hit, Ray, Sphere};
-use crate::scene::{Scene, SceneOptions};
-use crate::{Lists, blocking};
+use crate::scene::bench_hooks::use_tree;
+use crate::scene::device::Device;
+use crate::scene::scene::{Scene, SceneOptions};
 
 /// `casts`: policies, spheres, and rays.
 pub fn casts(data: &[u8]) {

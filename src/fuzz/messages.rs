@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::Error;
-use crate::files::check_output;
-use crate::shadow::System;
+use crate::error::Error;
+use crate::io::write::target::check_output;
+use crate::shadow::system::System;
 
 /// The longest message, in bytes.
 const LONGEST: usize = 2048;

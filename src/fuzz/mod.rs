@@ -3,24 +3,22 @@
 //!
 //! Those that need the insides of a module are a child of it.
 
-mod bytes;
-mod caps;
-mod casts;
+pub(crate) mod bytes;
+pub(crate) mod caps;
+pub(crate) mod casts;
 pub(crate) mod memory;
-mod messages;
-mod ricochet;
+pub(crate) mod messages;
+pub(crate) mod ricochet;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-pub(crate) use bytes::{Bytes, Style};
 pub use caps::caps;
 pub use casts::casts;
-pub(crate) use messages::check_message;
 pub use messages::messages;
 pub use ricochet::ricochet;
 
-pub use crate::files::fuzz::{answers, npy, number, parquet, sources};
-pub use crate::lbvh::fuzz::quads;
+pub use crate::bvh::qbvh4::fuzz::quads;
+pub use crate::io::fuzz::{answers, npy, number, parquet, sources};
 pub use crate::shadow::fuzz::{cull, systems};
 
 /// Takes back libFuzzer's hook, which ends the program at every panic. Some files make the parquet crate panic, which its reader

@@ -2,12 +2,14 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Bytes, Style};
-use crate::device::Device;
-use crate::query::{Precision, Query};
+use super::bytes::{Bytes, Style};
+use crate::blocking;
+use crate::bullets::bullet::Bullet;
+use crate::bullets::flights::{Flights, Leg, LegStatus};
+use crate::query::policy::{Precision, Query};
 use crate::records::{NO_SPHERE, Sphere};
-use crate::scene::SceneOptions;
-use crate::{Bullet, Flights, Leg, LegStatus, blocking};
+use crate::scene::device::Device;
+use crate::scene::scene::SceneOptions;
 
 /// 2⁻²¹: what rounding points, directions and their sums to f32 may move, as a share of the coordinates.
 const SLACK: f64 = 1.0 / (1_u64 << 21) as f64;
@@ -33,7 +35,7 @@ pub fn ricochet(data: &[u8]) {
     let scene = blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("they can be used");
     let query = Query::at(precision);
     let shot = |most: u32| -> Flights {
-        let bullets = crate::Bullets::from(&bullets);
+        let bullets = crate::bullets::flights::Bullets::from(&bullets);
         let bullets = if wide { bullets.radii(&radii) } else { bullets };
         blocking::bullets(&scene, bullets, most, &query).expect("they can be used")
     };

@@ -7,15 +7,15 @@ use std::cmp::Ordering;
 
 use wgpu::BufferUsages;
 
-use super::GpuDevice;
-use super::params::Params;
-use super::pipelines::Overrides;
-use crate::cpu::decide::Root;
+use super::context::device::GpuDevice;
+use super::context::pipelines::Overrides;
+use super::programs;
+use super::uniforms::Params;
 use crate::error::Result;
-use crate::exact::ExactRoots;
-use crate::query::Query;
+use crate::intersect::classify::Root;
+use crate::intersect::exact::ExactRoots;
+use crate::query::policy::Query;
 use crate::records::{Ray, Sphere};
-use crate::wgsl;
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -97,7 +97,7 @@ impl Numbers {
 pub(crate) async fn run(gpu: &GpuDevice) -> Result<Probe> {
     let mut numbers = Numbers(2024);
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = (0..ROWS).map(|_| numbers.row()).unzip();
-    let pipeline = gpu.pipeline(&wgsl::PROBE, Overrides::default()).await?;
+    let pipeline = gpu.pipeline(&programs::PROBE, Overrides::default()).await?;
     let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
     let params_buffer =
         gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
@@ -208,12 +208,12 @@ impl Row {
         }
     }
 
-    /// |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h); see src/cpu/solve.rs.
+    /// |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h); see src/intersect/sphere.rs.
     fn standard(&self, t: f64) -> f64 {
         8.0 * U * (t.abs() * self.length + self.r * self.r / self.half) / self.length
     }
 
-    /// |δt|·|d| ≤ 32 u (E + r + E·r/h); see src/cpu/solve.rs.
+    /// |δt|·|d| ≤ 32 u (E + r + E·r/h); see src/intersect/sphere.rs.
     fn fast(&self, _: f64) -> f64 {
         32.0 * U * (self.e + self.r + self.e * self.r / self.half) / self.length
     }

@@ -2,10 +2,10 @@
 
 use glam::DVec3;
 
-use super::frame::Ball;
-use super::sight::check;
+use super::light_frame::Ball;
 use super::spheroid::{Spheroid, check_spheroid};
 use super::system::{Body, System};
+use super::visibility::check;
 use crate::error::Result;
 
 /// A light and the balls that may stand before it, in f64 and in any one unit: what [`Device::shadows`](crate::Device::shadows)

@@ -2,12 +2,12 @@
 
 use glam::DVec3;
 
-use super::camera::{Camera, Lens};
-use super::color::Color;
-use super::frame::Ball;
+use super::light_frame::Ball;
+use super::picture::color::Color;
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
+use crate::batch::raygen::camera::{Camera, Lens};
 use crate::error::{Error, Result};
-use crate::shown::quoted;
+use crate::escape::quoted;
 
 /// The source of all light: a sphere of even brightness.
 #[derive(Clone, Debug, PartialEq)]

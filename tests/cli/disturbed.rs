@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use crate::support::folder::{Done, Folder, le4, npy};
-use umbracast::files::RayBatches;
+use umbracast::io::RayBatches;
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";

@@ -20,7 +20,7 @@ const REFUSED: [(&str, &str); 7] = [
 /// What rustc says about a library whose function `make` consists of an expression; `None` where there is no rustc.
 fn compile(expression: &str) -> Option<(bool, String)> {
     let folder = Folder::new();
-    let lanes = root().join("src/cpu/lanes.rs");
+    let lanes = root().join("src/math/simd/lanes.rs");
     let text = format!(
         "#![allow(unused)]\n#[path = {lanes:?}]\nmod lanes;\nuse lanes::{{Avx2, Avx512, Lanes, Plain}};\n\
          fn make() {{ let _ = {expression}; }}\n"

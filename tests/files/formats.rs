@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::support::folder::{le4, npy, numbers};
 use crate::support::scaled;
-use umbracast::files::{
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::io::{
     AnswerRow, AnswerWriter, RayBatch, RayFile, Table, center_of_spheres, check_output, read_spheres, write_whole,
 };
-use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Result, Sphere, Watch};
 
 /// A folder with one file in it.
@@ -22,7 +22,7 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
 fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
     let mut batches = RayFile::open(path)?.read(origin, on_bad)?;
     let (mut records, mut batch, watch) = (Vec::new(), RayBatch::default(), Watch::new());
-    let mut beside = umbracast::files::Beside::default();
+    let mut beside = umbracast::io::Beside::default();
     while batches.next(&mut batch, &watch)? {
         records.extend_from_slice(&batch.records);
         beside = batch.beside.clone();
@@ -259,7 +259,7 @@ fn columns_beside_records_are_read() {
     let table = read_rays(&path, DVec3::ZERO, OnBad::Refuse).unwrap();
     assert_eq!((table.beside.masks, table.beside.skip_ids), (None, Some(vec![5, u32::MAX])));
     let (_folder, path) = file("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO)));
-    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().beside, umbracast::files::Beside::default());
+    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().beside, umbracast::io::Beside::default());
 }
 
 #[test]

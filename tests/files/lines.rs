@@ -1,6 +1,6 @@
 //! Which line of a `.csv` an error names.
 
-use umbracast::files::read_spheres;
+use umbracast::io::read_spheres;
 
 use crate::support::folder::Folder;
 

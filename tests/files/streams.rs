@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::support::folder::{Folder, le4, npy, numbers, program};
 use crate::support::intensity;
-use umbracast::files::RayBatches;
+use umbracast::io::RayBatches;
 use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
@@ -290,7 +290,7 @@ fn archives_may_exceed_four_gigabytes() {
     }
     let folder = Folder::new();
     let path = folder.path("out.npz");
-    let mut writer = umbracast::files::AnswerWriter::<bool>::create(&path).unwrap();
+    let mut writer = umbracast::io::AnswerWriter::<bool>::create(&path).unwrap();
     let part = vec![true; 1 << 20];
     for _ in 0..4096 {
         writer.write(&part).unwrap();

@@ -1,6 +1,6 @@
 //! Structured `.npy`: fields by name, in any order and of any number type.
 
-use umbracast::files::{RayBatch, RayFile, read_spheres};
+use umbracast::io::{RayBatch, RayFile, read_spheres};
 use umbracast::{OnBad, Ray, Sphere, Watch};
 
 use crate::support::folder::{Folder, npy};

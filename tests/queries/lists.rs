@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use crate::support::{Numbers, cpu, devices, nasty, scaled, scenes, with_and_without_tree};
 use rayon::prelude::*;
-use umbracast::emit::Parallel;
 use umbracast::exact::{ExactRoots, Root, Roots};
+use umbracast::raygen::Parallel;
 use umbracast::{
     Device, DeviceOptions, Ends, Error, Inside, Interval, Limits, Lists, OnBad, Precision, Query, Ray, Rays, Scene,
     SceneOptions, Sphere, Touch, blocking,

@@ -1,7 +1,7 @@
 //! Masks and skips: what a ray meets is what it meets of the spheres that are for it, on every device, with a tree and without.
 
 use crate::support::{Numbers, cpu, devices, nasty, with_and_without_tree};
-use umbracast::emit::Parallel;
+use umbracast::raygen::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Sphere, Spheres, blocking,

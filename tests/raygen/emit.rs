@@ -1,8 +1,8 @@
 //! Rays made where they are cast are the rays that their descriptions mean, the same bytes on every device.
 
 use crate::support::{Numbers, devices, limited, scaled};
-use umbracast::emit::{Image, Parallel, Pose, Sensor, Toward, steps};
 use umbracast::glam::{DQuat, DVec3, Vec3};
+use umbracast::raygen::{Image, Parallel, Pose, Sensor, Toward, steps};
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System};
 use umbracast::{Device, Error, Limits, OnBad, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
 

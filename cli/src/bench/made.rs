@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::emit::{Image, Toward};
 use umbracast::glam::DVec3;
+use umbracast::raygen::{Image, Toward};
 use umbracast::shadow::{Camera, Lens};
 use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, bench, blocking};
 

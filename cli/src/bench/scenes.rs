@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::files::{Beside, RayBatch, RayFile, read_spheres};
 use umbracast::glam::DVec3;
+use umbracast::io::{Beside, RayBatch, RayFile, read_spheres};
 use umbracast::memory::check_memory;
 use umbracast::{Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
 

@@ -167,10 +167,10 @@ fn what_moves_is_held_to_its_own_bounds() {
 }
 
 /// Ellipsoids of a file, one a line.
-fn ellipsoids(lines: &str) -> umbracast::files::Table<Sphere> {
+fn ellipsoids(lines: &str) -> umbracast::io::Table<Sphere> {
     let file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     std::fs::write(file.path(), format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n{lines}")).unwrap();
-    umbracast::files::read_spheres(file.path(), DVec3::ZERO).unwrap()
+    umbracast::io::read_spheres(file.path(), DVec3::ZERO).unwrap()
 }
 
 /// A needle is not the ball around it: what grazes the one goes through the midst of the other.

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
-use umbracast::files::{Beside, Ready, Table, check_target, prepare_whole};
+use umbracast::io::{Beside, Ready, Table, check_target, prepare_whole};
 use umbracast::{Approach, Error, Hit, Interval, Lists, Motion, Rays, Result, Sphere};
 
 use super::describe::Described;

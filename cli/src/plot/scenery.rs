@@ -2,8 +2,8 @@
 
 use umbracast::Motion;
 use umbracast::Sphere;
-use umbracast::files::Table;
 use umbracast::glam::{DMat3, DQuat, DVec3};
+use umbracast::io::Table;
 
 use super::sample::{Beam, Mark};
 

@@ -4,11 +4,11 @@ use std::f64::consts::TAU;
 
 use glam::{DVec2, DVec3};
 
-use crate::cpu::coverage::{cap_of, disc_from};
-use crate::fuzz::Bytes;
-use crate::shadow::cull::{may_shade, outline, reach, square};
-use crate::shadow::frame::{Ball, Frame};
-use crate::shadow::{Camera, Lens, View};
+use crate::batch::raygen::camera::{Camera, Lens, View};
+use crate::fuzz::bytes::Bytes;
+use crate::shadow::coverage::disc::{cap_of, disc_from};
+use crate::shadow::light_frame::{Ball, Frame};
+use crate::shadow::picture::cull::{may_shade, outline, reach, square};
 
 /// `cull`: a light, an occluder and a receiver; a camera and a ball.
 pub fn cull(data: &[u8]) {

@@ -1,7 +1,7 @@
 //! Fuzz targets of shadows.
 
-mod cull;
-mod systems;
+pub(crate) mod cull;
+pub(crate) mod systems;
 
 pub use cull::cull;
 pub use systems::systems;

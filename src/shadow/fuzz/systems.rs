@@ -4,12 +4,19 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use crate::NO_SPHERE;
-use crate::cpu::picture::picture;
-use crate::fuzz::{Bytes, check_message};
-use crate::shadow::whole::whole;
-use crate::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, Picture, PictureOptions, Stage, System};
-use crate::watch::Watch;
+use crate::batch::raygen::camera::{Camera, Lens};
+use crate::fuzz::bytes::Bytes;
+use crate::fuzz::messages::check_message;
+use crate::records::NO_SPHERE;
+use crate::runtime::cancel::Watch;
+use crate::shadow::light_frame::Ball;
+use crate::shadow::lighting::Lighting;
+use crate::shadow::picture::color::Color;
+use crate::shadow::picture::exhaustive::whole;
+use crate::shadow::picture::image::Picture;
+use crate::shadow::picture::prepared::Stage;
+use crate::shadow::picture::render_cpu::picture;
+use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 
 /// More balls than this are not drawn: without lists that takes the square of their number.
 const MOST: usize = 80;
@@ -57,7 +64,7 @@ fn draw(system: System) {
 }
 
 /// A few bodies near the origin, the light and the camera near or far.
-fn built(bytes: &mut Bytes<'_>) -> crate::Result<System> {
+fn built(bytes: &mut Bytes<'_>) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][bytes.below(4)];
     let size = [0.0, 0.002, 0.05, 0.5][bytes.below(4)] * bytes.unit();
     let light = Ball { center: distance * bytes.point(), radius: size * distance };

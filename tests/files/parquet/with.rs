@@ -4,8 +4,8 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterVersion;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use umbracast::files::read_spheres;
 use umbracast::glam::DVec3;
+use umbracast::io::read_spheres;
 
 use super::tables::{How, Of, PLAIN, columns, deep, footer, schema, table};
 use crate::support::folder::Folder;

@@ -1,0 +1,144 @@
+//! What rays bring along besides themselves: columns beside the records, each as long as they are or left out.
+
+use crate::runtime::prefetch::fetch;
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::query::policy::same_length;
+use crate::records::{Extra, Ray};
+
+/// The columns, each as long as there are rays.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extras<'a> {
+    pub(crate) masks: Option<&'a [u32]>,
+    pub(crate) skip_ids: Option<&'a [u32]>,
+    pub(crate) times: Option<&'a [f32]>,
+    pub(crate) radii: Option<&'a [f32]>,
+    pub(crate) lows: Option<&'a [[f32; 3]]>,
+    /// Whether spheres move while rays travel.
+    pub(crate) relative: bool,
+    /// Whether t then counts from each ray's own time, and not from 0: who asks so keeps to the time range.
+    pub(crate) launched: bool,
+}
+
+/// Does something to each column.
+macro_rules! each_column {
+    ($extras:expr, |$column:ident| $do:expr) => {{
+        let extras = $extras;
+        let masks = extras.masks.map(|$column| $do);
+        let skip_ids = extras.skip_ids.map(|$column| $do);
+        let times = extras.times.map(|$column| $do);
+        let radii = extras.radii.map(|$column| $do);
+        let lows = extras.lows.map(|$column| $do);
+        (masks, skip_ids, times, radii, lows)
+    }};
+}
+
+impl Extras<'_> {
+    /// Whether spheres are picked by them.
+    pub(crate) fn pick(&self) -> bool {
+        self.masks.is_some() || self.skip_ids.is_some()
+    }
+
+    /// Whether spheres at rest are not what they are without them.
+    pub(crate) fn move_things(&self) -> bool {
+        self.radii.is_some() || self.lows.is_some()
+    }
+
+    /// Brings ray `i`'s into the cache. Called for every ray, and most rays bring nothing.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, i: usize) {
+        each_column!(self, |column| fetch(&column[i]));
+    }
+
+    /// Refuses columns that are not as long as there are rays.
+    pub(crate) fn check(&self, rays: usize) -> Result<()> {
+        let (masks, skip_ids, times, radii, lows) = each_column!(self, |column| column.len());
+        let columns =
+            [("masks", masks), ("skip_ids", skip_ids), ("times", times), ("radii", radii), ("segments", lows)];
+        columns.into_iter().try_for_each(|(name, len)| same_length("rays", rays, name, len.unwrap_or(rays)))
+    }
+
+    /// Why ray `i`, number `number` of the whole input, cannot be used for what it brings along, if it cannot. `span` is the time
+    /// for which the spheres are known to move.
+    pub(crate) fn check_one(&self, i: usize, number: u64, ray: &Ray, span: Option<[f32; 2]>) -> Result<()> {
+        let bad = |field, value: f32, why: Cow<'static, str>| Err(Error::record("ray", number, field, value, why));
+        let Extra { time, radius, .. } = self.of(i);
+        if !radius.is_finite() || radius < 0.0 {
+            return bad("radius", radius, "a radius must be finite and not negative".into());
+        }
+        if !time.is_finite() {
+            return bad("time", time, "a time must be finite".into());
+        }
+        let Some([from, to]) = span else { return Ok(()) };
+        if self.launched {
+            return Ok(());
+        }
+        let (field, value) = match self.relative {
+            false if !(from..=to).contains(&time) => ("time", time),
+            true if ray.t_min < from => ("t_min", ray.t_min),
+            true if ray.t_max > to => ("t_max", ray.t_max),
+            _ => return Ok(()),
+        };
+        let outside =
+            format!("outside the time range of the scene, {from} to {to}, in which its spheres are known to move");
+        bad(field, value, outside.into())
+    }
+
+    /// Those of some of the rays, as far as they go.
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let (masks, skip_ids, times, radii, lows) =
+            each_column!(self, |column| { &column[range.start.min(column.len())..range.end.min(column.len())] });
+        Self { masks, skip_ids, times, radii, lows, relative: self.relative, launched: self.launched }
+    }
+
+    /// Ray `i`'s.
+    #[inline(always)]
+    pub(crate) fn of(&self, i: usize) -> Extra {
+        let (mask, skip_id, time, radius, low) = each_column!(self, |column| column[i]);
+        let none = Extra::NONE;
+        Extra {
+            mask: mask.unwrap_or(none.mask),
+            skip_id: skip_id.unwrap_or(none.skip_id),
+            // With spheres that move while it travels, t is time.
+            time: if self.relative && !self.launched { 0.0 } else { time.unwrap_or(none.time) },
+            radius: radius.unwrap_or(none.radius),
+            low: low.unwrap_or(none.low),
+            relative: u32::from(self.relative),
+        }
+    }
+
+    /// Those of the rays with these numbers, written down.
+    pub(crate) fn some(&self, numbers: impl Iterator<Item = usize> + Clone) -> OwnExtras {
+        let (masks, skip_ids, times, radii, lows) =
+            each_column!(self, |column| numbers.clone().map(|i| column[i]).collect());
+        OwnExtras { masks, skip_ids, times, radii, lows, relative: self.relative, launched: self.launched }
+    }
+}
+
+/// The same for who outlives the caller's borrow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OwnExtras {
+    masks: Option<Vec<u32>>,
+    skip_ids: Option<Vec<u32>>,
+    times: Option<Vec<f32>>,
+    radii: Option<Vec<f32>>,
+    lows: Option<Vec<[f32; 3]>>,
+    relative: bool,
+    launched: bool,
+}
+
+impl OwnExtras {
+    pub(crate) fn lend(&self) -> Extras<'_> {
+        Extras {
+            masks: self.masks.as_deref(),
+            skip_ids: self.skip_ids.as_deref(),
+            times: self.times.as_deref(),
+            radii: self.radii.as_deref(),
+            lows: self.lows.as_deref(),
+            relative: self.relative,
+            launched: self.launched,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The rays of a spinning or flashing sensor, as LiDARs are described.
+
+use glam::{DQuat, DVec3};
+
+use super::grid::{Frame, Grid, clean};
+use super::source::Source;
+use crate::batch::input::Rays;
+use crate::error::{Error, Result};
+use crate::runtime::memory::{grow, push};
+
+/// Where a sensor is, and how it is turned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Its place; finite, and not beyond f32.
+    pub position: DVec3,
+    /// From its own axes to the world's: a unit quaternion, within 10⁻⁴ (it is normalised).
+    pub rotation: DQuat,
+}
+
+/// The rays of a sensor: for each pose each elevation (channel), for each elevation each azimuth.
+///
+/// A sensor's own axes are x forward, y to the left and z up (as ISO 8855 and ROS have them); azimuths turn from x to y,
+/// elevations rise from there to z. Directions have unit length, within 8 units in the last place of f32: `t` is in the unit of the
+/// positions.
+///
+/// A sensor that moves while it turns has a pose for each azimuth, and one azimuth, 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensor {
+    grid: Grid,
+}
+
+impl Sensor {
+    /// A sensor with its tables in degrees; `t` in `[0, ∞)`.
+    ///
+    /// A pose that cannot be used is not refused here but by a query, which may skip its rays.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] with the index and the value of an angle that is not finite or an elevation outside −90…90;
+    /// [`Error::Usage`] when a table is empty, or for more than 2³⁰ rays a pose; [`Error::TooLarge`] and [`Error::OutOfMemory`] when
+    /// there is no room for so many poses.
+    pub fn new(poses: &[Pose], elevations_deg: &[f64], azimuths_deg: &[f64]) -> Result<Self> {
+        for (name, table) in [("elevations", elevations_deg), ("azimuths", azimuths_deg)] {
+            if table.is_empty() {
+                return Err(Error::Usage(format!("sensor: there are no {name}")));
+            }
+        }
+        let angle = |what, index, value: f64, why: &'static str| Err(Error::record(what, index, "deg", value, why));
+        for (index, &deg) in (0..).zip(elevations_deg) {
+            if !(-90.0..=90.0).contains(&deg) {
+                return angle("elevation", index, deg, "an elevation lies in -90…90");
+            }
+        }
+        for (index, &deg) in (0..).zip(azimuths_deg) {
+            if !deg.is_finite() {
+                return angle("azimuth", index, deg, "an angle must be finite");
+            }
+        }
+        let table = |degrees: &[f64]| {
+            let pair = |deg: &f64| {
+                let (sin, cos) = deg.to_radians().sin_cos();
+                clean([cos, sin])
+            };
+            degrees.iter().map(pair).collect()
+        };
+        let (mut faults, mut frames) = (Vec::new(), Vec::new());
+        grow("the poses of a sensor", &mut frames, poses.len() as u64)?;
+        for (i, pose) in poses.iter().enumerate() {
+            frames.push(match pose.check(i as u64) {
+                Ok(()) => pose.frame(),
+                Err(error) => {
+                    push("poses that cannot be used", &mut faults, (i, error))?;
+                    Frame::unusable()
+                }
+            });
+        }
+        let (rows, columns) = (table(elevations_deg), table(azimuths_deg));
+        let grid = Grid { frames, rows, columns, faults, orthographic: false, t_min: 0.0, t_max: f32::INFINITY };
+        Ok(Self { grid: grid.checked("sensor")? })
+    }
+
+    /// The same sensor, which sees from `near` to `far`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.
+    pub fn within(mut self, near: f32, far: f32) -> Result<Self> {
+        if !(0.0..=f32::MAX).contains(&near) || far.is_nan() || far < near {
+            return Err(Error::Usage(format!(
+                "sensor: the range is {near} to {far}: it must begin at 0 or later, and not end before"
+            )));
+        }
+        (self.grid.t_min, self.grid.t_max) = (near, far);
+        Ok(self)
+    }
+}
+
+impl Pose {
+    pub(crate) fn check(&self, index: u64) -> Result<()> {
+        let bad = |field, value: f64, why: &'static str| Err(Error::record("pose", index, field, value, why));
+        for (field, value) in ["x", "y", "z"].into_iter().zip(self.position.to_array()) {
+            if !value.is_finite() {
+                return bad(field, value, "a position must be finite");
+            }
+            if (value as f32).is_infinite() {
+                return bad(field, value, "it exceeds the largest f32, 3.4e38");
+            }
+        }
+        let DQuat { x, y, z, w } = self.rotation;
+        for (field, value) in [("qw", w), ("qx", x), ("qy", y), ("qz", z)] {
+            if !value.is_finite() {
+                return bad(field, value, "a rotation must be finite");
+            }
+        }
+        let length = self.rotation.length();
+        if (length - 1.0).abs() > 1e-4 {
+            return bad("|q|", length, "a rotation is a quaternion of length 1");
+        }
+        Ok(())
+    }
+
+    fn frame(&self) -> Frame {
+        let rotation = self.rotation.normalize();
+        Frame::new(self.position, [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| rotation * axis))
+    }
+}
+
+/// `count` equal steps from `from` on, `to` left out: a full turn from 0 to 360 has no ray twice.
+pub fn steps(from: f64, to: f64, count: usize) -> impl ExactSizeIterator<Item = f64> {
+    (0..count).map(move |i| from + (to - from) * (i as f64 / count as f64))
+}
+
+impl<'a> From<&'a Sensor> for Rays<'a> {
+    fn from(sensor: &'a Sensor) -> Self {
+        Source::Grid(sensor.grid.whole()).into()
+    }
+}

@@ -1,0 +1,214 @@
+//! Rays from points, all in one direction or all to one place. `shaders/emit.wgsl` makes the same.
+
+use glam::Vec3;
+
+use super::source::Source;
+use crate::batch::input::Rays;
+use crate::error::{Error, Result};
+use crate::records::Ray;
+
+/// From each point a ray in one direction, `t` in `[0, ∞)`: towards the sun, or straight down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parallel<'a> {
+    /// Where the rays begin; finite.
+    pub points: &'a [[f32; 3]],
+    /// Where they all go: finite and not zero, of any length, which `t` counts in.
+    pub direction: [f32; 3],
+}
+
+/// From each point the segment to one target, `t` in `[0, 1]`: is the lamp seen from here?
+///
+/// The direction is `target − point`, rounded once, and the target itself, at `t = 1`, is a part of the ray. With a radius the target
+/// is a sphere, and the ray ends before it begins, so that the sphere may be in the scene without being in the way:
+/// `t_max = 1 − radius / |direction| − 2⁻¹⁷`, the share of the way that `fast` can be wrong by; 0 for a point that lies in the sphere
+/// or as near to it. The quotient is `radius · s · y`, s the power of two that brings the longest coordinate of the direction to
+/// [1, 2), and y the inverse square root of its squared length, by three Newton steps from the bits `0x5f3759df − (bits >> 1)`: sums
+/// and products alone, which every device rounds alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Toward<'a> {
+    /// Where the rays begin; finite, and not the target.
+    pub points: &'a [[f32; 3]],
+    /// Where they all go; finite.
+    pub target: [f32; 3],
+    /// Where they end before it: finite and not negative.
+    pub radius: f32,
+}
+
+/// Points as rays that go nowhere: `t` is 0, and what holds a point is met there.
+pub(crate) fn here(points: &[[f32; 3]]) -> Source<'_> {
+    Source::Points(Points { points, aim: Aim::Along { direction: Vec3::X, t_max: 0.0 } })
+}
+
+/// Points and where they look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Points<'a> {
+    pub(crate) points: &'a [[f32; 3]],
+    pub(crate) aim: Aim,
+}
+
+/// Where points look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Aim {
+    Along { direction: Vec3, t_max: f32 },
+    At { target: Vec3, radius: f32 },
+}
+
+impl<'a> From<&Parallel<'a>> for Rays<'a> {
+    fn from(Parallel { points, direction }: &Parallel<'a>) -> Self {
+        let aim = Aim::Along { direction: (*direction).into(), t_max: f32::INFINITY };
+        Source::Points(Points { points, aim }).into()
+    }
+}
+
+impl<'a> From<&Toward<'a>> for Rays<'a> {
+    fn from(Toward { points, target, radius }: &Toward<'a>) -> Self {
+        Source::Points(Points { points, aim: Aim::At { target: (*target).into(), radius: *radius } }).into()
+    }
+}
+
+impl Points<'_> {
+    pub(crate) fn ray(&self, i: usize) -> Ray {
+        let origin = Vec3::from(self.points[i]);
+        match self.aim {
+            Aim::Along { direction, t_max } => Ray::new(origin, direction).between(0.0, t_max),
+            Aim::At { target, radius } => {
+                let direction = target - origin;
+                Ray::new(origin, direction).between(0.0, end(direction, radius))
+            }
+        }
+    }
+
+    pub(crate) fn check_one(&self, i: usize, index: u64) -> Result<()> {
+        let point = &self.points[i];
+        check_point(index, point)?;
+        let Aim::At { target, .. } = self.aim else { return Ok(()) };
+        let direction = target - Vec3::from(*point);
+        if direction == Vec3::ZERO {
+            let why = "it is the target itself: a direction must not be zero";
+            return bad(index, "x,y,z", spoken((*point).into()), why);
+        }
+        match coordinates(point).zip(direction.to_array()).find(|(_, away)| !away.is_finite()) {
+            Some(((field, value), _)) => {
+                bad(index, field, value, "its distance from the target exceeds the largest f32")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a point cannot be used wherever its ray goes, if so.
+pub(crate) fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
+    match coordinates(point).find(|(_, value)| !value.is_finite()) {
+        Some((field, value)) => bad(index, field, value, "a point must be finite"),
+        None => Ok(()),
+    }
+}
+
+fn coordinates(point: &[f32; 3]) -> impl Iterator<Item = (&'static str, f32)> {
+    ["x", "y", "z"].into_iter().zip(*point)
+}
+
+fn bad(index: u64, field: &'static str, value: impl ToString, why: &'static str) -> Result<()> {
+    Err(Error::record("point", index, field, value, why))
+}
+
+impl Aim {
+    pub(crate) fn check(&self) -> Result<()> {
+        let usage = |message| Err(Error::Usage(message));
+        match *self {
+            Self::Along { direction, .. } if !direction.is_finite() => {
+                usage(format!("parallel: the direction is {}: it must be finite", spoken(direction)))
+            }
+            Self::Along { direction: Vec3::ZERO, .. } => {
+                usage("parallel: the direction is 0,0,0: it must not be zero".into())
+            }
+            Self::At { target, .. } if !target.is_finite() => {
+                usage(format!("toward: the target is {}: it must be finite", spoken(target)))
+            }
+            Self::At { radius, .. } if !(radius.is_finite() && radius >= 0.0) => {
+                usage(format!("toward: the radius is {radius}: it must be finite and not negative"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn spoken(v: Vec3) -> String {
+    format!("{},{},{}", v.x, v.y, v.z)
+}
+
+/// The share of the way by which a ray ends before a target sphere: 128 u, what `fast` can be wrong by there and a little more.
+const MARGIN: f32 = 1.0 / 131_072.0;
+
+/// The `t` at which a ray to the centre of a sphere ends.
+fn end(direction: Vec3, radius: f32) -> f32 {
+    if radius == 0.0 {
+        return 1.0;
+    }
+    let e = exponent(direction.abs().max_element()).clamp(-126, 126);
+    // It is larger than the way is long.
+    if exponent(radius) > e + 3 {
+        return 0.0;
+    }
+    let s = power_of_two(-e);
+    let (x, y, z) = (direction.x * s, direction.y * s, direction.z * s);
+    let square = (x * x + y * y) + z * z;
+    let half = 0.5 * square;
+    let mut y = f32::from_bits(0x5f37_59df - (square.to_bits() >> 1));
+    for _ in 0..3 {
+        y *= 1.5 - (half * y) * y;
+    }
+    let t = (1.0 - (radius * s) * y) - MARGIN;
+    if t > 0.0 { t } else { 0.0 }
+}
+
+/// The exponent of a normal f32.
+fn exponent(x: f32) -> i32 {
+    (x.to_bits() >> 23 & 0xff) as i32 - 127
+}
+
+/// 2ⁿ, −126 ≤ n ≤ 127.
+fn power_of_two(n: i32) -> f32 {
+    f32::from_bits(((n + 127) << 23) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MARGIN, end};
+    use glam::Vec3;
+
+    #[test]
+    fn a_segment_ends_a_margin_before_its_target() {
+        let mut worst = 0.0_f64;
+        for i in 0..20_000_u32 {
+            // Lengths over the whole range of f32, radii up to them.
+            let angle = f64::from(i) * 2.399_963;
+            let scale = (f64::from(i % 240) - 120.0).exp2();
+            let unit = glam::DVec3::new(angle.sin(), angle.cos(), (angle * 1.7).sin());
+            let direction = (unit * scale).as_vec3();
+            let length = direction.as_dvec3().length();
+            let share = (f64::from(i % 1000) + 1.0) / 1001.0;
+            let radius = (share * length) as f32;
+            let expected = (1.0 - f64::from(radius) / length - f64::from(MARGIN)).max(0.0);
+            worst = worst.max((f64::from(end(direction, radius)) - expected).abs());
+        }
+        // A few roundings of numbers up to 1: far less than the margin.
+        assert!(worst < 6.0 / 16_777_216.0, "{worst}");
+    }
+
+    #[test]
+    fn extremes_end_somewhere() {
+        for (direction, radius, t) in [
+            (Vec3::X, 0.0, 1.0),
+            (Vec3::X, 1.0, 0.0),
+            (Vec3::X, 2.0, 0.0),
+            (Vec3::X, f32::MAX, 0.0),
+            (Vec3::splat(1e-40), f32::MAX, 0.0),
+            (Vec3::splat(f32::MAX), 1e-40, 1.0 - MARGIN),
+            (Vec3::splat(1e-40), 1e-45, 1.0 - MARGIN),
+            (Vec3::X, 1e-45, 1.0 - MARGIN),
+        ] {
+            assert!((end(direction, radius) - t).abs() < 2e-5, "{direction} {radius}: {}", end(direction, radius));
+        }
+    }
+}

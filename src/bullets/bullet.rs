@@ -1,0 +1,67 @@
+//! A bullet, and what makes one usable.
+
+use crate::error::{Error, Result};
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+/// A bullet: flies from a point towards another one, and beyond it, 28 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Bullet {
+    /// Where it starts.
+    pub from: Vec3,
+    /// Any other point of its way.
+    pub to: Vec3,
+    /// How far it flies in a frame, above 0.
+    pub speed: f32,
+}
+
+impl Bullet {
+    /// From a point towards another, so far a frame.
+    pub fn new(from: impl Into<Vec3>, to: impl Into<Vec3>, speed: f32) -> Self {
+        Self { from: from.into(), to: to.into(), speed }
+    }
+
+    /// Says why the bullet cannot be used, if it cannot.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] with index 0, the field and the value.
+    pub fn check(&self) -> Result<()> {
+        check_bullet(0, self)
+    }
+}
+
+/// Checks the radius of one.
+pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
+    if radius.is_finite() && radius >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::record("bullet", index, "radius", radius, "a radius must be finite and not negative"))
+}
+
+/// Checks a bullet: two finite points that differ, and a finite speed above 0.
+///
+/// # Errors
+/// [`Error::BadRecord`] with the index, the field and the value.
+pub fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
+    let bad = |field, value: String, why: &'static str| Err(Error::record("bullet", index, field, value, why));
+    for (names, point, why) in [
+        (["x1", "y1", "z1"], bullet.from, "a start must be finite"),
+        (["x2", "y2", "z2"], bullet.to, "the point it flies towards must be finite"),
+    ] {
+        if let Some((field, value)) = names.into_iter().zip(point.to_array()).find(|(_, value)| !value.is_finite()) {
+            return bad(field, value.to_string(), why);
+        }
+    }
+    if bullet.from == bullet.to {
+        let [x, y, z] = bullet.to.to_array();
+        return bad("x2,y2,z2", format!("{x},{y},{z}"), "it must fly towards another point than its start");
+    }
+    if !bullet.speed.is_finite() {
+        return bad("speed", bullet.speed.to_string(), "a speed must be finite");
+    }
+    if bullet.speed <= 0.0 {
+        return bad("speed", bullet.speed.to_string(), "a speed must be above 0");
+    }
+    Ok(())
+}

@@ -1,0 +1,341 @@
+//! Building a [`Tree`]: a binary tree by the surface area heuristic, binned (Wald 2007), down to sets that one node holds;
+//! then nodes of eight from it.
+//!
+//! A set of up to 64 spheres is cut at multiples of eight, so that at most its last leaf has empty places. Depth is bounded by
+//! construction: below [`UNEVEN`] levels no part may be smaller than 1/32, below [`BALANCED`] every cut halves.
+
+use rayon::prelude::*;
+
+use super::node::{Bounds, Child, Item, Leaf, Node, Tree, WIDTH};
+use crate::error::Result;
+use crate::records::NO_SPHERE;
+use crate::runtime::cancel::Watch;
+use crate::runtime::memory::room;
+use glam::Vec3A;
+
+/// Spheres that one node holds in leaves.
+const SET: usize = WIDTH * WIDTH;
+
+/// Places where a cut is considered, an axis, and one.
+const BINS: usize = 16;
+
+/// From here on, cuts have a least size: before, one huge sphere may leave the others at once.
+const UNEVEN: usize = 8;
+
+/// Smaller sets would waste nodes and leaves.
+const LEAST: usize = 16;
+
+/// From here on cuts halve: 48 and the 26 halvings from 2³² to a set make less than `DEEPEST`.
+const BALANCED: usize = 48;
+
+/// More spheres than this are worth another core, or several.
+const FORK: usize = 1 << 13;
+const SPREAD: usize = 1 << 17;
+
+/// A part of the binary tree: `count` items from `first`.
+struct Part {
+    bounds: Bounds,
+    first: usize,
+    count: usize,
+    halves: Option<Box<[Part; 2]>>,
+}
+
+impl Item {
+    fn position(&self) -> Vec3A {
+        Vec3A::from_array(self.center)
+    }
+
+    /// What it reaches, not less.
+    fn bounds(&self) -> Bounds {
+        let (c, r) = (self.position(), Vec3A::splat(self.reach));
+        let (low, high) = (c - r, c + r);
+        // One rounding is at most this.
+        let slack = (low.abs().max(high.abs())) * 1.2e-7 + Vec3A::splat(f32::MIN_POSITIVE);
+        Bounds { low: low - slack, high: high + slack }
+    }
+}
+
+/// `add`s up all items, on every core when there are many.
+fn gather<T: Clone + Send + Sync>(
+    items: &[Item],
+    none: &T,
+    add: impl Fn(&mut T, &Item) + Sync,
+    join: impl Fn(&mut T, &T) + Send + Sync,
+) -> T {
+    let sum = |items: &[Item]| {
+        let mut sum = none.clone();
+        items.iter().for_each(|item| add(&mut sum, item));
+        sum
+    };
+    if items.len() < SPREAD {
+        return sum(items);
+    }
+    let both = |mut a: T, b: T| {
+        join(&mut a, &b);
+        a
+    };
+    items.par_chunks(SPREAD / 8).map(sum).reduce(|| none.clone(), both)
+}
+
+/// What lies in one slice of an axis.
+#[derive(Clone, Copy)]
+struct Bin {
+    bounds: Bounds,
+    count: usize,
+}
+
+type Bins = [[Bin; BINS]; 3];
+
+const NO_BINS: Bins = [[Bin { bounds: Bounds::EMPTY, count: 0 }; BINS]; 3];
+
+/// Which bin an item lies in, an axis.
+#[derive(Clone, Copy)]
+struct Grid {
+    low: Vec3A,
+    scale: Vec3A,
+}
+
+impl Grid {
+    fn new(centers: &Bounds) -> Self {
+        let extent = centers.high - centers.low;
+        let scale = extent.to_array().map(|e| if e > 1e-30 { BINS as f32 * 0.9999 / e } else { 0.0 });
+        Self { low: centers.low, scale: Vec3A::from_array(scale) }
+    }
+
+    #[inline(always)]
+    fn place(&self, item: &Item) -> [usize; 3] {
+        ((item.position() - self.low) * self.scale).to_array().map(|x| (x as usize).min(BINS - 1))
+    }
+}
+
+/// Where to cut: axis, and the first bin of the right half.
+fn best_cut(bins: &Bins, grid: &Grid, least: usize) -> Option<(usize, usize)> {
+    let mut best = (f32::INFINITY, None);
+    for axis in (0..3).filter(|&axis| grid.scale[axis] > 0.0) {
+        let row = &bins[axis];
+        let join = |a: Bin, b: &Bin| Bin { bounds: a.bounds.join(b.bounds), count: a.count + b.count };
+        let mut right = [NO_BINS[0][0]; BINS];
+        let mut all = NO_BINS[0][0];
+        for i in (0..BINS).rev() {
+            all = join(all, &row[i]);
+            right[i] = all;
+        }
+        let mut left = NO_BINS[0][0];
+        for i in 1..BINS {
+            left = join(left, &row[i - 1]);
+            if left.count < least || right[i].count < least {
+                continue;
+            }
+            let cost = left.bounds.area() * left.count as f32 + right[i].bounds.area() * right[i].count as f32;
+            if cost < best.0 {
+                best = (cost, Some((axis, i)));
+            }
+        }
+    }
+    best.1
+}
+
+fn largest_axis(items: &[Item]) -> usize {
+    let around = items.iter().fold(Bounds::EMPTY, |b, item| b.join(Bounds::point(item.position())));
+    let extent = around.high - around.low;
+    if extent.x >= extent.y && extent.x >= extent.z {
+        0
+    } else if extent.y >= extent.z {
+        1
+    } else {
+        2
+    }
+}
+
+fn halve(items: &mut [Item], at: usize) {
+    let axis = largest_axis(items);
+    items.select_nth_unstable_by(at, |a, b| a.center[axis].total_cmp(&b.center[axis]));
+}
+
+/// Puts a set in the order of its leaves.
+fn arrange(items: &mut [Item]) {
+    if items.len() > WIDTH {
+        let at = items.len().div_ceil(2 * WIDTH) * WIDTH;
+        if at < items.len() {
+            halve(items, at);
+        }
+        let (left, right) = items.split_at_mut(at.min(items.len()));
+        arrange(left);
+        arrange(right);
+    }
+}
+
+/// Cuts items in two; returns how many are left of the cut.
+fn cut(items: &mut [Item], depth: usize) -> usize {
+    let count = items.len();
+    if depth < BALANCED {
+        let around = |b: &mut Bounds, item: &Item| *b = b.join(Bounds::point(item.position()));
+        let grid = Grid::new(&gather(items, &Bounds::EMPTY, around, |a, b| *a = a.join(*b)));
+        let add = |bins: &mut Bins, item: &Item| {
+            let bounds = item.bounds();
+            for (row, place) in bins.iter_mut().zip(grid.place(item)) {
+                let bin = &mut row[place];
+                bin.bounds = bin.bounds.join(bounds);
+                bin.count += 1;
+            }
+        };
+        let join = |a: &mut Bins, b: &Bins| {
+            for (a, b) in a.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+                *a = Bin { bounds: a.bounds.join(b.bounds), count: a.count + b.count };
+            }
+        };
+        let least = if depth < UNEVEN { 1 } else { (count / 32).max(LEAST) };
+        if let Some((axis, first_right)) = best_cut(&gather(items, &NO_BINS, add, join), &grid, least) {
+            let mut at = 0;
+            for i in 0..count {
+                // Without a branch: it would be a coin toss.
+                let left = grid.place(&items[i])[axis] < first_right;
+                items.swap(at, i);
+                at += usize::from(left);
+            }
+            return at;
+        }
+    }
+    let at = (count / 2).next_multiple_of(WIDTH);
+    halve(items, at);
+    at
+}
+
+fn grow(items: &mut [Item], first: usize, depth: usize, watch: &Watch) -> Result<Part> {
+    let count = items.len();
+    if count <= SET {
+        arrange(items);
+        let bounds = items.iter().fold(Bounds::EMPTY, |b, item| b.join(item.bounds()));
+        return Ok(Part { bounds, first, count, halves: None });
+    }
+    let at = cut(items, depth);
+    let (left, right) = items.split_at_mut(at);
+    let (left, right) = if count > FORK {
+        watch.check()?;
+        rayon::join(|| grow(left, first, depth + 1, watch), || grow(right, first + at, depth + 1, watch))
+    } else {
+        (grow(left, first, depth + 1, watch), grow(right, first + at, depth + 1, watch))
+    };
+    let halves = [left?, right?];
+    Ok(Part { bounds: halves[0].bounds.join(halves[1].bounds), first, count, halves: Some(Box::new(halves)) })
+}
+
+impl Leaf {
+    fn new(items: &[Item]) -> (Self, [u32; WIDTH]) {
+        let mut leaf = Self { x: [f32::NAN; WIDTH], y: [0.0; WIDTH], z: [0.0; WIDTH], reach: [0.0; WIDTH] };
+        let mut ids = [NO_SPHERE; WIDTH];
+        for (i, item) in items.iter().enumerate() {
+            [leaf.x[i], leaf.y[i], leaf.z[i]] = item.center;
+            (leaf.reach[i], ids[i]) = (item.reach, item.id);
+        }
+        (leaf, ids)
+    }
+}
+
+/// The largest number 64 · 8ⁿ that is less.
+fn below(count: usize) -> usize {
+    let mut cap = SET;
+    while cap.saturating_mul(WIDTH) < count {
+        cap *= WIDTH;
+    }
+    cap
+}
+
+/// The wide nodes, the leaves being numbered in the order of their items.
+struct Widening<'a> {
+    items: &'a [Item],
+    nodes: Vec<Node>,
+    /// The items of each leaf: the first, and how many.
+    leaves: Vec<(usize, usize)>,
+    depth: usize,
+}
+
+impl Widening<'_> {
+    /// A node for a part; returns its number.
+    fn node(&mut self, part: &Part, depth: usize) -> u32 {
+        self.depth = self.depth.max(depth);
+        let number = self.nodes.len();
+        self.nodes.push(Node::of(&[]));
+        let mut children = Vec::with_capacity(WIDTH);
+        if part.halves.is_none() {
+            self.leaves_of(part, &mut children);
+        } else {
+            let cap = below(part.count);
+            let mut parts = vec![part];
+            // The largest surface first, down to what makes a full subtree a level below.
+            while parts.len() < WIDTH {
+                let open = |p: &&Part| p.halves.is_some() && (p.count > cap || p.count == part.count);
+                let by_area =
+                    |a: &(usize, &&Part), b: &(usize, &&Part)| a.1.bounds.area().total_cmp(&b.1.bounds.area());
+                let Some((i, _)) = parts.iter().enumerate().filter(|(_, p)| open(p)).max_by(by_area) else { break };
+                let Some(halves) = parts[i].halves.as_deref() else { break };
+                parts.splice(i..=i, halves.iter());
+            }
+            // Leaves of small sets fill the places left, which saves their nodes.
+            let mut spare = WIDTH - parts.len();
+            for part in parts {
+                let more = part.count.div_ceil(WIDTH) - 1;
+                if part.halves.is_none() && more <= spare {
+                    spare -= more;
+                    self.leaves_of(part, &mut children);
+                } else {
+                    children.push((part.bounds, Child(self.node(part, depth + 1))));
+                }
+            }
+        }
+        self.nodes[number] = Node::of(&children);
+        number as u32
+    }
+
+    fn leaves_of(&mut self, set: &Part, children: &mut Vec<(Bounds, Child)>) {
+        for (i, items) in self.items[set.first..][..set.count].chunks(WIDTH).enumerate() {
+            let bounds = items.iter().fold(Bounds::EMPTY, |b, item| b.join(item.bounds()));
+            children.push((bounds, Child(self.leaves.len() as u32 | Child::LEAF)));
+            self.leaves.push((set.first + i * WIDTH, items.len()));
+        }
+    }
+}
+
+impl Node {
+    fn of(children: &[(Bounds, Child)]) -> Self {
+        let mut node = Self {
+            faces: [[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]],
+            children: [Child::NOTHING; WIDTH],
+            order: [0; 8],
+        };
+        for (i, (bounds, child)) in children.iter().enumerate() {
+            for axis in 0..3 {
+                node.faces[0][axis][i] = bounds.low[axis];
+                node.faces[1][axis][i] = bounds.high[axis];
+            }
+            node.children[i] = *child;
+        }
+        for octant in 0..8 {
+            let toward = Vec3A::from_array(std::array::from_fn(|k| if octant >> k & 1 == 0 { 1.0 } else { -1.0 }));
+            let mut places: [usize; WIDTH] = std::array::from_fn(|i| i);
+            let along = |&i: &usize| children.get(i).map_or(f32::INFINITY, |(b, _)| (b.low + b.high).dot(toward));
+            places.sort_by(|a, b| along(a).total_cmp(&along(b)));
+            node.order[octant] = places.iter().rev().fold(0, |order, &place| order << 3 | place as u32);
+        }
+        node
+    }
+}
+
+impl Tree {
+    /// The tree of these items, one at least, which are put in its order.
+    pub(crate) fn new(items: &mut [Item], watch: &Watch) -> Result<Self> {
+        let root = grow(items, 0, 0, watch)?;
+        let (nodes, leaves) = (room(items.len() / 40 + 1)?, room(items.len() / 7 + 1)?);
+        let mut widening = Widening { items, nodes, leaves, depth: 0 };
+        widening.node(&root, 1);
+        drop(root);
+        let Widening { nodes, leaves: ranges, depth, .. } = widening;
+        watch.check()?;
+        let (mut leaves, mut ids) = (room(ranges.len())?, room(ranges.len())?);
+        let leaf = |&(first, count): &(usize, usize)| Leaf::new(&items[first..][..count]);
+        ranges.par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
+        let tree = Self { nodes, leaves, ids, depth };
+        debug_assert_eq!(tree.check(items.len()), Ok(()));
+        Ok(tree)
+    }
+}

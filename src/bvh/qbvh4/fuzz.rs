@@ -1,0 +1,58 @@
+//! Boxes of nodes hold their spheres, and what a child packs into a word is what comes out.
+
+use super::node::{Bounds, Child, LEAF, Quad, down, up};
+use super::tree::Lbvh;
+use crate::bvh::scene_frame::Frame;
+use crate::fuzz::bytes::Bytes;
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+
+/// `quads`: words, nodes of any four boxes, and a tree over any spheres.
+pub fn quads(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let word = bytes.word();
+    assert_eq!(Child::unpack(word).pack(), word);
+    let leaf = Child::Leaf { first: word & 0x0fff_ffff, count: 1 + word % LEAF as u32 };
+    for child in [Child::Node(word >> 1), leaf] {
+        assert_eq!(Child::unpack(child.pack()), child);
+    }
+    boxes(&mut bytes);
+    tree(&mut bytes);
+}
+
+/// In units of a scene's frame, where no coordinate exceeds 2.
+fn boxes(bytes: &mut Bytes<'_>) {
+    let count = 1 + bytes.below(4);
+    let mut place = || bytes.signed() as f32 * 2.0 * (-(f32::from(bytes.byte() % 64))).exp2();
+    let mut own = Vec::new();
+    for number in 0..count {
+        let at = [place(), place(), place()];
+        let radius = place().abs();
+        let bounds = Bounds { low: at.map(|x| down(x - radius).max(-2.0)), high: at.map(|x| up(x + radius).min(2.0)) };
+        own.push((bounds, Child::Node(number as u32)));
+    }
+    let quad = Quad::new(&own, [0, 7]);
+    assert_eq!(quad.count(), count);
+    for (i, (bounds, child)) in own.iter().enumerate() {
+        let ([low, high], found) = quad.child(i);
+        assert_eq!(found, *child);
+        for k in 0..3 {
+            let held = low[k] <= f64::from(bounds.low[k]) && f64::from(bounds.high[k]) <= high[k];
+            assert!(held, "{bounds:?} is not in {low:?} to {high:?}");
+        }
+    }
+}
+
+fn tree(bytes: &mut Bytes<'_>) {
+    let style = bytes.style();
+    let mut spheres = Vec::new();
+    while !bytes.is_empty() && spheres.len() < 40 {
+        spheres.push(Sphere::new(bytes.vector(style), bytes.number(style).abs()));
+    }
+    let frame = Frame::of(&spheres);
+    // Spheres as wide apart as f32 reaches have no tree.
+    if frame.reaches() {
+        let tree = Lbvh::new(&spheres, &frame, &Watch::new()).expect("nobody stops it");
+        assert_eq!(tree.check(&spheres, &frame), Ok(()), "{spheres:?}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The tree of GPUs: nodes of four quantised boxes, built along a Morton curve.
+
+pub(crate) mod build_lbvh;
+#[cfg(all(any(test, fuzzing), feature = "parquet"))]
+pub(crate) mod fuzz;
+pub(crate) mod node;
+#[cfg(test)]
+pub(crate) mod refit;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod tree;
+pub(crate) mod validate;

@@ -1,0 +1,41 @@
+//! New boxes for the nodes of a tree whose spheres have moved, and what a tree costs: the twins of what shaders do, for tests to
+//! compare with.
+
+use super::node::{Bounds, Child, Quad};
+use super::tree::Lbvh;
+use crate::bvh::scene_frame::Frame;
+use crate::records::Sphere;
+
+impl Lbvh {
+    /// Fits the boxes to other spheres, as many as before.
+    pub(crate) fn refit(&mut self, spheres: &[Sphere], frame: &Frame) {
+        let mut bounds = vec![Bounds::EMPTY; self.nodes.len()];
+        // Children have higher numbers than their parents.
+        for number in (0..self.nodes.len()).rev() {
+            let quad = self.nodes[number];
+            let around = |child: Child| match child {
+                Child::Node(child) => bounds[child as usize],
+                Child::Leaf { first, count } => {
+                    let own = self.order[first as usize..][..count as usize].iter();
+                    own.map(|place| Bounds::of(&spheres[*place as usize], frame)).fold(Bounds::EMPTY, Bounds::join)
+                }
+            };
+            let child = |i| quad.child(i).1;
+            let children: Vec<(Bounds, Child)> = (0..quad.count()).map(|i| (around(child(i)), child(i))).collect();
+            bounds[number] = children.iter().fold(Bounds::EMPTY, |all, (own, _)| all.join(*own));
+            self.nodes[number] = Quad::new(&children, quad.range);
+        }
+    }
+
+    /// How many nodes a line through the root's box enters on average.
+    pub(crate) fn cost(&self) -> f64 {
+        let area = |quad: &Quad| {
+            let low: [f64; 3] = quad.origin.map(|bits| f64::from(f32::from_bits(bits)));
+            let high = (0..quad.count()).map(|i| quad.child(i).0[1]);
+            let high = high.fold(low, |a, b| std::array::from_fn(|k| f64::max(a[k], b[k])));
+            let [x, y, z] = std::array::from_fn(|k| high[k] - low[k]);
+            x * y + y * z + z * x
+        };
+        self.nodes.iter().map(area).sum::<f64>() / area(&self.nodes[0])
+    }
+}

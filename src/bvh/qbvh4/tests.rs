@@ -1,0 +1,110 @@
+//! Trees over scenes of every kind, checked; and what the checker finds in broken ones.
+
+use super::node::{Bounds, Child, Quad, down, up};
+use super::tree::Lbvh;
+use crate::bvh::scene_frame::Frame;
+use crate::intensity::scaled;
+use crate::numbers::Numbers;
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+
+pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
+    let mut n = Numbers(1);
+    let mut cloud = |count: usize, size: f32, radius: f32| -> Vec<Sphere> {
+        let mut place = || size * (n.unit() - 0.5);
+        (0..count).map(|_| Sphere::new([place(), place(), place()], radius)).collect()
+    };
+    let mut around = cloud(5000, 1.0, 0.01);
+    around.push(Sphere::new([0.0; 3], 1e6));
+    let radii = cloud(3000, 2.0, 1.0).into_iter().enumerate();
+    let radii = radii.map(|(i, s)| Sphere { radius: 10f32.powi(i as i32 % 11 - 7), ..s }).collect();
+    let mut far = cloud(1000, 1.0, 0.1);
+    far.push(Sphere::new([1e7, -1e7, 1e7], 1.0));
+    vec![
+        ("none", vec![]),
+        ("one", cloud(1, 1.0, 1.0)),
+        ("a leaf", cloud(7, 1.0, 0.1)),
+        ("two leaves", cloud(8, 1.0, 0.1)),
+        ("a cloud", cloud(20_000, 1.0, 0.01)),
+        ("points", cloud(1000, 1.0, 0.0)),
+        ("the same sphere", vec![Sphere::new([1.0, 2.0, 3.0], 0.5); 10_000]),
+        ("shells", (0..5000).map(|i| Sphere::new([0.0; 3], 1.0 + i as f32)).collect()),
+        ("a line", (0..5000).map(|i| Sphere::new([i as f32, 0.0, 0.0], 0.25)).collect()),
+        ("a line of powers", (-100..100).map(|i| Sphere::new([2f32.powi(i), 0.0, 0.0], 0.25)).collect()),
+        ("one around all", around),
+        ("radii over ten orders", radii),
+        ("one far out", far),
+        (
+            "small and far from 0",
+            cloud(1000, 100.0, 1.0).into_iter().map(|s| Sphere { center: s.center + 1e7, ..s }).collect(),
+        ),
+        ("tiny", cloud(1000, 1e-35, 1e-37)),
+        ("subnormal", cloud(1000, 3e-38, 1e-39)),
+        ("huge", cloud(1000, 1e30, 1e28)),
+    ]
+}
+
+#[test]
+fn trees_hold() {
+    for (name, spheres) in scenes() {
+        let frame = Frame::of(&spheres);
+        let tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
+        assert_eq!(tree.check(&spheres, &frame), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_walk_has_room_for_every_level() {
+    let room = format!("var<private> stack: array<Rest, {}>;", Lbvh::DEEPEST);
+    assert!(crate::gpu::programs::CLOSEST_WALK.source.contains(&room));
+}
+
+#[test]
+fn the_checker_sees_what_is_broken() {
+    let (_, spheres) = scenes().swap_remove(4);
+    let frame = Frame::of(&spheres);
+    let broken = |name: &str, change: &dyn Fn(&mut Lbvh)| {
+        let mut tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
+        change(&mut tree);
+        let found = tree.check(&spheres, &frame);
+        assert!(found.as_ref().is_err_and(|error| error.contains(name)), "{name}: {found:?}");
+    };
+    broken("is met twice", &|tree| tree.order[3] = tree.order[4]);
+    broken("does not exist", &|tree| tree.order[3] = u32::MAX);
+    broken("spheres leave box", &|tree| tree.order.swap(0, 19_999));
+    broken("a level ends", &|tree| tree.levels[1] += 1);
+    broken("leads to", &|tree| tree.nodes[0].children.swap(0, 1));
+    broken("spheres leave box", &|tree| tree.nodes[0].high[1] -= 0x0101_0101);
+    broken("spheres", &|tree| {
+        let quad = tree.nodes.last_mut().unwrap();
+        quad.children[0] = Child::Leaf { first: 0, count: 0 }.pack();
+    });
+    broken("out of reach", &|tree| {
+        let quad = tree.nodes.last_mut().unwrap();
+        quad.units -= 1 << 24;
+    });
+}
+
+#[test]
+fn boxes_hold_what_they_are_made_of() {
+    let mut n = Numbers(2);
+    let around = |at: [f32; 3], r: f32| Bounds { low: at.map(|x| down(x - r)), high: at.map(|x| up(x + r)) };
+    for _ in 0..scaled(20_000) {
+        let mut place = || (n.unit() - 0.5) * 2f32.powi((n.unit() * 80.0) as i32 - 79) * 4.0;
+        let boxes: Vec<Bounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
+        let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();
+        let quad = Quad::new(&children, [0, 28]);
+        for (i, own) in boxes.iter().enumerate() {
+            let ([low, high], _) = quad.child(i);
+            for k in 0..3 {
+                assert!(low[k] <= f64::from(own.low[k]) && f64::from(own.high[k]) <= high[k], "{own:?} {quad:?}");
+                // And not much more: two steps of the unit.
+                let step = 2f64.powi((quad.units >> (8 * k) & 255) as i32 - 127) * 2.0 + 1e-17;
+                assert!(f64::from(own.low[k]) - low[k] <= step && high[k] - f64::from(own.high[k]) <= step, "{own:?}");
+            }
+        }
+    }
+    for x in [0.0f32, 1.0, -1.0, 0.3, -1e-30, 1.999_999_9, 2f32.powi(-60)] {
+        assert!(down(x) < x && x < up(x), "{x}");
+    }
+}

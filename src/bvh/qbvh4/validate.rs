@@ -1,0 +1,107 @@
+//! Proving a tree's invariants, by walking all of it.
+
+use super::node::{Child, LEAF, Quad, WIDTH};
+use super::tree::Lbvh;
+use crate::bvh::scene_frame::Frame;
+use crate::records::Sphere;
+
+type Corners = [[f64; 3]; 2];
+
+const NOTHING: Corners = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+
+fn holds(outer: &Corners, inner: &Corners) -> bool {
+    (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
+}
+
+fn join(a: &Corners, b: &Corners) -> Corners {
+    [std::array::from_fn(|k| a[0][k].min(b[0][k])), std::array::from_fn(|k| a[1][k].max(b[1][k]))]
+}
+
+/// What has been met on the way.
+struct Census<'a> {
+    tree: &'a Lbvh,
+    spheres: &'a [Sphere],
+    frame: &'a Frame,
+    seen: Vec<bool>,
+    /// What the spheres below each node reach.
+    reaches: Vec<Corners>,
+}
+
+impl Census<'_> {
+    /// To be called from the last node to the first.
+    fn node(&mut self, number: usize, quad: &Quad) -> Result<(), String> {
+        let mut all = NOTHING;
+        for i in 0..quad.count() {
+            let (own, child) = quad.child(i);
+            let reach = match child {
+                Child::Node(child) => self.reaches[child as usize],
+                Child::Leaf { first, count } => self.leaf(first as usize, count as usize)?,
+            };
+            if !holds(&own, &reach) {
+                return Err(format!("spheres leave box {i} of node {number}"));
+            }
+            all = join(&all, &reach);
+        }
+        self.reaches[number] = all;
+        Ok(())
+    }
+
+    fn leaf(&mut self, first: usize, count: usize) -> Result<Corners, String> {
+        if count == 0 || count > LEAF || first + count > self.tree.order.len() {
+            return Err(format!("the leaf from {first} has {count} spheres"));
+        }
+        let mut all = NOTHING;
+        for place in &self.tree.order[first..first + count] {
+            let Some(sphere) = self.spheres.get(*place as usize) else {
+                return Err(format!("sphere {place} does not exist"));
+            };
+            if std::mem::replace(&mut self.seen[*place as usize], true) {
+                return Err(format!("sphere {place} is met twice"));
+            }
+            let (center, radius) = self.frame.sphere(sphere);
+            let (c, r) = (center.map(f64::from), f64::from(radius));
+            all = join(&all, &[c.map(|c| c - r), c.map(|c| c + r)]);
+        }
+        Ok(all)
+    }
+}
+
+impl Lbvh {
+    /// Every sphere is in one place, every box holds what lies in it, levels follow one another, nothing is out of reach.
+    ///
+    /// # Errors
+    /// The first thing that is not so.
+    pub(crate) fn check(&self, spheres: &[Sphere], frame: &Frame) -> Result<(), String> {
+        let (mut begin, mut next) = (0, 1);
+        for end in self.levels.iter().map(|end| *end as usize) {
+            if end != next || end > self.nodes.len() {
+                return Err(format!("a level ends at node {end}, not {next}"));
+            }
+            for (number, quad) in (begin..).zip(&self.nodes[begin..end]) {
+                if quad.count() > WIDTH || (quad.count() == 0 && !spheres.is_empty()) {
+                    return Err(format!("node {number} has {} children", quad.count()));
+                }
+                for child in (0..quad.count()).map(|i| quad.child(i).1) {
+                    match child {
+                        Child::Node(child) if child as usize == next => next += 1,
+                        Child::Node(child) => return Err(format!("node {number} leads to {child}, not {next}")),
+                        Child::Leaf { .. } => {}
+                    }
+                }
+            }
+            begin = end;
+        }
+        if next != self.nodes.len() || begin != next || self.levels.len() > Self::DEEPEST {
+            return Err(format!("{next} of {} nodes in {} levels", self.nodes.len(), self.levels.len()));
+        }
+        let (seen, reaches) = (vec![false; spheres.len()], vec![NOTHING; next]);
+        let mut census = Census { tree: self, spheres, frame, seen, reaches };
+        for (number, quad) in self.nodes.iter().enumerate().rev() {
+            census.node(number, quad)?;
+        }
+        match census.seen.iter().position(|seen| !seen) {
+            Some(lost) => Err(format!("sphere {lost} is out of reach")),
+            None => Ok(()),
+        }
+    }
+}

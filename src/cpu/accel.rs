@@ -1,0 +1,170 @@
+//! How a scene's spheres are found: by a tree, or few of them by a sweep over blocks.
+
+use std::cell::Cell;
+
+use bytemuck::Zeroable;
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::cull::{Columns, Frame, columns_bytes};
+use super::traverse::kernels::{U, Ways};
+use crate::batch::sphere_set::Given;
+use crate::bvh::bvh8::node::{Item, Tree, WIDTH, places, tree_bytes};
+use crate::error::Result;
+use crate::intersect::motion::{half, midway};
+use crate::math::simd::level::Level;
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+use crate::runtime::memory::room;
+
+/// Up to so many spheres there is a sweep instead. Measured by `umbracast bench scenes` on 1 to 128 spheres in a cube, both ways in
+/// turn: the tree is quicker on all, see `output/bench`. One sphere needs no tree.
+pub(crate) const FEW: usize = 1;
+
+/// What the spheres are found by.
+pub(crate) enum Index {
+    /// Every block in turn.
+    Blocks(Columns),
+    /// A tree.
+    Tree(Planted),
+}
+
+/// A tree, and what it takes to walk it.
+pub(crate) struct Planted {
+    pub(crate) tree: Tree,
+    pub(crate) frame: Frame,
+    pub(crate) level: Level,
+    /// The masks of each leaf's spheres, where spheres have masks: beside the leaf, not all over the list of spheres.
+    pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
+    /// The radii, scaled, of balls that ellipsoids hold and, if they move, never leave, around the same middles as the leaf's.
+    pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
+    /// Beside each leaf its spheres as they move; of ellipsoids there is none.
+    pub(crate) ways: Option<Vec<Ways>>,
+    /// The middle of the time for which they are known to move.
+    pub(crate) middle: f64,
+}
+
+/// The memory that the index of so many spheres takes, at the most while it is made.
+pub(crate) fn index_bytes(spheres: u64) -> u64 {
+    if spheres <= FEW as u64 {
+        columns_bytes(spheres)
+    } else {
+        tree_bytes(spheres).saturating_add(spheres.saturating_mul(size_of::<Item>() as u64))
+    }
+}
+
+/// The memory of what is laid beside the leaves, of spheres with masks, that move, or that are ellipsoids.
+pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool) -> u64 {
+    if spheres <= FEW as u64 {
+        return 0;
+    }
+    let each = |counts: bool, bytes: usize| if counts { bytes } else { 0 };
+    let place = each(masked, size_of::<u32>())
+        + each(mapped, size_of::<f32>())
+        + each(moving && !mapped, size_of::<Ways>() / WIDTH);
+    places(spheres).saturating_mul(place as u64)
+}
+
+thread_local! {
+    /// Whether scenes that this thread creates have no tree, set by [`crate::bench::use_tree`].
+    pub(crate) static SWEEP_ONLY: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Index {
+    pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
+        let few = spheres.len() <= FEW || SWEEP_ONLY.get();
+        if few { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level, watch)?)) }
+    }
+
+    pub(crate) fn blocks(spheres: &[Sphere], level: Level) -> Result<Self> {
+        Ok(Self::Blocks(Columns::new(spheres, level)?))
+    }
+
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
+        match self {
+            Self::Blocks(columns) => &mut columns.frame,
+            Self::Tree(planted) => &mut planted.frame,
+        }
+    }
+}
+
+impl Planted {
+    pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
+        let frame = Frame::of(spheres);
+        let item = |(id, sphere): (usize, &Sphere)| {
+            let (c, _, reach) = frame.sphere(sphere);
+            Item { center: c.as_vec3().to_array(), reach, id: id as u32 }
+        };
+        let mut items = room(spheres.len())?;
+        spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
+        Ok(Self {
+            tree: Tree::new(&mut items, watch)?,
+            frame,
+            level,
+            masks: None,
+            inner: None,
+            ways: None,
+            middle: 0.0,
+        })
+    }
+
+    /// Lays beside its leaves what is sure to be a part of ellipsoids, in balls around them and their ways.
+    pub(crate) fn lay_inner(&mut self, given: &Given<'_>) -> Result<()> {
+        let mut laid = room(self.tree.ids.len())?;
+        let inner = |id: u32| match (given.spheres.get(id as usize), given.bounds().get(id as usize)) {
+            // A ball has half of the way more than the sphere, and what is never left is by as much less than what the sphere holds.
+            (Some(sphere), Some(ball)) => {
+                let least = f64::from(given.columns.inner_radius(id, sphere));
+                let inner = least + f64::from(sphere.radius) - f64::from(ball.radius);
+                // Rounded down, and what the ball's middle was rounded by with it.
+                ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale()) as f32
+            }
+            _ => -1.0,
+        };
+        self.tree.ids.par_iter().map(|ids| ids.map(inner)).collect_into_vec(&mut laid);
+        self.inner = Some(laid);
+        Ok(())
+    }
+
+    /// Lays spheres that move beside its leaves, so that rays need not look at all of their ways, and draws the boxes around those:
+    /// they were around balls around them, which for a way as long as the radius have 1.4 times the surface.
+    pub(crate) fn lay_ways(&mut self, given: &Given<'_>, velocities: &[Vec3], span: [f32; 2]) -> Result<()> {
+        let mut laid = room(self.tree.ids.len())?;
+        let middle = f64::from(midway(span));
+        let one = |ids: &[u32; WIDTH]| {
+            let mut ways = Ways::zeroed();
+            for (k, &id) in ids.iter().enumerate() {
+                let id = id as usize;
+                let (Some(sphere), Some(ball)) = (given.spheres.get(id), given.bounds().get(id)) else {
+                    ways.center[0][k] = f32::NAN;
+                    continue;
+                };
+                let velocity = velocities[id].as_dvec3();
+                let center = self.frame.place(sphere.center.as_dvec3() + velocity * middle);
+                let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
+                // As of a sphere at rest, and what its way adds to that: see `chase.rs`.
+                let slack = 256.0 * f64::from(U) * (center.length() + far);
+                for axis in 0..3 {
+                    ways.center[axis][k] = center[axis] as f32;
+                    ways.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
+                }
+                (ways.reach[k], ways.inner[k]) = ((r + slack) as f32, (r - slack) as f32);
+            }
+            ways
+        };
+        self.tree.ids.par_iter().map(one).collect_into_vec(&mut laid);
+        self.tree.fit(|leaf| laid[leaf].corners(half(span)));
+        (self.ways, self.middle) = (Some(laid), middle);
+        Ok(())
+    }
+
+    /// Lays the masks of spheres beside its leaves.
+    pub(crate) fn lay_masks(&mut self, masks: &[u32]) -> Result<()> {
+        let mut laid = room(self.tree.ids.len())?;
+        // A leaf may have room for more spheres than there are.
+        let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);
+        self.tree.ids.par_iter().map(|ids| ids.map(mask)).collect_into_vec(&mut laid);
+        self.masks = Some(laid);
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Every level, any batch: the answers of a sweep, and of a tree, are those of looking at every sphere.
+
+use super::*;
+use crate::batch::ray_batch::Batch;
+use crate::batch::raygen::source::Source;
+use crate::cpu::accel::{Index, Planted};
+use crate::cpu::query::closest::{Against, Found};
+use crate::cpu::query::kind::CpuQuery;
+use crate::cpu::scene::CpuScene;
+use crate::intensity::scaled;
+use crate::math::simd::level::Level;
+use crate::numbers::Numbers;
+use crate::query::policy::{Ends, Inside, Query};
+use crate::query::results::Tally;
+use crate::records::{Approach, Hit, Interval};
+use crate::runtime::cancel::Watch;
+
+/// Spheres of all sizes, some of them twins, one around everything, one very far.
+fn spheres(count: usize, radius: f32, n: &mut Numbers) -> Vec<Sphere> {
+    let mut spheres: Vec<Sphere> = (0..count).map(|_| Sphere::new(n.vector(), radius * n.unit())).collect();
+    for i in (7..count).step_by(9) {
+        spheres[i] = spheres[i - 5];
+    }
+    if count > 40 {
+        spheres[11] = Sphere::new([0.0; 3], 5.0);
+        spheres[33] = Sphere::new([3e30, 1.0, 0.0], 1e29);
+    }
+    spheres
+}
+
+/// Half-lines, segments, lines, starts inside spheres and far away, a few that cannot be used.
+fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
+    let ray = |i: usize| {
+        let (from, to) = (n.vector(), n.vector());
+        // From very far everything is in doubt at `exact`, and integers are slow.
+        let far = if i.is_multiple_of(59) { 1e25 } else { [1.0, 3.0, 1e4][i * 7 % 3] };
+        let ray = Ray::new(from.map(|x| x * far), std::array::from_fn::<_, 3, _>(|k| to[k] - from[k] * far));
+        match i % 11 {
+            0..3 => ray.between(0.0, n.unit()),
+            3 => ray.line(),
+            4 => ray.between(-n.unit(), 2.0 * n.unit()),
+            5 => ray.between(f32::NAN, 1.0),
+            _ => ray,
+        }
+    };
+    (0..count).map(ray).collect()
+}
+
+/// Looks at every sphere.
+fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query: &Query) -> Found<T> {
+    let mut visitor = T::visitor(query);
+    (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, crate::intersect::motion::Target::at_rest(sphere)));
+    T::found(visitor, ray, against)
+}
+
+fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
+    let mut expected: Option<Vec<T>> = None;
+    for (level, tree) in Level::all().into_iter().flat_map(|level| [(level, false), (level, !spheres.is_empty())]) {
+        let index = if tree {
+            Planted::new(spheres, level, &Watch::new()).map(Index::Tree)
+        } else {
+            Index::blocks(spheres, level)
+        };
+        let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
+        let expected = expected.get_or_insert_with(|| {
+            let slow = |ray: &Ray| {
+                slow(ray, Against::Scene(scene.spheres(), crate::records::Extra::NONE), spheres, query).answer
+            };
+            rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
+        });
+        for size in [1, 37, 300] {
+            let (watch, mut found, mut tally) = (Watch::new(), vec![T::MISS; rays.len()], Tally::default());
+            for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
+                let batch = Batch {
+                    first: (i * size) as u64,
+                    rays: Source::Records(rays),
+                    extras: crate::batch::ray_attributes::Extras::default(),
+                    span: None,
+                    query,
+                    watch: &watch,
+                };
+                tally = tally + scene.cast(batch, found).unwrap();
+            }
+            let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();
+            assert_eq!(bytes(&found), bytes(expected), "{} {query:?}, {size} at a time, tree: {tree}", level.word());
+            assert_eq!(tally.hits, expected.iter().filter(|one| one.is_hit()).count() as u64);
+            assert_eq!(watch.done(), rays.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_sweep_answers_what_looking_at_every_sphere_does() {
+    for (seed, (count, radius)) in
+        [(0, 0.1), (1, 2.0), (5, 0.5), (64, 0.3), (65, 0.1), (700, 0.05), (300, 1.0)].iter().enumerate()
+    {
+        let n = &mut Numbers(seed as u64);
+        let (spheres, rays) = (spheres(*count, *radius, n), rays(scaled(300), n));
+        for precision in Precision::ALL {
+            for (inside, ends) in
+                [(Inside::Enter, Ends::Closed), (Inside::Exit, Ends::HalfOpen), (Inside::Ignore, Ends::Closed)]
+            {
+                let query = Query { inside, ends, on_bad: crate::query::policy::OnBad::Skip, ..Query::at(precision) };
+                check::<Hit>(&spheres, &rays, &query);
+                check::<Interval>(&spheres, &rays, &query);
+                check::<bool>(&spheres, &rays, &query);
+            }
+            check::<Approach>(
+                &spheres,
+                &rays,
+                &Query { on_bad: crate::query::policy::OnBad::Skip, ..Query::at(precision) },
+            );
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Which spheres a ray cannot meet, told in plain f32 for a block of spheres at a time: seven operations and a comparison a
+//! pair. `shaders/blocks.wgsl` does the same on a GPU.
+//!
+//! The pair is projected on the plane perpendicular to the ray. Every direction d has a perpendicular with one component 0,
+//! u = (−dy, dx, 0) / |(dx, dy)|, free of cancellation, and with v = d × u / |d| the distance b of a centre c from the line
+//! through o is b² = x² + y², x = c·u − o·u, y = c·v − o·v. What depends on the ray alone is found once, in f64. Conservative:
+//! what is dropped is a certain miss, whichever solve were asked and however the sums are fused.
+//!
+//! With U = 2⁻²⁴, lengths scaled by a power of two so that the scene's are below 2, c counted from a point m amid the scene, F
+//! the point of the line nearest to m, to first order in U:
+//!
+//! * `solve_fast` says "missed" when b > r + 32 U (r + |c − o|), the other solves for 2⁻³⁸ in place of 32 U.
+//! * (x, y) is off by at most 8 U (|c| + |F|) + 2⁻⁵⁰ |o|: the columns' rounding U |c|, that of u or v (their error counts from
+//!   F, as it is the same error in α = F·u) U (|c| + |F|), that of α U |F|, and three or four roundings in a row. Arithmetic that
+//!   is only within 2 U, and α found in f32 from o, make it 36 U (|c| + |o|) + 6 U r: the GPU's case.
+//! * So a sphere that may be met has |(x, y)| ≤ ρ + δ, ρ = r + 72 U (|c| + r) its own share, δ = 16 U |F| + (32 U or 2⁻³⁸) |o|
+//!   the ray's, where 8 + 32 and 36 + 32 are less than 72.
+//! * y² + (x² − w) is off by at most 6 U (x² + y² + w), and w ≥ ρ² (1 + 31 U) makes that harmless: what may be met has
+//!   y² + (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The 2⁻¹⁰⁰ in s is more than underflow can take.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::math::simd::level::Level;
+use crate::query::policy::Precision;
+use crate::records::{Extra, Ray, Sphere};
+use crate::runtime::memory::room;
+
+/// Spheres tested together: one bit each of a mask.
+pub(crate) const BLOCK: usize = 64;
+
+/// Spheres that a median is taken of: the frame need not be the best.
+const SAMPLE: usize = 4096;
+
+const U: f64 = 1.0 / 16_777_216.0;
+
+/// Starts farther out than this, in radii of the scene, exceed what f64 can project: everything is kept.
+pub(crate) const FAR: f64 = 1.152_921_504_606_847e18;
+
+/// Spheres as columns in scaled units, as wide as a cache line is long.
+#[repr(C, align(64))]
+pub(crate) struct Block {
+    pub(crate) x: [f32; BLOCK],
+    pub(crate) y: [f32; BLOCK],
+    pub(crate) z: [f32; BLOCK],
+    /// −w; ∞ where there is no sphere.
+    pub(crate) minus_w: [f32; BLOCK],
+    /// The radius and what arithmetic can add to it along the line.
+    pub(crate) reach: [f32; BLOCK],
+    /// The largest ρ.
+    pub(crate) widest: f32,
+}
+
+/// A scene's spheres made ready for the filter.
+pub(crate) struct Columns {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) level: Level,
+    pub(crate) frame: Frame,
+}
+
+/// A scene's scaled units.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    middle: DVec3,
+    scale: f64,
+    /// How many times as long as wide the slimmest ellipsoid is; 0 where all are round.
+    pub(crate) slimness: f64,
+}
+
+/// A ray made ready for the filter, in scaled units.
+#[derive(Clone, Copy)]
+pub(crate) struct Line {
+    /// The perpendiculars (the first has no z), and where the line meets their plane, negated.
+    pub(crate) u: [f32; 2],
+    pub(crate) v: [f32; 3],
+    pub(crate) minus_alpha: f32,
+    pub(crate) minus_beta: f32,
+    /// 2 δ and δ²: s is `spread · widest + floor`.
+    pub(crate) spread: f32,
+    pub(crate) floor: f32,
+    /// The unit direction, and the stretch along it in which a sphere still counts.
+    pub(crate) d: [f32; 3],
+    pub(crate) near: f32,
+    pub(crate) far: f32,
+    /// How near to the line a surface must pass: for `approach` alone.
+    pub(crate) limit: f32,
+}
+
+/// From a ray's units to those along its [`Line`].
+#[derive(Clone, Copy)]
+pub(crate) struct Ruler {
+    /// Where `t = 0` lies, what one unit of `t` adds, what arithmetic can change in a root.
+    start: f64,
+    step: f64,
+    slack: f64,
+    /// The scene's scale, and what arithmetic can change in a clearance.
+    scale: f64,
+    clearance_slack: f64,
+}
+
+/// The memory that the columns of so many spheres take.
+pub(crate) fn columns_bytes(spheres: u64) -> u64 {
+    spheres.div_ceil(BLOCK as u64).saturating_mul(size_of::<Block>() as u64)
+}
+
+/// The median of some along an axis: unlike a mean it stays with the many when a few are far out.
+fn median(spheres: &[Sphere], axis: usize) -> f64 {
+    let mut values: Vec<f32> = spheres.iter().step_by(spheres.len() / SAMPLE + 1).map(|s| s.center[axis]).collect();
+    let half = values.len() / 2;
+    if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
+}
+
+impl Columns {
+    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
+        let frame = Frame::of(spheres);
+        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
+        blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, &frame)));
+        Ok(Self { blocks, level, frame })
+    }
+}
+
+impl Frame {
+    pub(crate) fn of(spheres: &[Sphere]) -> Self {
+        let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
+        let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
+        crate::runtime::cpu_pool::ready();
+        let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
+        // The power of two that brings it to [1, 2); f64 holds those of all f32.
+        let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
+        let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
+        Self { middle, scale, slimness: 0.0 }
+    }
+
+    /// A sphere in scaled units: centre, radius, and the reach of its column.
+    pub(crate) fn sphere(&self, sphere: &Sphere) -> (DVec3, f64, f32) {
+        let (c, r) = ((sphere.center.as_dvec3() - self.middle) * self.scale, f64::from(sphere.radius) * self.scale);
+        (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
+    }
+
+    /// A point in scaled units.
+    pub(crate) fn place(&self, point: DVec3) -> DVec3 {
+        (point - self.middle) * self.scale
+    }
+
+    pub(crate) fn middle(&self) -> DVec3 {
+        self.middle
+    }
+
+    /// The power of two that lengths are multiplied by.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Projects a ray, with what `precision`'s solve may get wrong allowed for.
+    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (Line, Ruler) {
+        let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
+        let d = ray.direction.as_dvec3();
+        let (length, distance) = (d.length(), o.length());
+        let hat = d * (1.0 / length);
+        let across = d.x * d.x + d.y * d.y;
+        let u = if across > 0.0 { DVec3::new(-d.y, d.x, 0.0) * (1.0 / across.sqrt()) } else { DVec3::X };
+        let v = hat.cross(u);
+        let start = o.dot(hat);
+        let foot = o - start * hat;
+        let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
+        let wild = distance >= FAR;
+        let foot = if wild { DVec3::ZERO } else { foot };
+        let solve = flag_error(precision);
+        let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
+        let infinite = if wild { f64::INFINITY } else { 0.0 };
+        let step = length * self.scale;
+        let line = Line {
+            u: [u.x, u.y],
+            v: v.to_array(),
+            minus_alpha: -foot.dot(u.as_dvec3()) as f32,
+            minus_beta: -foot.dot(v.as_dvec3()) as f32,
+            spread: (2.0 * delta * (1.0 + 32.0 * U)) as f32,
+            floor: (delta * delta * (1.0 + 32.0 * U) + 7.9e-31 + infinite) as f32,
+            d: hat.to_array(),
+            near: f32::NEG_INFINITY,
+            far: f32::INFINITY,
+            limit: f32::INFINITY,
+        };
+        // A root's bounds grow by 2⁻¹²⁵ at the least, see `finish` in solve.rs.
+        let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
+        // Clearances come from compensated arithmetic, but may be subnormal.
+        let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
+        (line, Ruler { start, step, slack, scale: self.scale, clearance_slack })
+    }
+}
+
+impl Frame {
+    /// By how much more a sphere may be off a ray that brings something along, beside it and along it: the ray's radius, and what its
+    /// direction lacks, as far away as spheres are. Where an ellipsoid is a ball, distances are longer by its slimness, and with them
+    /// what a solve gets wrong; back here that is no more than there. Of the flag that is much only with [`Precision::Fast`]; a root
+    /// has f32's digits with any.
+    pub(crate) fn growth(&self, ray: &Ray, extra: &Extra, precision: Precision) -> Growth {
+        if !extra.moves() && self.slimness == 0.0 {
+            return Growth::default();
+        }
+        let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
+        let low = DVec3::from_array(extra.low.map(f64::from)).length() / ray.direction.as_dvec3().length();
+        let by = |solve: f64| {
+            let off = low + 4.0 * solve * self.slimness;
+            (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
+        };
+        Growth { beside: by(flag_error(precision)), along: by(flag_error(Precision::Fast)) }
+    }
+}
+
+/// How much nearer a ray comes to everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Growth {
+    pub(crate) beside: f64,
+    pub(crate) along: f64,
+}
+
+/// What a solve may be wrong by about whether a line meets a sphere, as a share of r + |c − o|.
+pub(crate) fn flag_error(precision: Precision) -> f64 {
+    if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 }
+}
+
+impl Line {
+    /// Comes so much nearer to everything.
+    pub(crate) fn grow(&mut self, by: f64) {
+        if by > 0.0 {
+            let delta = f64::from(self.floor).sqrt() + by;
+            self.spread = up(f64::from(self.spread) + 2.0 * by * (1.0 + 32.0 * U));
+            self.floor = up(delta * delta * (1.0 + 32.0 * U));
+        }
+    }
+}
+
+impl Block {
+    fn new(spheres: &[Sphere], frame: &Frame) -> Self {
+        let mut block = Self {
+            x: [0.0; BLOCK],
+            y: [0.0; BLOCK],
+            z: [0.0; BLOCK],
+            minus_w: [f32::INFINITY; BLOCK],
+            reach: [f32::NEG_INFINITY; BLOCK],
+            widest: 0.0,
+        };
+        for (i, sphere) in spheres.iter().enumerate() {
+            let (c, r, reach) = frame.sphere(sphere);
+            let rho = r + 72.0 * U * (c.length() + r);
+            (block.x[i], block.y[i], block.z[i]) = (c.x as f32, c.y as f32, c.z as f32);
+            block.minus_w[i] = -(rho * rho * (1.0 + 32.0 * U)) as f32;
+            block.reach[i] = reach;
+            block.widest = block.widest.max((rho * (1.0 + 4.0 * U)) as f32);
+        }
+        block
+    }
+}
+
+/// The nearest f32 that is not below.
+fn up(x: f64) -> f32 {
+    let y = x as f32;
+    if f64::from(y) < x { y.next_up() } else { y }
+}
+
+impl Ruler {
+    /// Comes so much nearer to everything.
+    pub(crate) fn grow(&mut self, by: f64) {
+        self.clearance_slack += by;
+        self.slack += by;
+    }
+
+    /// The end of the stretch when nothing that is met later than `t` counts.
+    ///
+    /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then
+    /// |c − o| ≤ 1.42 K, C/q ≥ (K² − r²)/(K + r), t is off by less than 28 U (|c − o| + r), and its bound and the
+    /// foot's together are less than 70 U (|c − o| + r): 128 U covers them. Hence the 0.
+    pub(crate) fn far(&self, t: f32) -> f32 {
+        if t >= f32::MAX { f32::INFINITY } else { up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
+    }
+
+    /// The beginning of the stretch when nothing that is left before `t` counts: the mirror image.
+    pub(crate) fn near(&self, t: f32) -> f32 {
+        if t <= -f32::MAX {
+            f32::NEG_INFINITY
+        } else {
+            -up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack))
+        }
+    }
+
+    /// The stretch itself, for `approach`: there the ends are ends, and clearances beyond them are larger.
+    pub(crate) fn ends(&self, ray: &Ray) -> (f32, f32) {
+        let at = |t: f32| self.start + f64::from(t) * self.step;
+        // Whether the foot lies beyond an end is told by its `t`, which was rounded to f32, to 2⁻¹⁴⁹ at the worst.
+        let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
+        let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
+        // The largest finite end stands for none, as in the solve.
+        let near = if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -up(-(at(ray.t_min) - slack(ray.t_min))) };
+        let far = if ray.t_max >= f32::MAX { f32::INFINITY } else { up(at(ray.t_max) + slack(ray.t_max)) };
+        (near, far)
+    }
+
+    /// What a surface may be away from the line when clearances above `clearance` do not count, a sphere's ρ not included.
+    pub(crate) fn limit(&self, clearance: f32) -> f32 {
+        if clearance >= f32::MAX {
+            return f32::INFINITY;
+        }
+        let scaled = f64::from(clearance) * self.scale;
+        up(scaled + 64.0 * U * scaled.abs() + self.clearance_slack)
+    }
+}
+
+#[cfg(test)]
+#[path = "cull_tests.rs"]
+mod tests;

@@ -1,0 +1,211 @@
+//! What the filter drops is a certain miss: nasty pairs against integer arithmetic and against both solves.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::intensity::scaled;
+use crate::intersect::classify::{Met, decide};
+use crate::intersect::exact::{self, ExactRoots};
+use crate::intersect::resolve::judge_pair;
+use crate::intersect::sphere;
+use crate::query::policy::{Inside, Query, Touch};
+
+/// A sphere in terms of the ray: where along it, how far aside in radii, how large, and how many steps the last digit is off.
+#[derive(Clone, Debug)]
+struct Nasty {
+    along: f64,
+    aside: f64,
+    turn: f64,
+    radius: f64,
+    steps: [i32; 4],
+}
+
+fn nasty() -> impl Strategy<Value = Nasty> {
+    let size = |low: f64, high: f64| (low..high).prop_map(f64::exp2);
+    // Mostly grazing, from the inside or the outside, by anything from nothing to a tenth.
+    let aside = (any::<bool>(), size(-34.0, -3.0), 0u8..8).prop_map(|(outside, by, kind)| match kind {
+        0 => 1.0,
+        1 => by,
+        _ if outside => 1.0 + by,
+        _ => 1.0 - by,
+    });
+    let radius = prop_oneof![8 => size(-12.0, 2.0), 1 => size(-60.0, 10.0), 1 => Just(0.0)];
+    let along = prop_oneof![6 => -4.0..4.0, 1 => -1e3..1e3, 1 => -1e6..1e6];
+    (along, aside, 0.0..std::f64::consts::TAU, radius, prop::array::uniform4(-2i32..=2))
+        .prop_map(|(along, aside, turn, radius, steps)| Nasty { along, aside, turn, radius, steps })
+}
+
+fn step(x: f64, steps: i32) -> f32 {
+    let mut y = x as f32;
+    for _ in 0..steps.unsigned_abs() {
+        y = if steps > 0 { y.next_up() } else { y.next_down() };
+    }
+    y.clamp(-f32::MAX, f32::MAX)
+}
+
+type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<Nasty>, (f32, f32));
+
+/// A ray and spheres that it grazes, in a frame of any size that lies anywhere.
+fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
+    let place = prop_oneof![2 => Just(0.0), 1 => -3.0..3.0, 1 => -1e4..1e4];
+    let start = prop_oneof![3 => -3.0..3.0, 1 => -1e5..1e5, 1 => -1e9..1e9];
+    let direction = prop_oneof![6 => -1.0..1.0, 1 => Just(0.0), 1 => -1e-9..1e-9, 1 => -1e-30..1e-30];
+    let frame = (prop::array::uniform3(place), start, prop::array::uniform3(direction));
+    let sizes = (prop_oneof![3 => Just(0), 1 => -148i32..100], prop_oneof![3 => Just(0), 1 => -120i32..120]);
+    let spheres = prop::collection::vec(nasty(), 1..70);
+    let ends =
+        prop_oneof![Just((0.0, f32::INFINITY)), Just((f32::NEG_INFINITY, f32::INFINITY)), (-2f32..2.0, 0f32..4.0)];
+    (frame, sizes, spheres, ends).prop_filter_map("usable", |parts| {
+        let ((place, start, d), (size, length), spheres, (from, stretch)): Parts = parts;
+        let scale: f64 = f64::from(size).exp2();
+        let d: DVec3 = DVec3::from_array(d).try_normalize()?;
+        let (u, v): (DVec3, DVec3) = d.any_orthonormal_pair();
+        let place: DVec3 = DVec3::from_array(place);
+        let ray = Ray::new(((place + start * d) * scale).as_vec3(), (d * f64::from(length).exp2()).as_vec3());
+        let ray = ray.between(from, from + stretch);
+        // The line as the rounded numbers have it.
+        let (o, hat) = (ray.origin.as_dvec3() / scale, ray.direction.as_dvec3().try_normalize()?);
+        let middle = o - (o - place).dot(hat) * hat;
+        let sphere = |n: &Nasty| {
+            let aside = n.aside * n.radius * (n.turn.cos() * u + n.turn.sin() * v);
+            let c = (middle + n.along * hat + aside) * scale;
+            let c = [step(c.x, n.steps[0]), step(c.y, n.steps[1]), step(c.z, n.steps[2])];
+            Sphere::new(c, step(n.radius * scale, n.steps[3]).abs())
+        };
+        let spheres: Vec<Sphere> = spheres.iter().map(sphere).collect();
+        (ray.check().is_ok() && spheres.iter().all(|s| s.check().is_ok())).then_some((ray, spheres))
+    })
+}
+
+/// For every block: the mask of a kernel, at every level.
+fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&Columns, &Block) -> u64) -> Vec<bool> {
+    let mut dropped = vec![false; spheres.len()];
+    for level in Level::all() {
+        let columns = Columns::new(spheres, level).unwrap();
+        for (b, block) in columns.blocks.iter().enumerate() {
+            let mask = ask(&columns, block);
+            for (i, dropped) in dropped[b * BLOCK..].iter_mut().take(BLOCK).enumerate() {
+                *dropped |= mask >> i & 1 == 0;
+            }
+        }
+    }
+    dropped
+}
+
+fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
+    for precision in [Precision::Fast, Precision::Standard] {
+        let dropped = dropped(spheres, |columns, block| {
+            let mut mask = [0];
+            columns.level.may_meet(block, &[columns.frame.prepare(ray, precision).0], &mut mask);
+            mask[0]
+        });
+        for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
+            prop_assert!(ExactRoots::new(ray, sphere).crossing.is_lt(), "{ray:?} meets {sphere:?}");
+            let scaled = sphere::scale(ray, sphere);
+            let solved = if precision == Precision::Fast {
+                sphere::solve_fast::<false>(&scaled)
+            } else {
+                sphere::solve_standard::<false>(&scaled)
+            };
+            prop_assert!(solved.disc < 0.0, "{precision:?} says that {ray:?} meets {sphere:?}");
+        }
+    }
+    Ok(())
+}
+
+/// What lies off the stretch is not met at a `t` that counts, whatever the policies.
+fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
+    let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
+    for precision in Precision::ALL {
+        let dropped = dropped(spheres, |columns, block| {
+            let (mut line, ruler) = columns.frame.prepare(ray, precision);
+            (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max).min(ruler.far(last)));
+            columns.level.on_stretch(block, &line)
+        });
+        for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
+            let scaled = sphere::scale(ray, sphere);
+            for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+                let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
+                let judged = judge_pair(ray, crate::intersect::motion::Target::at_rest(sphere), &query);
+                prop_assert!(judged.0 != Met::Yes || judged.1 > last, "{judged:?} of {ray:?} and {sphere:?}, {last:e}");
+                let (solved, doubtful) = match precision {
+                    Precision::Fast => (sphere::solve_fast::<false>(&scaled), false),
+                    _ => (sphere::solve_standard::<false>(&scaled), precision == Precision::Exact),
+                };
+                // A number beyond f32 stands for more than it shows: `exact` judges, as above.
+                if doubtful && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
+                    continue;
+                }
+                let verdict = decide(&solved, &finite, &query, doubtful);
+                let counts = match verdict.met {
+                    Met::Yes if !doubtful => verdict.t <= last,
+                    Met::Yes | Met::Maybe => verdict.low <= last,
+                    Met::No | Met::Beyond => false,
+                };
+                prop_assert!(!counts, "{precision:?} {verdict:?} of {ray:?} and {sphere:?}, {last:e}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
+    let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
+    let dropped = dropped(spheres, |columns, block| {
+        let (mut line, ruler) = columns.frame.prepare(ray, Precision::Standard);
+        (line.near, line.far) = ruler.ends(ray);
+        line.limit = ruler.limit(limit);
+        let mut mask = [0];
+        columns.level.may_near(block, &[line], &mut mask);
+        mask[0]
+    });
+    for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
+        let (_, clearance) = sphere::solve_approach::<false>(&sphere::scale(ray, sphere), ends.t_min, ends.t_max);
+        prop_assert!(clearance > limit, "{clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
+        let (_, clearance) = exact::approach(ray, sphere);
+        prop_assert!(clearance > limit, "exactly {clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
+    }
+    Ok(())
+}
+
+/// A sphere's own numbers, a hair to either side, as what counts.
+fn near(x: f32, steps: i32) -> f32 {
+    step(x.into(), steps)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: scaled(256) as u32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn what_is_dropped_is_missed((ray, spheres) in scene()) {
+        check_meeting(&ray, &spheres)?;
+    }
+
+    #[test]
+    fn what_is_off_the_stretch_does_not_count((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
+        let sphere = which.get(&spheres);
+        let solved = sphere::solve_standard::<false>(&sphere::scale(&ray, sphere));
+        for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
+            check_stretch(&ray, &spheres, last)?;
+            // The same number as the ray's own ends.
+            for ends in [(ray.t_min, last), (last, ray.t_max)] {
+                let ray = ray.between(ends.0, ends.1);
+                if ray.check().is_ok() {
+                    check_stretch(&ray, &spheres, f32::MAX)?;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_near_is_farther((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
+        let (_, clearance) = exact::approach(&ray, which.get(&spheres));
+        for limit in [near(clearance, steps), 0.0] {
+            check_nearness(&ray, &spheres, limit)?;
+        }
+    }
+}

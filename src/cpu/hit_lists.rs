@@ -1,0 +1,147 @@
+//! Lists of what rays meet, made on every core: each task keeps its own, and one list is made of all at the end.
+
+use rayon::prelude::*;
+
+use super::growth_budget::Pool;
+use super::query::all_hits::Every;
+use super::scene::CpuScene;
+use super::traverse::stream::STREAM;
+use crate::batch::ray_batch::Batch;
+use crate::error::Result;
+use crate::query::policy::Query;
+use crate::query::results::Tally;
+use crate::records::{Extra, Interval, Ray};
+use crate::runtime::memory::room;
+
+/// What the rays of one task meet.
+pub(crate) struct Share {
+    /// Where each ray's stretch of `records` begins, and how many there are of it, in the order of the rays.
+    stretches: Vec<(usize, u32)>,
+    records: Vec<Interval>,
+    pub(crate) tally: Tally,
+}
+
+fn tally(every: &Every<'_>, count: usize) -> Tally {
+    Tally {
+        hits: u64::from(count > 0),
+        skipped: 0,
+        judged: u64::from(every.judged),
+        beyond: u64::from(every.beyond && count == 0),
+    }
+}
+
+impl CpuScene {
+    /// What a batch's rays meet, each at most the first `most`, `u32::MAX` for all.
+    pub(crate) fn list(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Vec<Share>> {
+        crate::runtime::cpu_pool::ready();
+        let (rays, size) = (batch.rays.len(), self.task_size(batch.rays.len()));
+        let starts: Vec<usize> = (0..rays).step_by(size).collect();
+        let task = |&start: &usize| self.list_task(batch.part(start..rays.min(start + size)), most, pool);
+        // Of several errors the first, so that the ray named is the first bad one.
+        starts.par_iter().map(task).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    fn list_task(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Share> {
+        let Batch { first, extras, query, watch, .. } = batch;
+        let rays = batch.rays.records();
+        let order = self.in_order(&rays, batch.usable(&rays)?, true);
+        let skipped = (rays.len() - order.len()) as u64;
+        let mut lists = Share {
+            stretches: vec![(0, 0); rays.len()],
+            records: Vec::new(),
+            tally: Tally { skipped, ..Tally::default() },
+        };
+        let mut own: Vec<Ray> = Vec::with_capacity(STREAM);
+        for places in order.chunks(STREAM) {
+            watch.check()?;
+            pool.check()?;
+            own.clear();
+            own.extend(places.iter().map(|&i| rays[i as usize]));
+            let mut visitors: Vec<_> = places.iter().map(|_| Every::new(query, most, pool)).collect();
+            if self.pairwise {
+                for ((&i, ray), visitor) in places.iter().zip(&own).zip(&mut visitors) {
+                    if let Some(against) = self.against(first + u64::from(i), extras.of(i as usize)) {
+                        against.show_to(ray, visitor, query.precision);
+                    }
+                }
+            } else {
+                self.spheres().sweep(&own, &self.picked(&extras, places), &mut visitors, query.precision);
+            }
+            for (&i, visitor) in places.iter().zip(&mut visitors) {
+                lists.stretches[i as usize] = (lists.records.len(), lists.add(visitor, pool) as u32);
+            }
+            watch.add(places.len() as u64);
+        }
+        pool.check()?;
+        watch.add(skipped);
+        Ok(lists)
+    }
+
+    /// What one ray meets, number `number` of the whole input.
+    pub(crate) fn list_one(
+        &self,
+        number: u64,
+        ray: &Ray,
+        extra: Extra,
+        query: &Query,
+        most: u32,
+    ) -> Result<(Vec<Interval>, Tally)> {
+        let pool = Pool::new(u64::MAX);
+        let mut every = Every::new(query, most, &pool);
+        if let Some(against) = self.against(number, extra) {
+            against.show_to(ray, &mut every, query.precision);
+        }
+        let records: Vec<Interval> = every.entries().iter().map(|entry| entry.interval()).collect();
+        let tally = tally(&every, records.len());
+        drop(every);
+        pool.check()?;
+        Ok((records, tally))
+    }
+}
+
+impl Share {
+    /// Takes one ray's list in; says how long it is.
+    fn add(&mut self, every: &mut Every<'_>, pool: &Pool) -> usize {
+        let entries = every.entries();
+        let (count, spare) = (entries.len(), self.records.capacity() - self.records.len());
+        let more = count.max(self.records.len());
+        if spare < count && !pool.reserve(&mut self.records, more) {
+            return 0;
+        }
+        self.records.extend(entries.iter().map(|entry| entry.interval()));
+        self.tally = self.tally + tally(every, count);
+        count
+    }
+}
+
+/// One list of all: where each ray's part begins, one more than there are rays, and the records.
+pub(crate) fn join(lists: Vec<Share>) -> Result<(Vec<u64>, Vec<Interval>, Tally)> {
+    let rays: usize = lists.iter().map(|part| part.stretches.len()).sum();
+    let total: usize = lists.iter().map(|part| part.records.len()).sum();
+    let (mut offsets, mut records) = (room(rays + 1)?, room(total)?);
+    offsets.push(0);
+    let mut end = 0;
+    for &(_, count) in lists.iter().flat_map(|part| &part.stretches) {
+        end += u64::from(count);
+        offsets.push(end);
+    }
+    records.resize(total, Interval::MISS);
+    let tally = lists.iter().fold(Tally::default(), |sum, part| sum + part.tally);
+    let mut places = Vec::with_capacity(lists.len());
+    let mut rest = &mut records[..];
+    for part in &lists {
+        let (own, others) = rest.split_at_mut(part.records.len());
+        places.push(own);
+        rest = others;
+    }
+    // Each part's memory is free as soon as it is copied.
+    crate::runtime::cpu_pool::ready();
+    places.into_par_iter().zip(lists).for_each(|(mut place, part)| {
+        for (start, count) in part.stretches {
+            let (own, others) = place.split_at_mut(count as usize);
+            own.copy_from_slice(&part.records[start..start + count as usize]);
+            place = others;
+        }
+    });
+    Ok((offsets, records, tally))
+}

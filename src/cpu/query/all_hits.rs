@@ -1,0 +1,212 @@
+//! One ray against many spheres, and all that it meets: their number, or both roots of each in order.
+
+use super::closest::{Against, Found, finite, reported, solve};
+use crate::cpu::growth_budget::Pool;
+use crate::cpu::view::{Known, Visitor, Wanted};
+use crate::intersect::classify::{Met, decide};
+use crate::intersect::motion::Target;
+use crate::intersect::resolve::{judge_pair, round_roots};
+use crate::intersect::sphere::Solved;
+use crate::query::policy::{Precision, Query};
+use crate::records::{Interval, Ray};
+
+/// Up to so many spheres that are met for certain cut a walk off before they are solved. Their ends are 8 bytes a ray of a stream
+/// each; beyond, most of what lies before the last of them is met anyway.
+const CUTTING: usize = 64;
+
+/// What the policies make of a solved pair, with nothing left open: what the solve's bounds do not prove at precision `exact` is
+/// decided by exact arithmetic, as the last number tells. With the `t` it is met at.
+fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Query) -> (Met, f32, bool) {
+    let verdict = decide(solved, &finite(ray), query, query.precision == Precision::Exact);
+    if verdict.met == Met::Maybe {
+        let (met, t) = judge_pair(ray, target, query);
+        return (met, t, true);
+    }
+    (verdict.met, verdict.t, false)
+}
+
+/// Counts the spheres that are met.
+pub(crate) struct Count<'a> {
+    query: &'a Query,
+    count: u32,
+    judged: bool,
+    beyond: bool,
+}
+
+impl<'a> Count<'a> {
+    pub(crate) fn new(query: &'a Query) -> Self {
+        Self { query, count: 0, judged: false, beyond: false }
+    }
+
+    pub(crate) fn found(self, _: &Ray, _: Against<'_>) -> Found<u32> {
+        Found { answer: self.count, judged: self.judged, beyond: self.beyond && self.count == 0 }
+    }
+}
+
+impl Visitor for Count<'_> {
+    const WANTED: Wanted = Wanted::Met;
+
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.take(ray, id, target, &solve(ray, target, self.query.precision));
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+
+    fn take(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &Solved) {
+        let (met, _, judged) = settle(ray, target, solved, self.query);
+        self.count += u32::from(met == Met::Yes);
+        self.beyond |= met == Met::Beyond;
+        self.judged |= judged;
+    }
+
+    fn counts(&self, _: &Ray) -> Option<f32> {
+        Some(f32::MAX)
+    }
+
+    /// Counting them needs no solve.
+    fn certain(&mut self, count: u32) -> Known {
+        self.count += count;
+        Known::These
+    }
+
+    fn cut(&mut self, far: f32, _: f32) -> f32 {
+        far
+    }
+}
+
+/// A sphere that is met.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    /// Orders by the `t` of the policies, then by id, which is the lower half.
+    key: u64,
+    t_enter: f32,
+    t_exit: f32,
+}
+
+impl Entry {
+    fn new(t: f32, id: u32, t_enter: f32, t_exit: f32) -> Self {
+        Self { key: key_of(t, id), t_enter, t_exit }
+    }
+
+    fn t(&self) -> f32 {
+        let bits = (self.key >> 32) as u32;
+        f32::from_bits(if bits >> 31 == 1 { bits & 0x7fff_ffff } else { !bits })
+    }
+
+    pub(crate) fn interval(&self) -> Interval {
+        Interval { t_enter: self.t_enter, t_exit: self.t_exit, id: self.key as u32 }
+    }
+}
+
+/// An integer that orders by `t`, then by id; both zeros are the same `t`.
+pub(crate) fn key_of(t: f32, id: u32) -> u64 {
+    let bits = (t + 0.0).to_bits();
+    let ordered = if bits >> 31 == 1 { !bits } else { bits | 0x8000_0000 };
+    u64::from(ordered) << 32 | u64::from(id)
+}
+
+/// Lists the spheres that are met: all of them, or the first few.
+pub(crate) struct Every<'a> {
+    query: &'a Query,
+    pool: &'a Pool,
+    most: usize,
+    entries: Vec<Entry>,
+    /// Nothing later counts: the last of the first few, once there are so many.
+    last: f32,
+    /// Where spheres that are met for certain end to begin, along the ray, and how the first few of these lie.
+    highs: Vec<f32>,
+    cut: f32,
+    pub(crate) judged: bool,
+    pub(crate) beyond: bool,
+}
+
+impl<'a> Every<'a> {
+    pub(crate) fn new(query: &'a Query, most: u32, pool: &'a Pool) -> Self {
+        Self {
+            query,
+            pool,
+            most: if most == u32::MAX { usize::MAX } else { most as usize },
+            entries: Vec::new(),
+            last: f32::MAX,
+            highs: Vec::new(),
+            cut: f32::INFINITY,
+            judged: false,
+            beyond: false,
+        }
+    }
+
+    /// What was met, in order.
+    pub(crate) fn entries(&mut self) -> &[Entry] {
+        self.entries.sort_unstable_by_key(|entry| entry.key);
+        self.entries.truncate(self.most);
+        &self.entries
+    }
+
+    fn add(&mut self, entry: Entry) {
+        if !self.pool.grow(&mut self.entries) {
+            return;
+        }
+        self.entries.push(entry);
+        let count = self.entries.len();
+        if count == self.most || count / 2 >= self.most {
+            // Of twice as many the first half: each costs a few comparisons on the average.
+            self.last = self.entries.select_nth_unstable_by_key(self.most - 1, |entry| entry.key).1.t();
+            self.entries.truncate(self.most);
+        }
+    }
+}
+
+impl Drop for Every<'_> {
+    fn drop(&mut self) {
+        self.pool.give_back(&self.entries);
+    }
+}
+
+impl Visitor for Every<'_> {
+    const WANTED: Wanted = Wanted::Met;
+
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.take(ray, id, target, &solve(ray, target, self.query.precision));
+    }
+
+    fn solves(&self) -> bool {
+        true
+    }
+
+    fn take(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &Solved) {
+        let (met, t, judged) = settle(ray, target, solved, self.query);
+        self.judged |= judged;
+        self.beyond |= met == Met::Beyond;
+        if met != Met::Yes {
+            return;
+        }
+        let entry = if self.query.precision == Precision::Exact {
+            let (t_enter, t_exit) = round_roots(ray, target);
+            let roots = Interval { t_enter, t_exit, id };
+            // What needed no judge is told from its rounded roots, too: both lie on the sides of the start that they did before.
+            Entry::new(if judged { t } else { roots.met_at(ray, self.query.inside) }, id, t_enter, t_exit)
+        } else {
+            Entry::new(t, id, reported(solved.t_enter), reported(solved.t_exit))
+        };
+        self.add(entry);
+    }
+
+    fn counts(&self, _: &Ray) -> Option<f32> {
+        (!self.pool.is_empty()).then_some(self.last)
+    }
+
+    fn cut(&mut self, far: f32, high: f32) -> f32 {
+        if self.most > CUTTING {
+            return far;
+        }
+        self.highs.push(high);
+        let count = self.highs.len();
+        if count == self.most || count / 2 >= self.most {
+            self.cut = *self.highs.select_nth_unstable_by(self.most - 1, f32::total_cmp).1;
+            self.highs.truncate(self.most);
+        }
+        far.min(self.cut)
+    }
+}

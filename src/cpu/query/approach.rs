@@ -1,0 +1,126 @@
+//! The nearest pass of a ray among spheres. Twin of `shaders/nearer.wgsl`.
+
+use super::closest::{Against, Found, finite, reported};
+use crate::cpu::view::{Visitor, Wanted};
+use crate::intersect::motion::{Target, scale_moving};
+use crate::intersect::resolve::judge_approach;
+use crate::intersect::sphere::{scale, solve_approach};
+use crate::query::policy::{Precision, Query};
+use crate::records::{Approach, NO_SPHERE, Ray};
+
+/// Where the ray passes nearest, and the clearance there.
+fn nearest_pass(ray: &Ray, target: Target<'_>, t_min: f32, t_max: f32) -> (f32, f32) {
+    match &target.moves {
+        None => solve_approach::<false>(&scale(ray, target.sphere), t_min, t_max),
+        Some(moves) => solve_approach::<true>(&scale_moving(ray, target.sphere, moves), t_min, t_max),
+    }
+}
+
+/// How far a solved clearance can be off: its own rounding, and the foot's.
+fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32 {
+    if t.abs() >= f32::MAX || clearance.abs() >= f32::MAX {
+        // A saturated number stands for more than it shows.
+        return f32::MAX;
+    }
+    let sphere = target.sphere;
+    let mut size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
+    let mut pace = ray.direction.abs().element_sum();
+    if let Some(moves) = &target.moves {
+        let speed = moves.velocity.abs().element_sum();
+        // Not the difference: noise is a part of each.
+        size = ray.origin.abs().element_sum() + sphere.center.abs().element_sum() + sphere.radius + moves.radius;
+        size += speed * moves.time.abs();
+        pace += if moves.relative { speed } else { 0.0 };
+    }
+    // The clearance is that of the foot, and of what rounds to the same f32 as its t one may be within the ray's ends.
+    let step = pace * f32::from_bits(1);
+    (clearance.abs() * 9.54e-7 + (size + pace * t.abs()) * 1.5e-11 + step).min(f32::MAX)
+}
+
+/// Looks for the nearest pass over all spheres: least clearance, then least `t`, then lowest id.
+pub(crate) struct Nearest<'a> {
+    query: &'a Query,
+    best: Approach,
+    low: f32,
+    high: f32,
+    /// The least clearance that any other sphere may have.
+    rival: f32,
+}
+
+impl<'a> Nearest<'a> {
+    pub(crate) fn new(query: &'a Query) -> Self {
+        let best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
+        Self { query, best, low: f32::MAX, high: f32::MAX, rival: f32::MAX }
+    }
+
+    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Approach> {
+        let Self { query, best, high, rival, .. } = self;
+        let Some(target) = against.target(best.id) else {
+            return Found { answer: Approach::NONE, judged: false, beyond: false };
+        };
+        if query.precision != Precision::Exact {
+            let t = reported(best.t).max(ray.t_min).min(ray.t_max);
+            let answer = Approach { t, clearance: reported(best.clearance), id: best.id };
+            return Found { answer, judged: false, beyond: false };
+        }
+        if rival > high && high < f32::MAX {
+            let (t, clearance) = judge_approach(ray, target);
+            return Found { answer: Approach { t, clearance, id: best.id }, judged: false, beyond: false };
+        }
+        let NearestExact { answer, .. } =
+            against.show(ray, NearestExact { high, answer: Approach::NONE }, query.precision);
+        Found { answer, judged: true, beyond: false }
+    }
+}
+
+impl Visitor for Nearest<'_> {
+    const WANTED: Wanted = Wanted::Near;
+
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        let ends = finite(ray);
+        let (t, clearance) = nearest_pass(ray, target, ends.t_min, ends.t_max);
+        let exact = self.query.precision == Precision::Exact;
+        let bound = if exact { clearance_bound(ray, target, t, clearance) } else { 0.0 };
+        if self.best.id == NO_SPHERE || (clearance, t, id) < (self.best.clearance, self.best.t, self.best.id) {
+            if self.best.id != NO_SPHERE {
+                self.rival = self.rival.min(self.low);
+            }
+            self.best = Approach { t, clearance, id };
+            (self.low, self.high) = (clearance - bound, clearance + bound);
+        } else {
+            self.rival = self.rival.min(clearance - bound);
+        }
+    }
+
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        Some(self.high)
+    }
+}
+
+/// Looks for the nearest pass by exact arithmetic among the spheres that may be as near as `high`; ties by the rounded
+/// clearance, the rounded `t`, the id.
+struct NearestExact {
+    high: f32,
+    answer: Approach,
+}
+
+impl Visitor for NearestExact {
+    const WANTED: Wanted = Wanted::Near;
+
+    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        let ends = finite(ray);
+        let (t, clearance) = nearest_pass(ray, target, ends.t_min, ends.t_max);
+        if clearance - clearance_bound(ray, target, t, clearance) > self.high {
+            return;
+        }
+        let (t, clearance) = judge_approach(ray, target);
+        let Approach { t: best_t, clearance: best, id: best_id } = self.answer;
+        if best_id == NO_SPHERE || (clearance, t, id) < (best, best_t, best_id) {
+            self.answer = Approach { t, clearance, id };
+        }
+    }
+
+    fn counts(&self, _ray: &Ray) -> Option<f32> {
+        Some(self.high)
+    }
+}

@@ -1,0 +1,6 @@
+//! The query kinds of the CPU engine, each with its collector of hits.
+
+pub(crate) mod all_hits;
+pub(crate) mod approach;
+pub(crate) mod closest;
+pub(crate) mod kind;

@@ -1,0 +1,297 @@
+//! The built-in CPU engine: every core, no driver, and the last word on rays that a GPU cannot decide.
+
+// Its macro serves those after it.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use super::accel::Index;
+use super::query::all_hits::Count;
+use super::query::approach::Nearest;
+use super::query::closest::{Against, Closest, Found, Occluded};
+use super::query::kind::CpuQuery;
+use super::subnormal::Sizes;
+use super::traverse::ray_sort::Sorter;
+use super::traverse::stream::STREAM;
+use super::view::Spheres;
+use crate::batch::ray_attributes::Extras;
+use crate::batch::ray_batch::Batch;
+use crate::batch::sphere_set::{Columns, Given};
+use crate::error::Result;
+use crate::intersect::motion::Target;
+use crate::math::simd::level::Level;
+use crate::query::policy::Query;
+use crate::query::results::Tally;
+use crate::records::{Approach, Extra, Hit, Interval, Ray, Sphere};
+use crate::runtime::memory::room;
+use crate::runtime::prefetch::fetch;
+
+/// Rays a task takes at a time: long enough to hide the hand-over, short enough to share evenly.
+const TASK: usize = 256;
+
+/// Rays that a task brings in order at the most: the more, the more of them take the same way, and the farther apart they lie. From
+/// 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
+const SORTED: usize = 1 << 17;
+
+/// Spheres held for the CPU engine.
+pub(crate) struct CpuScene {
+    pub(crate) spheres: Vec<Sphere>,
+    pub(crate) columns: Columns,
+    index: Index,
+    /// Ray i meets sphere i only.
+    pub(crate) pairwise: bool,
+    /// The range of exponents of its numbers, computed at the first use.
+    pub(crate) sizes: OnceLock<Sizes>,
+}
+
+/// What two neighbouring tasks say together: of two errors the first, so that the ray named is the first bad one.
+fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
+    Ok(a? + b?)
+}
+
+impl CpuScene {
+    /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
+    /// longer to grow than it saves; pairs are looked up one by one.
+    pub(crate) fn beside(gpu: bool, given: Given<'_>, pairwise: bool) -> Result<Self> {
+        crate::runtime::cpu_pool::ready();
+        let mut index = match gpu {
+            _ if pairwise => Index::blocks(&[], Level::best())?,
+            true => Index::blocks(given.bounds(), Level::best())?,
+            false => Index::new(given.bounds(), Level::best(), given.watch)?,
+        };
+        let columns = &given.columns;
+        index.frame_mut().slimness = columns.slimness().into();
+        if let (Index::Tree(planted), Some(masks)) = (&mut index, &columns.masks) {
+            planted.lay_masks(masks)?;
+        }
+        if let Index::Tree(planted) = &mut index {
+            match columns {
+                Columns { maps: Some(_), .. } => planted.lay_inner(&given)?,
+                Columns { velocities: Some(velocities), .. } => planted.lay_ways(&given, velocities, given.span)?,
+                _ => {}
+            }
+        }
+        Ok(Self { columns: given.columns, pairwise, ..Self::with(given.spheres, index)? })
+    }
+
+    pub(crate) fn with(spheres: &[Sphere], index: Index) -> Result<Self> {
+        let mut own = room(spheres.len())?;
+        own.extend_from_slice(spheres);
+        Ok(Self { spheres: own, columns: Columns::default(), index, pairwise: false, sizes: OnceLock::new() })
+    }
+
+    pub(crate) fn spheres(&self) -> Spheres<'_> {
+        Spheres { spheres: &self.spheres, columns: &self.columns, index: &self.index }
+    }
+
+    /// Whether spheres are to be picked by what rays bring along.
+    pub(crate) fn picks(&self, extras: &Extras<'_>) -> bool {
+        self.columns.masks.is_some() || extras.pick()
+    }
+
+    /// Whether spheres are not where, or not what, their records say.
+    pub(crate) fn moves(&self, extras: &Extras<'_>) -> bool {
+        self.columns.change() || extras.move_things()
+    }
+
+    /// What a ray sees of a sphere.
+    pub(crate) fn target(&self, id: u32, extra: &Extra) -> Option<Target<'_>> {
+        self.spheres().target(id, Some(extra))
+    }
+
+    /// Whether a ray that brings this along may meet a sphere.
+    pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
+        self.spheres().admits(extra, id)
+    }
+
+    /// What ray number `ray` of the whole input is cast against; nothing when its only sphere is not for it.
+    pub(crate) fn against(&self, ray: u64, extra: Extra) -> Option<Against<'_>> {
+        if self.pairwise {
+            let target = u32::try_from(ray).ok().and_then(|id| self.target(id, &extra));
+            target.filter(|_| self.admits(&extra, ray as u32)).map(|target| Against::One(ray as u32, target))
+        } else {
+            Some(Against::Scene(self.spheres(), extra))
+        }
+    }
+
+    /// How many rays a task of so large a batch takes.
+    pub(crate) fn task_size(&self, rays: usize) -> usize {
+        match &self.index {
+            Index::Blocks(_) => TASK,
+            // A few tasks a core, for an even share.
+            Index::Tree(_) => {
+                (rays / (4 * crate::runtime::cpu_pool::count())).next_multiple_of(TASK).clamp(TASK, SORTED)
+            }
+        }
+    }
+
+    /// Some of the rays in the order in which they are cast; `sorted` when that is worth it.
+    pub(crate) fn in_order(&self, rays: &[Ray], usable: Vec<u32>, sorted: bool) -> Vec<u32> {
+        match &self.index {
+            Index::Tree(planted) if sorted => Sorter::new(planted).order(planted, rays, usable),
+            _ => usable,
+        }
+    }
+
+    /// Answers a batch on every core.
+    pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+        crate::runtime::cpu_pool::ready();
+        let size = self.task_size(batch.rays.len());
+        let tasks = out.par_chunks_mut(size).enumerate();
+        let task = |(i, out): (usize, &mut [T])| self.task(batch.part(i * size..i * size + out.len()), out);
+        tasks.map(task).reduce(|| Ok(Tally::default()), both)
+    }
+
+    /// The same for `occluded`: one bit a ray, whole words.
+    pub(crate) fn cast_bits(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
+        crate::runtime::cpu_pool::ready();
+        let size = self.task_size(batch.rays.len());
+        let tasks = words.par_chunks_mut(size / 32).enumerate();
+        let task = |(i, words): (usize, &mut [u32])| {
+            let part = batch.part(i * size..batch.rays.len().min((i + 1) * size));
+            let mut flags = vec![false; part.rays.len()];
+            let tally = self.task(part, &mut flags)?;
+            for (word, flags) in words.iter_mut().zip(flags.chunks(32)) {
+                *word = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
+            }
+            Ok(tally)
+        };
+        tasks.map(task).reduce(|| Ok(Tally::default()), both)
+    }
+
+    /// One core's share.
+    fn task<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+        let Batch { first, extras, query, watch, .. } = batch;
+        watch.check()?;
+        let rays = batch.rays.records();
+        let mut tally = Tally::default();
+        let order = self.in_order(&rays, batch.usable(&rays)?, !T::NEARS);
+        tally.skipped = (rays.len() - order.len()) as u64;
+        out.fill(T::MISS);
+        let mut take = |place: &mut T, found: Found<T>| {
+            tally.hits += u64::from(found.answer.is_hit());
+            tally.judged += u64::from(found.judged);
+            tally.beyond += u64::from(found.beyond);
+            *place = found.answer;
+        };
+        for places in order.chunks(STREAM) {
+            watch.check()?;
+            if self.pairwise {
+                for &i in places {
+                    if let Some(against) = self.against(first + u64::from(i), extras.of(i as usize)) {
+                        take(&mut out[i as usize], T::find(&rays[i as usize], against, query));
+                    }
+                }
+            } else {
+                // In order they lie apart: the rays, and where their answers go.
+                places.iter().for_each(|&i| {
+                    fetch(&rays[i as usize]);
+                    fetch(&out[i as usize]);
+                    extras.fetch(i as usize);
+                });
+                let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
+                let picked = self.picked(&extras, places);
+                let mut visitors: Vec<_> = places.iter().map(|_| T::visitor(query)).collect();
+                self.spheres().sweep(&own, &picked, &mut visitors, query.precision);
+                for (n, ((&i, ray), visitor)) in places.iter().zip(&own).zip(visitors).enumerate() {
+                    let against = Against::Scene(self.spheres(), picked.get(n).copied().unwrap_or(Extra::NONE));
+                    take(&mut out[i as usize], T::found(visitor, ray, against));
+                }
+            }
+            watch.add(places.len() as u64);
+        }
+        watch.add(tally.skipped);
+        Ok(tally)
+    }
+
+    /// What the rays at these places bring along; nothing where nothing is to be picked by it.
+    pub(crate) fn picked(&self, extras: &Extras<'_>, places: &[u32]) -> Vec<Extra> {
+        if !self.picks(extras) && !self.moves(extras) {
+            return Vec::new();
+        }
+        places.iter().map(|&i| extras.of(i as usize)).collect()
+    }
+
+    /// Answers one ray, number `ray` of the whole input.
+    pub(crate) fn cast_one<T: CpuQuery>(
+        &self,
+        number: u64,
+        ray: &Ray,
+        extra: Extra,
+        query: &Query,
+    ) -> Option<Found<T>> {
+        self.against(number, extra).map(|against| T::find(ray, against, query))
+    }
+}
+
+impl CpuQuery for Hit {
+    const MISS: Self = Hit::MISS;
+    type Visitor<'a> = Closest<'a>;
+    fn is_hit(&self) -> bool {
+        Hit::is_hit(self)
+    }
+    fn visitor(query: &Query) -> Closest<'_> {
+        Closest::new(query)
+    }
+    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
+    }
+}
+
+impl CpuQuery for Interval {
+    const MISS: Self = Interval::MISS;
+    type Visitor<'a> = Closest<'a>;
+    fn is_hit(&self) -> bool {
+        Interval::is_hit(self)
+    }
+    fn visitor(query: &Query) -> Closest<'_> {
+        Closest::new(query)
+    }
+    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found_interval(ray, against)
+    }
+}
+
+impl CpuQuery for u32 {
+    const MISS: Self = 0;
+    type Visitor<'a> = Count<'a>;
+    fn is_hit(&self) -> bool {
+        *self > 0
+    }
+    fn visitor(query: &Query) -> Count<'_> {
+        Count::new(query)
+    }
+    fn found(visitor: Count<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
+    }
+}
+
+impl CpuQuery for Approach {
+    const MISS: Self = Approach::NONE;
+    const NEARS: bool = true;
+    type Visitor<'a> = Nearest<'a>;
+    fn is_hit(&self) -> bool {
+        self.clearance <= 0.0
+    }
+    fn visitor(query: &Query) -> Nearest<'_> {
+        Nearest::new(query)
+    }
+    fn found(visitor: Nearest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
+    }
+}
+
+impl CpuQuery for bool {
+    const MISS: Self = false;
+    type Visitor<'a> = Occluded<'a>;
+    fn is_hit(&self) -> bool {
+        *self
+    }
+    fn visitor(query: &Query) -> Occluded<'_> {
+        Occluded::new(query)
+    }
+    fn found(visitor: Occluded<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
+    }
+}

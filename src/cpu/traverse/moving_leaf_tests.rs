@@ -1,0 +1,152 @@
+//! What a leaf says of spheres that move while rays travel, against roots in f64.
+
+use bytemuck::Zeroable;
+use glam::Vec3;
+
+use super::*;
+use crate::batch::input::Spheres;
+use crate::batch::sphere_set::{Columns, Given};
+use crate::cpu::accel::Planted;
+use crate::numbers::Numbers;
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+
+/// How fast spheres are beside rays, and whether they go along with them.
+const PACES: [(f32, bool); 6] = [(0.0, false), (0.05, false), (1.0, false), (30.0, false), (0.1, true), (0.45, true)];
+const RANGES: [[f32; 2]; 3] = [[0.0, 1.0], [-2.0, 2.0], [100.0, 101.0]];
+
+/// Where a ray enters and leaves a sphere.
+fn roots(ray: &Ray, sphere: &Sphere, velocity: Vec3) -> Option<[f64; 2]> {
+    let e = ray.origin.as_dvec3() - sphere.center.as_dvec3();
+    let w = ray.direction.as_dvec3() - velocity.as_dvec3();
+    let room = w.length_squared() * f64::from(sphere.radius).powi(2) - e.cross(w).length_squared();
+    (room >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * room.sqrt() - e.dot(w)) / w.length_squared()))
+}
+
+/// What was found of some rays: met, met for certain, kept though they pass clear of it, and begun to be met within their ends; and
+/// met of those that go along with a ray.
+#[derive(Default)]
+struct Found {
+    met: usize,
+    certain: usize,
+    idle: usize,
+    whole: usize,
+    along: usize,
+}
+
+fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision: Precision, found: &mut Found) {
+    let heading = Vec3::from(n.vector()).normalize() * 2.0;
+    let vector = |n: &mut Numbers| Vec3::from(n.vector());
+    let size = 10.0_f32.powf(2.0 * n.signed());
+    // Each is somewhere near the middle at some time.
+    let time = |n: &mut Numbers| range[0] + (range[1] - range[0]) * n.unit();
+    let drift: Vec<Vec3> =
+        (0..8).map(|_| size * (vector(n) * pace + if along { heading } else { Vec3::ZERO })).collect();
+    let spheres: Vec<Sphere> =
+        drift.iter().map(|v| Sphere::new(vector(n) * size - *v * time(n), 0.2 * size * n.unit())).collect();
+    let watch = Watch::new();
+    let given = Given::new(&Spheres::from(&spheres).velocities(&drift), Columns::default(), range, &watch).unwrap();
+    let mut planted = Planted::new(given.bounds(), Level::best(), &watch).unwrap();
+    planted.lay_ways(&given, &drift, range).unwrap();
+    for i in 0..32 {
+        let (target, t) = (&spheres[i % 8], time(n));
+        let direction = size * (heading + vector(n) * 0.3);
+        let (relative, edge) = (direction - drift[i % 8], [0.0, 0.5, 0.999, 1.0, 1.000_01, 1.1][i % 6]);
+        let aside = relative.cross(vector(n)).normalize_or_zero() * target.radius * edge;
+        let ray = Ray::new(target.center + drift[i % 8] * t + aside - direction * t, direction);
+        let mut ends = [time(n), time(n)];
+        if i % 4 != 0 {
+            ends = range;
+        }
+        let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
+        let extra = Extra { relative: 1, ..Extra::NONE };
+        let mut four = [StreamRay::zeroed(); 4];
+        planted.level.aim_rays(&planted.frame, &[ray; 4], precision, &mut four);
+        aim(&mut four[0], &planted.frame, &ray, &extra, precision, planted.middle);
+        let (o, d) = (planted.frame.place(ray.origin.as_dvec3()), ray.direction.as_dvec3());
+        let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * planted.frame.scale();
+        let mut met = [Met::NONE];
+        for (ways, ids) in planted.ways.iter().flatten().zip(&planted.tree.ids) {
+            let any = planted.level.meet_passing_leaf(ways, &four, &[four[0].far], &[0], &mut met);
+            assert_eq!(any, usize::from(met[0].maybe != 0));
+            for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
+                let velocity = drift[ids[k] as usize];
+                let roots = roots(&ray, sphere, velocity);
+                let (maybe, certain) = (met[0].maybe >> k & 1 == 1, met[0].certain >> k & 1 == 1);
+                let told = format!("{range:?} {pace} {along} {precision:?} {ray:?} {sphere:?} {velocity:?} {roots:?}");
+                let inside = |t: f64| (f64::from(ray.t_min)..=f64::from(ray.t_max)).contains(&t);
+                let reaches = |r: &[f64; 2]| r[0] <= ray.t_max.into() && r[1] >= ray.t_min.into();
+                let within = roots.filter(reaches);
+                let larger = Sphere::new(sphere.center, 1.02 * sphere.radius);
+                // What a ray's ends cut off between them and its start is left to the solve.
+                let from_start = |r: [f64; 2]| r[0] <= ray.t_max.max(0.0).into() && r[1] >= ray.t_min.min(0.0).into();
+                let far = !self::roots(&ray, &larger, velocity).is_some_and(from_start);
+                let low = f64::from(met[0].low[k]);
+                assert!(within.is_none_or(|r| maybe && low <= s_of(r[0])), "{told}: {low}");
+                let high = f64::from(met[0].high[k]);
+                let begins = roots.filter(|r| inside(r[0]));
+                assert!(!certain || begins.is_some_and(|r| s_of(r[0]) <= high), "{told}: {high}");
+                // Of what goes along with the ray nothing is told.
+                if within.is_some() && (ray.direction - velocity).length() < 0.49 * ray.direction.length() {
+                    assert!(!certain && low == f64::NEG_INFINITY, "{told}");
+                    found.along += 1;
+                } else if (ray.direction - velocity).length() > 0.51 * ray.direction.length() {
+                    found.met += usize::from(within.is_some());
+                    found.idle += usize::from(maybe && far);
+                    found.whole += usize::from(begins.is_some());
+                    found.certain += usize::from(certain);
+                }
+            }
+        }
+        // Places without a sphere are never met.
+        let filled = planted.tree.ids[0].iter().filter(|&&id| (id as usize) < spheres.len()).count();
+        assert!(met[0].maybe >> filled == 0 || planted.tree.ids.len() > 1);
+    }
+}
+
+#[test]
+fn what_a_leaf_says_of_what_moves_is_so() {
+    let n = &mut Numbers(3);
+    for precision in [Precision::Fast, Precision::Standard] {
+        for range in RANGES {
+            for pace in PACES {
+                let mut found = Found::default();
+                for _ in 0..200 {
+                    look(n, range, pace, precision, &mut found);
+                }
+                let Found { met, certain, idle, whole, along } = found;
+                let told = format!("{range:?} {pace:?} {precision:?}: {certain} of {whole}, {idle} idle, {met} met");
+                // A plain solve that starts far away is unsure itself.
+                let sure = certain * 3 >= whole && idle * 10 <= met;
+                assert!(sure || precision == Precision::Fast, "{told}");
+                assert!(along > 1_000 || met > 2_000, "{told}, {along} along");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ball_of_a_ray_is_met_where_it_touches() {
+    let spheres = [Sphere::new([0.0, 1.5, 0.0], 1.0), Sphere::new([9.0, 1.5, 0.0], 1.0)];
+    let drift = [Vec3::ZERO, Vec3::new(-1.0, 0.0, 0.0)];
+    let watch = Watch::new();
+    let given =
+        Given::new(&Spheres::from(&spheres).velocities(&drift), Columns::default(), [0.0, 9.0], &watch).unwrap();
+    let mut planted = Planted::new(given.bounds(), Level::best(), &watch).unwrap();
+    planted.lay_ways(&given, &drift, [0.0, 9.0]).unwrap();
+    let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
+    let extra = Extra { relative: 1, radius: 0.6, ..Extra::NONE };
+    let mut four = [StreamRay::zeroed(); 4];
+    planted.level.aim_rays(&planted.frame, &[ray; 4], Precision::Standard, &mut four);
+    let by = planted.frame.growth(&ray, &extra, Precision::Standard);
+    for (grown, expected) in [(false, 0), (true, 2)] {
+        if grown {
+            four[0].grow(by.beside as f32, by.along as f32);
+        }
+        aim(&mut four[0], &planted.frame, &ray, &extra, Precision::Standard, planted.middle);
+        let mut met = [Met::NONE];
+        let ways = &planted.ways.as_ref().unwrap()[0];
+        planted.level.meet_passing_leaf(ways, &four, &[four[0].far], &[0], &mut met);
+        assert_eq!((met[0].maybe.count_ones(), met[0].certain), (expected, 0));
+    }
+}

@@ -1,0 +1,149 @@
+//! Several rays made ready for a walk at once: the arithmetic of [`Frame::prepare`](crate::cpu::cull::Frame) and of `stream.rs` in
+//! f64, a lane a ray. One by one it takes as long as the walk of a ray that soon meets something.
+
+use std::hint::black_box;
+
+use glam::{Mat4, Vec4};
+
+use super::kernels::StreamRay;
+use crate::cpu::cull::{FAR, Frame};
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{Level, dispatch};
+use crate::query::policy::Precision;
+use crate::records::Ray;
+
+/// Rays made ready at once: with eight, the registers do not hold the intermediate results.
+pub(crate) const LANES: usize = 4;
+
+const U: f64 = 1.0 / 16_777_216.0;
+
+type Lane = [f64; LANES];
+type Narrow = [f32; LANES];
+
+/// One an axis. Not `map`, which the compiler calls as a function, with vectors through memory.
+macro_rules! axes {
+    (|$k:ident| $each:expr) => {{
+        let (x, y, z) = (
+            {
+                let $k = 0;
+                $each
+            },
+            {
+                let $k = 1;
+                $each
+            },
+            {
+                let $k = 2;
+                $each
+            },
+        );
+        [x, y, z]
+    }};
+}
+pub(crate) use axes;
+
+#[inline(always)]
+fn each(f: impl Fn(usize) -> f64) -> Lane {
+    std::array::from_fn(f)
+}
+
+#[inline(always)]
+fn from_each(f: impl Fn(usize) -> f32) -> Narrow {
+    std::array::from_fn(f)
+}
+
+#[inline(always)]
+fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
+    each(|i| a[0][i] * b[0][i] + a[1][i] * b[1][i] + a[2][i] * b[2][i])
+}
+
+/// The nearest f32 but one, not below.
+#[inline(always)]
+fn up(x: f64) -> f32 {
+    (x + x.abs() * (4.0 * U) + 1e-38) as f32
+}
+
+/// Four rays as columns: origin and `t_min`, direction and `t_max`. Transposed as whole vectors: number by number it takes longer
+/// than what is then done with them.
+#[inline(always)]
+pub(crate) fn columns(rays: &[Ray; LANES]) -> ([Narrow; 4], [Narrow; 4]) {
+    let column = |half: usize, i: usize| Vec4::from_array(bytemuck::cast::<Ray, [[f32; 4]; 2]>(rays[i])[half]);
+    let half = |half| Mat4::from_cols(column(half, 0), column(half, 1), column(half, 2), column(half, 3)).transpose();
+    (half(0).to_cols_array_2d(), half(1).to_cols_array_2d())
+}
+
+dispatch! {
+    /// Makes rays ready. A ray from so far that f64 cannot tell has an infinite margin.
+    aim_rays, (frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES])
+}
+
+#[inline(always)]
+fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES]) {
+    // Through memory: the compiler would see that the columns come from rows, and work on two numbers at a time instead of four.
+    let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
+    let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
+    let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
+    let (middle, scale) = (frame.middle().to_array(), frame.scale());
+    let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
+    let d = axes!(|k| each(|i| f64::from(direction[k][i])));
+    let (square, distance) = (dot(&d, &d), dot(&o, &o));
+    let length = each(|i| square[i].sqrt());
+    let distance = each(|i| distance[i].sqrt());
+    let inverse_length = each(|i| 1.0 / length[i]);
+    let hat = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
+    let across = each(|i| d[0][i] * d[0][i] + d[1][i] * d[1][i]);
+    let inverse_across = each(|i| 1.0 / across[i].sqrt());
+    let ux = each(|i| if across[i] > 0.0 { -d[1][i] * inverse_across[i] } else { 1.0 });
+    let uy = each(|i| if across[i] > 0.0 { d[0][i] * inverse_across[i] } else { 0.0 });
+    let v =
+        [each(|i| -hat[2][i] * uy[i]), each(|i| hat[2][i] * ux[i]), each(|i| hat[0][i] * uy[i] - hat[1][i] * ux[i])];
+    let start = dot(&o, &hat);
+    let foot = axes!(|k| each(|i| o[k][i] - start[i] * hat[k][i]));
+    let alpha = each(|i| -(foot[0][i] * ux[i] + foot[1][i] * uy[i]));
+    let beta = dot(&foot, &v);
+    let off = dot(&foot, &foot);
+    let off = each(|i| off[i].sqrt());
+    let step = each(|i| length[i] * scale);
+    let slack = each(|i| 128.0 * U * distance[i] + 4.8e-38 * step[i] + 1e-18);
+    let near = each(|i| start[i] + f64::from(t_min[i].min(0.0)) * step[i] - slack[i]);
+    let far = each(|i| start[i] + f64::from(t_max[i].max(0.0)) * step[i] + slack[i]);
+    // What lies beyond half of the largest f32 may be beyond the largest, and that is no hit: it is never certain.
+    let begin = each(|i| start[i] + f64::from(t_min[i].max(-0.5 * f32::MAX)) * step[i] + 2.0 * slack[i]);
+    let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
+    let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
+    // What follows need not be exact, only wide enough: f32, and the last bit up.
+    let up = |x: &Lane| -> Narrow { from_each(|i| up(x[i])) };
+    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
+    let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
+    let wide = up(&each(|i| 2.0 * delta[i] + 80.0 * U * off[i] + 1e-15));
+    let (delta, slack32, near, far) = (up(&delta), up(&slack), up(&each(|i| -near[i])), up(&far));
+    let (begin, end) = (up(&begin), up(&end));
+    let spread: Narrow = from_each(|i| 2.00001 * delta[i]);
+    let margin: Narrow = from_each(|i| if distance[i] < FAR { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
+    let near: Narrow = from_each(|i| if t_min[i] <= -f32::MAX { f32::NEG_INFINITY } else { -near[i] });
+    let far: Narrow = from_each(|i| if t_max[i] >= f32::MAX { f32::INFINITY } else { far[i] });
+    let (foot, hat, v) = (axes!(|k| narrow(&foot[k])), axes!(|k| narrow(&hat[k])), axes!(|k| narrow(&v[k])));
+    let (ux, uy, alpha, beta) = (narrow(&ux), narrow(&uy), narrow(&alpha), narrow(&each(|i| -beta[i])));
+    // A direction along a face meets it nowhere: turned by less than any rounding, it does.
+    let inverse = axes!(|k| from_each(|i| 1.0 / hat[k][i].abs().max(1e-18).copysign(hat[k][i])));
+    let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(hat[k][i])) * inverse[k][i]));
+    let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(hat[k][i])) * inverse[k][i]));
+    let end: Narrow = from_each(|i| -end[i]);
+    let none = [0.0; LANES];
+    // In the order of the fields.
+    let words = [
+        [inverse[0], inverse[1], inverse[2], enter[0]],
+        [enter[1], enter[2], leave[0], leave[1]],
+        [leave[2], near, far, margin],
+        [begin, end, ux, uy],
+        [v[0], v[1], v[2], alpha],
+        [beta, spread, floor, hat[0]],
+        [hat[1], hat[2], none, none],
+    ];
+    for (k, columns) in black_box(words).iter().enumerate() {
+        let rows = Mat4::from_cols_array_2d(columns).transpose().to_cols_array_2d();
+        for (ray, row) in aimed.iter_mut().zip(rows) {
+            bytemuck::cast_mut::<StreamRay, [[f32; 4]; 8]>(ray)[k] = row;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Rays in an order in which neighbours take the same way through the tree: by the octant of their direction, then by where they
+//! enter and leave the scene's box (Morton order of both points together).
+
+use glam::Vec3;
+
+use super::ray_setup::axes;
+use super::ray_setup::{LANES, columns};
+use super::stream::STREAM;
+use crate::cpu::accel::Planted;
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{Level, dispatch};
+use crate::records::Ray;
+
+/// Bits a coordinate: three coordinates, two points.
+const BITS: u32 = 4;
+
+/// Bits a pass of the radix sort.
+const DIGIT: u32 = 9;
+
+/// Rays whose keys are found at once.
+const EIGHT: usize = 8;
+
+type Lane = [f32; EIGHT];
+
+#[inline(always)]
+fn each(f: impl Fn(usize) -> f32) -> Lane {
+    std::array::from_fn(f)
+}
+
+/// Where rays enter and leave what.
+pub(crate) struct Sorter {
+    low: Vec3,
+    high: Vec3,
+    cells: Vec3,
+    middle: Vec3,
+    scale: f32,
+}
+
+impl Sorter {
+    pub(crate) fn new(planted: &Planted) -> Self {
+        let [low, high] = planted.tree.corners().map(Vec3::from_array);
+        let cells = ((1 << BITS) as f32 * 0.9999 / (high - low)).min(Vec3::splat(f32::MAX));
+        Self { low, high, cells, middle: planted.frame.middle().as_vec3(), scale: planted.frame.scale() as f32 }
+    }
+
+    /// Whether neighbours go together as they come, as a picture's rays do: told by one group of eight in sixteen.
+    fn in_order(&self, planted: &Planted, eights: &[[Ray; EIGHT]]) -> bool {
+        // Two bits a coordinate, and the octant.
+        let coarse = |key: u32| key >> (6 * (BITS - 2));
+        let (mut pairs, mut alike) = (0, 0);
+        for eight in eights.iter().step_by(16) {
+            let mut keys = [0; EIGHT];
+            planted.level.sort_keys(self, eight, &mut keys);
+            pairs += EIGHT - 1;
+            alike += keys.windows(2).filter(|pair| coarse(pair[0]) == coarse(pair[1])).count();
+        }
+        alike * 8 >= pairs * 7
+    }
+
+    /// The numbers of some of the rays, those that are usable, in order.
+    pub(crate) fn order(&self, planted: &Planted, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
+        let (eights, left) = rays.as_chunks();
+        if rays.len() <= STREAM || self.in_order(planted, eights) {
+            return numbers;
+        }
+        let mut keys = vec![0; rays.len()];
+        // The last few make eight with copies of one.
+        let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
+        for (eight, keys) in eights.iter().chain(&last).zip(keys.chunks_mut(EIGHT)) {
+            let mut found = [0; EIGHT];
+            planted.level.sort_keys(self, eight, &mut found);
+            keys.copy_from_slice(&found[..keys.len()]);
+        }
+        let mut entries: Vec<u64> = numbers.iter().map(|&i| u64::from(keys[i as usize]) << 32 | u64::from(i)).collect();
+        let mut other = vec![0; entries.len()];
+        for shift in (32..32 + 3 + 6 * BITS).step_by(DIGIT as usize) {
+            let digit = |entry: u64| (entry >> shift) as usize & ((1 << DIGIT) - 1);
+            let mut starts = [0; 1 << DIGIT];
+            entries.iter().for_each(|&entry| starts[digit(entry)] += 1);
+            let mut sum = 0;
+            for start in &mut starts {
+                sum += std::mem::replace(start, sum);
+            }
+            for &entry in &entries {
+                let start = &mut starts[digit(entry)];
+                other[*start] = entry;
+                *start += 1;
+            }
+            std::mem::swap(&mut entries, &mut other);
+        }
+        entries.iter().map(|&entry| entry as u32).collect()
+    }
+}
+
+dispatch! {
+    /// What the rays are sorted by. It decides nothing but speed: f32 will do, overflow included.
+    sort_keys, (sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT])
+}
+
+#[inline(always)]
+fn sort_keys(_: impl Lanes, sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT]) {
+    let Sorter { low, high, cells, middle, scale } = sorter;
+    let halves: &[[Ray; LANES]; 2] = bytemuck::cast_ref(rays);
+    let (a, b) = (columns(&halves[0]), columns(&halves[1]));
+    let join = |a: [f32; LANES], b: [f32; LANES]| -> Lane { bytemuck::cast([a, b]) };
+    let (t_min, t_max) = (join(a.0[3], b.0[3]), join(a.1[3], b.1[3]));
+    let from = axes!(|k| join(a.0[k], b.0[k]));
+    let along = axes!(|k| join(a.1[k], b.1[k]));
+    let origin = axes!(|k| each(|i| (from[k][i] - middle[k]) * scale));
+    let step = axes!(|k| each(|i| along[k][i] * scale));
+    let inverse = axes!(|k| each(|i| 1.0 / step[k][i]));
+    let a = axes!(|k| each(|i| (low[k] - origin[k][i]) * inverse[k][i]));
+    let b = axes!(|k| each(|i| (high[k] - origin[k][i]) * inverse[k][i]));
+    let enter = axes!(|k| each(|i| a[k][i].min(b[k][i])));
+    let leave = axes!(|k| each(|i| a[k][i].max(b[k][i])));
+    let enter = each(|i| t_min[i].max(enter[0][i]).max(enter[1][i]).max(enter[2][i]));
+    let leave = each(|i| t_max[i].min(leave[0][i]).min(leave[1][i]).min(leave[2][i]));
+    *keys = [0; EIGHT];
+    for k in 0..3 {
+        for (place, t) in [(k, &enter), (k + 3, &leave)] {
+            // Half less, as the sum below rounds; there the last bits of a f32 count ones.
+            let cell = each(|i| (origin[k][i] + t[i] * step[k][i] - low[k]) * cells[k] - 0.5);
+            let cell = each(|i| cell[i].clamp(0.0, 15.0) + 8_388_608.0);
+            for i in 0..EIGHT {
+                let cell = cell[i].to_bits();
+                let spread = cell & 1 | (cell & 2) << 5 | (cell & 4) << 10 | (cell & 8) << 15;
+                keys[i] |= spread << place;
+            }
+        }
+        for i in 0..EIGHT {
+            keys[i] |= (step[k][i].to_bits() >> 31) << (6 * BITS as usize + k);
+        }
+    }
+}

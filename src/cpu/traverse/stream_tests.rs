@@ -1,0 +1,144 @@
+//! Scenes that trees are bad at: the invariants hold, and every answer is that of a sweep over all spheres.
+
+use super::*;
+use crate::batch::ray_batch::Batch;
+use crate::batch::raygen::source::Source;
+use crate::bvh::bvh8::node::{WIDTH, places, tree_bytes};
+use crate::cpu::accel::Index;
+use crate::cpu::query::kind::CpuQuery;
+use crate::cpu::scene::CpuScene;
+use crate::intensity::scaled;
+use crate::math::simd::level::Level;
+use crate::numbers::Numbers;
+use crate::query::policy::{Ends, Inside, Query, Touch};
+use crate::records::{Approach, Hit, Interval};
+use crate::runtime::cancel::Watch;
+
+#[path = "../../../tests/support/nasty.rs"]
+mod nasty;
+
+use nasty::{SCENES, Scene, rays, spheres};
+
+fn both<T: CpuQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
+    let watch = Watch::new();
+    let [tree, sweep] = scenes.each_ref().map(|scene| {
+        let mut out = vec![T::MISS; rays.len()];
+        let tally = scene
+            .cast(
+                Batch {
+                    first: 0,
+                    rays: Source::Records(rays),
+                    extras: crate::batch::ray_attributes::Extras::default(),
+                    span: None,
+                    query,
+                    watch: &watch,
+                },
+                &mut out,
+            )
+            .unwrap();
+        (bytemuck::cast_slice::<T, u8>(&out).to_vec(), tally.hits, tally.beyond)
+    });
+    assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);
+}
+
+fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
+    let spheres = spheres(scene, count);
+    let rays = rays(&spheres, scene.2, many);
+    let level = Level::best();
+    let planted = Planted::new(&spheres, level, &Watch::new()).unwrap();
+    assert_eq!(planted.tree.check(count), Ok(()), "{}", scene.0);
+    assert!(planted.tree.bytes() <= tree_bytes(count as u64), "{}: {} bytes", scene.0, planted.tree.bytes());
+    let laid = (planted.tree.ids.len() * WIDTH) as u64;
+    assert!(laid <= places(count as u64), "{}: {laid} places for {count} spheres", scene.0);
+    let index = [Index::Tree(planted), Index::blocks(&spheres, level).unwrap()];
+    let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
+    for &precision in precisions {
+        let policies = [
+            (Inside::Enter, Touch::Hit, Ends::Closed),
+            (Inside::Exit, Touch::Miss, Ends::HalfOpen),
+            (Inside::Ignore, Touch::Hit, Ends::Closed),
+        ];
+        for (inside, touch, ends) in policies {
+            let query = Query { inside, touch, ends, ..Query::at(precision) };
+            both::<Hit>(scene.0, &scenes, &rays, &query);
+            both::<Interval>(scene.0, &scenes, &rays, &query);
+            both::<bool>(scene.0, &scenes, &rays, &query);
+        }
+        both::<Approach>(scene.0, &scenes, &rays, &Query::at(precision));
+    }
+}
+
+#[test]
+fn a_tree_answers_what_a_sweep_does() {
+    for scene in &SCENES {
+        // Integers are slow: few rays where everything ties.
+        compare(scene, 1500, scaled(150), &[Precision::Fast, Precision::Standard]);
+        compare(scene, 150, scaled(25), &[Precision::Exact]);
+    }
+}
+
+#[test]
+fn what_is_met_beyond_f32_hides_nothing() {
+    // The large one is entered and left at a t that f32 does not hold; the points are met.
+    let spheres: Vec<Sphere> =
+        (0..9).map(|i| Sphere::new([0.0, 0.0, i as f32], if i == 4 { 1.2e25 } else { 0.0 })).collect();
+    let ray = Ray::new([0.0; 3], [0.0, 0.0, -1e-45]);
+    let rays = [ray.line(), ray.between(f32::NEG_INFINITY, 0.0), ray, Ray::new([0.0, 0.0, 1.5e25], [0.0, 0.0, -1e-45])];
+    let level = Level::best();
+    let index =
+        [Index::Tree(Planted::new(&spheres, level, &Watch::new()).unwrap()), Index::blocks(&spheres, level).unwrap()];
+    let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
+    for precision in Precision::ALL {
+        for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+            let query = Query { inside, ..Query::at(precision) };
+            both::<Hit>("beyond", &scenes, &rays, &query);
+            both::<bool>("beyond", &scenes, &rays, &query);
+        }
+    }
+}
+
+#[test]
+fn a_tree_of_a_million_identical_spheres_answers() {
+    compare(&SCENES[4], 1_000_000, 3, &[Precision::Standard]);
+}
+
+#[test]
+fn trees_of_every_size_are_whole() {
+    for scene in &SCENES {
+        for count in [1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 20_000] {
+            let tree = Planted::new(&spheres(scene, count), Level::best(), &Watch::new()).unwrap().tree;
+            assert_eq!(tree.check(count), Ok(()), "{count} of {}", scene.0);
+        }
+    }
+}
+
+#[test]
+fn a_tree_that_is_stopped_does_not_grow() {
+    let (spheres, watch) = (spheres(&SCENES[1], 20_000), Watch::new());
+    watch.cancel();
+    let stopped = Planted::new(&spheres, Level::best(), &watch).map(drop);
+    assert_eq!(stopped, Err(crate::error::Error::Cancelled { done: 0 }));
+}
+
+#[test]
+fn a_broken_tree_is_caught() {
+    let spheres = spheres(&SCENES[1], 2000);
+    let broken = |what: &str, edit: &dyn Fn(&mut crate::bvh::bvh8::node::Tree)| {
+        let mut tree = Planted::new(&spheres, Level::best(), &Watch::new()).unwrap().tree;
+        edit(&mut tree);
+        let error = tree.check(2000).unwrap_err();
+        assert!(error.contains(what), "{error}");
+    };
+    broken("out of reach", &|tree| tree.nodes.push(tree.nodes[0]));
+    broken("met twice", &|tree| tree.ids[3][2] = tree.ids[4][1]);
+    broken("leaves the box", &|tree| tree.leaves[5].x[0] += 0.1);
+    broken("leaves its parent's", &|tree| tree.nodes[1].faces[1][2][0] += 1.0);
+    broken("out of its order", &|tree| tree.nodes[1].order[5] ^= 1);
+    broken("at depth", &|tree| tree.depth -= 1);
+    broken("promised", &|tree| tree.depth += 1);
+    broken("half empty", &|tree| {
+        for node in &mut tree.nodes {
+            (0..WIDTH).filter(|&i| node.children[i].kind() == Kind::Nothing).for_each(|i| node.faces[1][0][i] = 0.0);
+        }
+    });
+}

@@ -1,0 +1,306 @@
+//! Building a tree on the device: the executor in shaders of what `src/lbvh` tells. Keys, a radix sort, boxes of eight, 64, ...
+//! neighbours, then nodes from the root down. Who waits for nobody needs no atomics between workgroups: only the sort's counts are
+//! atomic, within one.
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, ComputePipeline};
+
+use super::motion::Ways;
+use super::resident::{Planted, USAGE};
+use crate::bvh::qbvh4::build_lbvh::Grid;
+use crate::bvh::qbvh4::node::Quad;
+use crate::bvh::qbvh4::tree::Lbvh;
+use crate::bvh::scene_frame::Frame;
+use crate::error::{Error, Result};
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::dispatch::{Groups, Steps, THREADS};
+use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::programs::{self, Program};
+use crate::gpu::uniforms::UNIFORM_STEP;
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+
+/// Bits a pass of the sort. Eight would halve the passes, and need subgroups to be quick: that is for a device to show.
+const DIGIT: u32 = 4;
+const PASSES: u32 = 64 / DIGIT;
+const BINS: u32 = 1 << DIGIT;
+/// Items a workgroup sorts: `TILE` of `shaders/tree_digit.wgsl`.
+const TILE: u32 = 2048;
+/// Levels that are opened between two looks at how far it has come, once the first are.
+const LEVELS: u32 = 8;
+
+/// What a program is told. Twin of `Plant` in `shaders/tree.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub(crate) struct Plant {
+    pub(crate) count: u32,
+    pub(crate) shift: u32,
+    pub(crate) begin: u32,
+    pub(crate) next: u32,
+    pub(crate) low: [f32; 3],
+    pub(crate) cells: f32,
+    pub(crate) middle: [f32; 3],
+    pub(crate) scale: f32,
+    pub(crate) jobs: u32,
+    pub(crate) zero: u32,
+    pub(crate) least: f32,
+    pub(crate) fastest: f32,
+    pub(crate) half: f32,
+    pub(crate) unused: [u32; 3],
+}
+
+/// How far it has come. Twin of `shaders/tree_control.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Control {
+    pub(crate) begin: u32,
+    pub(crate) count: u32,
+    pub(crate) next: u32,
+    pub(crate) next_count: u32,
+    pub(crate) depth: u32,
+    pub(crate) unused: u32,
+    pub(crate) number_groups: [u32; 3],
+    pub(crate) open_groups: [u32; 3],
+    pub(crate) levels: [u32; 114],
+}
+
+/// What keys and sorting take: an item, three words a sphere.
+const ITEM: u64 = 12;
+/// The bytes of a box.
+const BOX: u64 = 32;
+
+/// Boxes of eight, 64, ... spheres: how many of each.
+fn box_levels(count: u32) -> Vec<u32> {
+    std::iter::successors(Some(count / 8), |n| Some(n / 8)).take_while(|n| *n > 0).collect()
+}
+
+/// A tree's builder: the spheres, and what programs are told of them.
+pub(crate) struct Planter<'a> {
+    pub(crate) gpu: &'a GpuDevice,
+    pub(crate) steps: Steps<'a>,
+    pub(crate) plant: Plant,
+    ways: Option<Ways<'a>>,
+}
+
+impl<'a> Planter<'a> {
+    pub(crate) fn new(gpu: &'a GpuDevice, count: u32, frame: &Frame, ways: Option<Ways<'a>>) -> Self {
+        let Grid { low, cells } = Grid::new(frame);
+        let Frame { scale, middle, .. } = *frame;
+        let least = (f64::from(scale) * (-149f64).exp2()) as f32;
+        let (fastest, half) = ways.map_or((0.0, -1.0), |ways| ways.told(frame));
+        let plant = Plant { count, low, cells, middle, scale, least, fastest, half, ..Plant::default() };
+        Self { gpu, steps: Steps::new(gpu), plant, ways }
+    }
+
+    /// One buffer with what each of several dispatches is told.
+    pub(crate) async fn tell(&self, plants: &[Plant]) -> Result<Buffer> {
+        let mut bytes = vec![0; plants.len().max(1) * UNIFORM_STEP as usize];
+        for (plant, own) in plants.iter().zip(bytes.chunks_exact_mut(UNIFORM_STEP as usize)) {
+            own[..size_of::<Plant>()].copy_from_slice(bytemuck::bytes_of(plant));
+        }
+        let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let buffer = self.gpu.buffer("what a tree's builder is told", bytes.len() as u64, usage).await?;
+        self.gpu.write(&buffer, &bytes).await?;
+        Ok(buffer)
+    }
+
+    pub(crate) async fn pipeline(&self, program: &Program) -> Result<ComputePipeline> {
+        self.gpu.pipeline(program, Overrides::default()).await
+    }
+
+    /// What a dispatch is told, at its place in a buffer, and then its buffers.
+    pub(crate) async fn bind(
+        &self,
+        pipeline: &ComputePipeline,
+        (told, n): (&Buffer, usize),
+        buffers: &[&Buffer],
+    ) -> Result<BindGroup> {
+        let size = std::num::NonZeroU64::new(size_of::<Plant>() as u64);
+        let told = BufferBinding { buffer: told, offset: n as u64 * UNIFORM_STEP, size };
+        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: BindingResource::Buffer(told) }];
+        for (binding, buffer) in (1..).zip(buffers) {
+            entries.push(wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
+        }
+        let layout = pipeline.get_bind_group_layout(0);
+        let description = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
+        self.gpu.scoped(|| self.gpu.device.create_bind_group(&description)).await
+    }
+
+    /// One dispatch with so many threads.
+    pub(crate) async fn step(
+        &mut self,
+        program: &Program,
+        told: (&Buffer, usize),
+        buffers: &[&Buffer],
+        threads: u32,
+    ) -> Result<()> {
+        let pipeline = self.pipeline(program).await?;
+        let group = self.bind(&pipeline, told, buffers).await?;
+        self.steps.dispatch(&pipeline, &group, Groups::Told(threads.div_ceil(THREADS)), u64::from(threads)).await
+    }
+
+    pub(crate) async fn scratch(&self, what: &'static str, bytes: u64) -> Result<Buffer> {
+        self.gpu.buffer(what, bytes, USAGE).await
+    }
+
+    /// The spheres' keys in order.
+    async fn sorted(&mut self, spheres: &Buffer) -> Result<Buffer> {
+        let count = self.plant.count;
+        let tiles = count.div_ceil(TILE);
+        let shifts = (0..PASSES).map(|pass| Plant { shift: pass * DIGIT, jobs: tiles, ..self.plant });
+        let told = self.tell(&shifts.collect::<Vec<_>>()).await?;
+        let items = [
+            self.scratch("a tree's keys", u64::from(count) * ITEM).await?,
+            self.scratch("a tree's keys", u64::from(count) * ITEM).await?,
+        ];
+        let counts = self.scratch("a sort's counts", u64::from(BINS) * (u64::from(tiles) + 1) * 4).await?;
+        self.step(&programs::TREE_KEYS, (&told, 0), &[spheres, &items[0]], count).await?;
+        for pass in 0..PASSES as usize {
+            let (from, to) = (&items[pass % 2], &items[(pass + 1) % 2]);
+            self.step(&programs::TREE_COUNT, (&told, pass), &[from, &counts], tiles * THREADS).await?;
+            self.step(&programs::TREE_SCAN, (&told, pass), &[&counts], BINS * THREADS).await?;
+            self.step(&programs::TREE_SCATTER, (&told, pass), &[from, &counts, to], tiles * THREADS).await?;
+        }
+        let [sorted, _] = items;
+        Ok(sorted)
+    }
+
+    /// The spheres in the order of the leaves, behind them how they move, if they do, and the boxes of eight, 64, ... of them.
+    pub(crate) async fn leaves(&mut self, spheres: &Buffer, order: &Buffer) -> Result<(Buffer, Buffer)> {
+        let count = self.plant.count;
+        let levels = box_levels(count);
+        let boxes = self.scratch("a tree's boxes", u64::from(levels.iter().sum::<u32>().max(1)) * BOX).await?;
+        let records = if self.ways.is_some() { 2 } else { 1 };
+        let leaves = self.scratch("a tree's spheres", records * u64::from(count) * size_of::<Sphere>() as u64).await?;
+        let mut plants = vec![self.plant];
+        let mut begin = 0;
+        for pair in levels.windows(2) {
+            plants.push(Plant { begin, next: begin + pair[0], jobs: pair[1], ..self.plant });
+            begin += pair[0];
+        }
+        let told = self.tell(&plants).await?;
+        if let Some(Ways { beside, .. }) = self.ways {
+            self.step(&programs::TREE_WAYS, (&told, 0), &[order, beside, &leaves], count).await?;
+        }
+        let buffers = [spheres, order, &leaves, &boxes];
+        self.step(&programs::TREE_LEAVES, (&told, 0), &buffers, count.div_ceil(8)).await?;
+        for (n, plant) in plants.iter().enumerate().skip(1) {
+            self.step(&programs::TREE_BOXES, (&told, n), &[&boxes], plant.jobs).await?;
+        }
+        Ok((leaves, boxes))
+    }
+
+    /// The nodes, level by level; how many there are, and where each level ends.
+    async fn nodes(&mut self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<(Buffer, Vec<u32>)> {
+        let (gpu, count) = (self.gpu, self.plant.count);
+        // A full node has four children, and one that is not full holds eight spheres: so many nodes there are at most.
+        let most = u64::from(count / 3 + 1) * size_of::<Quad>() as u64;
+        let nodes = self.scratch("a tree's nodes", most.min(gpu.largest_binding() / 64 * 64)).await?;
+        // A node but the root has eight spheres of its own.
+        let widest = count / 8 + 1;
+        let parts = [
+            self.scratch("a level's parts", u64::from(widest) * 8).await?,
+            self.scratch("a level's parts", u64::from(widest) * 8).await?,
+        ];
+        let kids = self.scratch("a level's children", u64::from(widest) * 16).await?;
+        let found = self.scratch("a level's counts", u64::from(widest.div_ceil(THREADS)) * 4).await?;
+        let usage = USAGE | BufferUsages::INDIRECT;
+        let control = gpu.buffer("a tree's progress", size_of::<Control>() as u64, usage).await?;
+        gpu.write(&control, &[Control { next_count: 1, open_groups: [1; 3], ..Control::zeroed() }]).await?;
+        gpu.write(&parts[0], &[[0, count]]).await?;
+        let told = self.tell(&[self.plant]).await?;
+        let [open, level, number] = [
+            self.pipeline(&programs::TREE_OPEN).await?,
+            self.pipeline(&programs::TREE_LEVEL).await?,
+            self.pipeline(&programs::TREE_NUMBER).await?,
+        ];
+        let opening = async |n: usize| {
+            let buffers = [leaves, boxes, &nodes, items, &control, &parts[n], &kids, &found];
+            self.bind(&open, (&told, 0), &buffers).await
+        };
+        let numbering = async |n: usize| {
+            self.bind_only(&number, &[&control, &found, &nodes, &parts[n], &kids, &parts[1 - n]]).await
+        };
+        let openings = [opening(0).await?, opening(1).await?];
+        let levelling = self.bind_only(&level, &[&control, &found]).await?;
+        let numberings = [numbering(0).await?, numbering(1).await?];
+        let offset = |field: usize| Groups::Found(&control, field as u64);
+        let (opens, numbers) =
+            (std::mem::offset_of!(Control, open_groups), std::mem::offset_of!(Control, number_groups));
+        let staging = gpu.buffer(
+            "a tree's progress",
+            size_of::<Control>() as u64,
+            BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+        );
+        let staging = staging.await?;
+        let mut depth = 0;
+        let mut rounds = count.ilog(4) + 3;
+        let done = loop {
+            for _ in 0..rounds {
+                let n = depth as usize % 2;
+                // All levels together have fewer nodes than there are fives of spheres, as a rule.
+                let threads = u64::from(count / 5 / rounds);
+                self.steps.dispatch(&open, &openings[n], offset(opens), 8 * threads).await?;
+                self.steps.dispatch(&level, &levelling, Groups::Told(1), u64::from(THREADS)).await?;
+                self.steps.dispatch(&number, &numberings[n], offset(numbers), threads).await?;
+                depth += 1;
+            }
+            self.steps.finish().await?;
+            let mut seen = [Control::zeroed()];
+            gpu.read(&control, &staging, &mut seen).await?;
+            let [seen] = seen;
+            if seen.next_count == 0 {
+                break seen;
+            }
+            if depth as usize > Lbvh::DEEPEST + LEVELS as usize {
+                return Err(gpu.failed("a tree of spheres came to no end".into()));
+            }
+            rounds = LEVELS;
+        };
+        let levels = done.levels.get(..done.depth as usize).unwrap_or_default().to_vec();
+        let asked = u64::from(done.next) * size_of::<Quad>() as u64;
+        if asked > nodes.size() {
+            let (allowed, device) = (nodes.size(), gpu.name().into());
+            return Err(Error::TooLarge { what: "a tree's nodes", asked, allowed, device });
+        }
+        let fitted = self.scratch("a tree's nodes", asked).await?;
+        let copied = gpu
+            .scoped(|| {
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(&nodes, 0, &fitted, 0, asked);
+                gpu.queue.submit([encoder.finish()])
+            })
+            .await?;
+        gpu.wait(copied).await?;
+        Ok((fitted, levels))
+    }
+
+    /// Buffers for a program that is told nothing.
+    async fn bind_only(&self, pipeline: &ComputePipeline, buffers: &[&Buffer]) -> Result<BindGroup> {
+        let numbered: Vec<_> = (1..).zip(buffers.iter().copied()).collect();
+        self.gpu.bind(pipeline, &numbered).await
+    }
+}
+
+impl Planted {
+    /// Builds a tree over the first `count` spheres of a buffer, at least one.
+    pub(crate) async fn plant(
+        gpu: &GpuDevice,
+        spheres: &Buffer,
+        count: u32,
+        frame: &Frame,
+        ways: Option<Ways<'_>>,
+        watch: &Watch,
+    ) -> Result<Self> {
+        let mut planter = Planter::new(gpu, count, frame, ways);
+        planter.steps.watch = watch.clone();
+        let items = planter.sorted(spheres).await?;
+        let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;
+        let told = planter.tell(&[planter.plant]).await?;
+        planter.step(&programs::TREE_ORDER, (&told, 0), &[&items, &order], count).await?;
+        let (leaves, boxes) = planter.leaves(spheres, &order).await?;
+        let (nodes, levels) = planter.nodes(&items, &leaves, &boxes).await?;
+        let node_count = levels.last().copied().unwrap_or(0);
+        Ok(Self { nodes, order, leaves, node_count, levels })
+    }
+}

@@ -1,0 +1,135 @@
+//! Trees that shaders build are those that the CPU builds, to the byte, on every adapter of this machine.
+
+use bytemuck::Pod;
+use wgpu::{Buffer, BufferUsages};
+
+use super::resident::Planted;
+use crate::bvh::qbvh4::node::Quad;
+use crate::bvh::qbvh4::tests::scenes;
+use crate::bvh::qbvh4::tree::Lbvh;
+use crate::bvh::scene_frame::Frame;
+use crate::gpu::context::adapters;
+use crate::gpu::context::device::GpuDevice;
+use crate::numbers::Numbers;
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+use crate::runtime::limits::Limits;
+
+/// Adapters whose arithmetic rounds as the CPU's does.
+async fn devices() -> Vec<GpuDevice> {
+    let mut opened = Vec::new();
+    for adapter in adapters::adapters().await {
+        opened.push(GpuDevice::open(&adapter, Limits::default(), None).await.unwrap());
+    }
+    opened.into_iter().filter(|gpu| gpu.probe.failure.is_none()).collect()
+}
+
+async fn fetch<T: Pod>(gpu: &GpuDevice, from: &Buffer, count: usize) -> Vec<T> {
+    let mut list = vec![T::zeroed(); count];
+    let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
+    let staging = gpu.buffer("staging", size_of_val(&list[..]) as u64, usage).await.unwrap();
+    gpu.read(from, &staging, &mut list).await.unwrap();
+    list
+}
+
+async fn tree_of(gpu: &GpuDevice, planted: &Planted, spheres: &[Sphere]) -> Lbvh {
+    let order: Vec<u32> = fetch(gpu, &planted.order, spheres.len()).await;
+    let leaves: Vec<Sphere> = fetch(gpu, &planted.leaves, spheres.len()).await;
+    assert!(order.iter().zip(&leaves).all(|(place, leaf)| spheres.get(*place as usize) == Some(leaf)), "leaves");
+    let nodes: Vec<Quad> = fetch(gpu, &planted.nodes, planted.node_count as usize).await;
+    Lbvh { nodes, order, levels: planted.levels.clone() }
+}
+
+fn same(name: &str, gpu: &Lbvh, cpu: &Lbvh) {
+    assert!(gpu.order == cpu.order, "{name}: the order differs");
+    assert_eq!(gpu.levels, cpu.levels, "{name}");
+    for (number, (gpu, cpu)) in gpu.nodes.iter().zip(&cpu.nodes).enumerate() {
+        assert_eq!(gpu, cpu, "{name}: node {number}");
+    }
+}
+
+fn more_scenes() -> Vec<(&'static str, Vec<Sphere>)> {
+    let mut n = Numbers(7);
+    let mut sphere = |size: f32| {
+        let mut place = || size * (n.unit() - 0.5);
+        Sphere::new([place(), place(), place()], 0.003 * size)
+    };
+    let mut all = scenes();
+    all.extend((1..=70).map(|count| ("few", (0..count).map(|_| sphere(1.0)).collect())));
+    all.push(("a tile and one", (0..2049).map(|_| sphere(1.0)).collect()));
+    all.push(("100,000", (0..100_000).map(|_| sphere(1.0)).collect()));
+    let heap = |i: usize, s: Sphere| Sphere { center: s.center * 0.01 + (i % 17) as f32, ..s };
+    all.push(("heaps", (0..50_000).map(|i| heap(i, sphere(1.0))).collect()));
+    all.push(("each twice", (0..30_000).map(|_| sphere(1.0)).flat_map(|s| [s, s]).collect()));
+    // A path on which every node goes down two levels: keys that share ever more bits.
+    all.push(("a deep corner", (0..20_000).map(|i| Sphere::new([0.9f32.powi(i % 300); 3], 0.0)).collect()));
+    all.retain(|(_, spheres)| !spheres.is_empty());
+    all
+}
+
+#[test]
+fn shaders_build_the_same_tree() {
+    pollster::block_on(async {
+        for gpu in devices().await {
+            for (name, spheres) in more_scenes() {
+                let frame = Frame::of(&spheres);
+                let buffer = gpu.filled("spheres", &spheres).await.unwrap();
+                let planted =
+                    Planted::plant(&gpu, &buffer, spheres.len() as u32, &frame, None, &Watch::new()).await.unwrap();
+                let found = tree_of(&gpu, &planted, &spheres).await;
+                same(name, &found, &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap());
+                assert_eq!(found.check(&spheres, &frame), Ok(()), "{name}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_part_as_large_as_a_binding_allows() {
+    pollster::block_on(async {
+        for adapter in adapters::adapters().await {
+            let limits = Limits { binding: 1 << 19, ..Limits::default() };
+            let gpu = GpuDevice::open(&adapter, limits, None).await.unwrap();
+            let mut n = Numbers(11);
+            let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
+            let frame = Frame::of(&spheres);
+            let buffer = gpu.filled("spheres", &spheres).await.unwrap();
+            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame, None, &Watch::new()).await.unwrap();
+            same(
+                "a part",
+                &tree_of(&gpu, &planted, &spheres).await,
+                &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap(),
+            );
+        }
+    });
+}
+
+#[test]
+fn shaders_fit_a_tree_to_spheres_that_moved() {
+    pollster::block_on(async {
+        for gpu in devices().await {
+            for (name, spheres) in more_scenes() {
+                let frame = Frame::of(&spheres);
+                let mut tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
+                let planted = Planted::upload(&gpu, &tree, &spheres).await.unwrap();
+                let (cost, built) = (planted.cost(&gpu).await.unwrap(), tree.cost());
+                assert!((cost / built - 1.0).abs() < 1e-4, "{name}: {cost} {built}");
+                let count = spheres.len() as u32;
+                let buffer = gpu.filled("spheres", &spheres).await.unwrap();
+                let unmoved = planted.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
+                same(name, &tree_of(&gpu, &unmoved, &spheres).await, &tree);
+                let largest = frame.corners[1].into_iter().fold(0.0, f32::max);
+                let mut n = Numbers(3);
+                let moved: Vec<Sphere> =
+                    spheres.iter().map(|s| Sphere { center: s.center + largest * 0.1 * n.unit(), ..*s }).collect();
+                let frame = Frame::of(&moved);
+                let buffer = gpu.filled("spheres", &moved).await.unwrap();
+                let refitted = planted.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
+                let found = tree_of(&gpu, &refitted, &moved).await;
+                tree.refit(&moved, &frame);
+                same(name, &found, &tree);
+                assert_eq!(found.check(&moved, &frame), Ok(()), "{name}");
+            }
+        }
+    });
+}

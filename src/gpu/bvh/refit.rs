@@ -1,0 +1,68 @@
+//! A tree whose spheres have moved: new boxes for the same nodes, and how much worse they have become.
+
+use wgpu::{Buffer, BufferUsages};
+
+use super::build::Planter;
+use super::motion::Ways;
+use super::resident::Planted;
+use crate::bvh::scene_frame::Frame;
+use crate::error::Result;
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::dispatch::THREADS;
+use crate::gpu::programs;
+
+impl Planted {
+    /// The same nodes around other spheres, as many as before: the first `count` of a buffer, at least one. Boxes are as tight as
+    /// those of a new tree with these nodes.
+    pub(crate) async fn refit(
+        &self,
+        gpu: &GpuDevice,
+        spheres: &Buffer,
+        count: u32,
+        frame: &Frame,
+        ways: Option<Ways<'_>>,
+    ) -> Result<Self> {
+        let mut planter = Planter::new(gpu, count, frame, ways);
+        let nodes = copy(gpu, "a tree's nodes", &self.nodes).await?;
+        let order = copy(gpu, "a tree's order", &self.order).await?;
+        let (leaves, boxes) = planter.leaves(spheres, &order).await?;
+        let told = planter.tell(&[super::build::Plant { jobs: self.node_count, ..planter.plant }]).await?;
+        planter.step(&programs::TREE_REFIT, (&told, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
+        planter.steps.finish().await?;
+        Ok(Self { nodes, order, leaves, node_count: self.node_count, levels: self.levels.clone() })
+    }
+
+    /// How many nodes a line through the root's box enters on average: the surfaces of all boxes, the root's being 1 (Goldsmith &
+    /// Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
+    pub(crate) async fn cost(&self, gpu: &GpuDevice) -> Result<f64> {
+        let mut planter = Planter::new(gpu, 0, &Frame::of(&[]), None);
+        let groups = self.node_count.div_ceil(THREADS);
+        let areas = planter.scratch("a tree's surfaces", u64::from(groups) * 4).await?;
+        let root = planter.scratch("a root's surface", 4).await?;
+        let told = [self.node_count, 1].map(|jobs| super::build::Plant { jobs, ..planter.plant });
+        let told = planter.tell(&told).await?;
+        planter.step(&programs::TREE_COST, (&told, 0), &[&self.nodes, &areas], self.node_count).await?;
+        planter.step(&programs::TREE_COST, (&told, 1), &[&self.nodes, &root], 1).await?;
+        planter.steps.finish().await?;
+        let sum = async |from: &Buffer, count: u32| {
+            let mut values = vec![0f32; count as usize];
+            let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
+            let staging = gpu.buffer("a tree's surfaces", u64::from(count) * 4, usage).await?;
+            gpu.read(from, &staging, &mut values).await?;
+            Ok::<f64, crate::error::Error>(values.into_iter().map(f64::from).sum())
+        };
+        Ok(sum(&areas, groups).await? / sum(&root, 1).await?)
+    }
+}
+
+/// A buffer with the same bytes.
+async fn copy(gpu: &GpuDevice, what: &'static str, from: &Buffer) -> Result<Buffer> {
+    let buffer = gpu.buffer(what, from.size(), super::resident::USAGE).await?;
+    gpu.scoped(|| {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, from.size());
+        gpu.queue.submit([encoder.finish()])
+    })
+    .await?;
+    Ok(buffer)
+}

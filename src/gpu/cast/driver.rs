@@ -1,0 +1,275 @@
+//! Queries on a GPU: rays in pieces, spheres in parts and ranges. While the device works on one piece, the host reads the
+//! one before it and writes the one after it, in place.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::plan::{Plan, Way};
+use super::raygen::Seeds;
+use super::readback::{Asker, Gather, Landed, Open};
+use super::staging::{Flight, Sizes, Slot};
+use crate::batch::ray_batch::Batch;
+use crate::cpu::scene::CpuScene;
+use crate::error::Result;
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::throughput::{self, Meter};
+use crate::gpu::scene::{GpuScene, RANGE};
+use crate::gpu::uniforms::UNIFORM_STEP;
+use crate::query::policy::Query;
+use crate::query::results::Tally;
+use crate::records::Ray;
+use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool::on_cores;
+
+/// Threads a workgroup, in every program.
+const WORKGROUP: u64 = 64;
+/// Rays a piece at most: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
+const PIECE: u64 = 1 << 20;
+/// And at least, as a workgroup takes them: where nearly all spheres are met, a piece of them takes a fifth of a second.
+const LEAST: u64 = 512;
+/// Pieces under way: one on the device, one that the host reads and writes.
+pub(crate) const SLOTS: usize = 2;
+/// Submissions that wait for the device: enough to keep it busy, few enough to stop soon.
+const AHEAD: usize = 2;
+
+/// What has come of the pieces that landed.
+#[derive(Default)]
+struct Sum {
+    tally: Tally,
+    again: Vec<usize>,
+}
+
+/// A piece on its way.
+struct Piece {
+    slot: Slot,
+    flight: Flight,
+    /// Where its rays begin in the batch, how many there are, and which of them cannot be used.
+    start: usize,
+    count: usize,
+    /// Bytes that come back.
+    bytes: u64,
+    bad: Vec<u32>,
+    /// Its last submission, to the meter.
+    number: u64,
+}
+
+impl GpuScene {
+    /// Rays that go together when each is tested against `spheres` and `budget` tests fit into a submission.
+    pub(crate) fn piece(gpu: &GpuDevice, budget: u64, spheres: u64) -> u64 {
+        let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
+        let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(PIECE);
+        let piece = (budget / spheres.max(1)).max(LEAST).min(most);
+        // Whole workgroups, unless somebody asks for less.
+        let whole = if piece < WORKGROUP { piece.max(1) } else { piece / WORKGROUP * WORKGROUP };
+        whole.min(gpu.limits().rays.max(1))
+    }
+
+    /// Rays that a picture's band may have.
+    pub(crate) fn band(gpu: &GpuDevice, tests: u64) -> u64 {
+        Self::piece(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
+    }
+
+    /// Memory that pieces of a query take on the device, with so much beside each of the spheres that travel with rays.
+    pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, beside: u64) -> u64 {
+        let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
+        let sizes = Sizes {
+            params,
+            up: 32 * rays,
+            pairs: 16 * rays,
+            extras: size_of::<crate::records::Extra>() as u64 * rays,
+            beside: beside * rays,
+            seeds: 0,
+            rays: 32 * rays,
+            state: 24 * rays,
+            results: 12 * rays,
+        };
+        SLOTS as u64 * sizes.total()
+    }
+
+    /// Answers a batch, piece by piece; says which rays are to be cast again, without the tree.
+    pub(crate) async fn cast<G: Gather>(
+        &self,
+        gpu: &GpuDevice,
+        host: &Arc<CpuScene>,
+        batch: Batch<'_>,
+        out: &mut G,
+        way: Way,
+    ) -> Result<(Tally, Vec<usize>)> {
+        let mut sum = Sum::default();
+        batch.watch.check()?;
+        if batch.rays.len() == 0 {
+            return Ok((sum.tally, sum.again));
+        }
+        let plan = Plan::new::<G>(gpu, self, host, batch, way).await?;
+        let mut flying: VecDeque<Piece> = VecDeque::new();
+        let mut free = Vec::new();
+        let mut meter = Meter::new(plan.pace());
+        let mut start = 0;
+        while start < batch.rays.len() {
+            if flying.len() >= SLOTS
+                && let Some(piece) = flying.pop_front()
+            {
+                free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
+            }
+            batch.watch.check()?;
+            let end = batch.rays.len().min(start + plan.piece()?);
+            let end = start + out.fit(start..end);
+            flying.push_back(plan.send(free.pop(), start..end, out, &mut meter).await?);
+            start = end;
+        }
+        while let Some(piece) = flying.pop_front() {
+            free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
+        }
+        for slot in free {
+            slot.give_back(gpu);
+        }
+        Ok((sum.tally, sum.again))
+    }
+}
+
+impl Plan<'_> {
+    /// Writes a piece's rays where the device reads them, and submits all that is to be done with them.
+    async fn send<G: Gather>(
+        &self,
+        free: Option<Slot>,
+        part: Range<usize>,
+        out: &G,
+        meter: &mut Meter<'_>,
+    ) -> Result<Piece> {
+        let (start, rays) = (part.start, self.batch.rays.part(part.clone()));
+        let count = rays.len() as u64;
+        let seeds = Seeds::of(rays, self.maker.is_some());
+        let extra = out.extra_bytes(part.clone());
+        let sizes = self.sizes::<G>(&seeds, extra);
+        let slot = Slot::take(self.gpu, free, sizes).await?;
+        let bad = self.write(slot.view(self.gpu).await?, &seeds, start)?;
+        let groups = self.groups(&slot).await?;
+        // What comes back of the state: all of it, or nothing.
+        let after = if G::FINISH.is_some() { 0 } else { G::result_bytes(count) };
+        let begins = out.begin(part);
+        if let Some(begins) = &begins {
+            self.gpu.write(&slot.state, begins).await?;
+        }
+        let maker = self.maker.as_ref().filter(|_| seeds.made());
+        let made = match maker {
+            Some(maker) => Some((&maker.pipeline, maker.group(self.gpu, &slot).await?)),
+            None => None,
+        };
+        let mut queued = VecDeque::new();
+        let mut begin = 0;
+        let (submission, number) = loop {
+            self.batch.watch.check()?;
+            let end = self.together(begin, count);
+            let last = end == self.ranges.len();
+            let submission = self
+                .gpu
+                .scoped(|| {
+                    let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+                    if begin == 0 {
+                        slot.send(&mut encoder, &sizes);
+                        if self.finish.is_none() && begins.is_none() {
+                            encoder.clear_buffer(&slot.state, 0, Some(sizes.state));
+                        }
+                    }
+                    {
+                        let mut pass = encoder.begin_compute_pass(&Default::default());
+                        if begin == 0
+                            && let Some((pipeline, group)) = &made
+                        {
+                            pass.set_pipeline(pipeline);
+                            pass.set_bind_group(0, group, &[]);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
+                        }
+                        pass.set_pipeline(&self.search);
+                        for (n, range) in (begin..).zip(&self.ranges[begin..end]) {
+                            pass.set_bind_group(0, &groups[range.part][0], &[(n as u64 * UNIFORM_STEP) as u32]);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP * self.rays_a_thread) as u32, 1, 1);
+                        }
+                        if last && let Some(finish) = &self.finish {
+                            pass.set_pipeline(finish);
+                            // Each part finishes the rays whose best sphere it holds.
+                            for (part, [_, group]) in groups.iter().enumerate() {
+                                let n = self.ranges.iter().position(|range| range.part == part).unwrap_or(0);
+                                pass.set_bind_group(0, group, &[(n as u64 * UNIFORM_STEP) as u32]);
+                                pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
+                            }
+                        }
+                    }
+                    if last {
+                        let before = sizes.results - after;
+                        slot.fetch(&mut encoder, &slot.results, 0, before);
+                        slot.fetch(&mut encoder, &slot.state, before, sizes.results - before);
+                    }
+                    self.gpu.queue.submit([encoder.finish()])
+                })
+                .await?;
+            let weight: u64 = self.ranges[begin..end].iter().map(|range| range.weight).sum();
+            let number = meter.sent(count * weight);
+            if last {
+                break (submission, number);
+            }
+            begin = end;
+            queued.push_back((submission, number));
+            if queued.len() > AHEAD
+                && let Some((oldest, number)) = queued.pop_front()
+            {
+                self.gpu.wait(oldest).await?;
+                meter.done(number);
+            }
+        };
+        let flight = self.gpu.scoped(|| slot.fly(submission, sizes.results)).await?;
+        Ok(Piece { slot, flight, start, count: rays.len(), bytes: sizes.results, bad, number })
+    }
+
+    /// Waits for a piece and takes its answers; what the device left open is settled on every core.
+    async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
+        let Piece { slot, flight, start, count, bytes, bad, number } = piece;
+        let batch = self.batch;
+        let rays = batch.rays.part(start..start + count);
+        let view = slot.wait(self.gpu, flight, bytes).await?;
+        meter.done(number);
+        let Landed { tally: mut part, mut open, again } = out.gather(start, rays, &view, &bad);
+        open.iter_mut().for_each(|open| open.extra = batch.extras.of(open.at));
+        drop(view);
+        self.gpu.scoped(|| slot.land()).await?;
+        if !open.is_empty() {
+            let (host, query, first, watch) = (self.host.clone(), *batch.query, batch.first, batch.watch.clone());
+            let (settled, more) = on_cores(move || settle::<G>(open, &host, &query, first, &watch)).await?;
+            batch.watch.check()?;
+            part = part + more;
+            part.hits += out.place(settled);
+        }
+        part.skipped += bad.len() as u64;
+        sum.tally = sum.tally + part;
+        // What is cast again is done then.
+        batch.watch.add((count - again.len()) as u64);
+        sum.again.extend(again);
+        Ok(slot)
+    }
+}
+
+/// Settles what is open, on every core.
+fn settle<G: Gather>(
+    open: Vec<Open<G::Item>>,
+    host: &CpuScene,
+    query: &Query,
+    first: u64,
+    watch: &Watch,
+) -> (Vec<(usize, G::Item)>, Tally) {
+    let one = |open: Open<G::Item>| {
+        let mut tally = Tally::default();
+        if watch.is_cancelled() {
+            // Nobody will look at it.
+            return ((open.at, open.raw), tally);
+        }
+        let asker = Asker { ray: open.ray, number: first + open.at as u64, extra: open.extra };
+        let item = G::settle(open.raw, &asker, host, query, &mut tally);
+        ((open.at, item), tally)
+    };
+    crate::runtime::cpu_pool::ready();
+    let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
+    (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
+}

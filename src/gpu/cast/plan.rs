@@ -1,0 +1,235 @@
+//! What all pieces of a call have in common: which programs search, through which spheres, and what a piece takes.
+
+use std::sync::Arc;
+
+use wgpu::{BindGroup, ComputePipeline};
+
+use super::raygen::{Maker, Seeds};
+use super::readback::Gather;
+use super::staging::{Sizes, Slot, Upload};
+use crate::batch::ray_batch::Batch;
+use crate::cpu::scene::CpuScene;
+use crate::error::{Error, Result};
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::context::throughput::Pace;
+use crate::gpu::scene::GpuScene;
+use crate::gpu::sphere_attributes::{beside, words};
+use crate::gpu::uniforms::{Params, UNIFORM_STEP};
+use crate::query::policy::{Precision, Query};
+use crate::records::{Extra, Ray, Sphere};
+
+/// How spheres are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By the tree, where there is one.
+    Tree,
+    /// Each is tested.
+    Brute,
+}
+
+/// Tests of every sphere that take as long as a ray's walk: for the pace, which finds out how long either takes.
+const WALK_WEIGHT: u64 = 512;
+
+/// Spheres `begin..end` of a part, searched in one dispatch.
+pub(crate) struct Range {
+    pub(crate) part: usize,
+    begin: u32,
+    end: u32,
+    /// What it costs a ray, in tests.
+    pub(crate) weight: u64,
+}
+
+/// What all pieces of a call have in common.
+pub(crate) struct Plan<'a> {
+    pub(crate) gpu: &'a GpuDevice,
+    pub(crate) scene: &'a GpuScene,
+    pub(crate) host: &'a Arc<CpuScene>,
+    pub(crate) batch: Batch<'a>,
+    pub(crate) search: ComputePipeline,
+    /// Rays a thread of it takes.
+    pub(crate) rays_a_thread: u64,
+    pub(crate) finish: Option<ComputePipeline>,
+    /// What makes rays on the device, when they are not sent there.
+    pub(crate) maker: Option<Maker>,
+    pub(crate) ranges: Vec<Range>,
+    walks: bool,
+    /// Whether what rays bring along goes up.
+    brings: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) async fn new<G: Gather>(
+        gpu: &'a GpuDevice,
+        scene: &'a GpuScene,
+        host: &'a Arc<CpuScene>,
+        batch: Batch<'a>,
+        way: Way,
+    ) -> Result<Self> {
+        let walk = G::WALK.filter(|_| way == Way::Tree && scene.is_planted());
+        let mut ranges = Vec::new();
+        if host.pairwise {
+            ranges.push(Range { part: 0, begin: 0, end: 1, weight: 1 });
+        }
+        for (part, spheres) in scene.parts.iter().enumerate() {
+            let weight = |begin, end| if walk.is_some() { WALK_WEIGHT } else { u64::from(end - begin) };
+            let own = spheres.ranges(walk.is_some());
+            ranges.extend(own.map(|(begin, end)| Range { part, begin, end, weight: weight(begin, end) }));
+        }
+        if ranges.is_empty() {
+            // Somebody has to say that every ray misses.
+            ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
+        }
+        let (picky, moving) = (host.picks(&batch.extras), host.moves(&batch.extras));
+        let (held, mapped) = (host.columns.change(), host.columns.maps.is_some());
+        let own = Overrides { picky, moving, held, mapped, ..variant(gpu, batch.query) };
+        Ok(Self {
+            gpu,
+            scene,
+            host,
+            batch,
+            search: gpu.cast_pipeline(walk.unwrap_or(G::SEARCH), own).await?,
+            rays_a_thread: if walk.is_some() { 1 } else { G::RAYS },
+            finish: match G::FINISH {
+                Some(program) => Some(gpu.cast_pipeline(program, own).await?),
+                None => None,
+            },
+            maker: Maker::of(gpu, batch.rays).await?,
+            ranges,
+            walks: walk.is_some(),
+            brings: picky || moving,
+        })
+    }
+
+    /// How fast the scene goes this way.
+    pub(crate) fn pace(&self) -> &'a Pace {
+        self.scene.pace(self.walks)
+    }
+
+    /// Rays that the next piece should have, at the pace that the scene goes now.
+    pub(crate) fn piece(&self) -> Result<usize> {
+        let weight = self.ranges.iter().map(|range| range.weight).sum();
+        let piece = GpuScene::piece(self.gpu, self.pace().budget(), weight);
+        // One buffer takes all that goes up.
+        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
+        let allowed = self.gpu.largest_binding();
+        let one = one + self.extra_bytes(1) + self.beside_bytes(1);
+        match allowed.saturating_sub(params) / one {
+            0 => {
+                let device = self.gpu.name().into();
+                Err(Error::TooLarge { what: "what a ray takes along", asked: params + one, allowed, device })
+            }
+            room => Ok(piece.min(room) as usize),
+        }
+    }
+
+    fn bytes_a_ray(pairwise: bool) -> u64 {
+        (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
+    }
+
+    /// What is beside spheres that travel with so many rays.
+    fn beside_bytes(&self, rays: u64) -> u64 {
+        if self.host.pairwise { 4 * rays * words(&self.host.columns) as u64 } else { 0 }
+    }
+
+    /// What so many rays bring along.
+    fn extra_bytes(&self, rays: u64) -> u64 {
+        if self.brings { rays * size_of::<Extra>() as u64 } else { 0 }
+    }
+
+    fn params_bytes(&self) -> u64 {
+        self.ranges.len() as u64 * UNIFORM_STEP
+    }
+
+    /// Ranges that go into one submission of so many rays, from `begin` on.
+    pub(crate) fn together(&self, begin: usize, rays: u64) -> usize {
+        let budget = self.pace().budget();
+        let mut weight = 0;
+        let fit = self.ranges[begin..].iter().take_while(|range| {
+            weight += rays * range.weight;
+            weight <= budget
+        });
+        self.ranges.len().min(begin + fit.count().max(1))
+    }
+
+    /// What a piece needs.
+    pub(crate) fn sizes<G: Gather>(&self, seeds: &Seeds<'_>, extra: u64) -> Sizes {
+        let rays = seeds.rays().len() as u64;
+        Sizes {
+            params: self.params_bytes(),
+            up: seeds.bytes(),
+            seeds: if seeds.made() { seeds.bytes() } else { 0 },
+            rays: rays * size_of::<Ray>() as u64,
+            pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
+            beside: self.beside_bytes(rays),
+            extras: self.extra_bytes(rays),
+            state: G::state_bytes(rays),
+            results: extra + G::result_bytes(rays),
+        }
+    }
+
+    /// Writes what a piece needs into its slot; says which rays cannot be used.
+    pub(crate) fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, start: usize) -> Result<Vec<u32>> {
+        let (rays, first) = (seeds.rays(), self.batch.first + start as u64);
+        for (n, range) in (0..).zip(&self.ranges) {
+            let part = self.scene.parts.get(range.part);
+            let params = Params {
+                ray_count: rays.len() as u32,
+                sphere_begin: range.begin,
+                sphere_end: range.end,
+                first_id: if self.host.pairwise { first as u32 } else { part.map_or(0, |part| part.first) },
+                sphere_count: if self.host.pairwise { rays.len() as u32 } else { part.map_or(0, |part| part.count) },
+                pairwise: u32::from(self.host.pairwise),
+                fresh: u32::from(n == 0),
+                steps: self.gpu.steps(),
+                ..self.scene.framed(Params::of(self.batch.query))
+            };
+            upload.params(n * UNIFORM_STEP, &params);
+        }
+        let check = |at| self.batch.check_one(start + at);
+        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.brings, check)?;
+        if self.host.pairwise {
+            let own = first as usize..first as usize + rays.len();
+            upload.pairs(&self.host.spheres[own.clone()]);
+            let columns = &self.host.columns;
+            if columns.change() {
+                let each = own.map(|id| beside(columns, id, &self.host.spheres[id], u32::MAX));
+                upload.beside(words(columns), each);
+            }
+        }
+        if self.brings {
+            let extra = |i| {
+                let extra = self.batch.extras.of(start + i);
+                // Masks of pairs stay here: one that is not for its ray is not for any.
+                let none = self.host.pairwise && !self.host.admits(&extra, first as u32 + i as u32);
+                if none { Extra { mask: 0, ..extra } } else { extra }
+            };
+            upload.extras((0..rays.len()).map(extra));
+        }
+        Ok(bad)
+    }
+
+    /// One bind group a part: what the search sees, and what the finish does.
+    pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
+        let extras = if self.brings { &slot.extras } else { &self.gpu.no_extra };
+        let own = [&slot.params, &slot.rays, &slot.state, &slot.results, extras];
+        let mut groups = Vec::new();
+        for part in &self.scene.parts {
+            groups.push(part.groups(self.gpu, own, self.walks).await?);
+        }
+        if groups.is_empty() {
+            let beside = if self.beside_bytes(1) > 0 { &slot.beside } else { &self.gpu.every_bit };
+            let group = self.gpu.cast_group(own, [&slot.pairs, beside], None).await?;
+            groups.push([group.clone(), group]);
+        }
+        Ok(groups)
+    }
+}
+
+/// Which pipelines answer a query. Without a passing probe, exact answers rest on the plain
+/// solve's wider bounds.
+fn variant(gpu: &GpuDevice, query: &Query) -> Overrides {
+    let exact = query.precision == Precision::Exact;
+    let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());
+    Overrides { fast, exact, ..Overrides::default() }
+}

@@ -1,0 +1,253 @@
+//! Rays on their way to a device: as they are, or as what it makes them from. See `shaders/emit.wgsl`.
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::{BindGroup, ComputePipeline};
+
+use super::staging::{Sizes, Slot, Upload};
+use crate::batch::raygen::grid::GridPart;
+use crate::batch::raygen::points::{Aim, Points};
+use crate::batch::raygen::source::Source;
+use crate::cpu::query::closest::finite;
+use crate::error::Result;
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::programs;
+use crate::query::policy::OnBad;
+use crate::records::Ray;
+
+/// What a device makes a piece's rays of, before its numbers. Twin of `shaders/emit.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct Emission {
+    pub(crate) kind: u32,
+    pub(crate) count: u32,
+    pub(crate) zero: u32,
+    pub(crate) columns: u32,
+    pub(crate) first_column: u32,
+    pub(crate) rows: u32,
+    pub(crate) first_row: u32,
+    pub(crate) rows_at: u32,
+    pub(crate) frames_at: u32,
+    pub(crate) radius: f32,
+    pub(crate) t_min: f32,
+    pub(crate) t_max: f32,
+    pub(crate) aim: [f32; 3],
+    pub(crate) unused: u32,
+}
+
+const PARALLEL: u32 = 0;
+const TOWARD: u32 = 1;
+const GRID: u32 = 2;
+const ORTHOGRAPHIC: u32 = 3;
+
+/// Bytes of a ray beyond which a grid's tables cost more than they save.
+const WORTH: usize = size_of::<Ray>() / 2;
+/// Records made ready at a time, in the nearest cache.
+const STEP: usize = 256;
+
+/// The program that makes rays.
+pub(crate) struct Maker {
+    pub(crate) pipeline: ComputePipeline,
+}
+
+impl Maker {
+    /// None where rays are given, and where a device's arithmetic might make others.
+    pub(crate) async fn of(gpu: &GpuDevice, rays: Source<'_>) -> Result<Option<Self>> {
+        if matches!(rays, Source::Records(_)) || gpu.probe.failure.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Self { pipeline: gpu.pipeline(&programs::EMIT, Overrides::default()).await? }))
+    }
+
+    pub(crate) async fn group(&self, gpu: &GpuDevice, slot: &Slot) -> Result<BindGroup> {
+        gpu.bind(&self.pipeline, &[(0, &slot.seeds), (1, &slot.rays)]).await
+    }
+}
+
+/// What goes up of a piece's rays.
+pub(crate) enum Seeds<'a> {
+    Rays(Source<'a>),
+    Points(Points<'a>),
+    Grid(GridPart<'a>, Emission, Vec<f32>),
+}
+
+impl<'a> Seeds<'a> {
+    /// Of some rays, for a device that makes rays or does not.
+    pub(crate) fn of(rays: Source<'a>, makes: bool) -> Self {
+        match rays {
+            Source::Points(points) if makes => Self::Points(points),
+            Source::Grid(part) if makes => {
+                let (head, tables) = tables(part);
+                if size_of_val(&tables[..]) > WORTH * part.len() {
+                    return Self::Rays(rays);
+                }
+                Self::Grid(part, head, tables)
+            }
+            _ => Self::Rays(rays),
+        }
+    }
+
+    /// The rays themselves.
+    pub(crate) fn rays(&self) -> Source<'a> {
+        match self {
+            Self::Rays(rays) => *rays,
+            Self::Points(points) => Source::Points(*points),
+            Self::Grid(part, ..) => Source::Grid(*part),
+        }
+    }
+
+    /// Whether the device makes them.
+    pub(crate) fn made(&self) -> bool {
+        !matches!(self, Self::Rays(_))
+    }
+
+    /// How much goes up.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = match self {
+            Self::Rays(rays) => rays.len() * size_of::<Ray>(),
+            Self::Points(points) => size_of::<Emission>() + size_of_val(points.points),
+            Self::Grid(_, _, tables) => size_of::<Emission>() + size_of_val(&tables[..]),
+        };
+        bytes as u64
+    }
+
+    /// Writes it; says which rays cannot be used, for what `check` says of them, be it of their `columns`. What stands for them is harmless, and its answer is not looked at.
+    pub(crate) fn write(
+        &self,
+        upload: &mut Upload,
+        on_bad: OnBad,
+        columns: bool,
+        check: impl Fn(usize) -> Result<()>,
+    ) -> Result<Vec<u32>> {
+        let mut bad = Vec::new();
+        let mut usable = |at: usize| match check(at) {
+            Ok(()) => Ok(true),
+            Err(error) if on_bad == OnBad::Refuse => Err(error),
+            Err(_) => {
+                bad.push(at as u32);
+                Ok(false)
+            }
+        };
+        match self {
+            Self::Rays(rays) => {
+                // Its range is empty: the start lies past the end.
+                let none = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
+                let mut ready = [none; STEP];
+                for start in (0..rays.len()).step_by(STEP) {
+                    let count = STEP.min(rays.len() - start);
+                    for (at, ready) in (start..).zip(&mut ready[..count]) {
+                        *ready = if usable(at)? { finite(&rays.ray(at)) } else { none };
+                    }
+                    upload.rays(start * size_of::<Ray>(), &ready[..count]);
+                }
+            }
+            Self::Points(points) => {
+                let (head, harmless) = aimed(points);
+                upload.rays(0, &[head]);
+                let mut ready = [harmless; STEP];
+                for (n, chunk) in points.points.chunks(STEP).enumerate() {
+                    for (i, (ready, point)) in ready.iter_mut().zip(chunk).enumerate() {
+                        *ready = if usable(n * STEP + i)? { *point } else { harmless };
+                    }
+                    let at = size_of::<Emission>() + n * STEP * size_of::<[f32; 3]>();
+                    upload.rays(at, &ready[..chunk.len()]);
+                }
+            }
+            Self::Grid(part, head, tables) => {
+                if !part.grid.faults.is_empty() || columns {
+                    (0..part.len()).try_for_each(|at| usable(at).map(|_| ()))?;
+                }
+                upload.rays(0, &[*head]);
+                upload.rays(size_of::<Emission>(), tables);
+            }
+        }
+        Ok(bad)
+    }
+}
+
+/// What is said of points, and one that can be used.
+fn aimed(points: &Points<'_>) -> (Emission, [f32; 3]) {
+    let count = points.points.len() as u32;
+    match points.aim {
+        Aim::Along { direction, t_max } => {
+            let t_max = t_max.min(f32::MAX);
+            (Emission { kind: PARALLEL, count, aim: direction.to_array(), t_max, ..Emission::default() }, [0.0; 3])
+        }
+        Aim::At { target, radius } => {
+            let harmless = [if target.x == 0.0 { 1.0 } else { 0.0 }, 0.0, 0.0];
+            (Emission { kind: TOWARD, count, aim: target.to_array(), radius, ..Emission::default() }, harmless)
+        }
+    }
+}
+
+/// The tables of a grid, as much of them as its rays need: each begins where the first ray does and goes round.
+fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
+    let grid = part.grid;
+    let (first, count) = (part.place(0), part.len());
+    let (columns, rows) = (grid.columns.len(), grid.rows.len());
+    let own_rows = (first.column + count).div_ceil(columns);
+    let own_frames = (first.row + own_rows).div_ceil(rows);
+    let mut tables = Vec::new();
+    tables.extend(grid.columns.iter().cycle().skip(first.column).take(columns.min(count)).flatten());
+    let rows_at = tables.len() as u32;
+    tables.extend(grid.rows.iter().cycle().skip(first.row).take(rows.min(own_rows)).flatten());
+    let frames_at = tables.len() as u32;
+    for frame in &grid.frames[first.frame..first.frame + own_frames] {
+        // What cannot be used must not reach a device as NaN.
+        let position = if frame.position.is_finite() { frame.position } else { glam::Vec3::ZERO };
+        for axis in [position, frame.forward, frame.side, frame.up] {
+            tables.extend(axis.to_array());
+        }
+    }
+    let ends = finite(&Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(grid.t_min, grid.t_max));
+    let head = Emission {
+        kind: if grid.orthographic { ORTHOGRAPHIC } else { GRID },
+        count: count as u32,
+        columns: columns as u32,
+        first_column: first.column as u32,
+        rows: rows as u32,
+        first_row: first.row as u32,
+        rows_at,
+        frames_at,
+        t_min: ends.t_min,
+        t_max: ends.t_max,
+        ..Emission::default()
+    };
+    (head, tables)
+}
+
+/// What a device holds of a piece once its rays are made, and the bytes that went up for it: for the tests.
+pub(crate) async fn made(gpu: &GpuDevice, rays: Source<'_>) -> Result<(Vec<Ray>, u64)> {
+    let maker = Maker::of(gpu, rays).await?;
+    let seeds = Seeds::of(rays, maker.is_some());
+    let records = (rays.len() * size_of::<Ray>()) as u64;
+    let up = seeds.bytes();
+    let sizes =
+        Sizes { up, seeds: if seeds.made() { up } else { 0 }, rays: records, results: records, ..Sizes::default() };
+    let slot = Slot::new(gpu, sizes).await?;
+    seeds.write(&mut slot.view(gpu).await?, OnBad::Skip, false, |at| rays.check_one(at, at as u64))?;
+    let group = match &maker {
+        Some(maker) if seeds.made() => Some((&maker.pipeline, maker.group(gpu, &slot).await?)),
+        _ => None,
+    };
+    let submission = gpu
+        .scoped(|| {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            slot.send(&mut encoder, &sizes);
+            if let Some((pipeline, group)) = &group {
+                let mut pass = encoder.begin_compute_pass(&Default::default());
+                pass.set_pipeline(pipeline);
+                pass.set_bind_group(0, group, &[]);
+                pass.dispatch_workgroups(rays.len().div_ceil(64) as u32, 1, 1);
+            }
+            slot.fetch(&mut encoder, &slot.rays, 0, records);
+            gpu.queue.submit([encoder.finish()])
+        })
+        .await?;
+    let flight = gpu.scoped(|| slot.fly(submission, records)).await?;
+    let view = slot.wait(gpu, flight, records).await?;
+    let made = bytemuck::pod_collect_to_vec(&view);
+    drop(view);
+    gpu.scoped(|| slot.land()).await?;
+    Ok((made, up))
+}

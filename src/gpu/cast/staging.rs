@@ -1,0 +1,248 @@
+//! The buffers of one piece of work, reused from piece to piece and from call to call: what goes up and what comes down is
+//! mapped, so that the host writes and reads in place.
+
+use bytemuck::Pod;
+use futures_channel::oneshot;
+use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex};
+
+use crate::error::Result;
+use crate::gpu::context::buffers::Mapped;
+use crate::gpu::context::device::GpuDevice;
+
+/// Bytes of each buffer. `up` goes up: rays, or in `seeds` what they are made from there; with it `pairs` (the spheres that pairs bring
+/// along), `extras` (what rays bring along), `beside` (what spheres of pairs have beside them) and as much of `params`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) params: u64,
+    pub(crate) up: u64,
+    pub(crate) pairs: u64,
+    pub(crate) extras: u64,
+    pub(crate) beside: u64,
+    pub(crate) seeds: u64,
+    pub(crate) rays: u64,
+    pub(crate) state: u64,
+    pub(crate) results: u64,
+}
+
+impl Sizes {
+    /// Buffers are as many bytes, times some number.
+    pub(crate) const STEP: u64 = 256;
+
+    fn fields(self) -> [u64; 9] {
+        [self.params, self.up, self.pairs, self.extras, self.beside, self.seeds, self.rays, self.state, self.results]
+    }
+
+    fn from_fields([params, up, pairs, extras, beside, seeds, rays, state, results]: [u64; 9]) -> Self {
+        Self { params, up, pairs, extras, beside, seeds, rays, state, results }
+    }
+
+    fn covers(self, other: Self) -> bool {
+        self.fields().iter().zip(other.fields()).all(|(own, other)| *own >= other)
+    }
+
+    fn widest(self, other: Self) -> Self {
+        let (own, other) = (self.fields(), other.fields());
+        Self::from_fields(std::array::from_fn(|i| own[i].max(other[i])))
+    }
+
+    fn upload(self) -> u64 {
+        self.params + self.up + self.pairs + self.extras + self.beside
+    }
+
+    /// Memory of one slot.
+    pub(crate) fn total(self) -> u64 {
+        self.upload()
+            + self.params
+            + self.pairs
+            + self.extras
+            + self.beside
+            + self.seeds
+            + self.rays
+            + self.state
+            + 2 * self.results
+    }
+}
+
+/// One set of buffers. Whoever takes it from the device's store has it alone.
+pub(crate) struct Slot {
+    sizes: Sizes,
+    upload: Buffer,
+    pub(crate) params: Buffer,
+    pub(crate) seeds: Buffer,
+    pub(crate) rays: Buffer,
+    pub(crate) pairs: Buffer,
+    pub(crate) extras: Buffer,
+    pub(crate) beside: Buffer,
+    pub(crate) state: Buffer,
+    pub(crate) results: Buffer,
+    download: Buffer,
+}
+
+/// A slot whose work was submitted: when both are mapped, it is done.
+pub(crate) struct Flight {
+    submission: SubmissionIndex,
+    upload: Mapped,
+    download: Mapped,
+}
+
+impl Slot {
+    /// A slot at least so large: this one, or another that was used before, if there is one.
+    pub(crate) async fn take(gpu: &GpuDevice, own: Option<Self>, sizes: Sizes) -> Result<Self> {
+        let before = own.or_else(|| gpu.slots().pop());
+        match before {
+            Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
+            // Grown to what both needed, so that calls in turns do not make it anew each time.
+            Some(slot) => {
+                let sizes = slot.sizes.widest(sizes);
+                drop(slot);
+                Self::new(gpu, sizes).await
+            }
+            None => Self::new(gpu, sizes).await,
+        }
+    }
+
+    /// Keeps it for later calls, unless there are enough.
+    pub(crate) fn give_back(self, gpu: &GpuDevice) {
+        let mut slots = gpu.slots();
+        if slots.len() < super::driver::SLOTS {
+            slots.push(self);
+        }
+    }
+
+    pub(crate) async fn new(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
+        // None may be empty.
+        let sizes = Sizes::from_fields(sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(Sizes::STEP)));
+        let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let upload = wgpu::BufferDescriptor {
+            label: Some("upload"),
+            size: sizes.upload(),
+            usage: BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        };
+        Ok(Self {
+            sizes,
+            params: gpu.buffer("params", sizes.params, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?,
+            seeds: gpu.buffer("seeds of rays", sizes.seeds, storage).await?,
+            rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
+            pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
+            extras: gpu.buffer("what rays bring along", sizes.extras, storage).await?,
+            beside: gpu.buffer("what is beside spheres", sizes.beside, storage).await?,
+            state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
+            results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
+            download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
+            upload: gpu.scoped(|| gpu.device.create_buffer(&upload)).await?,
+        })
+    }
+
+    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs, then extras, then what is beside.
+    pub(crate) async fn view(&self, gpu: &GpuDevice) -> Result<Upload> {
+        match self.upload.get_mapped_range_mut(..) {
+            Ok(view) => Ok(Upload { view, sizes: self.sizes }),
+            // A lost device makes invalid buffers without a word.
+            Err(e) => Err(gpu.lost().await.unwrap_or_else(|| gpu.failed(e.to_string()))),
+        }
+    }
+
+    /// Starts a piece: copies what was written to the upload, so many bytes of each part, to where shaders find it.
+    pub(crate) fn send(&self, encoder: &mut CommandEncoder, written: &Sizes) {
+        self.upload.unmap();
+        let mut from = 0;
+        let rays = if written.seeds > 0 { &self.seeds } else { &self.rays };
+        let targets = [
+            (&self.params, written.params),
+            (rays, written.up),
+            (&self.pairs, written.pairs),
+            (&self.extras, written.extras),
+            (&self.beside, written.beside),
+        ];
+        for ((target, bytes), room) in targets.into_iter().zip(self.sizes.fields()) {
+            if bytes > 0 {
+                encoder.copy_buffer_to_buffer(&self.upload, from, target, 0, bytes);
+            }
+            from += room;
+        }
+    }
+
+    /// Ends a piece: copies so many bytes of results to where the host reads them, `at` bytes from the start.
+    pub(crate) fn fetch(&self, encoder: &mut CommandEncoder, from: &Buffer, at: u64, bytes: u64) {
+        if bytes > 0 {
+            encoder.copy_buffer_to_buffer(from, 0, &self.download, at, bytes);
+        }
+    }
+
+    /// Asks for both mapped buffers back, after the last submission of a piece.
+    pub(crate) fn fly(&self, submission: SubmissionIndex, bytes: u64) -> Flight {
+        let map = |buffer: &Buffer, mode, bytes| {
+            let (done, answer) = oneshot::channel();
+            // Nobody may be listening any more.
+            buffer.map_async(mode, 0..bytes, move |result| drop(done.send(result)));
+            answer
+        };
+        Flight {
+            submission,
+            download: map(&self.download, MapMode::Read, bytes),
+            upload: map(&self.upload, MapMode::Write, self.sizes.upload()),
+        }
+    }
+
+    /// Waits for a piece; its results, in place. The view is to be dropped before [`Slot::land`].
+    pub(crate) async fn wait(&self, gpu: &GpuDevice, flight: Flight, bytes: u64) -> Result<BufferView> {
+        gpu.wait(flight.submission).await?;
+        for mapped in [flight.download, flight.upload] {
+            gpu.is_mapped(mapped).await?;
+        }
+        match self.download.get_mapped_range(0..bytes) {
+            Ok(view) => Ok(view),
+            Err(e) => Err(gpu.lost().await.unwrap_or_else(|| gpu.failed(e.to_string()))),
+        }
+    }
+
+    /// Makes the slot ready for its next piece.
+    pub(crate) fn land(&self) {
+        self.download.unmap();
+    }
+}
+
+/// What goes up, while it is written.
+pub(crate) struct Upload {
+    view: BufferViewMut,
+    sizes: Sizes,
+}
+
+impl Upload {
+    pub(crate) fn params<T: Pod>(&mut self, at: u64, params: &T) {
+        self.put(at, bytemuck::bytes_of(params));
+    }
+
+    /// Rays, or their seeds, `at` so many bytes from the first.
+    pub(crate) fn rays<T: Pod>(&mut self, at: usize, rays: &[T]) {
+        self.put(self.sizes.params + at as u64, bytemuck::cast_slice(rays));
+    }
+
+    pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
+        self.put(self.sizes.params + self.sizes.up, bytemuck::cast_slice(spheres));
+    }
+
+    pub(crate) fn extras<T: Pod>(&mut self, extras: impl Iterator<Item = T>) {
+        self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs, extras);
+    }
+
+    /// So many words of each, at least one.
+    pub(crate) fn beside<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
+        let first = self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras;
+        for (at, one) in (first..).step_by(4 * words).zip(beside) {
+            self.put(at, bytemuck::cast_slice(&one[..words]));
+        }
+    }
+
+    fn put_each<T: Pod>(&mut self, first: u64, each: impl Iterator<Item = T>) {
+        for (at, one) in (first..).step_by(size_of::<T>()).zip(each) {
+            self.put(at, bytemuck::bytes_of(&one));
+        }
+    }
+
+    fn put(&mut self, at: u64, bytes: &[u8]) {
+        let at = at as usize;
+        self.view.slice(at..at + bytes.len()).copy_from_slice(bytes);
+    }
+}

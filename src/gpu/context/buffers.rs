@@ -1,0 +1,141 @@
+//! Buffers, bindings and reading back.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytemuck::Pod;
+use futures_channel::oneshot;
+use wgpu::{BufferAsyncError, BufferUsages, MapMode};
+
+use super::device::GpuDevice;
+use crate::error::{Error, Result};
+
+/// What a buffer's mapping comes to.
+pub(crate) type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
+
+impl GpuDevice {
+    /// A buffer of `bytes` (at least 16: a binding must not be empty), refused with figures when it cannot be bound.
+    pub(crate) async fn buffer(&self, what: &'static str, bytes: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
+        let allowed = self.largest_binding();
+        if bytes > allowed {
+            return Err(Error::TooLarge { what, asked: bytes, allowed, device: self.name().into() });
+        }
+        let description = wgpu::BufferDescriptor {
+            label: Some(what),
+            size: bytes.max(16).next_multiple_of(4),
+            usage,
+            mapped_at_creation: false,
+        };
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.scoped(|| self.device.create_buffer(&description)).await
+    }
+
+    /// A buffer that shaders read, filled.
+    pub(crate) async fn filled<T: Pod>(&self, what: &'static str, data: &[T]) -> Result<wgpu::Buffer> {
+        let buffer =
+            self.buffer(what, size_of_val(data) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
+        self.write(&buffer, data).await?;
+        Ok(buffer)
+    }
+
+    /// Writes records from the start of a buffer.
+    pub(crate) async fn write<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<()> {
+        self.scoped(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data))).await
+    }
+
+    /// The same for much: what is written stays in memory until something is submitted.
+    pub(crate) async fn upload<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<()> {
+        self.write(buffer, data).await?;
+        let uploaded = self.scoped(|| self.queue.submit([])).await?;
+        self.wait_within(uploaded, self.watchdog()).await
+    }
+
+    /// Binds buffers to a pipeline's group 0, by number.
+    pub(crate) async fn bind(
+        &self,
+        pipeline: &wgpu::ComputePipeline,
+        buffers: &[(u32, &wgpu::Buffer)],
+    ) -> Result<wgpu::BindGroup> {
+        let entries: Vec<_> = buffers
+            .iter()
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding: *binding, resource: buffer.as_entire_binding() })
+            .collect();
+        self.scoped(|| {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.get_bind_group_layout(0),
+                entries: &entries,
+            })
+        })
+        .await
+    }
+
+    /// Submits one dispatch of `groups` workgroups.
+    pub(crate) async fn dispatch(
+        &self,
+        pipeline: &wgpu::ComputePipeline,
+        group: &wgpu::BindGroup,
+        groups: u32,
+    ) -> Result<wgpu::SubmissionIndex> {
+        self.scoped(|| {
+            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            {
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+                pass.set_pipeline(pipeline);
+                pass.set_bind_group(0, group, &[]);
+                pass.dispatch_workgroups(groups, 1, 1);
+            }
+            self.queue.submit([encoder.finish()])
+        })
+        .await
+    }
+
+    /// Copies the start of `from` through `staging` into `out`, once all that was submitted is done.
+    pub(crate) async fn read<T: Pod>(&self, from: &wgpu::Buffer, staging: &wgpu::Buffer, out: &mut [T]) -> Result<()> {
+        let bytes = (size_of_val(out) as u64).next_multiple_of(4);
+        let target: &mut [u8] = bytemuck::cast_slice_mut(out);
+        self.read_in_place(from, staging, bytes, self.patience(), |view| target.copy_from_slice(&view[..target.len()]))
+            .await
+    }
+
+    /// Copies the start of `from` to `staging` and shows it there.
+    pub(crate) async fn read_in_place<T>(
+        &self,
+        from: &wgpu::Buffer,
+        staging: &wgpu::Buffer,
+        bytes: u64,
+        limit: Option<Duration>,
+        show: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
+        let (mapped, answer) = oneshot::channel();
+        let submission = self
+            .scoped(|| {
+                let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                encoder.copy_buffer_to_buffer(from, 0, staging, 0, bytes);
+                let submission = self.queue.submit([encoder.finish()]);
+                staging.map_async(MapMode::Read, 0..bytes, move |result| {
+                    // Nobody may be listening any more.
+                    let _ = mapped.send(result);
+                });
+                submission
+            })
+            .await?;
+        self.wait_within(submission, limit).await?;
+        self.is_mapped(answer).await?;
+        let shown = {
+            let view = staging.get_mapped_range(0..bytes).map_err(|e| self.failed(e.to_string()))?;
+            show(&view)
+        };
+        self.scoped(|| staging.unmap()).await?;
+        Ok(shown)
+    }
+
+    /// Whether a buffer that was asked for came, once its submission is done.
+    pub(crate) async fn is_mapped(&self, answer: Mapped) -> Result<()> {
+        if let Err(e) = answer.await.map_err(|_| self.failed("a buffer was never mapped".into()))? {
+            let failure = self.failed(format!("a buffer could not be mapped: {e}"));
+            return Err(self.lost().await.unwrap_or(failure));
+        }
+        Ok(())
+    }
+}

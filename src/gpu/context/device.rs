@@ -1,0 +1,321 @@
+//! One opened GPU: its programs, its waits and its faults.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use futures_channel::oneshot;
+use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
+
+use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
+use super::pipelines::{Variant, cast_layout, constant};
+use crate::error::{Error, Result};
+use crate::gpu::cast::staging::Slot;
+use crate::gpu::probe::Probe;
+use crate::query::policy::Precision;
+use crate::records::Extra;
+use crate::runtime::limits::Limits;
+
+/// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before.
+const WATCHDOG: Duration = Duration::from_secs(300);
+
+/// A wait for a submission, handed to the polling thread.
+struct Wait {
+    submission: SubmissionIndex,
+    limit: Option<Duration>,
+    done: oneshot::Sender<Result<(), PollError>>,
+}
+
+/// The thread that waits for a device, so that futures need no executor of ours. It ends, and is joined, with the device: a
+/// process that exits while another thread still drops a Vulkan device crashes in the driver.
+struct Poller {
+    waits: Option<Sender<Wait>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Poller {
+    fn start(device: wgpu::Device) -> std::io::Result<Self> {
+        let (waits, inbox) = channel::<Wait>();
+        let thread = std::thread::Builder::new().name("umbracast-poll".into()).spawn(move || {
+            for wait in inbox {
+                let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: wait.limit };
+                // Nobody may be listening any more.
+                let _ = wait.done.send(device.poll(poll).map(|_| ()));
+            }
+        })?;
+        Ok(Self { waits: Some(waits), thread: Some(thread) })
+    }
+
+    /// Hands a wait over; `None` when the thread has ended.
+    fn wait(&self, wait: Wait) -> Option<()> {
+        self.waits.as_ref()?.send(wait).ok()
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        drop(self.waits.take());
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            // A device is dropped after its work is done. A panic of the thread has nothing left to spoil.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// An opened GPU.
+pub(crate) struct GpuDevice {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) info: wgpu::AdapterInfo,
+    pub(crate) probe: Probe,
+    /// A change made to every program before it is compiled: how tests break a device on purpose.
+    pub(crate) edit: Option<(&'static str, &'static str)>,
+    pub(crate) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
+    /// The layout that all programs of a cast share.
+    pub(crate) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// The masks of spheres that have none, and what rays bring along that bring nothing.
+    pub(crate) every_bit: wgpu::Buffer,
+    pub(crate) no_extra: wgpu::Buffer,
+    /// Buffers for the next cast.
+    slots: Mutex<Vec<Slot>>,
+    limits: Limits,
+    /// Buffers made so far: tests see that repeated calls make none.
+    pub(crate) made: AtomicU64,
+    poller: Poller,
+    /// What the driver said when the device was lost, or failed outside any error scope.
+    fault: Arc<Mutex<Option<Error>>>,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // A panic elsewhere leaves these values whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl GpuDevice {
+    /// Opens an adapter and probes it.
+    pub(crate) async fn open(
+        adapter: &wgpu::Adapter,
+        limits: Limits,
+        edit: Option<(&'static str, &'static str)>,
+    ) -> Result<Self> {
+        let info = adapter.get_info();
+        let description = wgpu::DeviceDescriptor {
+            label: Some("umbracast"),
+            required_features: required_features(adapter),
+            required_limits: required_limits(adapter),
+            ..Default::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&description)
+            .await
+            .map_err(|e| Error::DeviceFailed { device: info.name.clone(), message: e.to_string() })?;
+        let opened = Self { edit, limits, ..Self::start(device, queue)? };
+        let fault = opened.fault.clone();
+        let name = info.name.clone();
+        opened.device.set_device_lost_callback(move |reason, message| {
+            // Dropping the device is how it normally ends.
+            let message = if message.is_empty() { format!("{reason:?}") } else { message };
+            *lock(&fault) = Some(Error::DeviceLost { device: name.clone(), message });
+        });
+        let (fault, name) = (opened.fault.clone(), info.name.clone());
+        opened.device.on_uncaptured_error(Arc::new(move |error| {
+            lock(&fault).get_or_insert(fault_of(&name, error));
+        }));
+        opened.probed().await
+    }
+
+    /// Takes a device that belongs to somebody else, and probes it; installs nothing on it.
+    pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        Self::start(device, queue)?.probed().await
+    }
+
+    fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
+            device: device.adapter_info().name,
+            message: format!("no thread to wait for it: {e}"),
+        })?;
+        let info = device.adapter_info();
+        Ok(Self {
+            cast: cast_layout(&device),
+            every_bit: constant(&device, "every bit", &[0xff; 16]),
+            no_extra: constant(&device, "no extra", bytemuck::bytes_of(&Extra::NONE)),
+            slots: Mutex::default(),
+            limits: Limits::default(),
+            made: AtomicU64::new(0),
+            device,
+            queue,
+            info,
+            probe: Probe::default(),
+            edit: None,
+            pipelines: Mutex::default(),
+            poller,
+            fault: Arc::default(),
+        })
+    }
+
+    async fn probed(mut self) -> Result<Self> {
+        self.probe = crate::gpu::probe::run(&self).await?;
+        Ok(self)
+    }
+
+    /// The name, with the driver where that tells more.
+    pub(crate) fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// What kind of adapter it is, in words.
+    pub(crate) fn kind(&self) -> &'static str {
+        kind(&self.info)
+    }
+
+    /// The largest buffer that can be bound.
+    pub(crate) fn largest_binding(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.limits.binding)
+    }
+
+    /// What it may be asked for at once.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether it is a program rather than a GPU.
+    pub(crate) fn is_software(&self) -> bool {
+        is_software(&self.info)
+    }
+
+    /// Turns of its loops that a ray may make in a tree before it is cast without: lavapipe allows 65,535 to a subgroup. Where its
+    /// threads know of each other's, a ray counts about a sixth of them at the least (shaders/trail.wgsl), else only its own.
+    pub(crate) fn steps(&self) -> u32 {
+        if !self.is_software() {
+            1 << 24
+        } else if shares_loads(&self.device, &self.info) {
+            9000
+        } else {
+            9000 / self.info.subgroup_max_size.max(1)
+        }
+    }
+
+    /// Buffers that casts left for the next.
+    pub(crate) fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Slot>> {
+        lock(&self.slots)
+    }
+
+    /// Refuses a precision that the probe does not bear out.
+    pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
+        let refuse = |why: &String, instead| {
+            Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
+        };
+        match (precision, &self.probe.failure, &self.probe.broken) {
+            (_, _, Some(why)) => refuse(why, "--device cpu"),
+            (Precision::Standard, Some(why), None) => refuse(why, "--precision fast or exact, or --device cpu"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `work` inside error scopes; what it did wrong becomes an error.
+    pub(crate) async fn scoped<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        self.check()?;
+        let (value, errors) = {
+            let internal = self.device.push_error_scope(ErrorFilter::Internal);
+            let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
+            let validation = self.device.push_error_scope(ErrorFilter::Validation);
+            let value = work();
+            // The guards stay on this thread; only their futures are awaited.
+            (value, (validation.pop(), memory.pop(), internal.pop()))
+        };
+        self.first_error(errors.0, errors.1, errors.2).await.map(|()| value)
+    }
+
+    /// The error of three scopes, if any. Not part of [`scoped`](Self::scoped), which is compiled for each `work`.
+    async fn first_error(
+        &self,
+        validation: impl Future<Output = Option<wgpu::Error>>,
+        memory: impl Future<Output = Option<wgpu::Error>>,
+        internal: impl Future<Output = Option<wgpu::Error>>,
+    ) -> Result<()> {
+        let error = match (validation.await, memory.await, internal.await) {
+            (_, Some(error), _) | (Some(error), ..) | (.., Some(error)) => error,
+            (None, None, None) => return self.check(),
+        };
+        self.check()?;
+        Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
+    }
+
+    /// Whether the device is gone though nobody said so. A lost device creates invalid buffers without an error, and says so
+    /// only in a callback, which a device of the caller's keeps for its owner.
+    pub(crate) async fn lost(&self) -> Option<Error> {
+        let error = {
+            let scope = self.device.push_error_scope(ErrorFilter::Validation);
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("alive"),
+                size: 16,
+                usage: wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.queue.write_buffer(&buffer, 0, &[0; 16]);
+            scope.pop()
+        };
+        error
+            .await
+            .is_some()
+            .then(|| Error::DeviceLost { device: self.name().into(), message: "it was destroyed, or reset".into() })
+    }
+
+    pub(crate) fn failed(&self, message: String) -> Error {
+        Error::DeviceFailed { device: self.name().into(), message }
+    }
+
+    /// An error when the device is known to be gone.
+    pub(crate) fn check(&self) -> Result<()> {
+        lock(&self.fault).clone().map_or(Ok(()), Err)
+    }
+
+    /// The limit for opening a device and uploading spheres. A hardware GPU may hang. A software adapter is only slow: it compiles
+    /// kernels at their first dispatch and shares the cores with everything else, so nothing but Ctrl-C ends the wait for it.
+    pub(crate) fn watchdog(&self) -> Option<Duration> {
+        (!self.is_software()).then_some(WATCHDOG)
+    }
+
+    /// The limit for a query's submissions: the caller's [`Limits::patience`], else the [`watchdog`](Self::watchdog).
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.limits.patience.or_else(|| self.watchdog())
+    }
+
+    /// Waits for a submission of a query.
+    pub(crate) async fn wait(&self, submission: SubmissionIndex) -> Result<()> {
+        self.wait_within(submission, self.patience()).await
+    }
+
+    /// Waits for a submission, for ever without a limit.
+    pub(crate) async fn wait_within(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<()> {
+        let (done, answer) = oneshot::channel();
+        let ended = || self.failed("the thread that waits for it has ended".into());
+        self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
+        let waited = answer.await.map_err(|_| ended())?;
+        self.check()?;
+        if waited.is_err()
+            && let Some(lost) = self.lost().await
+        {
+            return Err(lost);
+        }
+        match (waited, limit) {
+            (Ok(()), _) => Ok(()),
+            (Err(PollError::Timeout), Some(limit)) => Err(Error::TimedOut { device: self.name().into(), limit }),
+            (Err(other), _) => Err(self.failed(other.to_string())),
+        }
+    }
+}
+
+fn fault_of(device: &str, error: wgpu::Error) -> Error {
+    let device = device.to_owned();
+    match error {
+        wgpu::Error::OutOfMemory { source } => Error::OutOfMemory { device, message: source.to_string() },
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            Error::DeviceFailed { device, message: description }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! A GPU device: adapters, buffers, pipelines, submissions and their timing.
+
+pub(crate) mod adapters;
+pub(crate) mod buffers;
+pub(crate) mod device;
+pub(crate) mod dispatch;
+pub(crate) mod pipelines;
+pub(crate) mod readback;
+pub(crate) mod throughput;

@@ -1,0 +1,250 @@
+//! A plan bound to the caller's buffers, and put among the caller's commands.
+
+use std::num::NonZeroU64;
+
+use wgpu::{BindGroup, Buffer, BufferBinding, BufferSlice, BufferUsages, CommandEncoder, ComputePipeline};
+
+use super::plan::{CastPlan, RAY, STATUS, Task, Times, WORKGROUP};
+use crate::error::{Error, Result};
+use crate::gpu::uniforms::{Params, UNIFORM_STEP};
+use crate::scene::encode::Question;
+
+/// One dispatch.
+struct Step {
+    pipeline: ComputePipeline,
+    group: BindGroup,
+    offset: Option<u32>,
+    groups: u32,
+}
+
+/// A plan bound to buffers: what [`CastPlan::bind`] made. It keeps alive all that it needs, the scene's buffers included.
+pub struct CastPass {
+    /// What is to be zero before the first step.
+    cleared: Option<(Buffer, u64)>,
+    steps: Vec<Step>,
+}
+
+impl CastPlan {
+    /// Binds the plan to `count` rays of the caller's and to where their answers go; with `status`, to where they are counted.
+    /// See [`Scene::plan`](crate::Scene::plan) for what the three hold. Do it once for the same buffers and the same number of
+    /// rays, not each frame: it makes a few bind groups and one small buffer, and nothing is written but that one.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] with figures when there are more rays than the plan has room for, or a slice is smaller than they need;
+    /// [`Error::Usage`] for a buffer without `STORAGE`, one of another device, one that was destroyed, one in two places, and an
+    /// offset that is not a multiple of 4. No error is left on the device. A buffer of another [`wgpu::Instance`] is never to be
+    /// given: wgpu 30 takes it for one of this instance.
+    pub async fn bind(
+        &self,
+        count: u64,
+        rays: BufferSlice<'_>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        self.bound(count, rays, None, out, status).await
+    }
+
+    /// The same at spheres that move, with the times at which rays see them ([`Motion::AtTime`](crate::Motion::AtTime)): an f32 for
+    /// each, or in a slice of 4 bytes one for all, so that a frame's time is one write. Without times they see them at 0. A ray whose
+    /// time is NaN or not in the [time range](crate::SceneOptions::time_range) of the scene is a bad one.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind); [`Error::Usage`] when no sphere moves, or when they move while rays travel
+    /// ([`Motion::WithRay`](crate::Motion::WithRay)), which makes `t` the time.
+    pub async fn bind_at(
+        &self,
+        count: u64,
+        rays: BufferSlice<'_>,
+        times: BufferSlice<'_>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        match self.times {
+            None => Err(Error::Usage("times are for spheres that move: those of this scene stay".into())),
+            Some(Times { relative: true, .. }) => {
+                Err(Error::Usage("times are not for spheres that move while rays travel: there t is time".into()))
+            }
+            Some(_) => self.bound(count, rays, Some(times), out, status).await,
+        }
+    }
+
+    async fn bound(
+        &self,
+        count: u64,
+        rays: BufferSlice<'_>,
+        times: Option<BufferSlice<'_>>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        let gpu = &*self.gpu;
+        if count > self.most {
+            let (asked, allowed, device) = (count.saturating_mul(RAY), self.most * RAY, gpu.name().into());
+            return Err(Error::TooLarge { what: "the rays of a pass", asked, allowed, device });
+        }
+        let width = self.question.width();
+        let answers = if width == 0 { count.div_ceil(32) * 4 } else { count * width * 4 };
+        let (given, rays_at) = self.window("the rays", &rays, count * RAY)?;
+        let (answered, out_at) = self.window("the answers", &out, answers)?;
+        let (counted, status_at) = match &status {
+            Some(status) => self.window("the status", status, STATUS)?,
+            None => (self.spare.as_entire_buffer_binding(), 0),
+        };
+        let each = times.as_ref().is_some_and(|times| times.size() != 4);
+        let last_time = if each { count.saturating_sub(1) } else { 0 };
+        let (timed, times_at) = match &times {
+            Some(times) => self.window("the times", times, 4 * (last_time + 1))?,
+            None => (self.no_time.as_entire_buffer_binding(), 0),
+        };
+        let all = [&given, &answered, &counted, &timed].map(|binding| binding.buffer);
+        if (1..all.len()).any(|i| all[..i].contains(&all[i])) {
+            return Err(Error::Usage("rays, times, answers and status must each be a buffer of their own".into()));
+        }
+        if count == 0 {
+            return Ok(CastPass { cleared: None, steps: Vec::new() });
+        }
+        let part = self.scene.parts.first();
+        let spheres = part.map_or(0, |part| part.count);
+        // Somebody has to say that every ray misses.
+        let ranges = part.map_or_else(|| vec![(0, 0)], |part| part.ranges(self.walks).collect());
+        let task_at = ranges.len() * UNIFORM_STEP as usize;
+        let Times { range, relative } = self.times.unwrap_or(Times { range: [0.0; 2], relative: false });
+        let task = Task {
+            count: count as u32,
+            rays_at,
+            out_at,
+            status_at,
+            width: width as u32,
+            approach: u32::from(self.question == Question::Approach),
+            times_at,
+            last_time: last_time as u32,
+            time_from: range[0].to_bits(),
+            time_to: range[1].to_bits(),
+            relative: u32::from(relative),
+        };
+        let mut told = vec![0u8; task_at + size_of::<Task>()];
+        for (n, (begin, end)) in ranges.iter().enumerate() {
+            let params = Params {
+                ray_count: count as u32,
+                sphere_begin: *begin,
+                sphere_end: *end,
+                sphere_count: spheres,
+                fresh: u32::from(n == 0),
+                ..self.params
+            };
+            let at = n * UNIFORM_STEP as usize;
+            told[at..at + size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&params));
+        }
+        told[task_at..].copy_from_slice(bytemuck::bytes_of(&task));
+        let params =
+            gpu.buffer("encoded params", told.len() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
+
+        let task = BufferBinding { buffer: &params, offset: task_at as u64, size: None };
+        let found = if self.finish.is_some() { &self.results } else { &self.state };
+        let rays = self.rays.as_entire_buffer_binding();
+        let admit = [task.clone(), given.clone(), rays.clone()];
+        let admit = match &self.extras {
+            Some(extras) => {
+                let [a, b, c] = admit;
+                self.group(&self.admit, [a, b, c, timed, extras.as_entire_buffer_binding()]).await?
+            }
+            None => self.group(&self.admit, admit).await?,
+        };
+        let found = found.as_entire_buffer_binding();
+        let deliver = self.group(&self.deliver, [task, given, rays, found, answered, counted]).await?;
+        // Where nothing moves no ray brings anything along.
+        let extras = self.extras.as_ref().unwrap_or(&gpu.no_extra);
+        let own = [&params, &self.rays, &self.state, &self.results, extras];
+        let [search, finish] = match part {
+            Some(part) => part.groups(gpu, own, self.walks).await?,
+            None => {
+                let group = gpu.cast_group(own, [&self.spare, &gpu.every_bit], None).await?;
+                [group.clone(), group]
+            }
+        };
+        gpu.write(&params, &told).await?;
+
+        let groups = |threads: u64| threads.div_ceil(WORKGROUP) as u32;
+        let step = |pipeline: &ComputePipeline, group: &BindGroup, offset, groups| Step {
+            pipeline: pipeline.clone(),
+            group: group.clone(),
+            offset,
+            groups,
+        };
+        let mut steps = vec![step(&self.admit, &admit, None, groups(count))];
+        let rays_a_thread = if self.walks { 1 } else { self.programs.rays_a_thread };
+        for n in 0..ranges.len() as u32 {
+            let offset = Some(n * UNIFORM_STEP as u32);
+            steps.push(step(&self.search, &search, offset, groups(count.div_ceil(rays_a_thread))));
+        }
+        steps.extend(self.finish.as_ref().map(|program| step(program, &finish, Some(0), groups(count))));
+        let threads = if width == 0 { count.div_ceil(32) } else { count };
+        steps.push(step(&self.deliver, &deliver, None, groups(threads)));
+        // What has no finish sets bits.
+        let cleared = self.finish.is_none().then(|| (self.state.clone(), (self.programs.state)(count)));
+        Ok(CastPass { cleared, steps })
+    }
+
+    /// The first `bytes` of a slice, bound from where a device can bind; and how many words before them.
+    fn window<'a>(&self, what: &'static str, slice: &BufferSlice<'a>, bytes: u64) -> Result<(BufferBinding<'a>, u32)> {
+        let (buffer, at) = (slice.buffer(), slice.offset());
+        if !buffer.usage().contains(BufferUsages::STORAGE) {
+            return Err(Error::Usage(format!(
+                "{what}: the buffer needs the usage STORAGE and has {:?}",
+                buffer.usage()
+            )));
+        }
+        if !at.is_multiple_of(4) {
+            return Err(Error::Usage(format!("{what}: byte {at} of the buffer is not a multiple of 4")));
+        }
+        let device = || self.gpu.name().into();
+        if slice.size() < bytes {
+            return Err(Error::TooLarge { what, asked: bytes, allowed: slice.size(), device: device() });
+        }
+        let before = at % u64::from(self.gpu.device.limits().min_storage_buffer_offset_alignment);
+        let (asked, allowed) = (before + bytes, self.gpu.largest_binding());
+        if asked > allowed {
+            return Err(Error::TooLarge { what, asked, allowed, device: device() });
+        }
+        Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
+    }
+
+    /// Binds a program's buffers; what wgpu has against them is against the caller's.
+    async fn group<const N: usize>(
+        &self,
+        pipeline: &ComputePipeline,
+        bound: [BufferBinding<'_>; N],
+    ) -> Result<BindGroup> {
+        let entries = (0..)
+            .zip(bound)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) });
+        let entries: Vec<_> = entries.collect();
+        let bound = self.gpu.scoped(|| {
+            self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &pipeline.get_bind_group_layout(0),
+                entries: &entries,
+            })
+        });
+        bound.await.map_err(|error| match error {
+            Error::DeviceFailed { message, .. } => Error::Usage(format!("a buffer cannot be bound: {message}")),
+            other => other,
+        })
+    }
+}
+
+impl CastPass {
+    /// Adds the query to the caller's commands, as one compute pass. Nothing is allocated on the device, submitted or waited for.
+    /// The encoder must be of the same device, which cannot be checked here: wgpu says so when it is finished.
+    pub fn encode(&self, encoder: &mut CommandEncoder) {
+        if let Some((state, bytes)) = &self.cleared {
+            encoder.clear_buffer(state, 0, Some(*bytes));
+        }
+        let mut pass = encoder
+            .begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some("umbracast"), timestamp_writes: None });
+        for step in &self.steps {
+            pass.set_pipeline(&step.pipeline);
+            pass.set_bind_group(0, &step.group, step.offset.as_slice());
+            pass.dispatch_workgroups(step.groups, 1, 1);
+        }
+    }
+}

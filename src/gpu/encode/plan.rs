@@ -1,0 +1,187 @@
+//! Queries as steps of the caller's own command encoder, over the caller's own buffers.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::{Buffer, BufferUsages, ComputePipeline};
+
+use crate::cpu::scene::CpuScene;
+use crate::error::{Error, Result};
+use crate::gpu::cast::readback::{Gather, Records, Words};
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::programs::{self, Program};
+use crate::gpu::scene::GpuScene;
+use crate::gpu::uniforms::Params;
+use crate::query::policy::{Motion, Precision, Query};
+use crate::records::{Approach, Extra, Hit, Interval, Ray};
+use crate::scene::encode::Question;
+
+/// Threads a workgroup, in every program.
+pub(crate) const WORKGROUP: u64 = 64;
+/// Bytes of a ray.
+pub(crate) const RAY: u64 = size_of::<Ray>() as u64;
+/// Bytes of the counts.
+pub(crate) const STATUS: u64 = 16;
+
+/// What a query is told of the caller's buffers. Twin of `shaders/task.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct Task {
+    pub(crate) count: u32,
+    pub(crate) rays_at: u32,
+    pub(crate) out_at: u32,
+    pub(crate) status_at: u32,
+    pub(crate) width: u32,
+    pub(crate) approach: u32,
+    pub(crate) times_at: u32,
+    pub(crate) last_time: u32,
+    pub(crate) time_from: u32,
+    pub(crate) time_to: u32,
+    pub(crate) relative: u32,
+}
+
+/// A question's programs, and what it keeps of rays.
+pub(crate) struct Programs {
+    search: &'static Program,
+    walk: Option<&'static Program>,
+    pub(crate) rays_a_thread: u64,
+    finish: Option<&'static Program>,
+    pub(crate) state: fn(u64) -> u64,
+    results: fn(u64) -> u64,
+}
+
+impl Programs {
+    fn of<G: Gather>() -> Self {
+        Self {
+            search: G::SEARCH,
+            walk: G::WALK,
+            rays_a_thread: G::RAYS,
+            finish: G::FINISH,
+            state: G::state_bytes,
+            results: G::result_bytes,
+        }
+    }
+
+    fn for_question(question: Question) -> Self {
+        match question {
+            Question::Closest => Self::of::<Records<'_, Hit>>(),
+            Question::Interval => Self::of::<Records<'_, Interval>>(),
+            Question::Approach => Self::of::<Records<'_, Approach>>(),
+            Question::Occluded => Self::of::<Words<'_>>(),
+        }
+    }
+}
+
+/// A question made ready to be encoded: its pipelines, and the memory it works in. Made by [`Scene::plan`](crate::Scene::plan),
+/// where the contract is told; its passes share that memory, so they run one after the other, which wgpu sees to.
+pub struct CastPlan {
+    pub(crate) gpu: Arc<GpuDevice>,
+    pub(crate) scene: Arc<GpuScene>,
+    pub(crate) question: Question,
+    pub(crate) most: u64,
+    /// What all dispatches are told alike.
+    pub(crate) params: Params,
+    pub(crate) programs: Programs,
+    pub(crate) walks: bool,
+    pub(crate) admit: ComputePipeline,
+    pub(crate) search: ComputePipeline,
+    pub(crate) finish: Option<ComputePipeline>,
+    pub(crate) deliver: ComputePipeline,
+    pub(crate) rays: Buffer,
+    pub(crate) state: Buffer,
+    pub(crate) results: Buffer,
+    /// What rays bring along, where spheres move.
+    pub(crate) extras: Option<Buffer>,
+    /// The moment of callers that name none.
+    pub(crate) no_time: Buffer,
+    /// When spheres are known to move, and whether they do so while rays travel.
+    pub(crate) times: Option<Times>,
+    /// For callers that do not want the counts, and as the spheres of an empty scene.
+    pub(crate) spare: Buffer,
+}
+
+/// When spheres that move may be asked about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) range: [f32; 2],
+    pub(crate) relative: bool,
+}
+
+impl CastPlan {
+    pub(crate) async fn new(
+        gpu: &Arc<GpuDevice>,
+        scene: &Arc<GpuScene>,
+        host: &CpuScene,
+        range: [f32; 2],
+        question: Question,
+        most: u64,
+        query: &Query,
+    ) -> Result<Self> {
+        let refuse = |why: &str, instead| {
+            let device = gpu.name().into();
+            Err(Error::NoPrecision { device, asked: query.precision.word(), why: why.into(), instead })
+        };
+        if query.precision == Precision::Exact {
+            return refuse(
+                "what f32 leaves open is settled on the host, where an encoded query never is",
+                "fast or standard",
+            );
+        }
+        gpu.check_precision(query.precision)?;
+        let too_large = |what, asked, allowed| Err(Error::TooLarge { what, asked, allowed, device: gpu.name().into() });
+        if let [first, rest @ ..] = &scene.parts[..]
+            && !rest.is_empty()
+        {
+            let spheres: u64 = scene.parts.iter().map(|part| u64::from(part.count)).sum();
+            return too_large("the spheres of an encoded query", spheres * 16, u64::from(first.count) * 16);
+        }
+        let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
+        let allowed = gpu.largest_binding().min(groups * WORKGROUP * RAY).min(u64::from(u32::MAX));
+        if most > allowed / RAY {
+            return too_large("the rays of an encoded query", most.saturating_mul(RAY), allowed);
+        }
+        let programs = Programs::for_question(question);
+        let fast = query.precision == Precision::Fast;
+        let columns = &host.columns;
+        let (picky, moving, mapped) = (scene.facts.masked, scene.facts.changed, columns.maps.is_some());
+        let own = Overrides { fast, picky, moving, held: moving, mapped, ..Overrides::default() };
+        let relative = query.motion == Motion::WithRay;
+        let times = columns.velocities.as_ref().map(|_| Times { range, relative });
+        let walk = programs.walk.filter(|_| scene.is_planted());
+        let none = Overrides::default();
+        let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let results = if programs.finish.is_some() { (programs.results)(most) } else { 0 };
+        Ok(Self {
+            question,
+            most,
+            params: Params { steps: gpu.steps(), ..scene.framed(Params::of(query)) },
+            walks: walk.is_some(),
+            admit: gpu.pipeline(if times.is_some() { &programs::ADMIT_MOVING } else { &programs::ADMIT }, none).await?,
+            search: gpu.cast_pipeline(walk.unwrap_or(programs.search), own).await?,
+            finish: match programs.finish {
+                Some(program) => Some(gpu.cast_pipeline(program, own).await?),
+                None => None,
+            },
+            deliver: gpu.pipeline(&programs::DELIVER, none).await?,
+            rays: gpu.buffer("encoded rays", most * RAY, storage).await?,
+            state: gpu.buffer("encoded state", (programs.state)(most), storage).await?,
+            results: gpu.buffer("encoded results", results, storage).await?,
+            extras: match times {
+                Some(_) => Some(gpu.buffer("encoded extras", most * size_of::<Extra>() as u64, storage).await?),
+                None => None,
+            },
+            no_time: gpu.buffer("no time", 4, storage).await?,
+            times,
+            spare: gpu.buffer("unwanted counts", STATUS, storage).await?,
+            programs,
+            gpu: gpu.clone(),
+            scene: scene.clone(),
+        })
+    }
+
+    /// Rays that a pass may have.
+    pub fn most_rays(&self) -> u64 {
+        self.most
+    }
+}

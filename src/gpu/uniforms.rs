@@ -1,0 +1,100 @@
+//! What the host tells a dispatch, and what a cast keeps between two of them. Twins of `shaders/records.wgsl`.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::query::policy::{Ends, Inside, Query, Touch};
+
+/// From one dispatch's parameters to the next in their buffer: the largest alignment WebGPU may ask for.
+pub(crate) const UNIFORM_STEP: u64 = 256;
+
+/// The uniform of every program.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct Params {
+    pub(crate) ray_count: u32,
+    pub(crate) sphere_begin: u32,
+    pub(crate) sphere_end: u32,
+    pub(crate) first_id: u32,
+    pub(crate) inside: u32,
+    pub(crate) touch: u32,
+    pub(crate) ends: u32,
+    pub(crate) pairwise: u32,
+    pub(crate) fresh: u32,
+    pub(crate) zero: u32,
+    pub(crate) largest: f32,
+    pub(crate) scale: f32,
+    pub(crate) middle: [f32; 3],
+    pub(crate) far: f32,
+    pub(crate) sphere_count: u32,
+    pub(crate) steps: u32,
+    pub(crate) slimness: f32,
+    pub(crate) midway: f32,
+}
+
+impl Params {
+    /// The policies of a query; the rest is zero.
+    pub(crate) fn of(query: &Query) -> Self {
+        Self {
+            inside: match query.inside {
+                Inside::Enter => 0,
+                Inside::Exit => 1,
+                Inside::Ignore => 2,
+            },
+            touch: match query.touch {
+                Touch::Hit => 0,
+                Touch::Miss => 1,
+            },
+            ends: match query.ends {
+                Ends::Closed => 0,
+                Ends::HalfOpen => 1,
+            },
+            ..Self::default()
+        }
+    }
+}
+
+/// The best sphere so far of one ray; only its layout matters here.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Best {
+    pub(crate) t: f32,
+    pub(crate) low: f32,
+    pub(crate) high: f32,
+    pub(crate) rival: f32,
+    pub(crate) id: u32,
+    pub(crate) flags: u32,
+}
+
+/// The nearest pass so far of one ray; only its layout matters here.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Nearest {
+    pub(crate) t: f32,
+    pub(crate) clearance: f32,
+    pub(crate) low: f32,
+    pub(crate) high: f32,
+    pub(crate) rival: f32,
+    pub(crate) id: u32,
+}
+
+/// The spheres that one ray meets.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Counted {
+    pub(crate) count: u32,
+    pub(crate) flags: u32,
+}
+
+/// Flags of a [`Counted`]. Twins of `COUNTED_DOUBT` and its neighbours.
+pub(crate) const COUNTED_DOUBT: u32 = 1;
+pub(crate) const COUNTED_BEYOND: u32 = 2;
+pub(crate) const COUNTED_AGAIN: u32 = 4;
+
+/// In the place of `t`: cast the ray again exactly. Twins of `TAG_JUDGE` and its neighbours.
+pub(crate) const TAG_JUDGE: u32 = 0x7fc0_0001;
+/// In the place of `t`: the sphere is certain, its roots are to be rounded here.
+pub(crate) const TAG_ROUND: u32 = 0x7fc0_0002;
+/// In the place of `t`: a miss only because the root exceeds f32.
+pub(crate) const TAG_BEYOND: u32 = 0x7fc0_0003;
+/// In the place of `t`: cast the ray without the tree.
+pub(crate) const TAG_AGAIN: u32 = 0x7fc0_0004;

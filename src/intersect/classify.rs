@@ -1,0 +1,168 @@
+//! From roots to an answer: what the policies make of one ray and one sphere.
+//! [`decide`] is the twin of `shaders/decide.wgsl`; [`judge`] is the same table over roots that can be compared exactly.
+
+use std::cmp::Ordering;
+
+use super::sphere::Solved;
+use crate::query::policy::{Ends, Inside, Query, Touch};
+use crate::records::Ray;
+
+/// What one sphere is to one ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    /// Not met.
+    No,
+    /// Met.
+    Yes,
+    /// Met, unless the bounds deceive: only [`decide`] with `doubtful` says so.
+    Maybe,
+    /// Not met only because its `t` exceeds the largest f32.
+    Beyond,
+}
+
+/// One sphere's verdict, with the parameter at which it is met and the range in which the true one lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verdict {
+    pub(crate) met: Met,
+    pub(crate) t: f32,
+    pub(crate) low: f32,
+    pub(crate) high: f32,
+}
+
+impl Verdict {
+    const NO: Self = Self { met: Met::No, t: f32::MAX, low: f32::MAX, high: f32::MAX };
+
+    fn maybe(low: f32) -> Self {
+        Self { met: Met::Maybe, t: low, low, high: f32::MAX }
+    }
+}
+
+/// `t ± bound` without leaving the finite f32.
+#[inline(always)]
+fn widen(t: f32, bound: f32) -> (f32, f32) {
+    (t.max(bound - f32::MAX) - bound, t.min(f32::MAX - bound) + bound)
+}
+
+/// What the policies make of a solved pair. With `doubtful` false the solve is taken at its word; with `doubtful` true
+/// nothing is `Yes` or `No` that the solve's bounds do not prove. `ray`'s ends are finite here.
+#[inline(always)]
+pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) -> Verdict {
+    let mut enter = (solved.t_enter, solved.t_enter);
+    let mut exit = (solved.t_exit, solved.t_exit);
+    if doubtful {
+        if solved.disc < -solved.disc_bound {
+            return Verdict::NO;
+        }
+        if solved.disc <= solved.disc_bound {
+            // Somewhere around the foot, or nowhere.
+            let (low, high) = widen(solved.foot, solved.foot_bound);
+            let outside = high < ray.t_min || low > ray.t_max;
+            return if outside { Verdict::NO } else { Verdict::maybe(low.max(ray.t_min)) };
+        }
+        enter = widen(solved.t_enter, solved.enter_bound);
+        exit = widen(solved.t_exit, solved.exit_bound);
+    } else if solved.disc < 0.0 || (solved.disc == 0.0 && query.touch == Touch::Miss) {
+        return Verdict::NO;
+    }
+    // `t` is one of the roots or the start; `low` and `high` hold the true one.
+    let (mut t, mut low, mut high) = (solved.t_enter, enter.0, enter.1);
+    match query.inside {
+        Inside::Enter => {
+            if exit.1 < ray.t_min {
+                return Verdict::NO;
+            }
+            if exit.0 < ray.t_min {
+                return Verdict::maybe(ray.t_min);
+            }
+            (t, low, high) = (t.max(ray.t_min), low.max(ray.t_min), high.max(ray.t_min));
+        }
+        Inside::Exit | Inside::Ignore => {
+            if enter.0 < ray.t_min {
+                if enter.1 >= ray.t_min {
+                    return Verdict::maybe(ray.t_min);
+                }
+                if query.inside == Inside::Ignore || exit.1 < ray.t_min {
+                    return Verdict::NO;
+                }
+                if exit.0 < ray.t_min {
+                    return Verdict::maybe(ray.t_min);
+                }
+                (t, low, high) = (solved.t_exit, exit.0, exit.1);
+            }
+        }
+    }
+    let half_open = query.ends == Ends::HalfOpen;
+    if doubtful && t <= -f32::MAX {
+        // Before all f32: whether the ray has such a start is not to be told from finite ends.
+        return Verdict::maybe(low);
+    }
+    if low > ray.t_max || (half_open && low >= ray.t_max) {
+        // A root beyond f32 is not behind the ray's end when the ray has none.
+        let beyond = ray.t_max >= f32::MAX && t >= f32::MAX;
+        return if beyond && !doubtful { Verdict { met: Met::Beyond, ..Verdict::NO } } else { Verdict::NO };
+    }
+    if high > ray.t_max || (half_open && high >= ray.t_max) {
+        return Verdict::maybe(low);
+    }
+    // A saturated root is beyond f32, or as near as its bound tells.
+    if low <= -f32::MAX || high >= f32::MAX || t.abs() >= f32::MAX {
+        return if doubtful { Verdict::maybe(low) } else { Verdict { met: Met::Beyond, ..Verdict::NO } };
+    }
+    Verdict { met: Met::Yes, t, low, high }
+}
+
+/// One of the two roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// The smaller.
+    Enter,
+    /// The larger.
+    Exit,
+}
+
+/// Roots that answer questions exactly, or say that they cannot (`None`).
+pub trait Roots {
+    /// The sign of the discriminant.
+    fn crossing(&self) -> Option<Ordering>;
+    /// Compares a root with a number.
+    fn compare(&self, root: Root, t: f32) -> Option<Ordering>;
+    /// The root rounded once, an infinity beyond f32.
+    fn round(&self, root: Root) -> Option<f32>;
+}
+
+/// What the policies make of exact roots: not met, met at a correctly rounded `t`, or beyond f32. `None` when `roots` cannot
+/// tell.
+pub(crate) fn judge(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(Met, f32)> {
+    const NO: Option<(Met, f32)> = Some((Met::No, f32::INFINITY));
+    if ray.t_min > ray.t_max {
+        return NO;
+    }
+    let crossing = roots.crossing()?;
+    if crossing == Ordering::Less || (crossing == Ordering::Equal && query.touch == Touch::Miss) {
+        return NO;
+    }
+    // None: the start of the ray, inside the sphere.
+    let root = if roots.compare(Root::Enter, ray.t_min)? != Ordering::Less {
+        Some(Root::Enter)
+    } else if query.inside == Inside::Ignore || roots.compare(Root::Exit, ray.t_min)? == Ordering::Less {
+        return NO;
+    } else if query.inside == Inside::Exit {
+        Some(Root::Exit)
+    } else {
+        None
+    };
+    let past_end = match (root, query.ends) {
+        (Some(root), Ends::Closed) => roots.compare(root, ray.t_max)? == Ordering::Greater,
+        (Some(root), Ends::HalfOpen) => roots.compare(root, ray.t_max)? != Ordering::Less,
+        (None, Ends::Closed) => false,
+        (None, Ends::HalfOpen) => ray.t_min >= ray.t_max,
+    };
+    if past_end {
+        return NO;
+    }
+    let t = match root {
+        Some(root) => roots.round(root)?,
+        None => ray.t_min,
+    };
+    Some(if t.is_infinite() { (Met::Beyond, f32::INFINITY) } else { (Met::Yes, t) })
+}

@@ -1,0 +1,136 @@
+//! Roots with more digits than f32 has, and a proof of how many are right: f64 here, pairs of f32 in its twin
+//! `shaders/double.wgsl`.
+//!
+//! Squares of f32 fit f64's range, so no scaling is needed. Bounds are running error analysis of the operations below with
+//! v = 2⁻⁵³, doubled.
+
+use std::cmp::Ordering;
+
+use glam::DVec3;
+
+use super::classify::{Root, Roots};
+use super::motion::Target;
+use crate::records::{Ray, Sphere};
+
+const V: f64 = 1.0 / 9_007_199_254_740_992.0;
+
+/// Both roots of one pair in f64.
+pub(crate) struct DoubleRoots {
+    disc: f64,
+    disc_bound: f64,
+    t: [f64; 2],
+    bound: [f64; 2],
+}
+
+impl DoubleRoots {
+    /// Solves one pair; inputs are finite and the direction is not zero.
+    pub(crate) fn new(ray: &Ray, target: Target<'_>) -> Self {
+        let sphere = target.sphere;
+        let (o, mut d, mut c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
+        let (mut r, mut slop) = (f64::from(sphere.radius), 0.0);
+        if let Some(moves) = &target.moves {
+            let velocity = moves.velocity.as_dvec3();
+            // Where the centre is, to a rounding of each part of it; d and r are as exact as what is done with them.
+            c += velocity * f64::from(moves.time);
+            slop = 8.0 * V * (sphere.center.as_dvec3().length() + c.length() + o.length());
+            d += moves.low.as_dvec3() - if moves.relative { velocity } else { DVec3::ZERO };
+            r += f64::from(moves.radius);
+        }
+        let e: DVec3 = c - o;
+        if target.moves.is_some() {
+            // One more rounding of d and of r.
+            slop += 8.0 * V * (e.length() + r);
+        }
+        let a = d.dot(d);
+        let (b, length) = (e.dot(d), a.sqrt());
+        let k = b / a;
+        let p = e - k * d;
+        let disc = r * r - p.dot(p);
+        // |δp| ≤ 10 v |e|: one rounding in e, three in b, one each in k, k·d and the difference, with |k d| ≤ |e|.
+        let (em, pm) = (e.length(), p.length());
+        let dp = 24.0 * V * em + 4.0 * slop;
+        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * V * (r * r + pm * pm) + 2.0 * slop * r;
+        let h = disc.max(0.0).sqrt();
+        let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
+        let constant = e.dot(e) - r * r;
+        // One rounding of e moves e·e by 2 v |e|², its products and sums by 5 v |e|².
+        let dconstant = 16.0 * V * (em * em + r * r) + 4.0 * slop * (em + r + slop);
+        let q = if b < 0.0 { b - h * length } else { b + h * length };
+        let dq = (16.0 * V * em + 4.0 * slop + dh + 4.0 * V * h) * length;
+        let (far, near) = if q == 0.0 { (0.0, 0.0) } else { (q / a, constant / q) };
+        let dfar = dq / a + 8.0 * V * far.abs();
+        let dnear = if q.abs() > 2.0 * dq {
+            (dconstant + near.abs() * dq) / (q.abs() - dq) + 4.0 * V * near.abs()
+        } else {
+            f64::INFINITY
+        };
+        let (t, bound) = if near <= far { ([near, far], [dnear, dfar]) } else { ([far, near], [dfar, dnear]) };
+        Self { disc, disc_bound, t, bound }
+    }
+
+    fn range(&self, root: Root) -> (f64, f64) {
+        let i = usize::from(root == Root::Exit);
+        (self.t[i] - self.bound[i], self.t[i] + self.bound[i])
+    }
+}
+
+impl Roots for DoubleRoots {
+    fn crossing(&self) -> Option<Ordering> {
+        if self.disc > self.disc_bound {
+            Some(Ordering::Greater)
+        } else if self.disc < -self.disc_bound {
+            Some(Ordering::Less)
+        } else {
+            None
+        }
+    }
+
+    fn compare(&self, root: Root, t: f32) -> Option<Ordering> {
+        let (low, high) = self.range(root);
+        let t = f64::from(t);
+        if low > t {
+            Some(Ordering::Greater)
+        } else if high < t {
+            Some(Ordering::Less)
+        } else {
+            None
+        }
+    }
+
+    fn round(&self, root: Root) -> Option<f32> {
+        let (low, high) = self.range(root);
+        // Adding 0 turns a negative zero into zero.
+        let (low, high) = (low as f32 + 0.0, high as f32 + 0.0);
+        // A NaN bound fails this comparison, as it should.
+        (low == high).then_some(low)
+    }
+}
+
+/// The nearest pass in f64, both numbers rounded once; `None` when f64 does not settle the rounding.
+pub(crate) fn double_approach(ray: &Ray, sphere: &Sphere) -> Option<(f32, f32)> {
+    let (o, d, c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
+    let (r, e) = (f64::from(sphere.radius), c - o);
+    let (length, em) = (d.length(), e.length());
+    let foot = e.dot(d) / (length * length);
+    let foot_bound = 16.0 * V * (em / length + foot.abs());
+    let settled = |value: f64, bound: f64| {
+        let (low, high) = ((value - bound) as f32 + 0.0, (value + bound) as f32 + 0.0);
+        (low == high).then_some(low)
+    };
+    let (t_min, t_max) = (f64::from(ray.t_min), f64::from(ray.t_max));
+    let (t, rounded) = if foot + foot_bound < t_min {
+        (t_min, ray.t_min)
+    } else if foot - foot_bound > t_max {
+        (t_max, ray.t_max)
+    } else if foot - foot_bound >= t_min && foot + foot_bound <= t_max {
+        (foot, settled(foot, foot_bound)?)
+    } else {
+        return None;
+    };
+    let p = e - t * d;
+    let pm = p.length();
+    let dp = 24.0 * V * (em + t.abs() * length);
+    // |p| − r through the difference of squares, which keeps its digits next to the surface.
+    let clearance = (p.dot(p) - r * r) / (pm + r);
+    Some((rounded, settled(clearance, dp + 16.0 * V * (pm + r))?))
+}

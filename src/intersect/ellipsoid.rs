@@ -1,0 +1,105 @@
+//! A ray and an ellipsoid, told where it is a ball. Twin of `shaders/mapped.wgsl`.
+//!
+//! Products and sums are kept as pairs, so that what is lost is what a displacement of the ellipsoid by 2⁻⁴³ of its distance would
+//! lose: in f32 the distance from a slim one would be off by as many times as it is slimmer than long.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{DMat3, DQuat, Quat, Vec3};
+
+use super::sphere::{Scaled, ranged};
+use crate::error::{Error, Result};
+use crate::math::error_free::{dot3, two_product, two_sum};
+
+/// A row times a vector, both as pairs.
+#[inline(always)]
+fn along(row: (Vec3, Vec3), v: (Vec3, Vec3)) -> (f32, f32) {
+    let x = two_product(row.0.x, v.0.x);
+    let y = two_product(row.0.y, v.0.y);
+    let z = two_product(row.0.z, v.0.z);
+    let xy = two_sum(x.0, y.0);
+    let all = two_sum(xy.0, z.0);
+    let rest = ((x.1 + y.1) + z.1) + (xy.1 + all.1) + (dot3(row.0, v.1) + dot3(row.1, v.0));
+    two_sum(all.0, rest)
+}
+
+/// A vector through the map.
+#[inline(always)]
+fn image(map: &Map, v: (Vec3, Vec3)) -> (Vec3, Vec3) {
+    let row = |i: usize| (Vec3::from_array(map.high[i]), Vec3::from_array(map.low[i]));
+    let (x, y, z) = (along(row(0), v), along(row(1), v), along(row(2), v));
+    (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
+}
+
+/// A pair where its ellipsoid, scaled as the ball around it, is a ball. How far it may be off is told nobody: who asks, asks for
+/// exact answers.
+#[inline(always)]
+pub(crate) fn mapped(s: &Scaled, map: &Map) -> Scaled {
+    let ((eh, el), (d, dl)) = (image(map, (s.eh, s.el)), image(map, (s.d, s.dl)));
+    ranged(&Scaled { eh, el, d, dl, ..*s })
+}
+
+/// How many times as long as the shortest semi-axis the longest may be.
+const SLIMMEST: f32 = 1_048_576.0;
+
+/// What an ellipsoid is besides the ball around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) radii: Vec3,
+    pub(crate) rotation: Quat,
+}
+
+impl Shape {
+    /// The radius of the ball around it.
+    pub(crate) fn longest(&self) -> f32 {
+        self.radii.max_element()
+    }
+
+    /// Why ellipsoid number `index` cannot be used, if it cannot.
+    pub(crate) fn check(&self, index: u64) -> Result<()> {
+        let bad = |field, value: f32, why: &'static str| Err(Error::record("ellipsoid", index, field, value, why));
+        let radii = self.radii.to_array();
+        for (field, radius) in ["rx", "ry", "rz"].into_iter().zip(radii) {
+            if !radius.is_finite() || radius <= 0.0 {
+                return bad(field, radius, "a semi-axis must be finite and larger than 0");
+            }
+        }
+        let [x, y, z, w] = self.rotation.to_array();
+        let rotation = [w, x, y, z];
+        for (field, part) in ["qw", "qx", "qy", "qz"].into_iter().zip(rotation) {
+            if !part.is_finite() {
+                return bad(field, part, "a rotation must be finite");
+            }
+        }
+        if rotation == [0.0; 4] {
+            return bad("qw", 0.0, "a rotation must not be zero");
+        }
+        let slim = ["rx", "ry", "rz"].into_iter().zip(radii).find(|(_, r)| self.longest() / SLIMMEST > *r);
+        slim.map_or(Ok(()), |(field, r)| bad(field, r, "the longest semi-axis may be 1048576 times as long at most"))
+    }
+}
+
+/// What makes a ball of an ellipsoid, with the radius of the ball around it: the rows of a matrix as pairs; and the shortest semi-axis
+/// as a share of the longest. `shaders/brought.wgsl` reads it as words.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub(crate) struct Map {
+    pub(crate) high: [[f32; 3]; 3],
+    pub(crate) low: [[f32; 3]; 3],
+    /// Rounded down.
+    pub(crate) least: f32,
+}
+
+impl Map {
+    /// That of a shape that was found to be right.
+    pub(crate) fn of(shape: &Shape) -> Self {
+        let [x, y, z, w] = shape.rotation.to_array().map(f64::from);
+        let (longest, radii) = (f64::from(shape.longest()), shape.radii.to_array().map(f64::from));
+        let shortest = radii.into_iter().fold(longest, f64::min);
+        let axes = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()).to_cols_array_2d();
+        let rows: [[f64; 3]; 3] = std::array::from_fn(|i| axes[i].map(|part| part * (longest / radii[i])));
+        let high = rows.map(|row| row.map(|part| part as f32));
+        let low = std::array::from_fn(|i| std::array::from_fn(|j| (rows[i][j] - f64::from(high[i][j])) as f32));
+        let least = (shortest / longest) as f32;
+        Self { high, low, least: if f64::from(least) * longest > shortest { least.next_down() } else { least } }
+    }
+}

@@ -1,0 +1,268 @@
+//! Exact arithmetic: the oracle of the tests, and the last judge of undecided rays.
+//!
+//! Every f32 is an integer times 2⁻¹⁴⁹, so the quadratic's coefficients are integers of a few hundred bits and every
+//! question asked here (does the line meet the ball, on which side of a number does a root lie) is the sign of an
+//! integer. Nothing is rounded until an answer is, once, to nearest with ties to even.
+
+use std::cmp::Ordering;
+
+use num_bigint::{BigInt, Sign};
+
+pub use super::classify::{Root, Roots};
+use super::motion::Target;
+use crate::records::{Ray, Sphere};
+
+/// All inputs are integers in units of 2^-UNIT.
+const UNIT: u64 = 149;
+
+/// `value · 2^UNIT`, exact for every finite f32.
+fn integer(value: f32) -> BigInt {
+    let (mantissa, exponent) = parts(f64::from(value));
+    // An f32 is a multiple of 2^-149, so the shift only ever removes zeros.
+    if exponent + UNIT as i64 >= 0 {
+        mantissa << (exponent + UNIT as i64)
+    } else {
+        mantissa >> -(exponent + UNIT as i64)
+    }
+}
+
+/// A finite f64 as an integer times a power of two.
+fn parts(value: f64) -> (BigInt, i64) {
+    let bits = value.to_bits();
+    let field = (bits >> 52 & 0x7ff) as i64;
+    let fraction = bits & ((1 << 52) - 1);
+    let (mantissa, exponent) = if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+    (if value < 0.0 { -BigInt::from(mantissa) } else { BigInt::from(mantissa) }, exponent)
+}
+
+fn dot(a: &[BigInt; 3], b: &[BigInt; 3]) -> BigInt {
+    &a[0] * &b[0] + &a[1] * &b[1] + &a[2] * &b[2]
+}
+
+fn vector(v: glam::Vec3) -> [BigInt; 3] {
+    v.to_array().map(integer)
+}
+
+fn sign(value: &BigInt) -> Ordering {
+    match value.sign() {
+        Sign::Minus => Ordering::Less,
+        Sign::NoSign => Ordering::Equal,
+        Sign::Plus => Ordering::Greater,
+    }
+}
+
+/// A pair as integers: from the origin to the centre at t = 0, the relative velocity, and the sum of the radii, in units of 2^-unit.
+struct Pair {
+    e: [BigInt; 3],
+    d: [BigInt; 3],
+    r: BigInt,
+    unit: u64,
+}
+
+impl Pair {
+    fn of(ray: &Ray, target: Target<'_>) -> Self {
+        let (o, d, center) = (vector(ray.origin), vector(ray.direction), vector(target.sphere.center));
+        let r = integer(target.sphere.radius);
+        let e = std::array::from_fn(|i| &center[i] - &o[i]);
+        let Some(moves) = &target.moves else { return Self { e, d, r, unit: UNIT } };
+        let (velocity, low, time) = (vector(moves.velocity), vector(moves.low), integer(moves.time));
+        let none = BigInt::ZERO;
+        let away = |i: usize| if moves.relative { &velocity[i] } else { &none };
+        Self {
+            e: std::array::from_fn(|i| (&e[i] << UNIT) + &velocity[i] * &time),
+            d: std::array::from_fn(|i| (&d[i] + &low[i] - away(i)) << UNIT),
+            r: (r + integer(moves.radius)) << UNIT,
+            unit: 2 * UNIT,
+        }
+    }
+}
+
+/// `A t² − 2 B t + C = 0` of one line and one sphere, with integer coefficients; inputs are finite, the direction is not zero.
+pub struct ExactRoots {
+    a: BigInt,
+    b: BigInt,
+    c: BigInt,
+    /// Sign of the discriminant: `Less` no root, `Equal` tangent, `Greater` two roots.
+    pub crossing: Ordering,
+}
+
+impl ExactRoots {
+    /// Sets the quadratic up.
+    pub fn new(ray: &Ray, sphere: &Sphere) -> Self {
+        Self::of(ray, Target::at_rest(sphere))
+    }
+
+    /// The same of what moves.
+    pub(crate) fn of(ray: &Ray, target: Target<'_>) -> Self {
+        let Pair { e, d, r, .. } = Pair::of(ray, target);
+        let (a, b, c) = (dot(&d, &d), dot(&e, &d), dot(&e, &e) - &r * &r);
+        // Who keeps the distance is inside for ever or never.
+        let rest = a.sign() == Sign::NoSign;
+        let crossing = if rest { sign(&-&c) } else { sign(&(&b * &b - &a * &c)) };
+        Self { a, b, c, crossing }
+    }
+
+    /// On which side of the sphere the point at `t = 0` lies: `Less` inside, `Equal` on it, `Greater` outside.
+    pub fn origin_side(&self) -> Ordering {
+        sign(&self.c)
+    }
+
+    /// Compares a root with `n · 2^-shift`; there is a root.
+    fn compare_scaled(&self, root: Root, n: &BigInt, shift: u64) -> Ordering {
+        if self.a.sign() == Sign::NoSign {
+            return if root == Root::Enter { Ordering::Less } else { Ordering::Greater };
+        }
+        // The number is below the enter root when the quadratic is positive there and the foot lies ahead.
+        let an = &self.a * n;
+        let value = &an * n - ((&self.b * n) << (shift + 1)) + (&self.c << (2 * shift));
+        let side_of_foot = an.cmp(&(&self.b << shift));
+        match (sign(&value), root) {
+            (Ordering::Less, Root::Enter) => Ordering::Less,
+            (Ordering::Less, Root::Exit) => Ordering::Greater,
+            // At a root, or outside both: which one is told by the side of the foot, halfway between them.
+            (Ordering::Equal, _) => match (root, side_of_foot) {
+                (_, Ordering::Equal) => Ordering::Equal,
+                (Root::Enter, Ordering::Less) | (Root::Exit, Ordering::Greater) => Ordering::Equal,
+                (Root::Enter, Ordering::Greater) => Ordering::Less,
+                (Root::Exit, Ordering::Less) => Ordering::Greater,
+            },
+            (Ordering::Greater, _) => side_of_foot.reverse(),
+        }
+    }
+
+    fn compare_f64(&self, root: Root, t: f64) -> Ordering {
+        if t.is_infinite() {
+            return if t > 0.0 { Ordering::Less } else { Ordering::Greater };
+        }
+        let (mantissa, exponent) = parts(t);
+        if exponent >= 0 {
+            self.compare_scaled(root, &(mantissa << exponent), 0)
+        } else {
+            self.compare_scaled(root, &mantissa, -exponent as u64)
+        }
+    }
+
+    /// A root rounded once to f64, for comparing with reference tables.
+    pub fn round_f64(&self, root: Root) -> f64 {
+        // Ordered bit patterns; the midpoint of two neighbours needs one bit more than an f64 has.
+        let key = |k: i64| f64::from_bits((if k < 0 { i64::MIN ^ !k } else { k }) as u64);
+        let largest = f64::MAX.to_bits() as i64;
+        let floor = bisect(!largest, largest, |k| self.compare_f64(root, key(k)) != Ordering::Less);
+        let (low, high) = (key(floor), key((floor + 1).min(largest)));
+        let ((m, x), (n, y)) = (parts(low), parts(high));
+        let shift = x.min(y) - 1;
+        let middle = (m << (x - shift - 1)) + (n << (y - shift - 1));
+        let middle_side = if shift >= 0 {
+            self.compare_scaled(root, &(middle << shift), 0)
+        } else {
+            self.compare_scaled(root, &middle, -shift as u64)
+        };
+        pick(low, high, middle_side, low.to_bits() & 1 == 0) + 0.0
+    }
+}
+
+impl Roots for ExactRoots {
+    fn crossing(&self) -> Option<Ordering> {
+        Some(self.crossing)
+    }
+
+    fn compare(&self, root: Root, t: f32) -> Option<Ordering> {
+        Some(self.compare_f64(root, f64::from(t)))
+    }
+
+    fn round(&self, root: Root) -> Option<f32> {
+        Some(round_f32(|t| self.compare_f64(root, t)))
+    }
+}
+
+/// Where the line, clamped to the ray's ends, passes nearest to a sphere, and by how much; both rounded once.
+pub fn approach(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
+    approach_of(ray, Target::at_rest(sphere))
+}
+
+/// The same of what moves.
+pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
+    let Pair { e, d, r, unit } = Pair::of(ray, target);
+    let (a, b) = (dot(&d, &d), dot(&e, &d));
+    let rest = a.sign() == Sign::NoSign;
+    let foot_versus = |t: f64| {
+        if t.is_infinite() {
+            return if t > 0.0 { Ordering::Less } else { Ordering::Greater };
+        }
+        let (n, x) = parts(t);
+        let (left, right) = if x >= 0 { (b.clone(), &a * (n << x)) } else { (&b << -x, &a * n) };
+        left.cmp(&right)
+    };
+    // Squared distance to the centre as a fraction, in units of 2^-2·UNIT.
+    let (t, square, over) = if rest || foot_versus(f64::from(ray.t_min)) == Ordering::Less {
+        distance_at(ray.t_min, &e, &d)
+    } else if foot_versus(f64::from(ray.t_max)) == Ordering::Greater {
+        distance_at(ray.t_max, &e, &d)
+    } else {
+        (round_f32(foot_versus), dot(&e, &e) * &a - &b * &b, a.clone())
+    };
+    let clearance = round_f32(|y| {
+        // distance ⋛ y + r, where the right side may be negative
+        if y.is_infinite() {
+            return if y > 0.0 { Ordering::Less } else { Ordering::Greater };
+        }
+        let (n, x) = parts(y);
+        let low = x.min(-(unit as i64));
+        let sum = (n << (x - low)) + (&r << (-(unit as i64) - low));
+        if sum.sign() == Sign::Minus {
+            return Ordering::Greater;
+        }
+        let extra = (-(unit as i64) - low) as u64;
+        (&square << (2 * extra)).cmp(&(&sum * &sum * &over))
+    });
+    (t, clearance)
+}
+
+/// The squared distance between the centre and the point at `t`, as a fraction.
+fn distance_at(t: f32, e: &[BigInt; 3], d: &[BigInt; 3]) -> (f32, BigInt, BigInt) {
+    let n = integer(t);
+    let p: [BigInt; 3] = std::array::from_fn(|i| (&e[i] << UNIT) - &n * &d[i]);
+    (t, dot(&p, &p), BigInt::from(1) << (2 * UNIT))
+}
+
+/// Rounds the number that `compare` compares with its argument to the nearest f32, ties to even; beyond the largest f32
+/// it is an infinity, as IEEE 754 has it.
+fn round_f32(compare: impl Fn(f64) -> Ordering) -> f32 {
+    let key = |k: i64| f32::from_bits((if k < 0 { i64::from(i32::MIN) ^ !k } else { k }) as u32);
+    let infinity = i64::from(f32::INFINITY.to_bits());
+    // The value after the largest f32 would be 2^128: rounding treats infinity as that number.
+    let number = |k: i64| {
+        let value = key(k);
+        if value.is_infinite() { 2f64.powi(128).copysign(f64::from(value)) } else { f64::from(value) }
+    };
+    if compare(number(infinity)) != Ordering::Less {
+        return f32::INFINITY;
+    }
+    if compare(number(!infinity)) != Ordering::Greater {
+        return f32::NEG_INFINITY;
+    }
+    let floor = bisect(!infinity, infinity, |k| compare(number(k)) != Ordering::Less);
+    let (low, high) = (number(floor), number(floor + 1));
+    let even = key(floor).to_bits() & 1 == 0;
+    let side = compare(low + (high - low) / 2.0);
+    // Adding 0 turns a negative zero into zero.
+    (if pick(low, high, side, even) == low { key(floor) } else { key(floor + 1) }) + 0.0
+}
+
+fn pick(low: f64, high: f64, middle_side: Ordering, low_is_even: bool) -> f64 {
+    match middle_side {
+        Ordering::Less => low,
+        Ordering::Greater => high,
+        Ordering::Equal if low_is_even => low,
+        Ordering::Equal => high,
+    }
+}
+
+/// The largest key in `low..high` for which `holds`; it holds at `low`.
+fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    while high as i128 - low as i128 > 1 {
+        let middle = low.midpoint(high);
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    low
+}

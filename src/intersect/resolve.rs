@@ -1,0 +1,38 @@
+//! The last instance: pairs that f32 could not decide, in f64 where that proves enough and in integers where not.
+
+use super::classify::{Met, Root, Roots, judge};
+use super::double::{DoubleRoots, double_approach};
+use super::exact::{self, ExactRoots};
+use super::motion::Target;
+use crate::query::policy::Query;
+use crate::records::Ray;
+
+/// Whether the ray meets the sphere, and at which correctly rounded `t`.
+pub(crate) fn judge_pair(ray: &Ray, target: Target<'_>, query: &Query) -> (Met, f32) {
+    judge(&DoubleRoots::new(ray, target), ray, query)
+        .or_else(|| judge(&ExactRoots::of(ray, target), ray, query))
+        .unwrap_or((Met::No, f32::INFINITY))
+}
+
+/// The correctly rounded `t` of a pair that is known to meet.
+pub(crate) fn round_hit(ray: &Ray, target: Target<'_>, query: &Query) -> f32 {
+    judge_pair(ray, target, query).1
+}
+
+/// Both roots, correctly rounded; infinities beyond f32. The pair has roots.
+pub(crate) fn round_roots(ray: &Ray, target: Target<'_>) -> (f32, f32) {
+    let double = DoubleRoots::new(ray, target);
+    if let (Some(_), Some(enter), Some(exit)) = (double.crossing(), double.round(Root::Enter), double.round(Root::Exit))
+    {
+        return (enter, exit);
+    }
+    let exact = ExactRoots::of(ray, target);
+    let round = |root| exact.round(root).unwrap_or(f32::INFINITY);
+    (round(Root::Enter), round(Root::Exit))
+}
+
+/// The nearest pass, both numbers correctly rounded.
+pub(crate) fn judge_approach(ray: &Ray, target: Target<'_>) -> (f32, f32) {
+    let double = if target.moves.is_none() { double_approach(ray, target.sphere) } else { None };
+    double.unwrap_or_else(|| exact::approach_of(ray, target))
+}

@@ -1,0 +1,382 @@
+//! One ray against one sphere in f32: both roots, and how far they and the discriminant can be off.
+//! Twin of `shaders/solve.wgsl`: same functions, same order, same operations.
+//!
+//! The geometry is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant comes from
+//! the foot of the perpendicular, not from `b² − ac`, on the direction as given. `standard` adds error-free corrections to
+//! the foot, to the discriminant and to the constant term. Bounds: u = 2⁻²⁴, e the vector from the origin to the centre,
+//! p the one from the foot to the centre, h the half chord.
+
+use glam::Vec3;
+
+use crate::math::error_free::{dot3, norm1, quick_two_sum, two_product, two_sum};
+use crate::records::{Ray, Sphere};
+
+const U: f32 = 1.0 / 16_777_216.0;
+
+/// The problem scaled by exact powers of two, so that nothing below overflows or loses digits to underflow.
+#[derive(Clone, Copy)]
+pub(crate) struct Scaled {
+    /// Centre minus origin, and what rounding left over.
+    pub(crate) eh: Vec3,
+    pub(crate) el: Vec3,
+    pub(crate) d: Vec3,
+    pub(crate) r: f32,
+    /// What direction and radius lack, and how far `eh + el` may be off: 0 unless the pair moves or its sphere is an ellipsoid, see
+    /// `moving.rs` and `mapped.rs`. Nothing below reads them unless `M` says so.
+    pub(crate) dl: Vec3,
+    pub(crate) rl: f32,
+    pub(crate) noise: f32,
+    /// A length is the scaled one times `2^length`; a `t` is the scaled one times `2^(length − direction)`.
+    pub(crate) length: i32,
+    pub(crate) direction: i32,
+}
+
+/// The foot of the perpendicular from the centre on the line.
+#[derive(Clone, Copy)]
+pub(crate) struct Foot {
+    /// Its parameter, and the correction of it.
+    pub(crate) k: f32,
+    pub(crate) dk: f32,
+    /// From the foot to the centre.
+    pub(crate) p: Vec3,
+    /// r² − |p|²: the discriminant without the factor |d|².
+    pub(crate) disc: f32,
+}
+
+/// Both roots with their bounds; what a miss has there is meaningless.
+#[derive(Clone, Copy)]
+pub(crate) struct Solved {
+    /// r² − |p|², in scaled units: below 0 a miss, 0 tangent.
+    pub(crate) disc: f32,
+    /// |disc| above this is certain.
+    pub(crate) disc_bound: f32,
+    pub(crate) t_enter: f32,
+    pub(crate) t_exit: f32,
+    pub(crate) enter_bound: f32,
+    pub(crate) exit_bound: f32,
+    /// Within these the roots lie, if any, when the discriminant is in doubt.
+    pub(crate) foot: f32,
+    pub(crate) foot_bound: f32,
+}
+
+/// 2^n for n in −126..=127.
+#[inline(always)]
+pub(crate) fn power_of_two(n: i32) -> f32 {
+    f32::from_bits(((n + 127) << 23) as u32)
+}
+
+/// The exponent of a normal f32.
+#[inline(always)]
+pub(crate) fn exponent(x: f32) -> i32 {
+    (x.to_bits() >> 23 & 0xff) as i32 - 127
+}
+
+#[inline(always)]
+pub(crate) fn largest(v: Vec3) -> f32 {
+    v.x.abs().max(v.y.abs()).max(v.z.abs())
+}
+
+/// Scales a pair; every factor is a power of two, so nothing is rounded.
+#[inline(always)]
+pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
+    // c − o must neither overflow nor drown among subnormals.
+    let m = largest(ray.origin).max(largest(sphere.center)).max(sphere.radius);
+    let before = if m >= power_of_two(125) {
+        // Where the large coordinates are equal, small ones decide: they must not be scaled away.
+        let s = power_of_two(-3);
+        let near = largest(sphere.center * s - ray.origin * s).max(sphere.radius * s);
+        if near < power_of_two(100) { 0 } else { -3 }
+    } else if m < power_of_two(-60) {
+        60
+    } else {
+        0
+    };
+    let s = power_of_two(before);
+    let (o, c) = (ray.origin * s, sphere.center * s);
+    let (x, y, z) = (two_sum(c.x, -o.x), two_sum(c.y, -o.y), two_sum(c.z, -o.z));
+    let (eh, el) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
+    let (d, dl, r) = (ray.direction, Vec3::ZERO, sphere.radius * s);
+    ranged(&Scaled { eh, el, d, r, dl, rl: 0.0, noise: 0.0, length: -before, direction: 0 })
+}
+
+/// Brings lengths and directions near 1, by powers of two.
+#[inline(always)]
+pub(crate) fn ranged(s: &Scaled) -> Scaled {
+    let e = largest(s.eh).max(s.r).clamp(power_of_two(-126), power_of_two(126));
+    let se = power_of_two(-exponent(e));
+    // A direction among the subnormals is lifted first.
+    let lift = if largest(s.d) < power_of_two(-100) { 24 } else { 0 };
+    let lifted = s.d * power_of_two(lift);
+    let g = largest(lifted).clamp(power_of_two(-126), power_of_two(126));
+    let sd = power_of_two(-exponent(g));
+    Scaled {
+        eh: s.eh * se,
+        el: s.el * se,
+        d: lifted * sd,
+        r: s.r * se,
+        dl: (s.dl * power_of_two(lift)) * sd,
+        rl: s.rl * se,
+        noise: s.noise * se,
+        length: exponent(e) + s.length,
+        direction: exponent(g) - lift + s.direction,
+    }
+}
+
+/// `x · 2^n`; what exceeds f32 becomes the largest one, what is below it zero.
+#[inline(always)]
+pub(crate) fn unscale(x: f32, n: i32) -> f32 {
+    let bits = x.to_bits();
+    let e = (bits >> 23 & 0xff) as i32 + n;
+    if x == 0.0 || e < -24 {
+        return 0.0;
+    }
+    if e >= 255 {
+        return f32::MAX.copysign(x);
+    }
+    if e >= 1 {
+        return f32::from_bits(bits & 0x807f_ffff | (e as u32) << 23);
+    }
+    // Subnormal: one rounding, by a product.
+    f32::from_bits(bits & 0x807f_ffff | ((e + 100) as u32) << 23) * power_of_two(-100)
+}
+
+/// The foot in plain f32.
+#[inline(always)]
+pub(crate) fn foot_fast(s: &Scaled) -> Foot {
+    let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
+    let p = s.eh - k * s.d;
+    Foot { k, dk: 0.0, p, disc: s.r * s.r - dot3(p, p) }
+}
+
+/// The vector from the point at parameter `k` to the centre as high and low parts.
+#[inline(always)]
+fn perpendicular<const M: bool>(s: &Scaled, k: f32) -> (Vec3, Vec3) {
+    let (mx, my, mz) = (two_product(k, s.d.x), two_product(k, s.d.y), two_product(k, s.d.z));
+    let (hx, hy, hz) = (two_sum(s.eh.x, -mx.0), two_sum(s.eh.y, -my.0), two_sum(s.eh.z, -mz.0));
+    let high = Vec3::new(hx.0, hy.0, hz.0);
+    let low = Vec3::new((hx.1 - mx.1) + s.el.x, (hy.1 - my.1) + s.el.y, (hz.1 - mz.1) + s.el.z);
+    (high, if M { low - k * s.dl } else { low })
+}
+
+/// r² as high and low parts.
+#[inline(always)]
+fn square_of_radius<const M: bool>(s: &Scaled) -> (f32, f32) {
+    let rr = two_product(s.r, s.r);
+    if M { (rr.0, rr.1 + (s.r + s.r) * s.rl) } else { rr }
+}
+
+/// r² − |h + l|² with the errors of the squares carried along; also returns the rounded sum h + l.
+#[inline(always)]
+fn difference_of_squares<const M: bool>(s: &Scaled, high: Vec3, low: Vec3) -> (f32, Vec3) {
+    let rr = square_of_radius::<M>(s);
+    let x = quick_two_sum(high.x, low.x);
+    let y = quick_two_sum(high.y, low.y);
+    let z = quick_two_sum(high.z, low.z);
+    let mx = two_product(x.0, x.0);
+    let tx = two_sum(rr.0, -mx.0);
+    let my = two_product(y.0, y.0);
+    let ty = two_sum(tx.0, -my.0);
+    let mz = two_product(z.0, z.0);
+    let tz = two_sum(ty.0, -mz.0);
+    let mut rest = rr.1 + (tx.1 - ((x.0 + x.0) * x.1 + mx.1));
+    rest += ty.1 - ((y.0 + y.0) * y.1 + my.1);
+    rest += tz.1 - ((z.0 + z.0) * z.1 + mz.1);
+    (tz.0 + rest, Vec3::new(x.0, y.0, z.0))
+}
+
+/// The foot with error-free corrections; `p` is perpendicular to `d` to about 2⁻⁴⁴.
+#[inline(always)]
+pub(crate) fn foot_standard<const M: bool>(s: &Scaled) -> Foot {
+    let a = dot3(s.d, s.d);
+    let k = dot3(s.eh, s.d) / a;
+    let (high, low) = perpendicular::<M>(s, k);
+    let rest = dot3(high, s.d) + dot3(low, s.d);
+    let dk = if M { rest + dot3(high, s.dl) } else { rest } / a;
+    let (disc, p) = difference_of_squares::<M>(s, high, low - dk * s.d);
+    Foot { k, dk, p, disc }
+}
+
+/// |e|² − r² with the errors of the squares carried along.
+#[inline(always)]
+fn constant_standard<const M: bool>(s: &Scaled) -> f32 {
+    let (mx, my, mz) = (two_product(s.eh.x, s.eh.x), two_product(s.eh.y, s.eh.y), two_product(s.eh.z, s.eh.z));
+    let rr = square_of_radius::<M>(s);
+    let ty = two_sum(mx.0, my.0);
+    let tz = two_sum(ty.0, mz.0);
+    let tr = two_sum(tz.0, -rr.0);
+    let mut rest = mx.1 + (my.1 + ty.1);
+    rest += mz.1 + tz.1;
+    rest += tr.1 - rr.1;
+    rest += 2.0 * dot3(s.eh, s.el);
+    tr.0 + rest
+}
+
+/// The two roots from the foot and the constant term, by the quotient that cancels nothing.
+#[inline(always)]
+fn roots<const M: bool>(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
+    let plain = dot3(s.d, s.d);
+    let more = if M { 2.0 * dot3(s.d, s.dl) } else { 0.0 };
+    let a = if M { plain + more } else { plain };
+    let w = (a * foot.disc).max(0.0).sqrt();
+    let b = dot3(s.eh, s.d) + foot.dk * a;
+    let b = if M { b + foot.k * more } else { b };
+    let q = b + if b < 0.0 { -w } else { w };
+    if q == 0.0 {
+        return (0.0, 0.0);
+    }
+    let (t0, t1) = (constant / q, q / a);
+    (t0.min(t1), t0.max(t1))
+}
+
+/// Scales bounds and roots back; every bound also covers the rounding to f32 and what underflow can take.
+#[inline(always)]
+fn finish(s: &Scaled, foot: &Foot, roots: (f32, f32), disc_bound: f32, bounds: (f32, f32), foot_bound: f32) -> Solved {
+    let shift = s.length - s.direction;
+    let tiny = power_of_two(-125);
+    Solved {
+        disc: foot.disc,
+        disc_bound,
+        t_enter: unscale(roots.0, shift),
+        t_exit: unscale(roots.1, shift),
+        enter_bound: unscale(bounds.0, shift) + tiny,
+        exit_bound: unscale(bounds.1, shift) + tiny,
+        foot: unscale(foot.k + foot.dk, shift),
+        foot_bound: unscale(foot_bound, shift) + tiny,
+    }
+}
+
+/// Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
+#[inline(always)]
+fn reach<const M: bool>(s: &Scaled, foot: &Foot, disc_bound: f32) -> f32 {
+    let half = (foot.disc.abs() + disc_bound).sqrt() * 1.01;
+    let half = if M { half + 4.0 * s.noise } else { half };
+    (half + 32.0 * U * (norm1(s.eh) + s.r)) / dot3(s.d, s.d).sqrt()
+}
+
+/// Whether ray and sphere keep their distance.
+#[inline(always)]
+fn is_at_rest(s: &Scaled) -> bool {
+    s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0
+}
+
+/// A ray inside a sphere that travels with it entered before all time and never leaves.
+#[inline(always)]
+fn solve_at_rest(s: &Scaled) -> Solved {
+    let (disc, _) = difference_of_squares::<true>(s, s.eh, s.el);
+    let e = norm1(s.eh) + s.r;
+    Solved {
+        disc,
+        disc_bound: power_of_two(-39) * e * e + 8.0 * s.noise * e + 4.0 * s.noise * s.noise,
+        t_enter: -f32::MAX,
+        t_exit: f32::MAX,
+        enter_bound: 0.0,
+        exit_bound: 0.0,
+        foot: 0.0,
+        foot_bound: f32::MAX,
+    }
+}
+
+/// What the noise of a moving pair makes of the discriminant, and of a root.
+#[inline(always)]
+fn noise_of(s: &Scaled, foot: &Foot) -> f32 {
+    4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise
+}
+
+#[inline(always)]
+fn noise_along(s: &Scaled, h: f32) -> f32 {
+    4.0 * s.noise * (1.0 + s.r / h) / dot3(s.d, s.d).sqrt()
+}
+
+/// Plain f32. The flag is right when |b/r − 1| > 32 u (1 + E/r), and |δt|·|d| ≤ 32 u (E + r + E·r/h), whatever the
+/// device's rounding.
+#[inline(always)]
+pub(crate) fn solve_fast<const M: bool>(s: &Scaled) -> Solved {
+    if M && is_at_rest(s) { solve_at_rest(s) } else { solve_fast_way::<M>(s) }
+}
+
+/// The same of what does not keep its distance: without a branch.
+#[inline(always)]
+pub(crate) fn solve_fast_way<const M: bool>(s: &Scaled) -> Solved {
+    let foot = foot_fast(s);
+    let constant = dot3(s.eh, s.eh) - s.r * s.r;
+    let e = norm1(s.eh) + s.r;
+    // 24 u covers every rounding WGSL allows; the square of p's own error is the floor.
+    let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
+    let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
+    let h = foot.disc.max(power_of_two(-80)).sqrt();
+    let bound = 33.0 * U * (e + e * s.r / h) / dot3(s.d, s.d).sqrt();
+    let bound = if M { bound + noise_along(s, h) } else { bound };
+    let roots = roots::<M>(s, &foot, constant);
+    finish(s, &foot, roots, disc_bound, (bound, bound), reach::<M>(s, &foot, disc_bound))
+}
+
+/// Compensated f32. The flag is right when |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
+#[inline(always)]
+pub(crate) fn solve_standard<const M: bool>(s: &Scaled) -> Solved {
+    if M && is_at_rest(s) { solve_at_rest(s) } else { solve_standard_way::<M>(s) }
+}
+
+/// The same of what does not keep its distance: without a branch.
+#[inline(always)]
+pub(crate) fn solve_standard_way<const M: bool>(s: &Scaled) -> Solved {
+    let foot = foot_standard::<M>(s);
+    let e = norm1(s.eh) + s.r;
+    let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
+    let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
+    let (t0, t1) = roots::<M>(s, &foot, constant_standard::<M>(s));
+    let h = foot.disc.max(power_of_two(-80)).sqrt();
+    // Half an ulp more than the promise on either side of two roots makes their rounded values differ.
+    let grazing = 10.0 * U * s.r * s.r / (h * dot3(s.d, s.d).sqrt());
+    let grazing = if M { grazing + noise_along(s, h) } else { grazing };
+    let bounds = (10.0 * U * t0.abs() + grazing, 10.0 * U * t1.abs() + grazing);
+    finish(s, &foot, (t0, t1), disc_bound, bounds, reach::<M>(s, &foot, disc_bound))
+}
+
+/// Distance to the centre minus radius at parameter `t` (unscaled, finite), from compensated differences; in unscaled units.
+#[inline(always)]
+pub(crate) fn clearance_at<const M: bool>(s: &Scaled, t: f32) -> f32 {
+    let lift = if t.abs() < power_of_two(-100) { 24 } else { 0 };
+    let lifted = t * power_of_two(lift);
+    let k = unscale(lifted, s.direction - s.length - lift);
+    if k.abs() > power_of_two(30) {
+        // So far out that the sphere is a point: k · d may exceed f32, and so may its square.
+        let length = dot3(s.d, s.d).sqrt();
+        let along = dot3(s.eh, s.d) / length;
+        // 2^-127 is no normal number.
+        let e = exponent(lifted).min(126);
+        let far = unscale(lifted.abs() * power_of_two(-e) * length, e - lift + s.direction);
+        let near = unscale(s.r + if k < 0.0 { -along } else { along }, s.length);
+        return if far >= f32::MAX { far } else { far - near };
+    }
+    let (high, low) = perpendicular::<M>(s, k);
+    let (disc, p) = difference_of_squares::<M>(s, high, low);
+    clearance(s, disc, p)
+}
+
+/// |p| − r, as −disc / (|p| + r): accurate next to the surface.
+#[inline(always)]
+fn clearance(s: &Scaled, disc: f32, p: Vec3) -> f32 {
+    let sum = dot3(p, p).sqrt() + s.r;
+    if sum == 0.0 {
+        return 0.0;
+    }
+    unscale(-disc / sum, s.length)
+}
+
+/// Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
+#[inline(always)]
+pub(crate) fn solve_approach<const M: bool>(s: &Scaled, t_min: f32, t_max: f32) -> (f32, f32) {
+    if M && is_at_rest(s) {
+        let (disc, p) = difference_of_squares::<M>(s, s.eh, s.el);
+        return (t_min, clearance(s, disc, p));
+    }
+    let foot = foot_standard::<M>(s);
+    let t = unscale(foot.k + foot.dk, s.length - s.direction);
+    if t < t_min {
+        (t_min, clearance_at::<M>(s, t_min))
+    } else if t > t_max {
+        (t_max, clearance_at::<M>(s, t_max))
+    } else {
+        (t, clearance(s, foot.disc, foot.p))
+    }
+}

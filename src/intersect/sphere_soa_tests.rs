@@ -1,0 +1,61 @@
+//! A pair solved among others has the bits that it has alone, on every level.
+
+use super::*;
+use crate::intensity::scaled;
+use crate::intersect::sphere::{solve_fast, solve_standard};
+
+/// Any bits that are a finite number, small and large ones more often than not.
+struct Numbers(u64);
+
+impl Numbers {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 20
+    }
+    fn number(&mut self) -> f32 {
+        let bits = self.bits();
+        let unit = (bits & 0xff_ffff) as f32 / 8_388_608.0 - 1.0;
+        match bits >> 24 & 7 {
+            0 => f32::from_bits((bits >> 4) as u32 & 0xff7f_ffff),
+            1 => 0.0,
+            2 => -0.0,
+            3 => unit * 1e6,
+            _ => unit,
+        }
+    }
+    fn vector(&mut self) -> [f32; 3] {
+        std::array::from_fn(|_| self.number())
+    }
+}
+
+fn bits(solved: &Solved) -> [u32; 8] {
+    let Solved { disc, disc_bound, t_enter, t_exit, enter_bound, exit_bound, foot, foot_bound } = *solved;
+    [disc, t_enter, t_exit, disc_bound, enter_bound, exit_bound, foot, foot_bound].map(f32::to_bits)
+}
+
+#[test]
+fn a_lot_is_solved_as_its_pairs_are() {
+    let mut n = Numbers(3);
+    for round in 0..scaled(4000) {
+        let pairs: [(Ray, Sphere); LOT] = std::array::from_fn(|_| {
+            let direction = n.vector();
+            let direction = if direction == [0.0; 3] { [0.0, 0.0, 1.0] } else { direction };
+            (Ray::new(n.vector(), direction), Sphere::new(n.vector(), n.number().abs()))
+        });
+        let mut lot = Lot::default();
+        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| lot.set(i, ray, sphere));
+        for level in Level::all() {
+            for precision in Precision::ALL {
+                lot.solve(level, precision);
+                for (i, (ray, sphere)) in pairs.iter().enumerate() {
+                    let solve =
+                        if precision == Precision::Fast { solve_fast::<false> } else { solve_standard::<false> };
+                    let (alone, among) = (bits(&solve(&scale(ray, sphere))), bits(&lot.solved(i)));
+                    let asked = if precision == Precision::Exact { 8 } else { 3 };
+                    let what = format!("round {round}, {}, {precision:?}: {ray:?} {sphere:?}", level.word());
+                    assert_eq!(among[..asked], alone[..asked], "{what}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Whatever a header claims, an array that is taken has just the bytes that are there.
+
+use super::written;
+use crate::fuzz::memory;
+use crate::fuzz::messages::check_message;
+use crate::io::read::input::Input;
+use crate::io::read::npy::{Array, array};
+use crate::io::schema::kinds::{BULLETS, Kind, OBSERVERS, POINTS, POSES, RAYS, SEGMENTS, SPHERES};
+
+/// The most memory, in bytes, that reading a header may take.
+const MOST: u64 = 64 << 10;
+
+pub(crate) static KINDS: [&Kind; 7] = [&SPHERES, &RAYS, &SEGMENTS, &POINTS, &OBSERVERS, &POSES, &BULLETS];
+
+/// `npy`: the input is an .npy file, read as every kind of table.
+pub fn npy(data: &[u8]) {
+    let path = written("array.npy", data);
+    for kind in KINDS {
+        let mut input = Input::open(&path).expect("it is there");
+        let (found, most) = memory::peak_of(|| array(&mut input, kind));
+        assert!(most <= MOST, "{most} bytes for a header");
+        let (rows, width) = match found {
+            Err(error) => {
+                check_message(&error);
+                continue;
+            }
+            Ok(Array::Plain(layout)) => {
+                let number = if layout.double { 8 } else { 4 };
+                (layout.rows.expect("the shape has it"), layout.columns.len() as u64 * number)
+            }
+            Ok(Array::Structured(records)) => (records.rows, records.width()),
+        };
+        let header = match data {
+            [_, _, _, _, _, _, 1, _, a, b, ..] => 10 + usize::from(u16::from_le_bytes([*a, *b])),
+            [_, _, _, _, _, _, _, _, a, b, c, d, ..] => 12 + u32::from_le_bytes([*a, *b, *c, *d]) as usize,
+            _ => panic!("{} bytes were taken for an array", data.len()),
+        };
+        // The least that is read at once.
+        let header = header.max(12);
+        let left = data.len().saturating_sub(header) as u128;
+        assert_eq!(u128::from(rows) * u128::from(width), left, "{rows} rows of {width} bytes");
+    }
+}

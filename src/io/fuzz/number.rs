@@ -1,0 +1,49 @@
+//! Numbers of text are rounded once.
+
+use crate::io::read::csv::number as read;
+
+/// `number`: a cell of text, and the exact middles between neighbouring f32, where rounding twice would show.
+pub fn number(data: &[u8]) {
+    check(&String::from_utf8_lossy(data));
+    for bits in data.as_chunks::<4>().0.iter().take(8) {
+        let low = f32::from_bits(u32::from_le_bytes(*bits));
+        let middle = 0.5 * f64::from(low) + 0.5 * f64::from(low.next_up());
+        if !middle.is_finite() {
+            continue;
+        }
+        // All of its digits.
+        let text = format!("{middle:.170e}");
+        let (digits, exponent) = text.split_once('e').expect("it was asked for");
+        check(&text);
+        check(&format!("{digits}00001e{exponent}"));
+        check(&format!("{:e}", middle.next_down()));
+        check(&format!("{low:?}"));
+    }
+}
+
+fn check(text: &str) {
+    let text = text.trim();
+    let found = read(text);
+    if text.is_empty() {
+        assert!(found.is_some_and(|number| number.wide.is_nan() && number.narrow.is_nan()), "an empty cell");
+        return;
+    }
+    let (wide, narrow) = (text.parse::<f64>(), text.parse::<f32>());
+    let Some(found) = found else {
+        assert!(wide.is_err(), "'{text}' was refused");
+        return;
+    };
+    let (Ok(wide), Ok(narrow)) = (wide, narrow) else { panic!("'{text}' was taken for {}", found.wide) };
+    assert!(same(f64::from(found.narrow), narrow.into()), "'{text}': {} instead of {narrow}", found.narrow);
+    let digits = text.contains(|c: char| c.is_ascii_digit());
+    if digits && wide.is_infinite() {
+        assert!(found.wide.is_finite() && found.wide.signum() == wide.signum(), "'{text}' is no infinity");
+    } else {
+        assert!(same(found.wide, wide), "'{text}': {} instead of {wide}", found.wide);
+    }
+}
+
+/// The same number, or none both times; zeros have signs.
+fn same(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+}

@@ -1,0 +1,138 @@
+//! Pictures and their arrays as files, whole or not at all.
+
+use std::io::Write;
+use std::path::Path;
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder};
+use npyz::WriterBuilder;
+
+use super::write::target::{Ready, prepare_whole};
+use crate::error::{Error, Result};
+use crate::runtime::memory::{check_memory, grow, room};
+use crate::shadow::picture::color::encoded;
+use crate::shadow::picture::image::Picture;
+
+/// Channels of so many bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bits {
+    /// What screens show.
+    #[default]
+    Eight,
+    /// For what comes after.
+    Sixteen,
+}
+
+/// The files of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct PictureFiles<'a> {
+    /// The PNG.
+    pub png: &'a Path,
+    /// Its channels.
+    pub bits: Bits,
+    /// `t` as an array.
+    pub t: Option<&'a Path>,
+    /// The ids.
+    pub id: Option<&'a Path>,
+    /// The visible fractions.
+    pub fraction: Option<&'a Path>,
+}
+
+impl Picture {
+    /// Writes a PNG, in sRGB.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when writing fails, [`Error::TooLarge`] and [`Error::OutOfMemory`] when there is no room to encode it; then `path` is
+    /// as it was.
+    pub fn write_png(&self, path: &Path, bits: Bits) -> Result<()> {
+        self.prepare_png(path, bits)?.appear()
+    }
+
+    /// Writes the PNG and the arrays. None appears before all are complete.
+    ///
+    /// # Errors
+    /// As [`Picture::write_png`].
+    pub fn write_files(&self, files: &PictureFiles<'_>) -> Result<()> {
+        let mut ready = vec![self.prepare_png(files.png, files.bits)?];
+        ready.extend(files.t.map(|path| self.prepare_array(path, &self.t)).transpose()?);
+        ready.extend(files.id.map(|path| self.prepare_array(path, &self.id)).transpose()?);
+        ready.extend(files.fraction.map(|path| self.prepare_array(path, &self.fraction)).transpose()?);
+        Ready::appear_all(ready)
+    }
+
+    /// Writes `t` as a NumPy array of shape (height, width).
+    ///
+    /// # Errors
+    /// As [`Picture::write_png`].
+    pub fn write_t(&self, path: &Path) -> Result<()> {
+        self.prepare_array(path, &self.t)?.appear()
+    }
+
+    /// Writes the ids likewise.
+    ///
+    /// # Errors
+    /// As [`Picture::write_png`].
+    pub fn write_id(&self, path: &Path) -> Result<()> {
+        self.prepare_array(path, &self.id)?.appear()
+    }
+
+    /// Writes the visible fractions likewise.
+    ///
+    /// # Errors
+    /// As [`Picture::write_png`].
+    pub fn write_fraction(&self, path: &Path) -> Result<()> {
+        self.prepare_array(path, &self.fraction)?.appear()
+    }
+
+    fn prepare_png(&self, path: &Path, bits: Bits) -> Result<Ready> {
+        let channels = 3 * self.rgb.len() as u64;
+        // What the encoder takes besides: the compressed bytes, which grow by doubling, and for 16 bits the channels again.
+        let (own, more) = match bits {
+            Bits::Eight => (channels, 2 * channels),
+            Bits::Sixteen => (2 * channels, 6 * channels),
+        };
+        check_memory("encoding the picture", own + more)?;
+        let (mut bytes, mut words) = (Vec::new(), Vec::new());
+        match bits {
+            Bits::Eight => self.encode_into(&mut bytes, |x| (x * 255.0).round() as u8)?,
+            Bits::Sixteen => self.encode_into(&mut words, |x| (x * 65535.0).round() as u16)?,
+        }
+        // The encoder itself ends the program where there is no room: asked for here, and given back.
+        drop(room::<u8>(more as usize)?);
+        prepare_whole(path, |out| {
+            let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
+            let [width, height] = self.size;
+            match bits {
+                Bits::Eight => encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8),
+                Bits::Sixteen => {
+                    encoder.write_image(bytemuck::cast_slice(&words), width, height, ExtendedColorType::Rgb16)
+                }
+            }
+            .map_err(std::io::Error::other)
+        })
+    }
+
+    fn encode_into<T>(&self, list: &mut Vec<T>, channel: impl Fn(f64) -> T) -> Result<()> {
+        grow("the picture in sRGB", list, 3 * self.rgb.len() as u64)?;
+        list.extend(self.rgb.iter().flatten().map(|&x| channel(encoded(f64::from(x)))));
+        Ok(())
+    }
+
+    fn prepare_array<T>(&self, path: &Path, values: &[T]) -> Result<Ready>
+    where
+        T: npyz::AutoSerialize + Copy,
+    {
+        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
+            let message = "an array of a picture is written as .npy".into();
+            return Err(Error::BadFile { path: path.to_path_buf(), message });
+        }
+        let shape = [u64::from(self.size[1]), u64::from(self.size[0])];
+        prepare_whole(path, |out| {
+            let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
+            let mut writer = options.writer(&mut *out).begin_nd()?;
+            writer.extend(values.iter().copied())?;
+            writer.finish()?;
+            out.flush()
+        })
+    }
+}

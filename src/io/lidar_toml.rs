@@ -1,0 +1,174 @@
+//! Sensor files: TOML, described in `systems/README.md`.
+
+use std::path::{Path, PathBuf};
+
+use glam::{DQuat, DVec3};
+use serde::Deserialize;
+
+use super::errors::bad_file;
+use super::read::poses::{PoseTable, read_poses};
+use super::schema::rounding::Rounding;
+use super::toml_text::{parse, read_text};
+use crate::batch::raygen::lidar::{Sensor, steps};
+use crate::error::{Error, Result};
+use crate::query::policy::OnBad;
+
+/// The most angles of a table given by its ends.
+const MOST_STEPS: u64 = 1 << 20;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tables {
+    elevations_deg: Angles,
+    azimuths_deg: Angles,
+    #[serde(default = "everything")]
+    range: [f64; 2],
+    #[serde(default = "here")]
+    poses: Poses,
+}
+
+fn everything() -> [f64; 2] {
+    [0.0, f64::INFINITY]
+}
+
+/// At the origin, unturned.
+fn here() -> Poses {
+    Poses::Inline(vec![vec![0.0; 3]])
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "angles must be a list, or { from, to, count } without the last, or { from, through, count } with it"
+)]
+enum Angles {
+    List(Vec<f64>),
+    Steps(Steps),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    from: f64,
+    to: Option<f64>,
+    through: Option<f64>,
+    count: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "poses must name a table, or be a list of [x, y, z] and [x, y, z, qw, qx, qy, qz]")]
+enum Poses {
+    File(PathBuf),
+    Inline(Vec<Vec<f64>>),
+}
+
+/// A sensor file that was read and understood, but for its poses.
+#[derive(Debug)]
+pub struct SensorFile {
+    path: PathBuf,
+    tables: Tables,
+}
+
+impl SensorFile {
+    /// Reads the file, but no table of poses that it names.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it cannot be read, [`Error::BadFile`] when it cannot be understood.
+    pub fn open(path: &Path) -> Result<Self> {
+        let tables = parse(&read_text(path, "sensor")?, path)?;
+        Ok(Self { path: path.into(), tables })
+    }
+
+    /// The table of poses that it names, found from the folder that it is in.
+    pub fn poses(&self) -> Option<PathBuf> {
+        match &self.tables.poses {
+            Poses::File(name) => Some(self.path.parent().unwrap_or(Path::new("")).join(name)),
+            Poses::Inline(_) => None,
+        }
+    }
+
+    /// The sensor, and what rounding to f32 did to its positions; `origin` is subtracted from them in f64.
+    ///
+    /// With [`OnBad::Skip`] poses that cannot be used are kept, for the query to skip.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] with the key, the place and the value that cannot be used; as [`read_poses`].
+    pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Sensor, Rounding)> {
+        let bad = |message: String| bad_file(&self.path, message);
+        let Tables { elevations_deg, azimuths_deg, range: [near, far], poses } = &self.tables;
+        let elevations = elevations_deg.list().map_err(|why| bad(format!("elevations_deg: {why}")))?;
+        let azimuths = azimuths_deg.list().map_err(|why| bad(format!("azimuths_deg: {why}")))?;
+        let table = match (self.poses(), poses) {
+            (Some(path), _) => read_poses(&path, origin, on_bad)?,
+            (None, Poses::Inline(rows)) => {
+                let mut table = PoseTable::default();
+                for (i, row) in rows.iter().enumerate() {
+                    let rotation = match row[..] {
+                        [_, _, _] => DQuat::IDENTITY,
+                        [_, _, _, qw, qx, qy, qz] => DQuat::from_xyzw(qx, qy, qz, qw),
+                        _ => return Err(bad(format!("poses[{i}]: there are {} numbers: expected 3 or 7", row.len()))),
+                    };
+                    table.push(DVec3::new(row[0], row[1], row[2]), rotation, origin)?;
+                }
+                if on_bad == OnBad::Refuse {
+                    for (i, pose) in table.poses.iter().enumerate() {
+                        pose.check(0).map_err(|e| bad(placed(&e, &format!("poses[{i}]"))))?;
+                    }
+                }
+                table
+            }
+            // A file has been read.
+            (None, Poses::File(_)) => PoseTable::default(),
+        };
+        for end in [near, far] {
+            if end.is_finite() && (*end as f32).is_infinite() {
+                return Err(bad(format!("range: {end:e} is too large for an f32")));
+            }
+        }
+        let sensor = Sensor::new(&table.poses, &elevations, &azimuths)
+            .and_then(|sensor| sensor.within(*near as f32, *far as f32))
+            .map_err(|error| match &error {
+                Error::BadRecord { what, index, .. } => bad(placed(&error, &format!("{what}s_deg[{index}]"))),
+                Error::Usage(why) => bad(why.clone()),
+                _ => error,
+            })?;
+        Ok((sensor, table.rounding))
+    }
+}
+
+/// The library's complaint about a record, with its place in the file.
+fn placed(error: &Error, place: &str) -> String {
+    match error {
+        Error::BadRecord { field: "deg", value, why, .. } => format!("{place} is {value}: {why}"),
+        Error::BadRecord { field, value, why, .. } => format!("{place}: {field} is {value}: {why}"),
+        other => other.to_string(),
+    }
+}
+
+impl Angles {
+    fn list(&self) -> std::result::Result<Vec<f64>, String> {
+        let Steps { from, to, through, count } = match self {
+            Self::List(list) => return Ok(list.clone()),
+            Self::Steps(steps) => steps,
+        };
+        if !(1..=MOST_STEPS).contains(count) {
+            return Err(format!("count is {count}: allowed is 1…{MOST_STEPS}"));
+        }
+        for (name, value) in [("from", Some(from)), ("to", to.as_ref()), ("through", through.as_ref())] {
+            if let Some(value) = value.filter(|value| !value.is_finite()) {
+                return Err(format!("{name} is {value}: an angle must be finite"));
+            }
+        }
+        let count = *count as usize;
+        match (to, through) {
+            (Some(to), None) => Ok(steps(*from, *to, count).collect()),
+            (None, Some(through)) if count > 1 => {
+                let step = (through - from) / (count - 1) as f64;
+                Ok((0..count).map(|i| from + step * i as f64).collect())
+            }
+            (None, Some(through)) if through == from => Ok(vec![*from]),
+            (None, Some(_)) => Err("count is 1: from one angle through another there are at least 2".into()),
+            _ => Err("expected either 'to', which is left out, or 'through', which is included".into()),
+        }
+    }
+}

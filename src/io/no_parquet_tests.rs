@@ -1,0 +1,54 @@
+//! What a build without Parquet says, tested in a build that has it: a second build of everything would take a minute.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use glam::DVec3;
+
+use super::read::ray_stream::RayFile;
+use super::read::spheres::read_spheres;
+use super::write::hit_lists::ListWriter;
+use super::write::records::AnswerWriter;
+use crate::error::Error;
+use crate::records::{Hit, Ray};
+
+thread_local! {
+    /// Whether this thread behaves as a build without Parquet.
+    pub(crate) static WITHOUT_PARQUET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The errors of reading spheres and rays, and of writing answers and lists.
+fn errors(folder: &Path) -> [Option<Error>; 4] {
+    [
+        read_spheres(&folder.join("s.parquet"), DVec3::ZERO).err(),
+        RayFile::<Ray>::open(&folder.join("r.parquet")).err(),
+        AnswerWriter::<Hit>::create(&folder.join("out.parquet")).err(),
+        ListWriter::create(&folder.join("out.parquet")).err(),
+    ]
+}
+
+#[test]
+fn without_the_feature_it_is_said_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["s.parquet", "r.parquet", "out.parquet"];
+    for name in names {
+        std::fs::write(folder.path().join(name), "before").unwrap();
+    }
+    WITHOUT_PARQUET.set(true);
+    let refused = errors(folder.path());
+    WITHOUT_PARQUET.set(false);
+    for error in refused {
+        let error = error.expect("there is no Parquet");
+        let words = "built without Parquet: `cargo build --release --features parquet`";
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.exit_code(), 2, "{error}");
+    }
+    for name in names {
+        assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), "before", "{name}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "nothing was added");
+    // The feature decides where no test does.
+    let [spheres, ..] = errors(folder.path());
+    let spheres = spheres.expect("these are no Parquet files").to_string();
+    assert_eq!(spheres.contains("built without"), cfg!(not(feature = "parquet")), "{spheres}");
+}

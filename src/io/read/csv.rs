@@ -1,0 +1,153 @@
+//! `.csv`: columns by name, in any order.
+
+use std::path::Path;
+
+use super::bounded_text::{AHEAD, Bounded, LONGEST, too_long};
+use super::input::Input;
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, cannot_read};
+use crate::io::schema::columns;
+use crate::io::schema::columns::required;
+use crate::io::schema::convert::{Number, Place, Row};
+use crate::io::schema::kinds::Kind;
+use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
+
+/// A table whose first line has been read.
+#[derive(Debug)]
+pub(crate) struct Text {
+    reader: Reader<Bounded>,
+    pub(crate) columns: Vec<usize>,
+}
+
+/// Reads the first line, which names the columns.
+pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
+    let path = input.path.clone();
+    let length = input.length();
+    let mut reader = ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(AHEAD).from_reader(Bounded::new(input));
+    let start = reader.position().clone();
+    let header = match reader.headers() {
+        Ok(header) => header.clone(),
+        Err(e) => return Err(fault(&path, length.is_some(), &start, &reader, &e)),
+    };
+    check_length(&path, length.is_some(), &start, &mut reader)?;
+    if header.is_empty() {
+        let bytes = length.unwrap_or(0);
+        let columns = required(kind).join(",");
+        let why = format!("it is empty ({bytes} bytes): the first line must name the columns, {columns}");
+        return Err(bad_file(&path, why));
+    }
+    // Blank lines may come before it. Those of a pipe were not counted.
+    let line = place(header.position(), true);
+    let line = if length.is_some() { line.spoken(&path) } else { "the line of names".into() };
+    let columns = columns(&path, &line, kind, &header)?;
+    Ok(Text { reader, columns })
+}
+
+/// Hands every row to `sink`.
+pub(crate) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+    let Text { mut reader, columns } = text;
+    let path = reader.get_ref().input.path.clone();
+    let again = reader.get_ref().input.length().is_some();
+    let numbers = Row::new(kind).numbers;
+    let mut record = StringRecord::new();
+    loop {
+        let start = reader.position().clone();
+        match reader.read_record(&mut record) {
+            Ok(true) => check_length(&path, again, &start, &mut reader)?,
+            Ok(false) => return Ok(()),
+            Err(e) if is_open(&record) && !matches!(e.kind(), ::csv::ErrorKind::Io(_)) => {
+                let line = place(Some(&start), again).spoken(&path);
+                return Err(bad_file(&path, format!("{line}: {NOT_CLOSED}")));
+            }
+            Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
+        }
+        let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(kind) };
+        for (&field, text) in columns.iter().zip(&record) {
+            let text = text.trim();
+            row.texts[field] = if text.is_empty() { "empty" } else { text };
+            row.numbers[field] = number(text).ok_or_else(|| {
+                let (place, name) = (row.place.spoken(&path), kind.name(field));
+                let why = if text.contains('\n') { NOT_CLOSED } else { "expected a number" };
+                bad_file(&path, format!("{place}: {name} is '{}': {why}", quoted(text)))
+            })?;
+        }
+        sink(&row)?;
+    }
+}
+
+/// What is wrong where a cell goes on in the next line: no number does, and no name of a column.
+const NOT_CLOSED: &str = "a quotation mark is not closed";
+
+fn is_open(record: &StringRecord) -> bool {
+    record.iter().any(|cell| cell.contains('\n'))
+}
+
+/// Refuses the record that began at `start`, if it is too long.
+fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<Bounded>) -> Result<()> {
+    if reader.position().byte() - start.byte() > LONGEST {
+        let line = place(Some(start), again).spoken(path);
+        return Err(bad_file(path, format!("{line}: {}", too_long())));
+    }
+    reader.get_mut().record_ended();
+    Ok(())
+}
+
+/// The number that a cell holds; NaN when it is empty, none when it is something else.
+pub(crate) fn number(text: &str) -> Option<Number> {
+    if text.is_empty() {
+        return Some(f64::NAN.into());
+    }
+    let wide = text.parse::<f64>().ok()?;
+    // By way of f64 a number is rounded twice, which matters only where the first rounding ends halfway between two f32: where
+    // the 29 bits that f32 lacks are a one and zeros. (Below the normal f32 there are fewer.)
+    let small = wide != 0.0 && wide.abs() < f64::from(f32::MIN_POSITIVE);
+    let halfway = small || wide.to_bits() & 0x1fff_ffff == 0x1000_0000;
+    let narrow = if halfway { text.parse::<f32>().ok()? } else { wide as f32 };
+    // What exceeds even f64 must not pass for an infinity: only the word is one.
+    let word = text.trim_start_matches(['+', '-']).starts_with(['i', 'I', 'n', 'N']);
+    let wide = if wide.is_infinite() && !word { f64::MAX.copysign(wide) } else { wide };
+    Some(Number { wide, narrow })
+}
+
+/// Where a row stands: its line, if the input can be read `again` to count them. (The reader's own line number leaves out
+/// the blank lines that it skipped.)
+fn place(position: Option<&Position>, again: bool) -> Place {
+    match position {
+        // The first line, which names the columns, is its record 0.
+        Some(position) if !again => Place::Index(position.record().saturating_sub(1)),
+        _ => Place::Byte(position.map_or(0, Position::byte)),
+    }
+}
+
+/// Which field each column fills.
+fn columns(path: &Path, line: &str, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
+    let bad = |why: String| bad_file(path, format!("{line}: {why}"));
+    if is_open(header) {
+        return Err(bad(NOT_CLOSED.into()));
+    }
+    if header.iter().all(|name| name.parse::<f64>().is_ok()) {
+        let wanted = required(kind).join(",");
+        return Err(bad(format!("there are numbers where the names of the columns should be: {wanted}")));
+    }
+    if let (1, Some(other)) = (header.len(), header.get(0).and_then(|h| h.chars().find(|c| ";\t|".contains(*c)))) {
+        return Err(bad(format!("columns are separated by {other:?}: expected commas")));
+    }
+    columns::columns(path, &format!("{line}: "), kind, header.iter())
+}
+
+/// What the reader found wrong in the record that began at `start`, in our words and with the line.
+fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<Bounded>, error: &::csv::Error) -> Error {
+    if let Some(why) = reader.get_ref().fault() {
+        return bad_file(path, format!("{}: {why}", place(Some(start), again).spoken(path)));
+    }
+    let line = place(error.position(), again).spoken(path);
+    match error.kind() {
+        ::csv::ErrorKind::Io(e) => cannot_read(path, e),
+        ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            bad_file(path, format!("{line}: there are {len} cells: expected {expected_len}, as in the first line"))
+        }
+        ::csv::ErrorKind::Utf8 { .. } => bad_file(path, format!("{line}: the text is not UTF-8")),
+        _ => bad_file(path, format!("{line}: {error}")),
+    }
+}

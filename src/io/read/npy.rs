@@ -1,0 +1,166 @@
+//! `.npy`: NumPy's own format. npyz reads the header; the sizes it claims are held against the file before any use.
+
+use std::path::Path;
+
+use super::binary::Layout;
+use super::input::Input;
+use super::structured_npy::Records;
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, cannot_read};
+use crate::io::schema::kinds::Kind;
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
+
+/// NumPy writes 128 bytes, and refuses to read more than ten thousand.
+const LONGEST_HEADER: u64 = 10_000;
+
+/// How an array lies in a file.
+pub(crate) enum Array {
+    /// Numbers of one type, in rows and columns.
+    Plain(Layout),
+    /// Records with named fields.
+    Structured(Records),
+}
+
+/// How an array lies in a file: one of f4 or f8 has the shape that the kind has, a structured one names its fields. Leaves the input
+/// where the numbers begin.
+pub(crate) fn array(input: &mut Input, kind: &'static Kind) -> Result<Array> {
+    let (header, offset) = header(input)?;
+    if let Some(records) = Records::of(&input.path, kind, &header.dtype(), header.shape())? {
+        check_length(input, &header, offset, u128::from(records.rows) * u128::from(records.width()))?;
+        return Ok(Array::Structured(records));
+    }
+    layout(input, kind, &header, offset).map(Array::Plain)
+}
+
+/// How an array of f4 or f8 lies in a file, of the shape that the kind has.
+fn layout(input: &Input, kind: &'static Kind, header: &NpyHeader, offset: u64) -> Result<Layout> {
+    let path = &input.path;
+    let (double, big_endian) = number_type(path, header)?;
+    let (rows, columns) = shape(path, kind, header.shape())?;
+    let width = if double { 8 } else { 4 };
+    check_length(input, header, offset, u128::from(rows) * columns.len() as u128 * width)?;
+    let by_column = (header.order() == Order::Fortran).then_some(offset);
+    if by_column.is_some() && input.length().is_none() {
+        let why = "an array in Fortran order is read in strips, which a pipe cannot; numpy.ascontiguousarray turns it";
+        return Err(bad_file(path, why));
+    }
+    let order = if kind.plural == "rays" && columns.len() == 8 {
+        "the columns are origin, direction, t_min, t_max"
+    } else {
+        ""
+    };
+    Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column, order })
+}
+
+/// Refuses a file that does not hold what its header claims.
+fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -> Result<()> {
+    if let Some(length) = input.length() {
+        let held = u128::from(length.saturating_sub(offset));
+        if claimed != held {
+            let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
+            let shape = spoken(header.shape());
+            let need = format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}");
+            return Err(bad_file(&input.path, need));
+        }
+    }
+    Ok(())
+}
+
+/// Which columns a shape means, as fields of the record.
+fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usize])> {
+    const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+    let fields = kind.fields.len();
+    // The order in which people write rays down: the ends last, not where the record has them.
+    const RAYS: &[usize] = &[0, 1, 2, 4, 5, 6, 3, 7];
+    match *shape {
+        [rows, 8] if fields == 8 => Ok((rows, RAYS)),
+        // Rays without ends.
+        [rows, 6] if fields == 8 => Ok((rows, &RAYS[..6])),
+        [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
+        _ => {
+            let hint = match (kind.plural, shape) {
+                ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order is SPHERES, then RAYS",
+                ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order is SPHERES, then BULLETS",
+                ("rays", [_, 3]) => "; points become rays with --toward or --parallel",
+                (_, [_]) => "; a single one needs reshape(1, -1)",
+                _ => "",
+            };
+            let (found, expected) = (spoken(shape), kind.shape);
+            Err(bad_file(path, format!("shape is {found}: expected {expected} for {}{hint}", kind.plural)))
+        }
+    }
+}
+
+/// A shape as Python writes it.
+fn spoken(shape: &[u64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Whether the numbers are f8 (else f4), and whether they are big-endian.
+fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
+    let dtype = header.dtype();
+    if let DType::Plain(plain) = &dtype
+        && plain.type_char() == TypeChar::Float
+        && let 4 | 8 = plain.size_field()
+    {
+        return Ok((plain.size_field() == 8, plain.endianness() == Endianness::Big));
+    }
+    let found = quoted(&dtype.descr());
+    Err(bad_file(path, format!("dtype is {found}: expected f4 or f8; array.astype('float32') makes one")))
+}
+
+/// The header, checked by eye before npyz parses it: its parser takes time exponential in the depth of brackets,
+/// allocates what the length field asks for, and multiplies the shape without watching for overflow.
+///
+/// Also says where the numbers begin.
+fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
+    let path = input.path.clone();
+    let bad = |why: String| bad_file(&path, format!("not a readable .npy file: {why}"));
+    let mut start = vec![0; 12];
+    let held = input.read_full(&mut start).map_err(|e| cannot_read(&path, &e))?;
+    let (from, claimed) = match start[..] {
+        _ if held == 0 => return Err(bad("it is empty (0 bytes)".into())),
+        _ if held < 12 => return Err(bad(format!("{held} bytes are too few for a header"))),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..] => (10, u64::from(u16::from_le_bytes([a, b]))),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d] => (12, u64::from(u32::from_le_bytes([a, b, c, d]))),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor, ..] => {
+            return Err(bad(format!("version {major}.{minor} of the format is not known")));
+        }
+        [b'P', b'K', ..] => return Err(bad("it is an .npz archive; save one array with numpy.save".into())),
+        _ => return Err(bad("it does not begin with \\x93NUMPY".into())),
+    };
+    if claimed > LONGEST_HEADER {
+        return Err(bad(format!("its header claims {claimed} bytes, {LONGEST_HEADER} are allowed")));
+    }
+    start.resize((from + claimed as usize).max(12), 0);
+    let rest = input.read_full(&mut start[12..]).map_err(|e| cannot_read(&path, &e))?;
+    let Some(text) = start.get(from..from + claimed as usize).filter(|text| text.len() + from <= 12 + rest) else {
+        return Err(bad(format!("its header of {claimed} bytes is truncated")));
+    };
+    let (mut depth, mut deepest) = (0_i32, 0);
+    for byte in text {
+        depth += match byte {
+            b'(' | b'[' | b'{' => 1,
+            b')' | b']' | b'}' => -1,
+            _ => 0,
+        };
+        deepest = deepest.max(depth);
+    }
+    if deepest > 5 {
+        return Err(bad("its header nests too deeply".into()));
+    }
+    let at = text.windows(7).position(|w| w == b"'shape'").unwrap_or(0);
+    // Fewer than 19 digits in all cannot multiply to more than 64 bits.
+    if text[at..].iter().filter(|b| b.is_ascii_digit()).count() > 18 {
+        return Err(bad("its shape is too large for any file".into()));
+    }
+    let header = NpyHeader::from_reader(&start[..]).map_err(|e| match e.kind() {
+        std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(quoted(&e.to_string())),
+        _ => Error::Io { action: "read", path: path.clone(), message: e.to_string() },
+    })?;
+    Ok((header, start.len() as u64))
+}

@@ -1,0 +1,38 @@
+//! Places to look at a light from: points in f64, as they are written.
+
+use std::path::Path;
+
+use glam::DVec3;
+
+use super::table::Source;
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, reserve};
+use crate::io::schema::kinds::OBSERVERS;
+use crate::runtime::memory::push;
+use crate::shadow::lighting::check_observer;
+
+/// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`; all digits are kept.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds an observer that
+/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
+    let source = Source::open(path, &OBSERVERS)?;
+    let mut observers = Vec::new();
+    reserve("observers", &mut observers, source.rows().unwrap_or(0), path)?;
+    source.read(&mut |row| {
+        let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
+        let observer = DVec3::new(x, y, z);
+        check_observer(0, observer).map_err(|error| match error {
+            Error::BadRecord { field, value, why, .. } => {
+                let text = OBSERVERS.fields.iter().position(|f| *f == field).map_or("", |i| row.texts[i]);
+                let value = quoted(if text.is_empty() { &value } else { text });
+                bad_file(path, format!("{}: {field} is {value}: {why}", row.place.spoken(path)))
+            }
+            other => other,
+        })?;
+        push("observers", &mut observers, observer)
+    })?;
+    Ok(observers)
+}

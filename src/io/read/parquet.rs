@@ -1,0 +1,324 @@
+//! Reading: a few thousand rows of every column at a time, their pages unpacked as they come.
+
+use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ::parquet::basic::{Compression, ConvertedType, Type};
+use ::parquet::column::page::PageReader;
+use ::parquet::column::reader::ColumnReaderImpl;
+use ::parquet::data_type::{DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::RowGroupMetaData;
+use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type as Node};
+
+use super::input::{Input, rows_at_once};
+use super::parquet_bytes::FileBytes;
+use super::parquet_pages::Checked;
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, cannot_read};
+use crate::io::schema::columns;
+use crate::io::schema::convert::{Number, Place, Row};
+use crate::io::schema::kinds::Kind;
+use crate::io::schema::optional::is_whole;
+use crate::runtime::memory::check_memory;
+
+/// A file whose footer has been read and found right.
+pub(crate) struct Columns {
+    path: PathBuf,
+    reader: SerializedFileReader<FileBytes>,
+    /// For each column of the file, the field of the record that it fills.
+    pub(crate) fields: Vec<usize>,
+    pub(crate) rows: u64,
+}
+
+impl std::fmt::Debug for Columns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Columns").field("path", &self.path).field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// Reads the footer, which names the columns and says where they lie.
+pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Columns> {
+    let path = input.path.clone();
+    let (file, length, shown) = input.into_parts();
+    let Some(length) = length else {
+        let why = "a Parquet file begins at its end, which a pipe cannot; .npy and .csv go through pipes";
+        return Err(bad_file(&path, why));
+    };
+    let bytes = FileBytes { file: Arc::new(file), length, shown, largest: Arc::default() };
+    let footer = footer_length(&path, &bytes)?;
+    check_memory("the footer of a Parquet file", 8 * footer)?;
+    // A schema may be as deep as the footer is long, and the crate descends into it: 7 bytes a level, and some hundred bytes
+    // of stack. (Only addresses are taken as long as nobody descends.)
+    let stack = (2 << 20) + 256 * footer as usize;
+    let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
+    let opened = opened.spawn({
+        let path = path.clone();
+        move || read_footer(path, bytes, kind)
+    });
+    let opened = opened.map_err(|e| Error::no_thread(&path, &e))?;
+    opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer makes no sense")))
+}
+
+/// Checks both ends of the file, and says how long the footer is.
+fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
+    use ::parquet::file::reader::ChunkReader;
+    let length = bytes.length;
+    let bad = |why: String| Err(bad_file(path, format!("not a readable .parquet file: {why}")));
+    if length == 0 {
+        return bad("it is empty (0 bytes)".into());
+    }
+    let read = |from, count| bytes.get_bytes(from, count).map_err(|e| fault(path, "", e));
+    let begins = length >= 4 && read(0, 4)?[..] == *b"PAR1";
+    if !begins {
+        return bad("it does not begin with PAR1".into());
+    }
+    let tail = if length >= 12 { read(length - 8, 8)? } else { Default::default() };
+    let footer = match tail[..] {
+        [a, b, c, d, b'P', b'A', b'R', b'1'] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [.., b'P', b'A', b'R', b'E'] => return bad("it is encrypted".into()),
+        _ => return bad(format!("it does not end with PAR1 after {length} bytes: the file is truncated")),
+    };
+    if footer + 12 > length {
+        return bad(format!("its footer claims {footer} bytes, the file has {length}"));
+    }
+    Ok(footer)
+}
+
+fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<Columns> {
+    let (largest, length) = (bytes.largest.clone(), bytes.length);
+    let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
+    let metadata = reader.metadata();
+    let schema = metadata.file_metadata().schema_descr();
+    let names = schema.root_schema().get_fields().iter().map(|field| field.name());
+    let fields = columns::columns(&path, "", kind, names)?;
+    check_types(&path, schema, kind)?;
+    let mut rows = 0_u64;
+    for (number, group) in metadata.row_groups().iter().enumerate() {
+        rows += check_group(&path, number, group, length)?;
+        for chunk in group.columns() {
+            largest.fetch_max(chunk.uncompressed_size().max(0) as u64, Ordering::Relaxed);
+        }
+    }
+    if rows != metadata.file_metadata().num_rows() as u64 {
+        let claimed = metadata.file_metadata().num_rows();
+        return Err(damaged(&path, &format!("it claims {claimed} rows, its row groups {rows}")));
+    }
+    Ok(Columns { path, reader, fields, rows })
+}
+
+/// Every column must be a plain list of floats, those beside records of whole numbers.
+fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &Kind) -> Result<()> {
+    for field in schema.root_schema().get_fields() {
+        let name = field.name();
+        let whole = kind.beside.contains(&name) && is_whole(name);
+        let bad = |found: String| {
+            let expected = if whole { "expected UInt32, Int32 or Int64" } else { "expected Float32 or Float64" };
+            Err(bad_file(path, format!("column '{}' is {}: {expected}", quoted(name), quoted(&found))))
+        };
+        match &**field {
+            Node::GroupType { .. } => return bad("nested".into()),
+            Node::PrimitiveType { .. } if schema_repeats(field) => return bad("a list".into()),
+            Node::PrimitiveType { physical_type: Type::FLOAT | Type::DOUBLE, .. } if !whole => {}
+            Node::PrimitiveType { physical_type: Type::INT32 | Type::INT64, .. } if whole => {}
+            Node::PrimitiveType { basic_info, physical_type, .. } => {
+                let logical = basic_info.logical_type_ref().map(|logical| format!(" ({logical:?})"));
+                return bad(format!("{physical_type}{}", logical.unwrap_or_default()));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn schema_repeats(field: &Node) -> bool {
+    let info = field.get_basic_info();
+    info.has_repetition() && info.repetition() == ::parquet::basic::Repetition::REPEATED
+}
+
+/// What a row group claims, held against the file; its rows.
+fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64) -> Result<u64> {
+    let Ok(rows) = u64::try_from(group.num_rows()) else {
+        return Err(damaged(path, &format!("row group {number} claims {} rows", group.num_rows())));
+    };
+    for chunk in group.columns() {
+        let name = chunk.column_descr().name();
+        let name = quoted(name);
+        let bad = |why: String| Err(damaged(path, &format!("column '{name}' of row group {number} {why}")));
+        match chunk.compression() {
+            Compression::BROTLI(_) | Compression::LZO => {
+                let found = chunk.compression().to_string();
+                let found = found.split('(').next().unwrap_or_default();
+                let supported = "none, SNAPPY, ZSTD, GZIP and LZ4";
+                let why = format!("column '{name}' is compressed by {found}: supported are {supported}");
+                return Err(bad_file(path, why));
+            }
+            _ => {}
+        }
+        if chunk.num_values() != group.num_rows() {
+            return bad(format!("claims {} numbers, the row group {rows} rows", chunk.num_values()));
+        }
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+        let (Ok(start), Ok(size)) = (u64::try_from(start), u64::try_from(chunk.compressed_size())) else {
+            return bad(format!("claims {} bytes from byte {start} on", chunk.compressed_size()));
+        };
+        if start.checked_add(size).is_none_or(|end| end > length) {
+            return bad(format!("claims {size} bytes from byte {start} on, the file has {length}"));
+        }
+    }
+    Ok(rows)
+}
+
+impl Columns {
+    /// Hands every row to `sink`.
+    pub(crate) fn read(self, kind: &Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        let Self { path, reader, fields, .. } = self;
+        let mut first = 0;
+        for number in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(number).map_err(|e| fault(&path, "", e))?;
+            let mut row = Row::new(kind);
+            let mut columns = fields
+                .iter()
+                .enumerate()
+                .map(|(i, &field)| Ok((field, column(&*group, i).map_err(|e| fault(&path, kind.name(field), e))?)))
+                .collect::<Result<Vec<_>>>()?;
+            let mut left = group.metadata().num_rows() as u64;
+            while left > 0 {
+                let count = left.min(rows_at_once() as u64) as usize;
+                for (field, column) in &mut columns {
+                    // The crate slices by what a page says of itself, and a few of its slices panic on a lie.
+                    catch_unwind(AssertUnwindSafe(|| column.fill(count)))
+                        .unwrap_or_else(|_| Err(ParquetError::General("a page makes no sense".into())))
+                        .map_err(|e| fault(&path, kind.name(*field), e))?;
+                    if column.numbers().len() < count {
+                        let (name, row) = (kind.name(*field), first + column.numbers().len() as u64);
+                        let why = format!("column '{name}' ends before row {} (index {row})", row + 1);
+                        return Err(damaged(&path, &why));
+                    }
+                }
+                for i in 0..count {
+                    for (field, column) in &columns {
+                        let number = column.numbers()[i];
+                        row.texts[*field] = if number.is_none() { "null" } else { "" };
+                        row.numbers[*field] = number.unwrap_or(f64::NAN.into());
+                    }
+                    row.place = Place::Index(first + i as u64);
+                    sink(&row)?;
+                }
+                first += count as u64;
+                left -= count as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A column of a row group, of any type that was let through.
+fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn Fill>> {
+    let chunk = group.metadata().column(number);
+    let kind = chunk.column_type();
+    let pages = Checked {
+        inner: group.get_column_page_reader(number)?,
+        left: group.metadata().num_rows() as u64,
+        width: if matches!(kind, Type::DOUBLE | Type::INT64) { 8 } else { 4 },
+        has_dictionary: false,
+    };
+    let (descr, pages) = (chunk.column_descr_ptr(), Box::new(pages));
+    // Numbers of 32 bits without a sign are stored as if they had one.
+    let unsigned = descr.converted_type() == ConvertedType::UINT_32;
+    Ok(match kind {
+        Type::DOUBLE => Reading::<DoubleType>::boxed(descr, pages, f64::into),
+        Type::INT64 => Reading::<Int64Type>::boxed(descr, pages, |x| (x as f64).into()),
+        Type::INT32 if unsigned => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x as u32).into()),
+        Type::INT32 => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x).into()),
+        _ => Reading::<FloatType>::boxed(descr, pages, f32::into),
+    })
+}
+
+/// A column from which numbers come, none where it holds nulls.
+trait Fill {
+    /// Reads the next ones; fewer only where the column ends.
+    fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()>;
+    fn numbers(&self) -> &[Option<Number>];
+}
+
+struct Reading<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    number: fn(T::T) -> Number,
+    nullable: bool,
+    read: Read<T::T>,
+}
+
+impl<T: DataType<T: Copy>> Reading<T> {
+    fn boxed(descr: ColumnDescPtr, pages: Box<dyn PageReader>, number: fn(T::T) -> Number) -> Box<dyn Fill> {
+        let nullable = descr.max_def_level() > 0;
+        Box::new(Self { reader: ColumnReaderImpl::new(descr, pages), number, nullable, read: Read::default() })
+    }
+}
+
+/// What was read last.
+struct Read<T> {
+    values: Vec<T>,
+    /// 1 where there is a value.
+    levels: Vec<i16>,
+    numbers: Vec<Option<Number>>,
+}
+
+impl<T> Default for Read<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), levels: Vec::new(), numbers: Vec::new() }
+    }
+}
+
+impl<T: DataType<T: Copy>> Fill for Reading<T> {
+    fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()> {
+        let Read { values, levels, numbers } = &mut self.read;
+        values.clear();
+        levels.clear();
+        let mut filled = 0;
+        while filled < count {
+            let levels = self.nullable.then_some(&mut *levels);
+            match self.reader.read_records(count - filled, levels, None, values)? {
+                (0, ..) => break,
+                (records, ..) => filled += records,
+            }
+        }
+        numbers.clear();
+        let mut values = values.iter().map(|value| (self.number)(*value));
+        if self.nullable {
+            numbers.extend(levels.iter().map(|level| if *level > 0 { values.next() } else { None }));
+        } else {
+            numbers.extend(values.map(Some));
+        }
+        Ok(())
+    }
+
+    fn numbers(&self) -> &[Option<Number>] {
+        &self.read.numbers
+    }
+}
+
+fn damaged(path: &Path, why: &str) -> Error {
+    bad_file(path, format!("the file is damaged: {why}"))
+}
+
+/// What the crate found wrong, in our words, with the column where there is one.
+fn fault(path: &Path, column: &str, error: ParquetError) -> Error {
+    let within = if column.is_empty() { String::new() } else { format!("column '{}': ", quoted(column)) };
+    match error {
+        ParquetError::External(error) => match error.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(error) => match error.downcast_ref::<std::io::Error>() {
+                // What unpacks pages speaks of damaged bytes as of reading.
+                Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => cannot_read(path, e),
+                _ => damaged(path, &format!("{within}{error}")),
+            },
+        },
+        ParquetError::General(why) | ParquetError::EOF(why) => damaged(path, &format!("{within}{why}")),
+        other => damaged(path, &format!("{within}{other}")),
+    }
+}

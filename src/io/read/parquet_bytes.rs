@@ -1,0 +1,104 @@
+//! The bytes of a file, wherever its footer says that they are.
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ::bytes::Bytes;
+use ::parquet::errors::{ParquetError, Result};
+use ::parquet::file::reader::{ChunkReader, Length};
+
+use crate::runtime::memory::check_memory;
+
+/// No page is refused for unpacking to as much as this, whatever its column says of itself.
+const ALWAYS: u64 = 64 << 20;
+
+/// A file of known length, and what its pages may unpack to.
+#[derive(Clone, Debug)]
+pub(crate) struct FileBytes {
+    pub(crate) file: Arc<File>,
+    pub(crate) length: u64,
+    /// The farthest byte that was read, for others to see.
+    pub(crate) shown: Arc<AtomicU64>,
+    /// Bytes to which the largest column of a row group unpacks, as the footer has it.
+    pub(crate) largest: Arc<AtomicU64>,
+}
+
+impl FileBytes {
+    fn at(&self, start: u64) -> Result<&File> {
+        // One after the other: nobody else moves the position between this and what is read there.
+        (&*self.file).seek(SeekFrom::Start(start))?;
+        self.shown.fetch_max(start, Ordering::Relaxed);
+        Ok(&self.file)
+    }
+}
+
+impl Length for FileBytes {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for FileBytes {
+    type T = Cursor<Vec<u8>>;
+
+    /// The head of a page, and how much it unpacks to: the crate takes the room before it unpacks.
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        // A few dozen bytes and the least and the largest number.
+        const HEAD: u64 = 1 << 12;
+        let mut head = Vec::new();
+        self.at(start)?.take(HEAD).read_to_end(&mut head)?;
+        // (The last 8 bytes of the file are read like this too, and are no page.)
+        if let Some(asked) = unpacked(&head).filter(|_| head.len() > 8) {
+            let allowed = self.largest.load(Ordering::Relaxed).max(ALWAYS);
+            if asked > allowed {
+                let why = format!("a page claims to unpack to {asked} bytes, its column to at most {allowed}");
+                return Err(ParquetError::General(why));
+            }
+            check_memory("a page of a Parquet file", asked).map_err(|e| ParquetError::External(Box::new(e)))?;
+        }
+        Ok(Cursor::new(head))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let end = start.checked_add(length as u64).filter(|end| *end <= self.length);
+        let Some(end) = end else {
+            let held = self.length;
+            return Err(ParquetError::EOF(format!("{length} bytes from byte {start} on are not in {held} bytes")));
+        };
+        check_memory("a page of a Parquet file", length as u64).map_err(|e| ParquetError::External(Box::new(e)))?;
+        let mut bytes = crate::runtime::memory::room(length).map_err(|e| ParquetError::External(Box::new(e)))?;
+        let read = self.at(start)?.take(length as u64).read_to_end(&mut bytes)?;
+        if read < length {
+            let why = format!("it became shorter while it was read: it had {} bytes when opened", self.length);
+            return Err(std::io::Error::other(why).into());
+        }
+        self.shown.fetch_max(end, Ordering::Relaxed);
+        Ok(bytes.into())
+    }
+}
+
+/// How many bytes a page holds once it is unpacked: the second field of its head, in Thrift's compact protocol, after its
+/// type. None where no page begins: that is the crate's to say.
+fn unpacked(head: &[u8]) -> Option<u64> {
+    /// A field one further than the last, an i32.
+    const NEXT_I32: u8 = 0x15;
+    let mut head = head.iter().copied();
+    for field in 1..=2 {
+        (head.next()? == NEXT_I32).then_some(())?;
+        let mut number = 0_u64;
+        for shift in (0..35).step_by(7) {
+            let byte = head.next()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        if field == 2 {
+            // Zigzag: an odd number is negative, and refused by the crate.
+            return number.is_multiple_of(2).then_some(number / 2);
+        }
+    }
+    None
+}

@@ -1,0 +1,70 @@
+//! Poses of a sensor, from a table.
+
+use std::path::Path;
+
+use glam::{DQuat, DVec3};
+
+use super::input::check_regular;
+use super::table::Source;
+use crate::batch::raygen::lidar::Pose;
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, reserve};
+use crate::io::format::extension;
+use crate::io::schema::kinds::POSES;
+use crate::io::schema::rounding::{Role, Rounding};
+use crate::query::policy::OnBad;
+use crate::runtime::memory::push;
+
+/// Poses, and what rounding their positions to f32 will do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoseTable {
+    /// In the file's order.
+    pub poses: Vec<Pose>,
+    /// Of the positions; rotations are directions, and count as little as those of rays do.
+    pub rounding: Rounding,
+}
+
+impl PoseTable {
+    /// Takes one more, its position less `origin`, in f64.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] and [`Error::OutOfMemory`] when there is no room for more.
+    pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) -> Result<()> {
+        let position = position - origin;
+        for (axis, wide) in position.to_array().into_iter().enumerate() {
+            self.rounding.note(POSES.fields[axis], Role::Position(axis), wide, wide as f32);
+        }
+        push("poses", &mut self.poses, Pose { position, rotation })
+    }
+}
+
+/// Reads poses: positions and unit quaternions, in f64. `origin` is subtracted from the positions.
+///
+/// With [`OnBad::Skip`] a pose that cannot be used is kept, for the query to find.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a pose that
+/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
+    if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
+        return Err(bad_file(path, "it is named as a file of other records: expected .npy, .csv, .f32 or .poses"));
+    }
+    // Checked before opening: a sensor file may name neither a pipe nor a device.
+    check_regular(path)?;
+    let mut table = PoseTable::default();
+    let source = Source::open(path, &POSES)?;
+    reserve("poses", &mut table.poses, source.rows().unwrap_or(0), path)?;
+    source.read(&mut |row| {
+        let [x, y, z, qw, qx, qy, qz] = std::array::from_fn(|field| row.numbers[field].wide);
+        table.push(DVec3::new(x, y, z), DQuat::from_xyzw(qx, qy, qz, qw), origin)?;
+        let Some(pose) = table.poses.last().filter(|_| on_bad == OnBad::Refuse) else { return Ok(()) };
+        pose.check(0).map_err(|error| match error {
+            Error::BadRecord { field, value, why, .. } => {
+                bad_file(path, format!("{}: {field} is {}: {why}", row.place.spoken(path), quoted(&value)))
+            }
+            other => other,
+        })
+    })?;
+    Ok(table)
+}

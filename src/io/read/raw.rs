@@ -1,0 +1,24 @@
+//! `.f32`, `.spheres`, `.rays`, `.points`, `.poses`, `.bullets`: records one after the other, little-endian, nothing else.
+
+use super::binary::Layout;
+use super::input::Input;
+use crate::error::Result;
+use crate::io::errors::bad_file;
+use crate::io::schema::kinds::Kind;
+
+/// How the records lie. No bytes are no records: there is no other way to write that here.
+pub(crate) fn layout(input: &Input, kind: &'static Kind) -> Result<Layout> {
+    const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+    let record = 4 * kind.fields.len() as u64;
+    if let Some(length) = input.length()
+        && !length.is_multiple_of(record)
+    {
+        let (what, count, fields) = (kind.what, kind.fields.len(), kind.fields.join(", "));
+        let size = format!("{record}, the size of a {what} ({count} f32: {fields})");
+        return Err(bad_file(&input.path, format!("{length} bytes are not a multiple of {size}")));
+    }
+    let columns = &FIELDS[..kind.fields.len()];
+    let rows = input.length().map(|length| length / record);
+    let order = if kind.plural == "rays" { "a record of .f32 is origin, t_min, direction, t_max" } else { "" };
+    Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None, order })
+}

@@ -1,0 +1,103 @@
+//! Spheres of a file: their records, and the centre of all of them.
+
+use std::path::Path;
+
+use glam::DVec3;
+
+use super::input::check_regular;
+use super::table::Source;
+use crate::error::Result;
+use crate::io::errors::{bad_file, reserve};
+use crate::io::schema::convert::{Converter, Table};
+use crate::io::schema::kinds::SPHERES;
+use crate::io::schema::optional::{Beside, RADII};
+use crate::query::policy::OnBad;
+use crate::records::Sphere;
+use crate::runtime::memory::check_memory;
+
+/// Reads spheres. `origin` is subtracted from the centres in f64, before they are rounded.
+///
+/// # Errors
+/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a sphere that
+/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+///
+/// [`Error::Io`]: crate::Error::Io
+/// [`Error::BadFile`]: crate::Error::BadFile
+/// [`Error::TooLarge`]: crate::Error::TooLarge
+/// [`Error::OutOfMemory`]: crate::Error::OutOfMemory
+pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
+    let source = Source::open(path, &SPHERES)?;
+    let mut records = Vec::new();
+    let mut beside = Beside::of(&SPHERES, source.fields());
+    let make_room = |records: &mut Vec<Sphere>, beside: &mut Beside, more: u64| {
+        check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + beside.bytes()))?;
+        reserve("spheres", records, more, path)?;
+        beside.reserve("columns beside spheres", more, path)
+    };
+    make_room(&mut records, &mut beside, source.rows().unwrap_or(0))?;
+    let mut converter = Converter::new(path, origin, OnBad::Refuse);
+    source.read(&mut |row| {
+        if records.len() == records.capacity() {
+            let half = records.len() as u64 / 2;
+            make_room(&mut records, &mut beside, half.max(1 << 16))?;
+        }
+        let mut sphere: Sphere = converter.convert(row)?;
+        beside.push(&SPHERES, &mut converter, row)?;
+        if let Some(shape) = beside.shapes.as_ref().and_then(|shapes| shapes.last()) {
+            sphere.radius = shape.longest();
+        }
+        records.push(sphere);
+        Ok(())
+    })?;
+    Ok(Table { records, beside, rounding: converter.rounding })
+}
+
+/// The centre of the box around all spheres of a file, in f64: what `--origin auto` subtracts. Zero without spheres.
+///
+/// # Errors
+/// As [`read_spheres`]; spheres that are not finite are left to it to refuse.
+pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
+    // Checked before opening, because opening a pipe waits for its writer.
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
+    }
+    center_of(Source::open(path, &SPHERES)?, &mut || Ok(()))
+}
+
+fn center_of(source: Source, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
+    source.read(&mut |row| {
+        check_row()?;
+        let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
+        // Of an ellipsoid the longest semi-axis; where there are none, these are 0.
+        let r = radii.into_iter().fold(r, |most, field| row.numbers[field].wide.max(most));
+        let center = DVec3::new(x, y, z);
+        if center.is_finite() && r.is_finite() {
+            low = low.min(center - r);
+            high = high.max(center + r);
+        }
+        Ok(())
+    })?;
+    // Halved before they are added: the sum of two large corners could overflow.
+    let center = 0.5 * low + 0.5 * high;
+    Ok(if center.is_finite() { center } else { DVec3::ZERO })
+}
+
+/// The spheres of a cloud that a system names, at most `most`, and the centre that was subtracted from them. More are refused as soon
+/// as the file says how many it has, or as they are counted.
+pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
+    check_regular(path)?;
+    const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
+    let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
+    let source = Source::open(path, &SPHERES)?;
+    if let Some(rows) = source.rows().filter(|rows| *rows > most) {
+        return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
+    }
+    let mut rows = 0;
+    let middle = center_of(source, &mut || {
+        rows += 1;
+        if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
+    })?;
+    Ok((read_spheres(path, middle)?, middle))
+}

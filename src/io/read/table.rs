@@ -1,0 +1,128 @@
+//! A file of any format, its head understood, its rows still to come.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::binary::{self, Layout};
+use super::csv::{self, Text};
+use super::input::Input;
+use super::npy::Array;
+#[cfg(feature = "parquet")]
+use super::parquet;
+use super::structured_npy::Records;
+use super::{npy, raw};
+use crate::error::Result;
+use crate::io::errors::{bad_file, cannot_read};
+use crate::io::format::{check_parquet, extension, spoken};
+use crate::io::schema::convert::Row;
+use crate::io::schema::kinds::Kind;
+
+/// A file that was opened and found to be what its name says.
+#[derive(Debug)]
+pub(crate) struct Source {
+    kind: &'static Kind,
+    length: Option<u64>,
+    progress: Arc<AtomicU64>,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Binary(Input, Layout),
+    Records(Input, Records),
+    Text(Text),
+    #[cfg(feature = "parquet")]
+    Columns(parquet::Columns),
+}
+
+impl Source {
+    pub(crate) fn open(path: &Path, kind: &'static Kind) -> Result<Self> {
+        let unsupported = |found: &str| {
+            let swapped = match (kind.plural, found) {
+                ("observers", _) => "",
+                ("bullets", "spheres") => "; the order is SPHERES, then BULLETS",
+                (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
+                _ => "",
+            };
+            let (plural, found) = (kind.plural, spoken(found));
+            let supported = format!("supported are .npy, .csv, .parquet, .f32 and .{plural}{swapped}");
+            bad_file(path, format!("cannot read {plural} from {found}: {supported}"))
+        };
+        let extension = extension(path);
+        let known = ["npy", "csv", "parquet", "f32", "", kind.plural].contains(&extension.as_str());
+        if !known {
+            return Err(unsupported(&extension));
+        }
+        check_parquet(path)?;
+        let mut input = Input::open(path)?;
+        let (length, progress) = (input.length(), input.progress());
+        let body = match extension.as_str() {
+            "npy" => Self::array(input, kind)?,
+            "csv" => Body::Text(csv::open(input, kind)?),
+            #[cfg(feature = "parquet")]
+            "parquet" => Body::Columns(parquet::open(input, kind)?),
+            "" if length.is_some() => return Err(unsupported("")),
+            // A pipe often has no name to choose: no text begins with the first byte of an array.
+            "" => match input.first().map_err(|e| cannot_read(path, &e))? {
+                Some(0x93) => Self::array(input, kind)?,
+                _ => Body::Text(csv::open(input, kind)?),
+            },
+            _ => {
+                let layout = raw::layout(&input, kind)?;
+                Body::Binary(input, layout)
+            }
+        };
+        Ok(Self { kind, length, progress, body })
+    }
+
+    fn array(mut input: Input, kind: &'static Kind) -> Result<Body> {
+        Ok(match npy::array(&mut input, kind)? {
+            Array::Plain(layout) => Body::Binary(input, layout),
+            Array::Structured(records) => Body::Records(input, records),
+        })
+    }
+
+    /// The fields that its columns fill.
+    pub(crate) fn fields(&self) -> &[usize] {
+        match &self.body {
+            Body::Binary(_, layout) => layout.columns,
+            Body::Records(_, records) => &records.columns,
+            Body::Text(text) => &text.columns,
+            #[cfg(feature = "parquet")]
+            Body::Columns(columns) => &columns.fields,
+        }
+    }
+
+    /// How many rows, where the file says so before its end.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        match &self.body {
+            Body::Binary(_, layout) => layout.rows,
+            Body::Records(_, records) => Some(records.rows),
+            Body::Text(_) => None,
+            #[cfg(feature = "parquet")]
+            Body::Columns(columns) => Some(columns.rows),
+        }
+    }
+
+    /// How many bytes it had when it was opened; none of a pipe.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// How many bytes have been read so far, to be asked from another thread.
+    pub(crate) fn progress(&self) -> Arc<AtomicU64> {
+        self.progress.clone()
+    }
+
+    /// Hands every row to `sink`.
+    pub(crate) fn read(self, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        match self.body {
+            Body::Binary(input, layout) => binary::read(input, self.kind, &layout, sink),
+            Body::Records(input, records) => records.read(input, self.kind, sink),
+            Body::Text(text) => csv::read(text, self.kind, sink),
+            #[cfg(feature = "parquet")]
+            Body::Columns(columns) => columns.read(self.kind, sink),
+        }
+    }
+}

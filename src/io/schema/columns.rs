@@ -1,0 +1,109 @@
+//! Columns by name, in any order: what tables of text and of Parquet share.
+
+use std::path::Path;
+
+use super::kinds::{Kind, RAYS, SPHERES};
+use super::optional::{RADII, RADIUS, ROTATION, VELOCITY};
+use crate::error::Result;
+use crate::escape::quoted;
+use crate::io::errors::bad_file;
+
+/// Which field each of the columns fills. `place` says where the names stand.
+pub(crate) fn columns<'a>(
+    path: &Path,
+    place: &str,
+    kind: &Kind,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<usize>> {
+    let wanted = required(kind).join(",");
+    let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
+    let optional = optional.chain(kind.beside.iter().copied()).collect::<Vec<_>>().join(",");
+    let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
+    let bad = |why: String| bad_file(path, format!("{place}{why}"));
+
+    let mut columns = Vec::new();
+    for name in names {
+        let mut all = kind.fields.iter().chain(kind.beside);
+        let Some(field) = all.position(|f| *f == name) else {
+            let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
+            if kind.plural == "points" && RAYS.fields.contains(&name) {
+                return Err(bad(format!(
+                    "column '{name}' is one of rays, which have a direction of their own; points have {known}"
+                )));
+            }
+            if (other.fields.contains(&name) || (other.beside.contains(&name) && name != RADIUS))
+                && kind.plural != "observers"
+            {
+                let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
+                return Err(bad(format!(
+                    "column '{name}' is one of {plural}; the order is SPHERES, then {then}; known are {known}"
+                )));
+            }
+            let all: Vec<&str> = kind.fields.iter().chain(kind.beside).copied().collect();
+            let guess = nearest(name, &all).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
+            return Err(bad(format!("unknown column '{}'{guess}; known are {known}", quoted(name))));
+        };
+        if columns.contains(&field) {
+            return Err(bad(format!("column '{name}' is there twice")));
+        }
+        columns.push(field);
+    }
+    let has = |name: &str| kind.place(name).is_some_and(|field| columns.contains(&field));
+    for (what, together) in [
+        ("a velocity takes three columns", &VELOCITY[..]),
+        ("an ellipsoid has three semi-axes", &RADII),
+        ("a rotation takes four columns", &ROTATION),
+    ] {
+        let there = together.iter().filter(|name| has(name)).count();
+        if (1..together.len()).contains(&there) {
+            return Err(bad(format!("{what}: {}", together.join(","))));
+        }
+    }
+    let ellipsoids = has(RADII[0]);
+    if has(ROTATION[0]) && !ellipsoids {
+        return Err(bad("qw,qx,qy,qz turn ellipsoids, whose semi-axes rx,ry,rz are missing".into()));
+    }
+    let radius = ellipsoids.then(|| kind.fields.iter().position(|name| *name == "r")).flatten();
+    if radius.is_some_and(|radius| columns.contains(&radius)) {
+        return Err(bad("column 'r' is of spheres, rx,ry,rz of ellipsoids: one of the two".into()));
+    }
+    for (field, name) in kind.fields.iter().enumerate() {
+        if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
+            return Err(bad(format!("column '{name}' is missing; {} need {known}", kind.plural)));
+        }
+    }
+    Ok(columns)
+}
+
+pub(crate) fn required(kind: &Kind) -> Vec<&'static str> {
+    kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
+}
+
+/// The known name that somebody who wrote `name` most likely meant.
+fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    if name.len() > 64 {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    let initials: String = name.split(['_', ' ', '.', '-']).filter_map(|word| word.chars().next()).collect();
+    let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits <= k.len()).min();
+    near.map(|(_, k)| k)
+        .or_else(|| known.iter().copied().find(|k| *k == initials))
+        .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
+}
+
+/// How many letters must be put in, taken out or replaced to make one word of the other (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,112 @@
+//! The kinds of tables there are: what their records, their arrays and their columns are called.
+
+use super::optional::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, VELOCITY};
+
+/// A kind of table.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// One of them.
+    pub(crate) what: &'static str,
+    /// Many of them; also the extension of their raw files.
+    pub(crate) plural: &'static str,
+    /// The fields of a record, in its order.
+    pub(crate) fields: &'static [&'static str],
+    /// How many positions they begin with, of three fields each.
+    pub(crate) positions: usize,
+    /// What a field holds that a file may leave out.
+    pub(crate) default: fn(field: usize) -> Option<f32>,
+    /// The shape of their arrays, in words.
+    pub(crate) shape: &'static str,
+    /// Columns that may be there besides; their places in a row follow those of the fields.
+    pub(crate) beside: &'static [&'static str],
+}
+
+pub(crate) static SPHERES: Kind = Kind {
+    what: "sphere",
+    plural: "spheres",
+    fields: &["x", "y", "z", "r"],
+    positions: 1,
+    default: |_| None,
+    shape: "(N, 4)",
+    beside: &[
+        MASK,
+        VELOCITY[0],
+        VELOCITY[1],
+        VELOCITY[2],
+        RADII[0],
+        RADII[1],
+        RADII[2],
+        ROTATION[0],
+        ROTATION[1],
+        ROTATION[2],
+        ROTATION[3],
+    ],
+};
+
+pub(crate) static RAYS: Kind = Kind {
+    what: "ray",
+    plural: "rays",
+    fields: &["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
+    positions: 1,
+    default: |field| match field {
+        3 => Some(0.0),
+        7 => Some(f32::INFINITY),
+        _ => None,
+    },
+    shape: "(M, 6), origin and direction, or (M, 8), these and then t_min and t_max,",
+    beside: &[MASK, SKIP_ID, TIME, RADIUS],
+};
+
+pub(crate) static SEGMENTS: Kind = Kind {
+    what: "segment",
+    plural: "segments",
+    fields: &["x1", "y1", "z1", "x2", "y2", "z2"],
+    positions: 2,
+    default: |_| None,
+    shape: "(M, 6), from and to,",
+    beside: &[MASK, SKIP_ID, TIME, RADIUS],
+};
+
+pub(crate) static POINTS: Kind = Kind {
+    what: "point",
+    plural: "points",
+    fields: &["x", "y", "z"],
+    positions: 1,
+    default: |_| None,
+    shape: "(N, 3), x y z,",
+    beside: &[MASK, SKIP_ID, TIME],
+};
+
+pub(crate) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", beside: &[], ..POINTS };
+
+pub(crate) static POSES: Kind = Kind {
+    what: "pose",
+    plural: "poses",
+    fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
+    positions: 1,
+    default: |_| None,
+    shape: "(N, 7), x y z qw qx qy qz,",
+    beside: &[],
+};
+
+pub(crate) static BULLETS: Kind = Kind {
+    what: "bullet",
+    plural: "bullets",
+    fields: &["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
+    positions: 2,
+    default: |_| None,
+    shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
+    beside: &[RADIUS],
+};
+
+impl Kind {
+    /// Where in a row a column beside records is.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        self.beside.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
+    }
+
+    /// What a row's place is called.
+    pub(crate) fn name(&self, field: usize) -> &'static str {
+        self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
+    }
+}

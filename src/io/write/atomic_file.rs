@@ -1,0 +1,163 @@
+//! Files appear whole or not at all.
+
+use std::fs::{File, Metadata};
+use std::io::{BufWriter, ErrorKind, Result, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, TempPath};
+
+/// A file being written beside the one it will replace.
+///
+/// Where the system has files without a name (Linux, on most file systems), it has none until its bytes are on the disk: not even
+/// a power cut leaves half of it. Elsewhere it has a temporary one, and goes when it is dropped before it appears.
+pub(crate) struct Whole {
+    pub(crate) out: BufWriter<File>,
+    temporary: Option<TempPath>,
+    target: PathBuf,
+}
+
+impl Whole {
+    /// `target` is where the file really lies, all links followed.
+    pub(crate) fn create(target: PathBuf) -> Result<Self> {
+        let (file, temporary) = match unnamed::create(folder_of(&target)) {
+            Some(file) => (file, None),
+            None => {
+                let (file, temporary) = names().tempfile_in(folder_of(&target))?.into_parts();
+                (file, Some(temporary))
+            }
+        };
+        Ok(Self { out: BufWriter::with_capacity(1 << 20, file), temporary, target })
+    }
+
+    /// The folder it will appear in.
+    pub(crate) fn folder(&self) -> &Path {
+        folder_of(&self.target)
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.out.flush()
+    }
+
+    /// Writes the last bytes to the disk, all but the name: what can fail fails here, and leaves nothing behind.
+    pub(crate) fn complete(self) -> Result<Complete> {
+        let Self { out, temporary, target } = self;
+        let file = out.into_inner().map_err(|e| e.into_error())?;
+        if let Ok(before) = std::fs::metadata(&target) {
+            // Whoever kept the old one to himself did not mean to show the new one.
+            keep_access(&file, &before)?;
+        }
+        // Otherwise the name may be on the disk before the bytes are, and a power cut leave an empty file.
+        match file.sync_data() {
+            // A few file systems have no such thing.
+            Err(e) if matches!(e.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {}
+            synced => synced?,
+        }
+        Ok(Complete { file, temporary, target })
+    }
+}
+
+/// A file that has all its bytes, but not its name.
+#[derive(Debug)]
+pub(crate) struct Complete {
+    file: File,
+    temporary: Option<TempPath>,
+    target: PathBuf,
+}
+
+impl Complete {
+    /// Gives it its name; what had that name before is gone.
+    pub(crate) fn appear(self) -> Result<()> {
+        let Self { file, temporary, target } = self;
+        let temporary = match temporary {
+            Some(temporary) => temporary,
+            // Only a rename replaces a file.
+            None => names().make_in(folder_of(&target), |name| unnamed::name(&file, name))?.into_temp_path(),
+        };
+        // Closed first: Windows renames no open file.
+        drop(file);
+        temporary.persist(&target).map_err(|e| e.error)
+    }
+}
+
+/// Gives a file the owner, the group and the permissions of the one that it replaces, as far as that is allowed. Set-user-id and
+/// set-group-id are not kept: they were given to other contents.
+#[cfg(unix)]
+fn keep_access(file: &File, before: &Metadata) -> Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let (owner, group) = (before.uid(), before.gid());
+    let now = file.metadata()?;
+    let has_group = (now.uid(), now.gid()) == (owner, group)
+        || fchown(file, Some(owner), Some(group)).is_ok()
+        || fchown(file, None, Some(group)).is_ok();
+    let mode = before.mode() & 0o777;
+    // To another group only what all others may do.
+    let mode = if has_group { mode } else { mode & (0o707 | (mode & 0o007) << 3) };
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_access(file: &File, before: &Metadata) -> Result<()> {
+    file.set_permissions(before.permissions())
+}
+
+fn folder_of(target: &Path) -> &Path {
+    target.parent().unwrap_or(Path::new("."))
+}
+
+/// Temporary names.
+fn names() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".umbracast-").suffix(".tmp");
+    #[cfg(unix)]
+    {
+        // As for any new file: all that the umask leaves. (Temporary files are otherwise their owner's alone.)
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::File;
+    use std::io::Result;
+    use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+    /// None where the file system has none, or where it could not be named later.
+    pub(crate) fn create(folder: &Path) -> Option<File> {
+        #[cfg(all(any(test, fuzzing), feature = "parquet"))]
+        if let Some(cramped) = crate::io::fuzz::cramped_file() {
+            return Some(cramped);
+        }
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+        path(&file).exists().then_some(file)
+    }
+
+    pub(crate) fn name(file: &File, name: &Path) -> Result<()> {
+        Ok(rustix::fs::linkat(CWD, path(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// What stands for it as long as it has no name.
+    fn path(file: &File) -> PathBuf {
+        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io::{Error, ErrorKind, Result};
+    use std::path::Path;
+
+    pub(crate) fn create(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub(crate) fn name(_: &File, _: &Path) -> Result<()> {
+        Err(Error::from(ErrorKind::Unsupported))
+    }
+}

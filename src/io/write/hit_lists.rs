@@ -1,0 +1,128 @@
+//! Lists as a stream: what each ray meets, in batches, into a file that appears when it is complete. In `.npz` they are rows in
+//! compressed form (CSR): the spheres of ray i are numbers `offsets[i]` to `offsets[i + 1]` of `t_enter`, `t_exit` and `id`; in
+//! `.parquet` these three are columns of lists, a row a ray.
+
+use std::io::{Error as IoError, Result as IoResult, Write};
+use std::path::{Path, PathBuf};
+
+use zip::ZipWriter;
+
+use super::atomic_file::Whole;
+use super::csv;
+use super::npz::{Quiet, Spools};
+#[cfg(feature = "parquet")]
+use super::parquet_lists;
+use super::records::{AnswerRow, Column, Number, cannot_write};
+use super::target::{Ready, check_output};
+use crate::error::Result;
+use crate::io::format::extension;
+use crate::query::results::Lists;
+use crate::records::Interval;
+use crate::runtime::cancel::Watch;
+
+/// Where a ray's list begins, or ends.
+#[derive(Clone, Copy)]
+struct Offset(u64);
+
+impl AnswerRow for Offset {
+    const COLUMNS: &'static [Column<Self>] = &[("offsets", |offset| Number::Offset(offset.0))];
+    const MISS: Self = Self(0);
+    fn is_miss(&self) -> bool {
+        false
+    }
+}
+
+/// Writes lists to `.npz`, `.csv` or `.parquet`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the one that
+/// was there before; dropped earlier, nothing is left behind.
+pub struct ListWriter {
+    path: PathBuf,
+    file: Whole,
+    format: Format,
+    rays: u64,
+    records: u64,
+}
+
+enum Format {
+    Text,
+    Arrays(Spools<Offset>, Spools<Interval>),
+    #[cfg(feature = "parquet")]
+    Groups(Box<parquet_lists::ListGroups>),
+}
+
+impl ListWriter {
+    /// Begins a file in the format of the extension.
+    ///
+    /// # Errors
+    /// As [`check_output`]; [`Error::Io`](crate::Error::Io) when nothing can be written there.
+    pub fn create(path: &Path) -> Result<Self> {
+        let mut file = Whole::create(check_output(path, &[])?).map_err(|e| cannot_write(path, &e))?;
+        let mut begin = || -> IoResult<Format> {
+            #[cfg(feature = "parquet")]
+            if extension(path) == "parquet" {
+                // Through a handle of its own, at one position with the file's.
+                return Ok(Format::Groups(Box::new(parquet_lists::ListGroups::new(file.out.get_ref().try_clone()?)?)));
+            }
+            if extension(path) != "npz" {
+                csv::list_header(&mut file.out)?;
+                return Ok(Format::Text);
+            }
+            let mut offsets = Spools::new(file.folder(), Offset::COLUMNS)?;
+            let records = Spools::new(file.folder(), Interval::COLUMNS)?;
+            offsets.write(&[Offset(0)])?;
+            Ok(Format::Arrays(offsets, records))
+        };
+        let format = begin().map_err(|e| cannot_write(path, &e))?;
+        Ok(Self { path: path.to_path_buf(), file, format, rays: 0, records: 0 })
+    }
+
+    /// Adds the lists of the next rays.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn write(&mut self, lists: &Lists) -> Result<()> {
+        let written = match &mut self.format {
+            Format::Text => csv::list_rows(&mut self.file.out, lists, self.rays),
+            Format::Arrays(offsets, records) => {
+                let ends: Vec<Offset> = lists.offsets[1..].iter().map(|end| Offset(self.records + end)).collect();
+                offsets.write(&ends).and_then(|()| records.write(&lists.records))
+            }
+            #[cfg(feature = "parquet")]
+            Format::Groups(groups) => groups.write(lists),
+        };
+        self.rays += lists.len() as u64;
+        self.records += lists.records.len() as u64;
+        written.map_err(|e| cannot_write(&self.path, &e))
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); then everything is as it was before
+    /// [`create`](Self::create).
+    pub fn finish(self, watch: &Watch) -> Result<()> {
+        self.complete(watch)?.appear()
+    }
+
+    /// Completes the file, which gets its name later: where there are several, none appears before all are complete.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn complete(self, watch: &Watch) -> Result<Ready> {
+        let Self { path, mut file, format, .. } = self;
+        let failed = |e| cannot_write(&path, &e);
+        match format {
+            Format::Text => {}
+            Format::Arrays(offsets, records) => {
+                let mut npz = ZipWriter::new(Quiet::new(&mut file.out));
+                let added = offsets.add_to(&mut npz, watch).and_then(|()| records.add_to(&mut npz, watch));
+                watch.check()?;
+                added.and_then(|()| npz.finish().map_err(IoError::other)?.flush()).map_err(failed)?;
+            }
+            #[cfg(feature = "parquet")]
+            Format::Groups(groups) => groups.finish().map_err(failed)?,
+        }
+        file.flush().map_err(failed)?;
+        watch.check()?;
+        Ready::new(&path, file)
+    }
+}

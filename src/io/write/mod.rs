@@ -1,0 +1,12 @@
+//! Writers of results: one file a format.
+
+pub(crate) mod atomic_file;
+pub(crate) mod csv;
+pub(crate) mod hit_lists;
+pub(crate) mod npz;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet_lists;
+pub(crate) mod records;
+pub(crate) mod target;

@@ -1,0 +1,6 @@
+//! Vectors of lanes for each instruction set, and the choice between them at run time.
+
+pub(crate) mod f64x8;
+pub(crate) mod lanes;
+#[macro_use]
+pub(crate) mod level;

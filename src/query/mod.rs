@@ -1,0 +1,4 @@
+//! What a query asks, and the results it returns.
+
+pub(crate) mod policy;
+pub(crate) mod results;

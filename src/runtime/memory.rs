@@ -1,0 +1,149 @@
+//! How much memory there is, asked before it is used: a system that has promised too much ends programs without a word.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+
+/// Checks that `asked` bytes more fit into what the machine has available.
+///
+/// # Errors
+/// [`Error::TooLarge`] with both figures; as [`check_variable`].
+pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
+    // So little is granted without asking the system.
+    const ALWAYS: u64 = 1 << 20;
+    let replaced = variable()?;
+    if asked <= ALWAYS {
+        return Ok(());
+    }
+    match replaced.or_else(system_bytes) {
+        Some(allowed) if asked > allowed => {
+            Err(Error::TooLarge { what, asked, allowed, device: "this machine".into() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An empty list with room for `count` records: an error, not an abort, when there is none.
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    match list.try_reserve_exact(count) {
+        Ok(()) => Ok(list),
+        Err(e) => Err(Error::OutOfMemory { device: "this machine".into(), message: e.to_string() }),
+    }
+}
+
+/// Makes room for `more` records in a list, if the machine has it.
+pub(crate) fn grow<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
+    check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
+    let failed = |_| Error::OutOfMemory { device: "this machine".into(), message: format!("no room for {what}") };
+    list.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(failed)
+}
+
+/// Adds a record to a list of unknown length, which grows by half as long as the machine has room.
+pub(crate) fn push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
+    if list.len() == list.capacity() {
+        grow(what, list, (list.len() as u64 / 2).max(1 << 12))?;
+    }
+    list.push(record);
+    Ok(())
+}
+
+/// A list of `count` times the same, if the machine has room for it.
+pub(crate) fn filled<T: Clone>(what: &'static str, count: usize, value: T) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    grow(what, &mut list, count as u64)?;
+    list.resize(count, value);
+    Ok(list)
+}
+
+/// The bytes that a program can still have without others being hurt; none where the system does not say.
+pub fn available_bytes() -> Option<u64> {
+    // The variable is for tests, and for users who know better than the system.
+    variable().ok().flatten().or_else(system_bytes)
+}
+
+/// As [`available_bytes`], from the system.
+fn system_bytes() -> Option<u64> {
+    let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Some(left_over(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
+}
+
+/// Checks the environment variable `UMBRACAST_MEMORY`, which replaces what the system says.
+///
+/// # Errors
+/// [`Error::Usage`] when it is no number of bytes.
+pub fn check_variable() -> Result<()> {
+    variable().map(|_| ())
+}
+
+/// What the variable says; none where it is not set, or empty.
+fn variable() -> Result<Option<u64>> {
+    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(None) };
+    let bytes = value.to_str().and_then(|text| text.parse().ok());
+    let bad = || format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", quoted(&value.to_string_lossy()));
+    bytes.map(Some).ok_or_else(|| Error::Usage(bad()))
+}
+
+/// What the limits of the control groups that this program is in leave over; none without a limit.
+fn left_over(groups: &str, root: &Path) -> Option<u64> {
+    let found = groups.lines().filter_map(|line| match line.splitn(3, ':').collect::<Vec<_>>()[..] {
+        ["0", "", path] => Some((root.to_path_buf(), path, ["memory.max", "memory.current", "inactive_file"])),
+        [_, "memory", path] => {
+            let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+            Some((root.join("memory"), path, names))
+        }
+        _ => None,
+    });
+    // A container often sees its own group as the root, under whatever path.
+    let left = found.filter_map(|(root, path, names)| {
+        let own = root.join(path.trim_start_matches('/'));
+        own.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| left_in(group, names)).min()
+    });
+    left.min()
+}
+
+/// What one group's limit leaves over. What it holds of files counts as free: the system gives that up first.
+fn left_in(group: &Path, [limit, used, files]: [&str; 3]) -> Option<u64> {
+    let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
+    let limit: u64 = read(limit)?.trim().parse().ok()?;
+    let used: u64 = read(used)?.trim().parse().ok()?;
+    let files = read("memory.stat").and_then(|text| field(&text, files)).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(files)))
+}
+
+/// The number after a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let mut words =
+        text.lines().map(str::split_whitespace).find_map(|mut words| (words.next()? == name).then_some(words))?;
+    words.next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_over;
+
+    #[test]
+    fn the_tightest_group_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let group = |path: &str, files: [(&str, &str); 3]| {
+            std::fs::create_dir_all(root.path().join(path)).unwrap();
+            for (name, text) in files {
+                std::fs::write(root.path().join(path).join(name), text).unwrap();
+            }
+        };
+        let second = |limit, used, files| [("memory.max", limit), ("memory.current", used), ("memory.stat", files)];
+        assert_eq!(left_over("0::/a/b\n", root.path()), None);
+        group("a", second("max\n", "900\n", "anon 800\ninactive_file 0\n"));
+        assert_eq!(left_over("0::/a/b\n", root.path()), None, "no limit");
+        group("a/b", second("1000\n", "900\n", "anon 600\ninactive_file 300\n"));
+        assert_eq!(left_over("0::/a/b\n", root.path()), Some(400));
+        group("a", second("700\n", "900\n", "anon 600\ninactive_file 300\n"));
+        assert_eq!(left_over("0::/a/b\n", root.path()), Some(100), "what is around it is tighter");
+        assert_eq!(left_over("0::/../../elsewhere\n", root.path()), None);
+        let first = [("memory.limit_in_bytes", "50"), ("memory.usage_in_bytes", "60"), ("memory.stat", "")];
+        group("memory", first);
+        assert_eq!(left_over("5:cpu:/\n4:memory:/not/seen/here\n", root.path()), Some(0));
+    }
+}

@@ -1,0 +1,14 @@
+//! The public objects: devices, scenes and their queries.
+
+#[doc(hidden)]
+pub mod bench_hooks;
+pub(crate) mod cast;
+pub(crate) mod contains;
+pub(crate) mod device;
+pub(crate) mod encode;
+pub(crate) mod hit_attributes;
+pub(crate) mod hit_lists;
+pub(crate) mod memory_estimate;
+pub(crate) mod scene;
+pub(crate) mod single_ray;
+pub(crate) mod update;

@@ -1,0 +1,355 @@
+//! A scene, spheres resident on one device, and the questions it answers.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use glam::Vec3;
+
+use super::device::{Device, Engine};
+use super::memory_estimate::Load;
+use crate::batch::input::{Rays, Spheres};
+use crate::batch::ray_attributes::Extras;
+use crate::batch::ray_batch::Batch;
+use crate::batch::sphere_set::{Columns, Given};
+use crate::bvh::builder::Builder;
+use crate::cpu::query::kind::CpuQuery;
+use crate::cpu::scene::CpuScene;
+use crate::error::{Error, Result};
+use crate::gpu::cast::plan::Way;
+use crate::gpu::cast::readback::{Naive, Records, Words};
+use crate::gpu::cast::resolve::GpuQuery;
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::scene::GpuScene;
+use crate::query::policy::{Motion, Precision, Query, same_length};
+use crate::query::results::{Answer, Bits, Hits, Report, Tally};
+use crate::records::{Hit, Sphere};
+use crate::runtime::boxed::Boxed;
+use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool::on_cores;
+use crate::runtime::memory::{check_memory, room};
+
+/// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
+/// they read.
+pub(crate) const CPU_CHUNK: usize = 1 << 18;
+
+/// How to build a scene: take [`SceneOptions::default`] and set what is to differ. Spheres are put into a tree, unless so
+/// few that testing each is quicker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SceneOptions {
+    /// Who builds the tree that a GPU walks.
+    pub builder: Builder,
+    /// The first and the last time at which moving spheres are asked about: the tree holds them wherever they are in between. The
+    /// longer, the larger its boxes.
+    pub time_range: [f32; 2],
+}
+
+impl Default for SceneOptions {
+    fn default() -> Self {
+        Self { builder: Builder::default(), time_range: [0.0, 1.0] }
+    }
+}
+
+impl SceneOptions {
+    /// The same with another builder.
+    #[must_use]
+    pub fn built_by(self, builder: Builder) -> Self {
+        Self { builder, ..self }
+    }
+
+    /// The same for other times.
+    #[must_use]
+    pub fn over(self, time_range: [f32; 2]) -> Self {
+        Self { time_range, ..self }
+    }
+}
+
+/// Spheres resident on a device; clones share them, until one is [updated](Self::update).
+#[derive(Clone)]
+pub struct Scene {
+    pub(crate) device: Device,
+    pub(crate) host: Arc<CpuScene>,
+    pub(crate) gpu: Option<Arc<GpuScene>>,
+    pub(crate) options: SceneOptions,
+    pub(crate) watch: Watch,
+}
+
+/// What the caller's thread may be used for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// It polls: nothing may keep it long.
+    Polls,
+    /// It waits: on the CPU engine, the caller's memory is read and written in place.
+    Waits,
+}
+
+impl Scene {
+    pub(crate) fn new<'a>(
+        device: &'a Device,
+        given: Spheres<'a>,
+        pairwise: bool,
+        options: &'a SceneOptions,
+    ) -> Boxed<'a, Self> {
+        Box::pin(Self::build(device, given, pairwise, options))
+    }
+
+    async fn build(device: &Device, given: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
+        let SceneOptions { builder, time_range: span } = *options;
+        check_span(span)?;
+        let spheres = given.records;
+        // The last id means "no sphere".
+        let most = u64::from(u32::MAX);
+        if spheres.len() as u64 > most {
+            let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
+            return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
+        }
+        let load = Load::of(&given, 0, pairwise);
+        device.admit("the scene", &load)?;
+        let here = if device.kind() == "software" { device } else { &Device::cpu() };
+        check_memory("the scene", here.bytes(&load))?;
+        let given = Given::new(&given, Columns::default(), span, &device.watch)?;
+        let gpu = match &device.engine {
+            Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
+            Engine::Cpu => None,
+            Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
+        };
+        let host = Arc::new(CpuScene::beside(gpu.is_some(), given, pairwise)?);
+        // The scene outlives its being built.
+        Ok(Self { device: device.watched(&Watch::new()), host, gpu, options: *options, watch: Watch::new() })
+    }
+
+    /// The device the scene lives on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its spheres where a GPU holds them: not on the CPU engine, and not those of pairs, which travel with their rays.
+    pub(crate) fn resident(&self) -> Option<&Arc<GpuScene>> {
+        self.gpu.as_ref().filter(|_| !self.host.pairwise)
+    }
+
+    /// How many spheres it holds.
+    pub fn len(&self) -> usize {
+        self.host.spheres.len()
+    }
+
+    /// Whether it holds none: every ray misses.
+    pub fn is_empty(&self) -> bool {
+        self.host.spheres.is_empty()
+    }
+
+    /// The spheres it holds, each at its id.
+    pub fn spheres(&self) -> &[Sphere] {
+        &self.host.spheres
+    }
+
+    /// Their [masks](Spheres::masks), if they were given any.
+    pub fn masks(&self) -> Option<&[u32]> {
+        self.host.columns.masks.as_deref()
+    }
+
+    /// Their [velocities](Spheres::velocities), if they were given any.
+    pub fn velocities(&self) -> Option<&[Vec3]> {
+        self.host.columns.velocities.as_deref()
+    }
+
+    /// The same scene, whose queries tell `watch` how far they are and end when it is cancelled, as do [`update`](Self::update) and
+    /// [`rebuild`](Self::rebuild).
+    #[must_use]
+    pub fn watched(&self, watch: &Watch) -> Self {
+        Self { watch: watch.clone(), ..self.clone() }
+    }
+
+    /// Records for rays, in new memory.
+    pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
+        let mut records = room(rays.len())?;
+        records.resize(rays.len(), T::MISS);
+        let report = self.cast(rays, query, &mut records, caller).await?;
+        Ok(Answer { records, report })
+    }
+
+    /// Records for rays, in the caller's memory.
+    pub(crate) async fn cast<T: GpuQuery>(
+        &self,
+        rays: Rays<'_>,
+        query: &Query,
+        out: &mut [T],
+        caller: Caller,
+    ) -> Result<Report> {
+        let start = Instant::now();
+        same_length("rays", rays.len(), "results", out.len())?;
+        if T::NEARS {
+            self.check_round("nearest passes")?;
+        }
+        let batch = self.batch(&rays, query)?;
+        let tally = match (&self.device.engine, &self.gpu) {
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, T::NEARS) => {
+                self.cast_gpu(device, gpu, batch, out).await?
+            }
+            _ if caller == Caller::Waits => self.host.cast(batch, out)?,
+            _ => self.cast_owned(batch, out).await?,
+        };
+        Ok(Report::new(rays.len(), tally, start))
+    }
+
+    /// [`closest`](Self::closest) on a GPU by the program that one would write first, for comparison; see [`crate::bench`].
+    pub(crate) async fn closest_naive(&self, rays: Rays<'_>, query: &Query) -> Result<Option<Hits>> {
+        let start = Instant::now();
+        let batch = self.batch(&rays, query)?;
+        let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) else { return Ok(None) };
+        let mut records = vec![Hit::MISS; rays.len()];
+        let tally = gpu.cast(device, &self.host, batch, &mut Naive(Records(&mut records)), Way::Brute).await?.0;
+        Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
+    }
+
+    /// Bits for rays.
+    pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Bits> {
+        let start = Instant::now();
+        let len = rays.len();
+        let batch = self.batch(&rays, query)?;
+        let mut words = vec![0u32; len.div_ceil(32)];
+        let tally = match (&self.device.engine, &self.gpu) {
+            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
+                self.bits_gpu(device, gpu, batch, &mut words).await?
+            }
+            _ if caller == Caller::Waits => self.host.cast_bits(batch, &mut words)?,
+            _ => self.bits_owned(batch, &mut words).await?,
+        };
+        Ok(Bits { words, len, report: Report::new(len, tally, start) })
+    }
+
+    /// Whether the CPU engine answers instead of the GPU: because it is quicker, or because the GPU takes subnormal numbers for 0 where
+    /// that could change an exact answer. `nears` says that the query is about nearest passes.
+    pub(crate) fn spares(&self, batch: &Batch<'_>, nears: bool) -> bool {
+        let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
+        let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
+        self.device.spares(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
+            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, nears))
+    }
+
+    /// By the tree, and what did not come to an end there without it.
+    async fn cast_gpu<T: GpuQuery>(
+        &self,
+        device: &GpuDevice,
+        gpu: &GpuScene,
+        batch: Batch<'_>,
+        out: &mut [T],
+    ) -> Result<Tally> {
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Records(out), Way::Tree).await?;
+        let rest = batch.some(&again);
+        let mut records = vec![T::MISS; again.len()];
+        let rest = rest.batch(batch.query, batch.watch);
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut Records(&mut records), Way::Brute).await?;
+        again.into_iter().zip(records).for_each(|(at, record)| out[at] = record);
+        Ok(tally + more)
+    }
+
+    /// The same for bits.
+    async fn bits_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
+        let rest = batch.some(&again);
+        let mut bits = vec![0; again.len().div_ceil(32)];
+        let rest = rest.batch(batch.query, batch.watch);
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut Words(&mut bits), Way::Brute).await?;
+        for (i, at) in again.into_iter().enumerate() {
+            words[at / 32] |= (bits[i / 32] >> (i % 32) & 1) << (at % 32);
+        }
+        Ok(tally + more)
+    }
+
+    /// Rays in pieces that the CPU engine's workers own.
+    pub(crate) async fn cast_owned<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+        let mut sum = Tally::default();
+        for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK)) {
+            let taken = batch.owned(start..start + out.len())?;
+            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
+            let (tally, records) = on_cores(move || {
+                let mut records = vec![T::MISS; taken.rays.len()];
+                let tally = scene.cast(taken.batch(&query, &watch), &mut records);
+                (tally, records)
+            })
+            .await?;
+            sum = sum + tally?;
+            out.copy_from_slice(&records);
+        }
+        Ok(sum)
+    }
+
+    /// The same for bits.
+    async fn bits_owned(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
+        let mut sum = Tally::default();
+        for (start, words) in (0..).step_by(CPU_CHUNK).zip(words.chunks_mut(CPU_CHUNK / 32)) {
+            let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
+            let (tally, bits) = on_cores(move || {
+                let mut bits = vec![0; taken.rays.len().div_ceil(32)];
+                let tally = scene.cast_bits(taken.batch(&query, &watch), &mut bits);
+                (tally, bits)
+            })
+            .await?;
+            sum = sum + tally?;
+            words.copy_from_slice(&bits);
+        }
+        Ok(sum)
+    }
+
+    /// Refuses what is not known of ellipsoids.
+    pub(crate) fn check_round(&self, what: &str) -> Result<()> {
+        if self.host.columns.maps.is_none() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!("{what} are for spheres: this scene holds ellipsoids")))
+    }
+
+    /// The batch that a caller's rays are, once what can be refused at once is refused.
+    pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
+        let first = rays.first.unwrap_or(0);
+        let Some(end) = first.checked_add(rays.len() as u64) else {
+            return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.len())));
+        };
+        if self.host.pairwise {
+            // A part of the rays may leave spheres over, rays without a sphere are never right.
+            if (rays.first.is_none() && end != self.len() as u64) || end > self.len() as u64 {
+                let (left, right) = (end, self.len() as u64);
+                return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "spheres", right });
+            }
+        }
+        if let Engine::Gpu(gpu) = &self.device.engine {
+            gpu.check_precision(query.precision)?;
+        }
+        if self.host.columns.maps.is_some() && query.precision == Precision::Exact {
+            let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
+            return Err(Error::NoPrecision { device, asked, why: "the scene holds ellipsoids".into(), instead });
+        }
+        if rays.extras.radii.is_some() {
+            self.check_round("rays with a radius")?;
+        }
+        rays.source.check()?;
+        rays.extras.check(rays.len())?;
+        self.device.admit("scene and query", &self.load(rays.len() as u64))?;
+        let span = self.host.columns.velocities.as_ref().map(|_| self.options.time_range);
+        let extras = self.moving(rays.extras, query);
+        Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
+    }
+
+    /// How much there is of what.
+    fn load(&self, rays: u64) -> Load {
+        let (columns, pairwise) = (&self.host.columns, self.host.pairwise);
+        let (masked, moving) = (columns.masks.is_some(), columns.velocities.is_some());
+        Load { spheres: self.len() as u64, rays, masked, moving, mapped: columns.maps.is_some(), pairwise }
+    }
+
+    /// What rays bring along, once it says whether spheres move while they travel.
+    pub(crate) fn moving<'a>(&self, extras: Extras<'a>, query: &Query) -> Extras<'a> {
+        let relative = self.host.columns.velocities.is_some() && query.motion == Motion::WithRay;
+        Extras { relative, ..extras }
+    }
+}
+
+/// Refuses what is no range of times.
+fn check_span([from, to]: [f32; 2]) -> Result<()> {
+    if from.is_finite() && to.is_finite() && from <= to {
+        return Ok(());
+    }
+    Err(Error::Usage(format!("the time range {from} to {to} must be finite and in order")))
+}

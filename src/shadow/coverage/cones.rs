@@ -1,0 +1,334 @@
+//! Pieces of sky that are not round: what spheroids cover of a light's disc, alone and together with round ones.
+//!
+//! Along one direction from the centre of the disc outwards, at `τ` times the tangent of the disc's radius, a spheroid is met
+//! where a quadratic in `τ` is positive: the sphere that it is in a space stretched along its pole gives the coefficients,
+//! which turn with the direction as quadratic forms. So every direction has an interval for each body, their union is
+//! taken exactly, and what is left is integrated over one turn. The integrand is analytic but where a direction touches an
+//! outline or meets it on the rim or on another outline. Those directions are roots of waves of the second order
+//! (`roots.rs`), and between them Gauss's and Kronrod's rule is halved until it is exact. No arc is ever judged to be on
+//! one side or the other, so that outlines that all but coincide do no harm.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use glam::{DVec2, DVec3};
+
+use super::caps::{Cap, signed_sine};
+use super::disc::{Disc, Light, Occluder, cross_of, front_of, onto_disc};
+use super::trig_roots::Wave;
+use crate::math::angles::sine;
+
+/// What makes an occluder a spheroid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// The direction of the pole in the light-aligned frame.
+    pub(crate) pole: DVec3,
+    /// (radius / polar radius)² − 1: the square of the stretch along the pole that makes it a sphere, less 1.
+    pub(crate) stretch: f64,
+}
+
+/// `xx cos² + 2 xy cos sin + yy sin²` of an angle.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    xx: f64,
+    xy: f64,
+    yy: f64,
+}
+
+impl Form {
+    fn at(self, turn: DVec2) -> f64 {
+        self.xx * turn.x * turn.x + 2.0 * self.xy * turn.x * turn.y + self.yy * turn.y * turn.y
+    }
+
+    fn wave(self) -> Wave {
+        Wave { constant: 0.5 * (self.xx + self.yy), once: [0.0; 2], twice: [0.5 * (self.xx - self.yy), self.xy] }
+    }
+}
+
+/// What a body covers along each direction from the centre of the disc: where `square τ² + 2 middle τ + center ≥ 0` and
+/// `ahead + across τ > 0`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cone {
+    square: Form,
+    middle: DVec2,
+    center: f64,
+    /// `middle² − square · center`, so that nothing cancels: negative where the direction misses the body.
+    reach: Form,
+    /// Positive before the observer.
+    ahead: f64,
+    across: DVec2,
+    /// Whether the body's centre is on the disc.
+    aimed: bool,
+}
+
+/// How a cone lies to the disc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// It does not touch it.
+    Apart,
+    /// It does not reach beyond it.
+    Within,
+    /// It reaches across the rim.
+    Beyond,
+    /// It covers all of it.
+    Covers,
+}
+
+/// Squared distance from the point to the occluder's centre, less its squared radius, where it is a sphere.
+pub(crate) fn power_of(point: DVec3, occluder: Occluder, shape: Shape) -> f64 {
+    let center = occluder.offset.extend(occluder.along);
+    let (pole, of_point) = (shape.pole.dot(center), shape.pole.dot(point));
+    occluder.power - 2.0 * (center.dot(point) + shape.stretch * pole * of_point)
+        + (point.dot(point) + shape.stretch * of_point * of_point)
+}
+
+/// The cone of a spheroid, for a point outside it; `None` when it is behind the light.
+pub(crate) fn cone_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> Option<Cone> {
+    // Light and spheroid are as the light and the ball around the spheroid are.
+    if front_of(point, light, occluder) <= 0.0 {
+        return None;
+    }
+    let far = disc.toward.dot(disc.toward).sqrt();
+    let center = occluder.offset.extend(occluder.along) - point;
+    let across = onto_disc(disc.toward, cross_of(point, light, disc, occluder)) / (far * occluder.radius);
+    let along = disc.toward.dot(center) / (far * occluder.radius);
+    let pole = onto_disc(disc.toward, disc.toward.cross(shape.pole)) / far;
+    let upright = disc.toward.dot(shape.pole) / far;
+    let power = power_of(point, occluder, shape).max(0.0) / (occluder.radius * occluder.radius);
+    Some(cone(disc, across.extend(along), power, pole.extend(upright), shape.stretch))
+}
+
+/// The cone of a cap.
+pub(crate) fn cone_of_cap(disc: Disc, cap: Cap) -> Cone {
+    let half_sky = cap.radius >= FRAC_PI_2;
+    let (sine_b, cosine_b) = (sine(cap.radius), if half_sky { 0.0 } else { cap.radius.cos() });
+    let center = (cap.azimuth * sine(cap.separation)).extend(cap.separation.cos()) / sine_b;
+    let mut cone = cone(disc, center, (cosine_b / sine_b).powi(2), DVec3::Z, 0.0);
+    // Its edge was computed by itself.
+    cone.center = -(disc.radius.cos() / sine_b).powi(2) * signed_sine(cap.edge) * sine(cap.separation + cap.radius);
+    cone
+}
+
+/// The cone of a spheroid of radius 1 on the disc: its centre, its power where it is a sphere, and its pole, by their parts
+/// across the line of sight to the light's centre and along it.
+///
+/// Far away the coefficients are what is left of the squares of the radius and of a distance from the body's centre, near
+/// it those of two parts of the distance: whichever cancels less.
+fn cone(disc: Disc, center: DVec3, power: f64, pole: DVec3, stretch: f64) -> Cone {
+    let (c, s) = (disc.radius.cos(), disc.radius.sin());
+    let (o, z) = (center.truncate(), center.z);
+    let (n, upright) = (pole.truncate(), pole.z);
+    let whole = 1.0 + stretch;
+    let forward = stretch * pole.dot(center);
+    let (ahead, across) = (z + forward * upright, o + forward * n);
+    let (square, middle, own) = if power > 1.0 {
+        let turn = o.perp_dot(n);
+        let u = upright * o - z * n;
+        let round = 1.0 - whole * z * z;
+        (
+            Form {
+                xx: round + stretch * (n.x * n.x + u.y * u.y) - whole * o.y * o.y,
+                xy: stretch * (n.x * n.y - u.x * u.y) + whole * o.x * o.y,
+                yy: round + stretch * (n.y * n.y + u.x * u.x) - whole * o.x * o.x,
+            },
+            stretch * upright * n + whole * z * o + stretch * turn * DVec2::new(u.y, -u.x),
+            1.0 + stretch * (upright * upright + turn * turn) - whole * o.dot(o),
+        )
+    } else {
+        let p = power * stretch;
+        (
+            Form {
+                xx: across.x * across.x - power - p * n.x * n.x,
+                xy: across.x * across.y - p * n.x * n.y,
+                yy: across.y * across.y - power - p * n.y * n.y,
+            },
+            ahead * across - p * upright * n,
+            ahead * ahead - power - p * upright * upright,
+        )
+    };
+    let scale = power * (s * c).powi(2);
+    Cone {
+        square: Form { xx: s * s * square.xx, xy: s * s * square.xy, yy: s * s * square.yy },
+        middle: s * c * middle,
+        center: c * c * own,
+        reach: Form {
+            xx: scale * (whole * (1.0 - o.y * o.y) - stretch * n.y * n.y),
+            xy: scale * (whole * o.x * o.y + stretch * n.x * n.y),
+            yy: scale * (whole * (1.0 - o.x * o.x) - stretch * n.x * n.x),
+        },
+        ahead: c * ahead,
+        across: s * across,
+        aimed: o.length() * c < z * s,
+    }
+}
+
+impl Cone {
+    /// Whether the centre of the disc is covered.
+    pub(crate) fn covers_center(&self) -> bool {
+        self.center >= 0.0 && self.ahead > 0.0
+    }
+
+    fn is_before(&self, turn: DVec2, tau: f64) -> bool {
+        self.ahead + tau * self.across.dot(turn) > 0.0
+    }
+
+    /// Positive where the rim is covered.
+    fn rim(&self) -> Wave {
+        let wave = self.square.wave();
+        Wave { constant: wave.constant + self.center, once: (2.0 * self.middle).to_array(), twice: wave.twice }
+    }
+
+    /// How it lies to the disc.
+    pub(crate) fn extent(&self) -> Extent {
+        let rim = self.rim();
+        let mut crosses = false;
+        rim.roots(|angle| crosses |= self.is_before(DVec2::from_angle(angle), 1.0));
+        if crosses {
+            return Extent::Beyond;
+        }
+        let turn = DVec2::X;
+        if self.square.at(turn) + 2.0 * self.middle.dot(turn) + self.center >= 0.0 && self.is_before(turn, 1.0) {
+            return Extent::Covers;
+        }
+        if self.aimed { Extent::Within } else { Extent::Apart }
+    }
+
+    /// From which `τ` to which it covers the disc in a direction; nothing where the first is not below the second.
+    fn span(&self, turn: DVec2) -> DVec2 {
+        let (a, b, c) = (self.square.at(turn), self.middle.dot(turn), self.center);
+        let reach = self.reach.at(turn);
+        let h = reach.max(0.0).sqrt();
+        let far = if a < 0.0 { (b + h) / -a } else { f64::INFINITY };
+        if self.covers_center() {
+            return DVec2::new(0.0, if b < 0.0 { c / (h - b) } else { far });
+        }
+        // A line on which it lies behind, or which it leaves behind, or that misses it.
+        const NOTHING: DVec2 = DVec2::ONE;
+        if reach < 0.0 || (a < 0.0 && (b <= 0.0 || c >= 0.0)) {
+            return NOTHING;
+        }
+        let near = if b > 0.0 { -c / (b + h) } else { (h - b) / a };
+        let before = if a < 0.0 { self.is_before(turn, near) } else { self.across.dot(turn) > 0.0 };
+        if before { DVec2::new(near.max(0.0), far) } else { NOTHING }
+    }
+}
+
+/// The part of the disc between its centre and `τ`, in one direction.
+fn inner(disc: Disc, tau: f64) -> f64 {
+    if tau >= 1.0 {
+        return 1.0;
+    }
+    let (c, s) = (disc.radius.cos(), disc.radius.sin());
+    let w = (c * c + tau * tau * s * s).sqrt();
+    tau * tau * (1.0 + c) / (w * (w + c))
+}
+
+/// What [`left_by`] works with.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    spans: Vec<DVec2>,
+    ends: Vec<f64>,
+}
+
+/// The part of the disc that is in none of the cones, 0…1.
+pub(crate) fn left_by(scratch: &mut Scratch, disc: Disc, cones: &[Cone]) -> f64 {
+    let Scratch { spans, ends } = scratch;
+    ends.clear();
+    for (i, one) in cones.iter().enumerate() {
+        one.rim().roots(|angle| ends.push(angle));
+        if !one.covers_center() {
+            // The form returns after half a turn, and so do its roots.
+            one.reach.wave().roots(|angle| ends.push(angle));
+        }
+        // Of very many, halving finds where they meet.
+        for other in cones[..i].iter().take(MOST_PAIRS) {
+            let meeting = |i: f64| meeting(one, other, DVec2::from_angle(0.5 * TAU * i / 5.0));
+            Wave::through([0.0, 1.0, 2.0, 3.0, 4.0].map(meeting)).roots(|twice| {
+                ends.extend([0.5 * twice, 0.5 * twice + PI]);
+            });
+        }
+    }
+    for end in ends.iter_mut() {
+        *end = end.rem_euclid(TAU);
+    }
+    ends.sort_unstable_by(f64::total_cmp);
+    ends.dedup();
+    let first = ends.first().copied().unwrap_or(0.0);
+    ends.push(first + TAU);
+    let mut open = |angle: f64| open(spans, disc, cones, DVec2::from_angle(angle));
+    let mut sum = 0.0;
+    let mut from = first;
+    for &to in ends.iter() {
+        if to > from {
+            sum += integral(&mut open, from, to);
+        }
+        from = to;
+    }
+    (sum / TAU).clamp(0.0, 1.0)
+}
+
+/// Other cones with which one's meetings are looked for.
+const MOST_PAIRS: usize = 32;
+
+/// Zero where two outlines meet, on the line along a direction: the resultant of their quadratics.
+fn meeting(a: &Cone, b: &Cone, turn: DVec2) -> f64 {
+    let (a2, b2) = (a.square.at(turn), b.square.at(turn));
+    let (a1, b1) = (a.middle.dot(turn), b.middle.dot(turn));
+    let outer = a2 * b.center - b2 * a.center;
+    outer * outer - 4.0 * (a2 * b1 - b2 * a1) * (a1 * b.center - b1 * a.center)
+}
+
+/// The part of the disc that is left in one direction.
+fn open(spans: &mut Vec<DVec2>, disc: Disc, cones: &[Cone], turn: DVec2) -> f64 {
+    if let [cone] = cones {
+        let span = cone.span(turn);
+        return 1.0 - (inner(disc, span.y) - inner(disc, span.x)).max(0.0);
+    }
+    spans.clear();
+    spans.extend(cones.iter().map(|cone| cone.span(turn)));
+    spans.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
+    let mut open = 0.0;
+    let mut reached = 0.0;
+    for span in spans.iter() {
+        if span.x > reached && reached < 1.0 {
+            open += inner(disc, span.x) - inner(disc, reached);
+        }
+        reached = reached.max(span.y);
+    }
+    open + 1.0 - inner(disc, reached)
+}
+
+/// The nodes of Kronrod's rule of 15, and their weights there and in Gauss's rule of 7.
+const RULE: [(f64, f64, f64); 8] = [
+    (0.991_455_371_120_812_6, 0.022_935_322_010_529_224, 0.0),
+    (0.949_107_912_342_758_5, 0.063_092_092_629_978_56, 0.129_484_966_168_869_7),
+    (0.864_864_423_359_769_1, 0.104_790_010_322_250_19, 0.0),
+    (0.741_531_185_599_394_4, 0.140_653_259_715_525_92, 0.279_705_391_489_276_64),
+    (0.586_087_235_467_691_1, 0.169_004_726_639_267_9, 0.0),
+    (0.405_845_151_377_397_2, 0.190_350_578_064_785_4, 0.381_830_050_505_118_9),
+    (0.207_784_955_007_898_47, 0.204_432_940_075_298_9, 0.0),
+    (0.0, 0.209_482_141_084_727_82, 0.417_959_183_673_469_4),
+];
+
+/// The integral between two directions. Where the integrand ends like a square root, a variable that stands still at both
+/// ends makes it analytic.
+fn integral(open: &mut dyn FnMut(f64) -> f64, from: f64, to: f64) -> f64 {
+    let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
+    let mut at = |u: f64| 1.5 * half * (1.0 - u * u) * open(middle + 0.5 * half * u * (3.0 - u * u));
+    halved(&mut at, -1.0, 1.0, 40)
+}
+
+/// The integral of something analytic: halved until both rules agree.
+fn halved(at: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, depth: u32) -> f64 {
+    let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
+    let (mut fine, mut coarse) = (0.0, 0.0);
+    for (node, weight, weight_of_coarse) in RULE {
+        let value = if node > 0.0 { at(middle - half * node) + at(middle + half * node) } else { at(middle) };
+        fine += weight * value;
+        coarse += weight_of_coarse * value;
+    }
+    // The finer rule is off by the difference to the power of 1.5 and less (Piessens et al., QUADPACK).
+    if half * (fine - coarse).abs() < 2e-10 || depth == 0 {
+        return half * fine;
+    }
+    halved(at, from, middle, depth - 1) + halved(at, middle, to, depth - 1)
+}

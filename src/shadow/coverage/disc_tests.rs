@@ -1,0 +1,112 @@
+//! The union of overlapping occluders against the same disc cut into slices.
+
+use super::*;
+use crate::shadow::coverage::caps::Cap;
+
+/// Numbers in 0…1 (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    /// A cap that touches a disc of radius `a`, of any size from a hundredth of it to a half sky.
+    fn cap(&mut self, a: f64) -> Cap {
+        let radius = if self.unit() < 0.15 { FRAC_PI_2 } else { (a * 10f64.powf(2.0 * self.unit() - 1.3)).min(1.4) };
+        let inner = (radius - a).max(0.0);
+        let separation = inner + (radius + a - inner) * self.unit();
+        Cap { separation, radius, edge: separation - radius, azimuth: DVec2::from_angle(2.0 * PI * self.unit()) }
+    }
+}
+
+/// The same area by another way: the disc cut along radii, the intervals that each cap covers sorted and merged.
+fn sliced(disc: Disc, caps: &[Cap], slices: u32) -> f64 {
+    let mut open = 0.0;
+    for slice in 0..slices {
+        let azimuth = DVec2::from_angle(TAU * (f64::from(slice) + 0.5) / f64::from(slices));
+        // cos x cos c + sin x sin c cos Δ ≥ cos b, solved for the angle x from the disc's centre.
+        let mut spans: Vec<(f64, f64)> = Vec::new();
+        for cap in caps {
+            let along = cap.separation.sin() * cap.azimuth.dot(azimuth);
+            let height = cap.separation.cos();
+            let ratio = cap.radius.cos() / along.hypot(height);
+            if ratio < 1.0 {
+                let (middle, half) = (along.atan2(height), ratio.acos());
+                spans.push(((middle - half).max(0.0), (middle + half).min(disc.radius)));
+            }
+        }
+        spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut cursor = 0.0;
+        for (from, to) in spans {
+            if from > cursor {
+                open += versine(from.min(disc.radius)) - versine(cursor);
+            }
+            cursor = to.max(cursor);
+        }
+        if cursor < disc.radius {
+            open += versine(disc.radius) - versine(cursor);
+        }
+    }
+    open / (f64::from(slices) * versine(disc.radius))
+}
+
+#[test]
+fn the_union_of_overlapping_caps_agrees_with_slices() {
+    let mut random = Random(7);
+    let counts = [64, 512, 16384];
+    let mut worst = [0.0_f64; 3];
+    for case in 0..800 {
+        let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
+        let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
+        let mut sky = Sky::default();
+        let caps: Vec<Cap> = (0..2 + case % 5).map(|_| random.cap(a)).collect();
+        for &cap in &caps {
+            add(&mut sky, disc, cap);
+        }
+        let got = left(&mut sky, disc);
+        for (worst, &count) in worst.iter_mut().zip(&counts) {
+            *worst = worst.max((got - sliced(disc, &caps, count)).abs());
+        }
+    }
+    for (worst, count) in worst.iter().zip(counts) {
+        println!("against {count} slices: worst {worst:.1e}");
+    }
+    assert!(worst[2] < 2e-5, "{worst:?}");
+}
+
+#[test]
+fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
+    let rings = 2000;
+    for radius in [0.0047, 0.05, 0.5, 1.2] {
+        for step in 0..=12 {
+            // The light's centre from just below the rising of its rim to well up.
+            let height = radius * (-1.05 + 0.2 * f64::from(step));
+            if height > FRAC_PI_2 {
+                continue;
+            }
+            let light = Light { inverse_distance: 1e-9, ratio: f64::sin(radius) };
+            let normal = DVec3::new(height.cos(), 0.0, height.sin());
+            let disc = disc_from(normal, light);
+            let ground = horizon_cap(normal, light, disc, normal);
+            assert!((ground.edge - height).abs() < 1e-8 && (disc.radius - radius).abs() < 1e-8);
+            // Rings around the light's centre: the cosine is h + k cos φ along each, cut off where it is negative.
+            let mut sum = 0.0;
+            for ring in 0..rings {
+                let away = radius * (f64::from(ring) + 0.5) / f64::from(rings);
+                let (h, k) = (height.sin() * away.cos(), height.cos() * away.sin());
+                let phi = (-h / k).clamp(-1.0, 1.0).acos();
+                sum += 2.0 * (h * phi + k * phi.sin()) * away.sin();
+            }
+            let integral = sum * radius / f64::from(rings);
+            // Overhead it would be π sin² a.
+            let expected = integral / (PI * radius.sin() * radius.sin());
+            let got = irradiance(disc, ground);
+            assert!((got - expected).abs() < 2e-6 * (1.0 + radius), "{radius} {height}: {got} {expected}");
+        }
+    }
+}

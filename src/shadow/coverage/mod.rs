@@ -1,0 +1,8 @@
+//! How much of a light's disc its occluders cover.
+
+pub(crate) mod caps;
+pub(crate) mod classify_simd;
+pub(crate) mod cones;
+pub(crate) mod disc;
+pub(crate) mod trig_roots;
+pub(crate) mod two_caps_simd;

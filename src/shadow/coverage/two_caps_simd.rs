@@ -1,0 +1,310 @@
+//! What one ball leaves of the light, for many observers side by side.
+//!
+//! The same lens of two caps as in `coverage.rs`, and as exact, but of sines and cosines instead of angles: sums of angles
+//! and their halves come from those by products and roots, so that of twenty transcendental functions four arctangents
+//! are left, and nothing branches. Only plain sums, products, quotients, roots and exact multiply-adds are used, so that the
+//! bits are the same however wide the lanes.
+
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+
+use glam::DVec3;
+
+use super::disc::CONCENTRIC;
+use crate::math::simd::f64x8::{WIDE, Wide};
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{Level, dispatch};
+use crate::shadow::light_frame::Ball;
+use crate::shadow::lighting::{Shadow, ShadowKind};
+
+/// Observers looked at together.
+const LENSES: usize = 256;
+
+/// Observers of one light, each before one ball.
+pub(crate) struct Lenses {
+    light: Ball,
+    count: usize,
+    at: [[f64; LENSES]; 3],
+    ball: [[f64; LENSES]; 4],
+    /// Where their answers go.
+    place: [usize; LENSES],
+    /// Not in 0…1, or NaN, where this way of computing cannot know.
+    fraction: [f64; LENSES],
+    kind: [f64; LENSES],
+}
+
+impl Lenses {
+    /// Room for some.
+    pub(crate) fn new(light: Ball) -> Box<Self> {
+        Box::new(Self {
+            light,
+            count: 0,
+            at: [[0.0; LENSES]; 3],
+            ball: [[0.0; LENSES]; 4],
+            place: [0; LENSES],
+            fraction: [0.0; LENSES],
+            kind: [0.0; LENSES],
+        })
+    }
+
+    /// Takes one more; there must be room.
+    pub(crate) fn push(&mut self, observer: DVec3, ball: Ball, place: usize) {
+        let i = self.count;
+        for k in 0..3 {
+            self.at[k][i] = observer[k];
+            self.ball[k][i] = ball.center[k];
+        }
+        self.ball[3][i] = ball.radius;
+        self.place[i] = place;
+        self.count += 1;
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.count == LENSES
+    }
+
+    /// Computes all, and hands each to `take` with its place, its observer and its ball; no shadow where that must be computed
+    /// another way.
+    pub(crate) fn drain(&mut self, level: Level, mut take: impl FnMut(usize, Option<Shadow>, DVec3, Ball)) {
+        level.see(self);
+        for i in 0..self.count {
+            let fraction = self.fraction[i];
+            let kind = ShadowKind::ALL[(self.kind[i] as usize).min(3)];
+            let shadow = (0.0..=1.0).contains(&fraction).then_some(Shadow { fraction, kind });
+            let [at, center] = [&self.at[..], &self.ball[..3]].map(|c| DVec3::new(c[0][i], c[1][i], c[2][i]));
+            take(self.place[i], shadow, at, Ball { center, radius: self.ball[3][i] });
+        }
+        self.count = 0;
+    }
+}
+
+dispatch! {
+    /// Computes all of them.
+    see, (lenses: &mut Lenses)
+}
+
+#[inline(always)]
+fn see(_: impl Lanes, lenses: &mut Lenses) {
+    let Lenses { light, count, at, ball, fraction, kind, .. } = lenses;
+    let center = light.center.to_array().map(Wide::splat);
+    let light_radius = Wide::splat(light.radius);
+    for first in (0..*count).step_by(WIDE) {
+        let load = |column: &[f64; LENSES]| Wide(*column[first..].first_chunk().expect("columns are whole vectors"));
+        let from = [load(&at[0]), load(&at[1]), load(&at[2])];
+        let of = [load(&ball[0]), load(&ball[1]), load(&ball[2])];
+        let (f, k) = one(from, center, light_radius, of, load(&ball[3]));
+        fraction[first..first + WIDE].copy_from_slice(&f.0);
+        kind[first..first + WIDE].copy_from_slice(&k.0);
+    }
+}
+
+type Vector = [Wide; 3];
+
+#[inline(always)]
+fn dot(a: Vector, b: Vector) -> Wide {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn sub(a: Vector, b: Vector) -> Vector {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// An angle by its sine and cosine.
+#[derive(Clone, Copy)]
+struct Angle {
+    sine: Wide,
+    cosine: Wide,
+}
+
+impl Angle {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self {
+            sine: self.sine * other.cosine + self.cosine * other.sine,
+            cosine: self.cosine * other.cosine - self.sine * other.sine,
+        }
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.plus(Self { sine: -other.sine, cosine: other.cosine })
+    }
+
+    /// The squared sine of half of an angle, nothing cancelling.
+    #[inline(always)]
+    fn half_sine_squared(self) -> Wide {
+        let near = 0.5 * self.sine * self.sine / (1.0 + self.cosine.abs());
+        self.cosine.if_not_positive(0.5 * (1.0 - self.cosine), near)
+    }
+
+    /// 1 less the cosine, of an angle up to a quarter turn.
+    #[inline(always)]
+    fn versine(self) -> Wide {
+        self.sine * self.sine / (1.0 + self.cosine)
+    }
+}
+
+/// Between these, products of four lengths are neither infinite nor subnormal.
+const LEAST: f64 = 1e-280;
+const MOST: f64 = 1e300;
+
+/// Fractions, and kinds by their numbers. `coverage.rs` tells the geometry; names are as there.
+#[inline(always)]
+fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wide) -> (Wide, Wide) {
+    let (toward, from_origin, from_light) = (sub(light, at), sub(center, at), sub(center, light));
+    let (light_square, square) = (dot(toward, toward), dot(from_origin, from_origin));
+    // Across the line to the light both differ by nothing; the shorter one is rounded less.
+    let light_to_ball = dot(from_light, from_light);
+    let w = [
+        light_to_ball.if_below(square, from_light[0], from_origin[0]),
+        light_to_ball.if_below(square, from_light[1], from_origin[1]),
+        light_to_ball.if_below(square, from_light[2], from_origin[2]),
+    ];
+    let cross =
+        [toward[1] * w[2] - toward[2] * w[1], toward[2] * w[0] - toward[0] * w[2], toward[0] * w[1] - toward[1] * w[0]];
+    let light_distance = light_square.sqrt();
+    let exact_power = power(at, center, radius);
+    // A little below its surface an observer stands on it.
+    let depth = exact_power + radius * radius * (1.0 / (1_u64 << 21) as f64);
+    let power = exact_power.at_least(0.0);
+    let sum = [toward[0] + from_origin[0], toward[1] + from_origin[1], toward[2] + from_origin[2]];
+    let front = -dot(from_light, sum) - (light_radius - radius) * (light_radius + radius);
+
+    let tangent = power.sqrt();
+    let one_over_distance = 1.0 / (power + radius * radius).sqrt();
+    let light_tangent = ((light_distance - light_radius) * (light_distance + light_radius)).at_least(0.0).sqrt();
+    let one_over_light = 1.0 / light_distance;
+    let a = Angle { sine: light_radius * one_over_light, cosine: light_tangent * one_over_light };
+    let b = Angle { sine: radius * one_over_distance, cosine: tangent * one_over_distance };
+    let (area, ahead) = (dot(cross, cross), dot(toward, from_origin));
+    let both = area + ahead * ahead;
+    let one_over_both = 1.0 / both.sqrt();
+    let c = Angle { sine: area.sqrt() * one_over_both, cosine: ahead * one_over_both };
+    let (near, far) = (c.minus(b), c.plus(b));
+    let (inner, outer, beyond) = (a.minus(near), a.plus(near), far.minus(a));
+
+    // The four sines of the half-angle formulas, squared.
+    let zero = Wide::splat(0.0);
+    let whole = a.plus(far).half_sine_squared();
+    let less_a = beyond.sine.if_not_positive(zero, beyond.half_sine_squared());
+    let (less_b, less_c) = (outer.half_sine_squared(), inner.half_sine_squared());
+    let (versine_a, versine_b) = (a.versine(), b.versine());
+    let lens =
+        segment(less_a * less_c, whole * less_b, versine_a) + segment(less_b * less_c, whole * less_a, versine_b);
+    let partial = 1.0 - lens / (PI * versine_a);
+    let partial = partial.if_below(zero, zero, partial);
+    let partial = Wide::splat(1.0).if_below(partial, Wide::splat(1.0), partial);
+    let kinds = [0.0, 1.0, 2.0, 3.0].map(Wide::splat);
+
+    // Of one centre, as far as rounding can tell: then the radii decide.
+    let apart = c.sine - CONCENTRIC * a.sine;
+    // Annular: the ball is smaller and does not reach beyond.
+    let within = |yes: Wide, no: Wide| apart.if_not_positive(yes, beyond.sine.if_not_positive(yes, no));
+    let smaller = |yes: Wide, no: Wide| b.sine.if_below(a.sine, within(yes, no), no);
+    let covers = |yes: Wide, no: Wide| apart.if_not_positive(b.sine.if_below(a.sine, no, yes), no);
+    let total = |yes: Wide, no: Wide| outer.sine.if_not_positive(yes, covers(yes, no));
+    let none = |yes: Wide, no: Wide| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
+    let inside = |yes: Wide, no: Wide| depth.if_below(zero, yes, no);
+    let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
+    // Products of four lengths that leave f64's range say nothing.
+    let known = Wide::splat(MOST).if_below(both, Wide::splat(f64::NAN), fraction);
+    let fraction = both.if_below(Wide::splat(LEAST), Wide::splat(f64::NAN), known);
+    // Where nothing is left it is total, whatever the edges say.
+    (fraction, inside(kinds[3], none(kinds[0], fraction.if_not_positive(kinds[3], smaller(kinds[2], kinds[1])))))
+}
+
+/// Half the solid angle between an arc and its chord, for a half-angle of which sine and cosine of its half, to the fourth
+/// power, are in the ratio of `p` to `q`.
+#[inline(always)]
+fn segment(p: Wide, q: Wide, v: Wide) -> Wide {
+    let (p, q) = (p.sqrt(), q.sqrt());
+    let (along, aside) = (q - p, 2.0 * (p * q).sqrt());
+    let one_over_length = 1.0 / (p + q);
+    let (s, c) = (aside * one_over_length, along * one_over_length);
+    let half_angle = arc(aside, along.abs());
+    let half_angle = along.if_below(Wide::splat(0.0), PI - half_angle, half_angle);
+    let (run, rise) = (s * c * v, 1.0 - s * s * v);
+    let excess = arc(run.abs(), rise);
+    let excess = run.if_below(Wide::splat(0.0), -excess, excess);
+    let one_over_rise = 1.0 / rise;
+    let x = run * one_over_rise;
+    let square = x * x;
+    let series = 1.0 / 5.0 - square * (1.0 / 7.0 - square * (1.0 / 9.0 - square * (1.0 / 11.0)));
+    let tail = x * square * (1.0 / 3.0 - square * series);
+    let less_arctangent = x.abs().if_below(Wide::splat(0.05), tail, x - excess);
+    let y = 2.0 * half_angle;
+    let square = y * y;
+    let tail = 1.0 - square * (1.0 / 72.0) * (1.0 - square * (1.0 / 110.0) * (1.0 - square * (1.0 / 156.0)));
+    let tail = y * square * (1.0 / 6.0) * (1.0 - square * (1.0 / 20.0) * (1.0 - square * (1.0 / 42.0) * tail));
+    let less_sine = y.if_below(Wide::splat(0.3), tail, y - 2.0 * s * c);
+    let small = 0.5 * v * less_sine - v * v * s * s * s * c * one_over_rise + less_arctangent;
+    run.abs().if_below(0.25 * rise, small, half_angle * v - excess)
+}
+
+/// The angle in `[0, π/2]` of the vector `(x, y)` of which nothing is negative; Cephes' arctangent.
+#[inline(always)]
+fn arc(y: Wide, x: Wide) -> Wide {
+    let (low, high) = (y.if_below(x, y, x), y.if_below(x, x, y));
+    let bound = 0.66 * high;
+    let z = bound.if_below(low, low - high, low) / bound.if_below(low, low + high, high);
+    let s = z * z;
+    let p = (((-8.750_608_600_031_904e-1 * s - 1.615_753_718_733_365e1) * s - 7.500_855_792_314_705e1) * s
+        - 1.228_866_684_490_136_2e2)
+        * s
+        - 6.485_021_904_942_025e1;
+    let q = ((((s + 2.485_846_490_142_306_3e1) * s + 1.650_270_098_316_988_5e2) * s + 4.328_810_604_912_903e2) * s
+        + 4.853_903_996_359_137e2)
+        * s
+        + 1.945_506_571_482_614e2;
+    let angle = z + z * s * (p / q);
+    let angle = bound.if_below(low, FRAC_PI_4 + (angle + 3.061_616_997_868_383e-17), angle);
+    let angle = y.if_below(x, angle, FRAC_PI_2 - (angle - 6.123_233_995_736_766e-17));
+    // Both may be 0.
+    high.if_not_positive(Wide::splat(0.0), angle)
+}
+
+/// Squared distance less squared radius, as in `frame.rs`.
+#[inline(always)]
+fn power(point: Vector, center: Vector, radius: Wide) -> Wide {
+    let mut sum = (Wide::splat(0.0), Wide::splat(0.0));
+    for k in 0..3 {
+        let (d, rest) = two_sum(center[k], -point[k]);
+        sum = add_product(sum, d, d, 2.0 * d * rest);
+    }
+    let (high, low) = add_product(sum, -radius, radius, Wide::splat(0.0));
+    high + low
+}
+
+/// Adds `a · b + tail` to a sum of a high and a low part.
+#[inline(always)]
+fn add_product((high, low): (Wide, Wide), a: Wide, b: Wide, tail: Wide) -> (Wide, Wide) {
+    let product = a * b;
+    let (sum, rest) = two_sum(high, product);
+    (sum, low + (rest + a.exact_mul_add(b, -product) + tail))
+}
+
+#[inline(always)]
+fn two_sum(a: Wide, b: Wide) -> (Wide, Wide) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::arc;
+    use crate::math::simd::f64x8::Wide;
+
+    #[test]
+    fn arctangents_are_right_to_the_last_digits() {
+        let mut worst = 0.0_f64;
+        for i in 0..200_000 {
+            let y = f64::from(i % 1000) * 0.001 * 10_f64.powi(-(i / 10_000));
+            let x = 1.0 - f64::from(i % 777) / 777.0;
+            let (found, expected) = (arc(Wide::splat(y), Wide::splat(x)).0[7], y.atan2(x));
+            worst = worst.max((found - expected).abs() / expected.max(1e-300));
+        }
+        assert!(worst < 5e-16, "{worst:e}");
+        assert_eq!(arc(Wide::splat(0.0), Wide::splat(0.0)).0, [0.0; 8]);
+    }
+}

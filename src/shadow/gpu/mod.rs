@@ -1,0 +1,4 @@
+//! Pictures and visible fractions on a GPU.
+
+pub(crate) mod render;
+pub(crate) mod uniforms;

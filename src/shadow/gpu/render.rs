@@ -1,0 +1,274 @@
+//! Pictures and visible fractions on a GPU.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use wgpu::{Buffer, BufferUsages, ComputePipeline};
+
+use super::uniforms::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
+use crate::error::Result;
+use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::programs;
+use crate::gpu::scene::GpuScene;
+use crate::gpu::uniforms::Params;
+use crate::query::policy::{Inside, Query};
+use crate::records::Sphere;
+use crate::runtime::cancel::Watch;
+use crate::shadow::coverage::disc::Sky;
+use crate::shadow::picture::image::Picture;
+use crate::shadow::picture::prepared::{Figure, Stage};
+use crate::shadow::picture::render_cpu::{self as twin, Pixel};
+use crate::shadow::system::System;
+use crate::shadow::visibility::Prepared;
+
+const WORKGROUP: u32 = 64;
+/// Sights a dispatch: 16,384 workgroups, below every default limit.
+const BAND: usize = 1 << 20;
+/// The buffers of a picture.
+struct Work {
+    shot: Buffer,
+    sums: Buffer,
+    middles: Buffer,
+    staging: Buffer,
+    group: wgpu::BindGroup,
+    pipeline: ComputePipeline,
+}
+
+/// Draws a system. Pixels on whose light more than sixteen spheres overlap, and those with more to test than a
+/// dispatch may do, are done on the CPU.
+pub(crate) async fn picture(
+    gpu: &GpuDevice,
+    system: &Arc<System>,
+    stage: &Arc<Stage>,
+    watch: &Watch,
+    progress: &(dyn Fn(f64) + Send + Sync),
+) -> Result<Picture> {
+    let [width, height] = system.picture().size;
+    // A system has at most 2²⁶ pixels.
+    let pixels = width * height;
+    let mut picture = Picture::new([width, height])?;
+    // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
+    let band = GpuScene::band(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
+    let work = prepare(gpu, stage, band).await?;
+    let samples = system.picture().samples;
+    let share = 1.0 / f64::from(samples * samples);
+    for first in (0..pixels).step_by(band as usize) {
+        let count = band.min(pixels - first);
+        let mut shot = Shot { first_pixel: first, pixels: count, middle: 1, within: [0.5; 2], ..common(system, stage) };
+        expose(gpu, &work, &shot).await?;
+        shot.middle = 0;
+        for sample in 0..samples * samples {
+            watch.check()?;
+            let within = |i: u32| ((f64::from(i) + 0.5) / f64::from(samples)) as f32;
+            shot.within = [within(sample % samples), within(sample / samples)];
+            shot.fresh = u32::from(sample == 0);
+            expose(gpu, &work, &shot).await?;
+            let part = f64::from(count) * f64::from(sample + 1) * share;
+            progress((f64::from(first) + part) / f64::from(pixels));
+        }
+        let mut sums = vec![[0.0_f32; 4]; count as usize];
+        let mut middles = vec![<Middle as bytemuck::Zeroable>::zeroed(); count as usize];
+        gpu.read(&work.sums, &work.staging, &mut sums).await?;
+        gpu.read(&work.middles, &work.staging, &mut middles).await?;
+        let share = share as f32;
+        let mut crowded = Vec::new();
+        for (i, (sum, middle)) in sums.iter().zip(&middles).enumerate() {
+            let at = first as usize + i;
+            let [r, g, b, undone] = *sum;
+            if undone > 0.0 || middle.crowded != 0 {
+                crowded.push(at);
+                continue;
+            }
+            picture.rgb[at] = [r * share, g * share, b * share];
+            (picture.t[at], picture.id[at], picture.fraction[at]) =
+                (f32::from_bits(middle.t), middle.id, middle.fraction);
+        }
+        for (at, pixel) in finish(system, stage, crowded).await? {
+            (picture.rgb[at], picture.t[at], picture.id[at], picture.fraction[at]) = pixel;
+        }
+    }
+    Ok(picture)
+}
+
+/// The pixels that the device left to the host, done in f64.
+async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) -> Result<Vec<(usize, Pixel)>> {
+    if pixels.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (system, stage) = (system.clone(), stage.clone());
+    let width = system.picture().size[0] as usize;
+    crate::runtime::cpu_pool::on_cores(move || {
+        let one = |sky: &mut Sky, at| (at, twin::pixel(&system, &stage, sky, (at % width) as u32, (at / width) as u32));
+        pixels.into_par_iter().map_init(Sky::default, one).collect()
+    })
+    .await
+}
+
+/// What all dispatches have in common.
+fn common(system: &System, stage: &Stage) -> Shot {
+    let view = &stage.view;
+    let palette = twin::palette(system);
+    let axes = view.axes.map(|axis| axis.as_vec3().to_array());
+    Shot {
+        size: system.picture().size,
+        half: view.half.as_vec2().to_array(),
+        right: axes[0],
+        pixel: view.pixel as f32,
+        up: axes[1],
+        stars: palette.stars as f32,
+        forward: axes[2],
+        exposure: palette.exposure as f32,
+        light: palette.light.as_vec3().to_array(),
+        ambient: palette.ambient as f32,
+        background: palette.background.as_vec3().to_array(),
+        light_id: stage.receivers.len() as u32,
+        orthographic: u32::from(view.orthographic),
+        first_list: stage.tiles.first,
+        columns: stage.tiles.columns,
+        level: stage.tiles.level,
+        figures: stage.figures.len() as u32,
+        ..bytemuck::Zeroable::zeroed()
+    }
+}
+
+async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
+    let mut spheres: Vec<Sphere> =
+        stage.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
+    let colors: Vec<[f32; 4]> = stage.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
+    let receivers: Vec<Receiver> = stage.receivers.iter().map(Receiver::from).collect();
+    let shapes_at = stage.occluders.len();
+    let mut occluders: Vec<Occluder> = stage.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
+    occluders.extend(stage.shapes.iter().map(Occluder::from));
+    let looks: Vec<Look> = stage.looks.iter().map(Look::from).collect();
+    let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+    let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
+    let bytes = u64::from(band) * 16;
+    // A sphere around the camera is looked out of, not at; one that is met is met on its outside.
+    let query = Query { inside: Inside::Ignore, ..Query::default() };
+    let params = Params { largest: crate::bvh::scene_frame::largest_of(&spheres), ..Params::of(&query) };
+    spheres.extend(stage.figures.iter().flat_map(records_of));
+    let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
+    gpu.write(&params_of_all, &[params]).await?;
+    let spheres = gpu.filled("spheres", &spheres).await?;
+    let shot = gpu.buffer("shot", size_of::<Shot>() as u64, uniform).await?;
+    // A buffer of 16 bytes is too small for a record of more: an empty list still needs one to be bound.
+    let receivers = gpu.filled("receivers", &or_one(receivers)).await?;
+    let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
+    let looks = gpu.filled("looks", &or_one(looks)).await?;
+    let colors = gpu.filled("colors", &colors).await?;
+    let words = gpu.filled("lists of the grids", &stage.words).await?;
+    let sums = gpu.buffer("sums", bytes, storage).await?;
+    let middles = gpu.buffer("middles", bytes, storage).await?;
+    let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
+    let own = Overrides { fast: gpu.probe.failure.is_some(), round: stage.figures.is_empty(), ..Overrides::default() };
+    let pipeline = gpu.pipeline(&programs::PICTURE, own).await?;
+    let bound = [
+        (0, &params_of_all),
+        (1, &spheres),
+        (2, &shot),
+        (3, &receivers),
+        (4, &occluders),
+        (5, &looks),
+        (6, &colors),
+        (7, &sums),
+        (8, &middles),
+        (9, &words),
+    ];
+    let group = gpu.bind(&pipeline, &bound).await?;
+    Ok(Work { shot, sums, middles, staging, group, pipeline })
+}
+
+/// A spheroid, as `shaders/paint.wgsl` reads it.
+fn records_of(figure: &Figure) -> [Sphere; 3] {
+    let center = figure.center + (figure.stretch - 1.0) * figure.center.dot(figure.pole) * figure.pole;
+    [
+        Sphere::new(center.as_vec3(), figure.radius as f32),
+        Sphere::new(figure.pole.as_vec3(), figure.stretch as f32),
+        // Ids are below 2¹⁶.
+        Sphere::new([figure.around as f32, 0.0, 0.0], figure.id as f32),
+    ]
+}
+
+fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
+    if list.is_empty() {
+        list.push(T::zeroed());
+    }
+    list
+}
+
+/// One dispatch over a band, waited for: no submission is longer than one sample.
+async fn expose(gpu: &GpuDevice, work: &Work, shot: &Shot) -> Result<()> {
+    gpu.write(&work.shot, &[*shot]).await?;
+    let submission = gpu.dispatch(&work.pipeline, &work.group, shot.pixels.div_ceil(WORKGROUP)).await?;
+    gpu.wait(submission).await?;
+    Ok(())
+}
+
+/// Occluders of one sight that a thread tests. Each costs up to three of the 65,535 loop iterations after which lavapipe
+/// stops a thread without a word; a sight with more is the host's.
+const MOST_OCCLUDERS: usize = 4096;
+/// Occluders sent at once: 32 MiB.
+const MOST_SENT: usize = 1 << 20;
+
+/// How many of the first sights go together.
+fn together(prepared: &[Prepared]) -> usize {
+    let mut sent = 0;
+    let fits = |one: &&Prepared| {
+        sent += (one.occluders.len() + one.shapes.len()).min(2 * MOST_OCCLUDERS);
+        sent <= MOST_SENT
+    };
+    prepared.iter().take(BAND).take_while(fits).count()
+}
+
+/// Whether a thread would be stopped on the way, or f32 is not enough.
+fn is_for_host(one: &Prepared) -> bool {
+    one.occluders.len() > MOST_OCCLUDERS || one.exceeds_f32()
+}
+
+/// What a kind is where the host has to do it.
+const UNDONE: u32 = 4;
+
+/// What of the light is left in many sights.
+pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<Shade>> {
+    let mut out = Vec::with_capacity(prepared.len());
+    let round = prepared.iter().all(|one| one.shapes.is_empty());
+    let pipeline = gpu.pipeline(&programs::COVERAGE_ROWS, Overrides { round, ..Overrides::default() }).await?;
+    let mut rest = prepared;
+    while !rest.is_empty() {
+        let (chunk, later) = rest.split_at(together(rest));
+        rest = later;
+        let mut sights = Vec::with_capacity(chunk.len());
+        let mut occluders: Vec<Occluder> = Vec::new();
+        for one in chunk {
+            let first = occluders.len() as u32;
+            let own = if is_for_host(one) { &[][..] } else { &one.occluders[..] };
+            let shapes_at = occluders.len() + own.len();
+            occluders.extend(own.iter().map(|one| Occluder::new(one, shapes_at)));
+            if !own.is_empty() {
+                occluders.extend(one.shapes.iter().map(Occluder::from));
+            }
+            sights.push(Sight { light: Light::from(one.light), first, count: own.len() as u32 });
+        }
+        let bytes = (chunk.len() * size_of::<Shade>()) as u64;
+        let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let params = gpu.buffer("params", size_of::<SightParams>() as u64, uniform).await?;
+        gpu.write(&params, &[SightParams { count: chunk.len() as u32, ..SightParams::default() }]).await?;
+        let sights = gpu.filled("sights", &or_one(sights)).await?;
+        let occluders = gpu.filled("occluders of the sights", &or_one(occluders)).await?;
+        let results = gpu.buffer("shades", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+        let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+        let group = gpu.bind(&pipeline, &[(0, &params), (1, &sights), (2, &occluders), (3, &results)]).await?;
+        let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
+        let mut raw = vec![Shade { fraction: 0.0, kind: UNDONE }; chunk.len()];
+        gpu.read(&results, &staging, &mut raw).await?;
+        for (raw, one) in raw.iter_mut().zip(chunk) {
+            if is_for_host(one) {
+                raw.kind = UNDONE;
+            }
+        }
+        out.append(&mut raw);
+    }
+    Ok(out)
+}

@@ -1,0 +1,173 @@
+//! What the shadow programs read and write: twins of the records in `shaders/paint.wgsl`, `coverage.wgsl`,
+//! `coverage_rows.wgsl` and `picture.wgsl`, made from the f64 of the stage by one rounding.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::shadow::coverage::cones::Shape;
+use crate::shadow::coverage::disc;
+use crate::shadow::picture::prepared;
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Light {
+    pub(crate) inverse_distance: f32,
+    pub(crate) ratio: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Occluder {
+    pub(crate) offset: [f32; 2],
+    pub(crate) along: f32,
+    pub(crate) radius: f32,
+    pub(crate) power: f32,
+    pub(crate) beyond: f32,
+    pub(crate) front: f32,
+    pub(crate) shape: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Receiver {
+    pub(crate) x: [f32; 3],
+    pub(crate) inverse_distance: f32,
+    pub(crate) y: [f32; 3],
+    pub(crate) ratio: f32,
+    pub(crate) z: [f32; 3],
+    pub(crate) first_list: u32,
+    pub(crate) columns: u32,
+    pub(crate) level: u32,
+    pub(crate) look: u32,
+    pub(crate) unused: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Look {
+    pub(crate) x: [f32; 3],
+    pub(crate) swirl: f32,
+    pub(crate) y: [f32; 3],
+    pub(crate) first: u32,
+    pub(crate) z: [f32; 3],
+    pub(crate) count: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Shot {
+    pub(crate) size: [u32; 2],
+    pub(crate) first_pixel: u32,
+    pub(crate) pixels: u32,
+    pub(crate) half: [f32; 2],
+    pub(crate) within: [f32; 2],
+    pub(crate) right: [f32; 3],
+    pub(crate) pixel: f32,
+    pub(crate) up: [f32; 3],
+    pub(crate) stars: f32,
+    pub(crate) forward: [f32; 3],
+    pub(crate) exposure: f32,
+    pub(crate) light: [f32; 3],
+    pub(crate) ambient: f32,
+    pub(crate) background: [f32; 3],
+    pub(crate) light_id: u32,
+    pub(crate) orthographic: u32,
+    pub(crate) middle: u32,
+    pub(crate) fresh: u32,
+    pub(crate) first_list: u32,
+    pub(crate) columns: u32,
+    pub(crate) level: u32,
+    pub(crate) figures: u32,
+    pub(crate) unused: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Middle {
+    pub(crate) t: u32,
+    pub(crate) id: u32,
+    pub(crate) fraction: f32,
+    pub(crate) crowded: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Sight {
+    pub(crate) light: Light,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Shade {
+    pub(crate) fraction: f32,
+    /// As of [`ShadowKind`](crate::shadow::ShadowKind); another number where the host has to do it.
+    pub(crate) kind: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+pub(crate) struct SightParams {
+    pub(crate) count: u32,
+    pub(crate) zero: u32,
+    pub(crate) unused: [u32; 2],
+}
+
+impl From<disc::Light> for Light {
+    fn from(light: disc::Light) -> Self {
+        Self { inverse_distance: light.inverse_distance as f32, ratio: light.ratio as f32 }
+    }
+}
+
+impl Occluder {
+    /// An occluder in a list in which shapes begin at that place.
+    pub(crate) fn new(occluder: &disc::Occluder, shapes_at: usize) -> Self {
+        let shape = if occluder.shape == disc::ROUND { 0 } else { shapes_at as u32 + occluder.shape };
+        Self {
+            offset: occluder.offset.as_vec2().to_array(),
+            along: occluder.along as f32,
+            radius: occluder.radius as f32,
+            power: occluder.power as f32,
+            beyond: occluder.beyond as f32,
+            front: occluder.front as f32,
+            shape,
+        }
+    }
+}
+
+impl From<&Shape> for Occluder {
+    /// A shape takes the place of an occluder.
+    fn from(shape: &Shape) -> Self {
+        Self {
+            offset: shape.pole.truncate().as_vec2().to_array(),
+            along: shape.pole.z as f32,
+            radius: shape.stretch as f32,
+            ..Self::zeroed()
+        }
+    }
+}
+
+impl From<&prepared::Receiver> for Receiver {
+    fn from(receiver: &prepared::Receiver) -> Self {
+        let row = |i| receiver.light_from_view.row(i).as_vec3().to_array();
+        Self {
+            x: row(0),
+            inverse_distance: receiver.light.inverse_distance as f32,
+            y: row(1),
+            ratio: receiver.light.ratio as f32,
+            z: row(2),
+            first_list: receiver.grid.first,
+            columns: receiver.grid.columns,
+            level: receiver.grid.level,
+            look: receiver.look,
+            unused: 0,
+        }
+    }
+}
+
+impl From<&prepared::Look> for Look {
+    fn from(look: &prepared::Look) -> Self {
+        let row = |i| look.axes.row(i).as_vec3().to_array();
+        Self { x: row(0), swirl: look.swirl as f32, y: row(1), first: look.first, z: row(2), count: look.count }
+    }
+}

@@ -1,0 +1,175 @@
+//! Nothing that matters is left out: pictures are the same, bit for bit, as without any leaving out.
+
+use std::path::Path;
+
+use super::*;
+use crate::batch::raygen::camera::{Camera, Lens};
+use crate::intensity::scaled;
+use crate::runtime::cancel::Watch;
+use crate::shadow::picture::color::Color;
+use crate::shadow::picture::exhaustive::whole;
+use crate::shadow::picture::prepared::Stage;
+use crate::shadow::picture::render_cpu::picture;
+use crate::shadow::system::{Body, LightSource, PictureOptions, System};
+use crate::shadow::visibility::visible_fraction;
+
+/// Numbers in 0…1.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    fn point(&mut self) -> DVec3 {
+        DVec3::from_array([(); 3].map(|()| 2.0 * self.unit() - 1.0))
+    }
+}
+
+/// Draws both ways; returns how many tests of balls and of occluders were left out, as shares.
+fn same(name: &str, system: &System) -> [f64; 2] {
+    let stage = Stage::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let whole = whole(system, &stage);
+    let [found, expected] = [&stage, &whole].map(|stage| picture(system, stage, &Watch::new(), &|_| {}).unwrap());
+    for i in 0..found.id.len() {
+        let bits = |p: &crate::shadow::picture::image::Picture| {
+            (p.rgb[i].map(f32::to_bits), p.t[i].to_bits(), p.id[i], p.fraction[i].to_bits())
+        };
+        assert_eq!(bits(&found), bits(&expected), "{name}: pixel {i} of {:?}", found.size);
+    }
+    let [width, height] = system.picture().size;
+    let pixels = f64::from(width * height);
+    let (mut met, mut shaded) = (0, 0);
+    for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+        met += stage.tiles.list(&stage.words, x, y).len();
+        // Of some receiver, at some place.
+        let receiver = &stage.receivers[(x * 7 + y) as usize % stage.receivers.len()];
+        shaded += receiver.grid.list(&stage.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
+    }
+    let share = |tests: usize, of: usize| 1.0 - tests as f64 / (pixels * of as f64);
+    [share(met, stage.balls.len()), share(shaded, stage.receivers.len())]
+}
+
+fn shipped(name: &str, size: [u32; 2], some: usize) -> System {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name);
+    let system = System::read(&path).unwrap_or_else(|e| panic!("{e}"));
+    let picture = PictureOptions { size, samples: 2, ..system.picture().clone() };
+    let mut bodies = system.bodies().to_vec();
+    for body in bodies.iter_mut().filter(|body| body.balls.len() > some) {
+        let step = body.balls.len().div_ceil(some);
+        body.balls = body.balls.iter().copied().step_by(step).collect();
+    }
+    System::new(system.light().clone(), bodies, *system.camera(), picture).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A planet in a swarm, the light near or far, the camera within the swarm, looking any way.
+fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
+    let distance = [4.0, 30.0, 1e4, 1e9][case % 4];
+    let light = Ball { center: distance * random.point(), radius: [0.0, 0.002, 0.05, 0.3][case / 4 % 4] * distance };
+    let body = |balls| Body {
+        name: "body".into(),
+        balls,
+        colors: vec![Color::WHITE],
+        pole: DVec3::Z,
+        polar_radius: None,
+        swirl: 0.0,
+        casts: true,
+        receives: true,
+    };
+    let spread = [1.4, 3.0, 12.0][case % 3];
+    let moons = (0..60).map(|_| Ball { center: spread * random.point(), radius: 0.3 * random.unit().powi(4) + 1e-3 });
+    let bodies = vec![body(vec![Ball::new([0.0; 3], 1.0)]), body(moons.collect())];
+    let lens = if case.is_multiple_of(5) {
+        Lens::Orthographic { width: 1.0 + 3.0 * random.unit() }
+    } else {
+        Lens::Perspective { field_of_view_deg: 5.0 + 150.0 * random.unit() }
+    };
+    let camera = Camera { position: spread * random.point(), target: 0.5 * random.point(), up: random.point(), lens };
+    let picture = PictureOptions {
+        size: [37, 23],
+        samples: 1,
+        exposure: 1.0,
+        ambient: 0.0,
+        background: Color::BLACK,
+        stars: 0.0,
+    };
+    let light = LightSource { name: "light".into(), ball: light, color: Color::WHITE };
+    System::new(light, bodies, camera, picture)
+}
+
+#[test]
+fn pictures_are_the_same_bit_for_bit() {
+    let systems = [
+        ("planet", shipped("planet.toml", [96, 54], 1)),
+        ("eclipse", shipped("eclipse-2024-04-08.toml", [96, 54], 1)),
+        ("umbra", shipped("umbra-2024-04-08.toml", [61, 61], 1)),
+        ("ring", shipped("ring.toml", [160, 90], 1000)),
+    ];
+    for (name, system) in &systems {
+        let [met, shaded] = same(name, system);
+        println!("{name}: {:.1} % of the balls and {:.1} % of the occluders left out", 100.0 * met, 100.0 * shaded);
+        assert!(*name != "ring" || (met > 0.98 && shaded > 0.98));
+    }
+    let mut random = Random(3);
+    let (mut drawn, mut left_out) = (0, [0.0; 2]);
+    for case in 0..scaled(600) {
+        let Ok(system) = swarm(&mut random, case) else { continue };
+        let shares = same(&format!("swarm {case}"), &system);
+        drawn += 1;
+        left_out = [0, 1].map(|k| left_out[k] + shares[k]);
+    }
+    let [met, shaded] = left_out.map(|share| share / f64::from(drawn));
+    println!("{drawn} swarms: {:.1} % of the balls and {:.1} % of the occluders left out", 100.0 * met, 100.0 * shaded);
+    assert!(drawn > 250 && met > 0.5 && shaded > 0.5, "{drawn} {met} {shaded}");
+}
+
+#[test]
+fn groups_hold_every_ball_once() {
+    let mut random = Random(9);
+    for count in [0, 1, 63, 64, 65, 1000] {
+        let balls: Vec<Ball> = (0..count)
+            .map(|i| Ball { center: if i % 3 == 0 { DVec3::ONE } else { random.point() }, radius: random.unit() })
+            .collect();
+        let groups = groups(&balls, 64);
+        let mut members: Vec<u32> = groups.iter().flat_map(|group| group.members.clone()).collect();
+        members.sort_unstable();
+        assert!(members.into_iter().eq(0..count as u32), "{count}");
+        for group in &groups {
+            assert!(group.members.len() <= 64);
+            for &i in &group.members {
+                let ball = balls[i as usize];
+                assert!((ball.center - group.around.center).length() + ball.radius <= group.around.radius);
+            }
+        }
+    }
+}
+
+/// A list of occluders that left one out would draw a shadow with a piece missing.
+#[test]
+fn nothing_that_can_shade_is_left_out() {
+    let mut numbers = Random(5);
+    let mut random = || numbers.unit();
+    let (mut kept, mut needed) = (0, 0);
+    for case in 0..4000 {
+        let light = Ball::new([0.0, 0.0, 0.0], [0.0, 0.5, 3.0, 20.0][case % 4]);
+        let receiver = Ball::new([0.0, 0.0, 60.0], 0.05 + 4.0 * random());
+        let place = DVec3::new(16.0 * random() - 8.0, 16.0 * random() - 8.0, 25.0 + 50.0 * random());
+        let occluder = Ball { center: place, radius: 0.05 + 3.0 * random() };
+        let shaded = (0..400).any(|i| {
+            // A spiral over the receiver's surface.
+            let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 400.0;
+            let (r, turn) = ((1.0 - z * z).sqrt(), f64::from(i) * 2.399_963);
+            let normal = DVec3::new(r * turn.cos(), r * turn.sin(), z);
+            let point = receiver.center + receiver.radius * normal;
+            visible_fraction(point, light, &[occluder]).is_ok_and(|fraction| fraction < 1.0)
+        });
+        let may = may_shade(light, occluder, receiver);
+        assert!(may || !shaded, "case {case}: {light:?} {occluder:?} {receiver:?}");
+        kept += u32::from(may);
+        needed += u32::from(shaded);
+    }
+    println!("{needed} of 4000 shade their receiver, {kept} were kept");
+    // Nor is everything kept.
+    assert!(needed > 500 && kept < needed + needed / 4);
+}

@@ -1,0 +1,67 @@
+//! Stages without lists by place: what pictures with them are compared with.
+
+use glam::DMat3;
+
+use super::prepared::{Receiver, Stage};
+use super::tiles::{Grid, Patch};
+use crate::shadow::coverage::disc::Occluder;
+use crate::shadow::light_frame::{Ball, Frame};
+use crate::shadow::spheroid::Spheroid;
+use crate::shadow::system::System;
+
+/// A ball of a system.
+struct One {
+    /// For a spheroid the ball around it.
+    ball: Ball,
+    spheroid: Option<Spheroid>,
+    casts: bool,
+    receives: bool,
+}
+
+/// The same stage with nothing left out: every ball in the one tile, every ball that casts in the one cell of each that
+/// receives.
+pub(crate) fn whole(system: &System, stage: &Stage) -> Stage {
+    let (light, view) = (system.light().ball, stage.view);
+    let mut all: Vec<One> = Vec::new();
+    for body in system.bodies() {
+        let spheroid = body.spheroid();
+        let ball = |&ball: &Ball| One {
+            ball: spheroid.map_or(ball, |one| one.around()),
+            spheroid,
+            casts: body.casts,
+            receives: body.receives,
+        };
+        all.extend(body.balls.iter().map(ball));
+    }
+    let mut whole = stage.clone();
+    (whole.words, whole.occluders, whole.shapes) = (Vec::new(), Vec::new(), Vec::new());
+    let one = |words: &mut Vec<u32>, items: Vec<u32>| {
+        let patch = Patch { low: [0; 2], high: [0; 2] };
+        let items: Vec<_> = items.into_iter().map(|i| (i, patch)).collect();
+        let grid = Grid::new(words, [1, 1], 0, 0, &items);
+        Grid { level: 31, ..grid }
+    };
+    // Rays are tested against spheroids without any tile.
+    let round = (0..stage.balls.len()).filter(|&i| all.get(i).is_none_or(|one| one.spheroid.is_none()));
+    whole.tiles = one(&mut whole.words, round.map(|i| i as u32).collect());
+    for i in 0..all.len() {
+        let frame = Frame::new(all[i].ball.center, all[i].ball.radius, light);
+        let first = whole.occluders.len() as u32;
+        for other in (0..all.len()).filter(|&j| j != i && all[j].casts && all[i].receives) {
+            let occluder: Occluder = match all[other].spheroid {
+                None => frame.occluder(all[other].ball),
+                Some(spheroid) => {
+                    let (occluder, shape) = frame.spheroid(&spheroid, whole.shapes.len() as u32);
+                    whole.shapes.push(shape);
+                    occluder
+                }
+            };
+            whole.occluders.push(occluder);
+        }
+        let grid = one(&mut whole.words, (first..whole.occluders.len() as u32).collect());
+        let turn = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
+        whole.receivers[i] =
+            Receiver { light_from_view: frame.rotation() * turn, light: frame.light, grid, ..stage.receivers[i] };
+    }
+    whole
+}

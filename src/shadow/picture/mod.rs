@@ -1,0 +1,12 @@
+//! Pictures of a system: preparation, culling, and the CPU renderer.
+
+pub(crate) mod color;
+pub(crate) mod cull;
+#[cfg(all(any(test, fuzzing), feature = "files"))]
+pub(crate) mod exhaustive;
+pub(crate) mod image;
+pub(crate) mod prepared;
+pub(crate) mod render_cpu;
+pub(crate) mod shade;
+pub(crate) mod starfield;
+pub(crate) mod tiles;

@@ -1,0 +1,170 @@
+//! What one ray of a picture sees: the f64 twin of `shaders/paint.wgsl`, function by function.
+
+use glam::{DVec2, DVec3};
+
+use super::cull::square;
+use super::prepared::{Figure, Look, Stage};
+use super::starfield::{fraction, hash, starlight};
+use crate::math::angles::arc;
+use crate::records::NO_SPHERE;
+use crate::shadow::coverage::disc::{DARK, Lit, Sky, lit};
+use crate::shadow::light_frame::Ball;
+use std::f64::consts::PI;
+
+/// What a ray sees first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    /// Distance; infinite when nothing is there.
+    pub(crate) t: f64,
+    pub(crate) id: u32,
+    /// The outward unit normal in the camera's space.
+    pub(crate) normal: DVec3,
+    /// The place on the body, from its centre, in units of the ball around it: on a sphere the normal.
+    pub(crate) place: DVec3,
+}
+
+/// The ray of a place in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
+pub(crate) fn pixel_ray(stage: &Stage, place: DVec2) -> (DVec3, DVec3) {
+    let point = place * stage.view.half;
+    if stage.view.orthographic { (point.extend(0.0), DVec3::Z) } else { (DVec3::ZERO, point.extend(1.0).normalize()) }
+}
+
+/// Where a ray enters a ball in front of it, and the normal there, from the foot of the perpendicular on the ray: the
+/// point itself, `origin + t · direction − center`, would lose what the distance has too many digits for.
+pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) {
+    let e = ball.center - origin;
+    let k = e.dot(direction);
+    let p = e - k * direction;
+    let disc = (ball.radius - p.length()) * (ball.radius + p.length());
+    if disc < 0.0 {
+        return (f64::INFINITY, DVec3::ZERO);
+    }
+    let h = disc.sqrt();
+    if k - h < 0.0 {
+        return (f64::INFINITY, DVec3::ZERO);
+    }
+    (k - h, -(p + h * direction) / ball.radius)
+}
+
+/// Where a ray enters a spheroid, the normal there and the place: those of a sphere, in a space that is stretched.
+pub(crate) fn meet_spheroid(origin: DVec3, direction: DVec3, figure: &Figure) -> (f64, DVec3, DVec3) {
+    let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(figure.pole) * figure.pole;
+    let stretched = along(direction, figure.stretch);
+    let length = stretched.length();
+    let ball = Ball { center: along(figure.center - origin, figure.stretch), radius: figure.radius };
+    let (t, normal) = meet(DVec3::ZERO, stretched / length, ball);
+    let place = along(normal, 1.0 / figure.stretch) * (figure.radius / figure.around);
+    (t / length, along(normal, figure.stretch).normalize_or_zero(), place)
+}
+
+/// The nearest body that the ray of a pixel meets from outside.
+pub(crate) fn look(stage: &Stage, pixel: [u32; 2], origin: DVec3, direction: DVec3) -> Seen {
+    let mut seen = Seen { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO, place: DVec3::ZERO };
+    for &id in stage.tiles.list(&stage.words, pixel[0], pixel[1]) {
+        let (t, normal) = meet(origin, direction, stage.balls[id as usize]);
+        if t < seen.t {
+            seen = Seen { t, id, normal, place: normal };
+        }
+    }
+    for figure in &stage.figures {
+        let (t, normal, place) = meet_spheroid(origin, direction, figure);
+        if t < seen.t {
+            seen = Seen { t, id: figure.id, normal, place };
+        }
+    }
+    seen
+}
+
+/// The light at what was seen: full on the light itself and where nothing is.
+pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
+    let Some(receiver) = stage.receivers.get(seen.id as usize) else { return Lit { fraction: 1.0, irradiance: 1.0 } };
+    let normal = (receiver.light_from_view * seen.normal).normalize_or_zero();
+    if normal == DVec3::ZERO {
+        return DARK;
+    }
+    let place = if seen.place == seen.normal { normal } else { receiver.light_from_view * seen.place };
+    let [x, y] = square(place);
+    let near = receiver.grid.list(&stage.words, x, y);
+    let near = near.iter().map(|&i| stage.occluders[i as usize]);
+    lit(sky, place, normal, receiver.light, near, &stage.shapes)
+}
+
+/// Smooth noise in −1…1 on a grid of unit cells: hashed corners, blended.
+pub(crate) fn noise(p: DVec3) -> f64 {
+    let cell = p.floor();
+    let f = p - cell;
+    let s = f * f * (3.0 - 2.0 * f);
+    let x = (cell.x as i32) as u32;
+    let y = (cell.y as i32) as u32;
+    let z = (cell.z as i32) as u32;
+    let mut sum = 0.0;
+    for corner in 0..8_u32 {
+        let (i, j, k) = (corner & 1, (corner >> 1) & 1, corner >> 2);
+        let word = hash(x.wrapping_add(i) ^ hash(y.wrapping_add(j) ^ hash(z.wrapping_add(k))));
+        let weight = (if i == 1 { s.x } else { 1.0 - s.x })
+            * (if j == 1 { s.y } else { 1.0 - s.y })
+            * (if k == 1 { s.z } else { 1.0 - s.z });
+        sum += weight * fraction(word, 8);
+    }
+    2.0 * sum - 1.0
+}
+
+/// The colour of a body at a place with that outward normal: its bands, made to meander.
+pub(crate) fn surface(stage: &Stage, look: Look, normal: DVec3) -> DVec3 {
+    let colors = &stage.colors[look.first as usize..][..look.count as usize];
+    let mut n = look.axes * normal;
+    let mut shade = 1.0;
+    if look.swirl > 0.0 {
+        // Stretched along the bands, as winds do.
+        let wide = DVec3::new(n.x * 2.5, n.y * 2.5, n.z * 9.0);
+        let a = noise(wide + 40.0);
+        let b = noise(wide * 2.7 + 90.0 + a);
+        let c = noise(DVec3::new(n.x * 12.0, n.y * 12.0, n.z * 60.0) + 150.0 + 2.0 * b);
+        n.z = (n.z + look.swirl * (0.06 * a + 0.05 * b + 0.014 * c)).clamp(-1.0, 1.0);
+        shade = 1.0 + look.swirl * 0.2 * (0.6 * c + 0.4 * b);
+    }
+    let side = ((1.0 - n.z) * (1.0 + n.z)).max(0.0).sqrt();
+    let latitude = 1.0 - arc(side, n.z) / PI;
+    let last = look.count as f64 - 1.0;
+    let at = (latitude * last).clamp(0.0, last);
+    let below = at.floor().min((last - 1.0).max(0.0));
+    let f = at - below;
+    let blend = f * f * (3.0 - 2.0 * f);
+    let from = DVec3::from_array(colors[below as usize]);
+    let to = DVec3::from_array(colors[(below as usize + 1).min(colors.len() - 1)]);
+    (from + (to - from) * blend) * shade
+}
+
+/// How a picture turns light into colour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palette {
+    pub(crate) light: DVec3,
+    pub(crate) background: DVec3,
+    pub(crate) exposure: f64,
+    pub(crate) ambient: f64,
+    pub(crate) stars: f64,
+}
+
+/// The colour of what was seen, as linear light: Lambert's law under the light that is left.
+pub(crate) fn paint(stage: &Stage, sky: &mut Sky, palette: &Palette, place: DVec2, seen: Seen) -> DVec3 {
+    if seen.id == NO_SPHERE {
+        let mut color = palette.background;
+        if palette.stars > 0.0 {
+            // An orthographic camera looks one way only: its stars are those of an eye that sees a radian and more.
+            let ahead = if stage.view.orthographic {
+                place * stage.view.half / stage.view.half.x
+            } else {
+                place * stage.view.half
+            };
+            let v = ahead.extend(1.0);
+            let axes = stage.view.axes;
+            let pixel = if stage.view.orthographic { stage.view.pixel / stage.view.half.x } else { stage.view.pixel };
+            color += starlight(axes[0] * v.x + axes[1] * v.y + axes[2] * v.z, pixel, palette.stars);
+        }
+        return color;
+    }
+    let Some(receiver) = stage.receivers.get(seen.id as usize) else { return palette.light };
+    let Some(&look) = stage.looks.get(receiver.look as usize) else { return DVec3::ZERO };
+    let lit = light_at(stage, sky, seen);
+    surface(stage, look, seen.normal) * (palette.light * (lit.irradiance * palette.exposure) + palette.ambient)
+}

@@ -1,0 +1,175 @@
+//! Lights as somebody sees them past what stands in the way.
+
+use glam::DVec3;
+
+use super::coverage::cones::{Shape, cone_of};
+use super::coverage::disc::{self, Light, Occluder, Sky};
+use super::light_frame::{Ball, Frame};
+use super::lighting::Shadow;
+use super::spheroid::Spheroid;
+use crate::error::{Error, Result};
+
+/// A light, seen from a place, past occluders. Positions in f64, in any unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sight {
+    /// From where.
+    pub observer: DVec3,
+    /// The light.
+    pub light: Ball,
+    /// What may stand before it.
+    pub occluders: Vec<Ball>,
+}
+
+/// A sight in its light-aligned frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub(crate) light: Light,
+    pub(crate) occluders: Vec<Occluder>,
+    /// The shapes of those that are spheroids.
+    pub(crate) shapes: Vec<Shape>,
+}
+
+impl Default for Prepared {
+    fn default() -> Self {
+        Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new(), shapes: Vec::new() }
+    }
+}
+
+impl Sight {
+    pub(crate) fn prepare(&self) -> Result<Prepared> {
+        prepare(self.observer, self.light, &self.occluders)
+    }
+}
+
+fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<Prepared> {
+    check("observer", 0, Ball { center: observer, radius: 0.0 })?;
+    check("light", 0, light)?;
+    for (i, &ball) in occluders.iter().enumerate() {
+        check("occluder", i as u64, ball)?;
+    }
+    let mut prepared = Prepared::default();
+    prepared.set(observer, light, occluders, &[]);
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// Becomes another sight, of numbers that have been checked.
+    pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball], spheroids: &[Spheroid]) {
+        let unit = (light.center - observer).length();
+        let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
+        self.light = frame.light;
+        self.occluders.clear();
+        self.occluders.extend(occluders.iter().map(|&ball| stood_on(frame.occluder(ball))));
+        self.shapes.clear();
+        for (number, spheroid) in (0..).zip(spheroids) {
+            let (occluder, shape) = frame.spheroid(spheroid, number);
+            self.occluders.push(stood_on(occluder));
+            self.shapes.push(shape);
+        }
+    }
+
+    /// What of the light is left, in f64. Twin of `shaders/coverage_rows.wgsl`.
+    pub(crate) fn shadow(&self, sky: &mut Sky) -> Shadow {
+        let disc = disc::disc_from(DVec3::ZERO, self.light);
+        let mut open = 1.0;
+        disc::clear(sky);
+        for &one in &self.occluders {
+            if let Some(&shape) = self.shapes.get(one.shape as usize) {
+                if one.power < 0.0 {
+                    return Shadow::DARK;
+                }
+                if let Some(cone) = cone_of(DVec3::ZERO, self.light, disc, one, shape) {
+                    open = if cone.covers_center() { 0.0 } else { open };
+                    disc::add_cone(sky, cone);
+                }
+                continue;
+            }
+            let cap = disc::cap_of(DVec3::ZERO, self.light, disc, one);
+            open = disc::left_of_point(cap).min(open);
+            if cap.radius > 3.0 {
+                return Shadow::DARK;
+            }
+            disc::add(sky, disc, cap);
+        }
+        if disc.power <= 0.0 {
+            return Shadow::LIT;
+        }
+        if disc.radius <= 0.0 {
+            return if open > 0.0 { Shadow::LIT } else { Shadow::DARK };
+        }
+        let rest = disc::left(sky, disc);
+        Shadow { fraction: rest, kind: disc::kind(sky, disc, rest) }
+    }
+
+    /// Whether f32 may be wrong by more than 10⁻⁴.
+    ///
+    /// The edge of an occluder of angular radius b is at sin(c − b) = |o| h − z r (o, z the centre across and along the line of
+    /// sight, h the tangent, r the radius). Each of the four is rounded once, which moves the edge by up to 2⁻²² sin b cos b,
+    /// and a light of angular radius a is 2 a wide: 1 in 1.6 a of its area for a step across its middle.
+    ///
+    /// Areas are squares of angles. Where an angle or a distance is below [`LEAST_SQUARED`] its square loses digits in f32, or is 0
+    /// on a device without subnormal numbers: an observer 10¹⁷ times as far away as the light is wide would be in the dark.
+    pub(crate) fn exceeds_f32(&self) -> bool {
+        const MOST: f64 = 500.0;
+        let squares = LEAST_SQUARED..=MOST_SQUARED;
+        let ratio = self.light.ratio;
+        let coarse = |one: &Occluder| {
+            let square = one.radius * one.radius;
+            one.power > 0.0 && one.radius * one.power.sqrt() > MOST * ratio * (one.power + square)
+        };
+        let size = |one: &Occluder| one.offset.abs().max_element().max(one.along.abs()).max(one.radius);
+        (ratio > 0.0 && !squares.contains(&ratio))
+            || self.occluders.iter().any(|one| coarse(one) || !squares.contains(&size(one)))
+    }
+}
+
+/// The least and the largest number whose square, and a hundredth of that, keeps its digits in f32 without subnormal numbers.
+const LEAST_SQUARED: f64 = 1e-17;
+const MOST_SQUARED: f64 = 1e18;
+
+/// An observer a little below the surface of an occluder stands on it: see [`Lighting`](super::lighting::Lighting).
+fn stood_on(occluder: Occluder) -> Occluder {
+    // Twice the depth of 2⁻²² radii, in powers.
+    const DEPTH: f64 = 1.0 / (1_u64 << 21) as f64;
+    let on = occluder.power < 0.0 && occluder.power >= -DEPTH * occluder.radius * occluder.radius;
+    if on { Occluder { power: 0.0, ..occluder } } else { occluder }
+}
+
+/// The part of the light's disc, by solid angle, that the occluders leave uncovered at `observer`: 0 in an umbra, 1 in
+/// full light. Positions in f64, in any unit.
+///
+/// An occluder behind the light, or one that the light's disc does not touch, counts for nothing. Inside an occluder it
+/// is dark; inside the light it is not. Occluders that overlap on the disc count once (the true union). Exact to 10⁻⁹, and to
+/// 10⁻⁵ where the outlines of several occluders nearly coincide, to a thousandth of the light's radius. A light of radius 0 is a point:
+/// all or nothing.
+///
+/// # Errors
+/// [`Error::BadRecord`] for a coordinate or a radius that is not finite, or a negative radius.
+///
+/// ```
+/// use umbracast::shadow::{Ball, visible_fraction};
+/// let sun = Ball::new([0.0, 0.0, 149_597_870.7], 695_700.0);
+/// let moon = Ball::new([0.0, 0.0, 370_000.0], 1_737.4);
+/// let left = visible_fraction([0.0, 0.0, 6_371.0].into(), sun, &[moon])?;
+/// assert_eq!(left, 0.0); // a total eclipse
+/// # Ok::<(), umbracast::Error>(())
+/// ```
+pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<f64> {
+    Ok(prepare(observer, light, occluders)?.shadow(&mut Sky::default()).fraction)
+}
+
+/// The largest coordinate and radius: squares of these stay finite.
+pub(crate) const LARGEST: f64 = 1e150;
+
+pub(crate) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
+    let bad = |field, value: f64, why: &'static str| Err(Error::record(what, index, field, value, why));
+    for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
+        if value.is_nan() || value.abs() > LARGEST {
+            return bad(field, value, "a coordinate must be a number of at most 1e150");
+        }
+    }
+    if !(0.0..=LARGEST).contains(&ball.radius) {
+        return bad("radius", ball.radius, "a radius must be a number in 0…1e150");
+    }
+    Ok(())
+}
