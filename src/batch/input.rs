@@ -1,14 +1,16 @@
 //! What goes in: spheres, rays and points, borrowed.
 
-use std::ops::Range;
-
-use glam::Vec3;
-
 use super::ray_attributes::Extras;
+use super::raygen::image::Image;
+use super::raygen::lidar::Sensor;
+use super::raygen::points::{self, Aim, Parallel, Toward};
 use super::raygen::source::Source;
 use crate::intersect::ellipsoid::Shape;
 use crate::math::error_free::two_sum;
 use crate::records::{Ray, Sphere};
+use std::ops::Range;
+
+use glam::Vec3;
 
 /// Spheres to make a scene of: a borrowed slice, and columns beside it.
 #[derive(Clone, Copy, Debug)]
@@ -225,3 +227,28 @@ macro_rules! from_slices {
 from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None, velocities: None, shapes: None });
 from_slices!(Rays, Ray, |records| Source::Records(records).into());
 from_slices!(Points, Point, |records| Points { records, first: 0, extras: Extras::default() });
+
+impl<'a> From<&'a Image> for Rays<'a> {
+    fn from(image: &'a Image) -> Self {
+        Source::Grid(image.grid.whole()).into()
+    }
+}
+
+impl<'a> From<&'a Sensor> for Rays<'a> {
+    fn from(sensor: &'a Sensor) -> Self {
+        Source::Grid(sensor.grid.whole()).into()
+    }
+}
+
+impl<'a> From<&Parallel<'a>> for Rays<'a> {
+    fn from(Parallel { points, direction }: &Parallel<'a>) -> Self {
+        let aim = Aim::Along { direction: (*direction).into(), t_max: f32::INFINITY };
+        Source::Points(points::Points { points, aim }).into()
+    }
+}
+
+impl<'a> From<&Toward<'a>> for Rays<'a> {
+    fn from(Toward { points, target, radius }: &Toward<'a>) -> Self {
+        Source::Points(points::Points { points, aim: Aim::At { target: (*target).into(), radius: *radius } }).into()
+    }
+}

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::ray_attributes::{Extras, OwnExtras};
 use super::raygen::source::Source;
 use crate::error::Result;
-use crate::query::policy::{OnBad, Query, is_usable};
+use crate::query::policy::{OnBad, Query};
+use crate::query::validate::is_usable;
 use crate::records::Ray;
 use crate::runtime::cancel::Watch;
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod bullet;
 pub(crate) mod flights;
+pub(crate) mod leg;
 pub(crate) mod ricochet;
 pub(crate) mod state;
 pub(crate) mod step;

@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::bullet::Bullet;
-use super::flights::{Leg, LegStatus};
+use super::leg::{Leg, LegStatus};
 use super::ricochet::{Ricochet, Target};
 use crate::cpu::scene::CpuScene;
 use crate::records::{NO_SPHERE, Ray};

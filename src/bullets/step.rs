@@ -1,9 +1,7 @@
 //! One round of flights: the ray that a device is asked for each, what is asked again where rounding has put a bullet on the wrong
 //! side of a surface, and how each leg ends.
 
-use rayon::prelude::*;
-
-use super::flights::{Leg, Legs};
+use super::leg::{Leg, Legs};
 use super::ricochet::Ricochet;
 use super::state::{Field, Flying};
 use crate::batch::input::Rays;
@@ -16,6 +14,7 @@ use crate::records::{Hit, Ray};
 use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::room;
 use crate::scene::scene::{Caller, Scene};
+use rayon::prelude::*;
 
 /// Where a leg ends: the sphere, and how the bullet glances off.
 type End = Option<(u32, Ricochet)>;
@@ -89,7 +88,7 @@ impl Answers {
         let rays: Vec<Ray> = places.iter().map(|at| rays[*at]).collect();
         let starts: Vec<Ray> = rays.iter().map(at_start).collect();
         let extras = extras.some(places.iter().copied());
-        let held = scene.list(brought(&starts, extras.lend()), crate::scene::hit_lists::ALL, query, caller).await?;
+        let held = scene.list(brought(&starts, extras.lend()), crate::query::results::ALL, query, caller).await?;
         let met = scene.list(brought(&rays, extras.lend()), 2, &ignoring, caller).await?;
         let host = scene.host.clone();
         let again = on_cores(move || {

@@ -4,7 +4,8 @@ use super::*;
 use crate::batch::ray_batch::Batch;
 use crate::batch::raygen::source::Source;
 use crate::cpu::accel::{Index, Planted};
-use crate::cpu::query::closest::{Against, Found};
+use crate::cpu::candidates::Against;
+use crate::cpu::collector::Found;
 use crate::cpu::query::kind::CpuQuery;
 use crate::cpu::scene::CpuScene;
 use crate::intensity::scaled;
@@ -12,7 +13,7 @@ use crate::math::simd::level::Level;
 use crate::numbers::Numbers;
 use crate::query::policy::{Ends, Inside, Query};
 use crate::query::results::Tally;
-use crate::records::{Approach, Hit, Interval};
+use crate::records::{Approach, Hit, Interval, Sphere};
 use crate::runtime::cancel::Watch;
 
 /// Spheres of all sizes, some of them twins, one around everything, one very far.

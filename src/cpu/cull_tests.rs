@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::intensity::scaled;
 use crate::intersect::classify::{Met, decide};
-use crate::intersect::exact::{self, ExactRoots};
+use crate::intersect::exact::ExactRoots;
 use crate::intersect::resolve::judge_pair;
-use crate::intersect::sphere;
+use crate::intersect::{exact, sphere};
 use crate::query::policy::{Inside, Query, Touch};
 
 /// A sphere in terms of the ray: where along it, how far aside in radii, how large, and how many steps the last digit is off.

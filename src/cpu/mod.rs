@@ -1,6 +1,9 @@
 //! The built-in CPU engine.
 
 pub(crate) mod accel;
+pub(crate) mod brute_force;
+pub(crate) mod candidates;
+pub(crate) mod collector;
 pub(crate) mod cull;
 pub(crate) mod cull_kernels;
 pub(crate) mod growth_budget;

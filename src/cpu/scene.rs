@@ -1,17 +1,10 @@
 //! The built-in CPU engine: every core, no driver, and the last word on rays that a GPU cannot decide.
 
-// Its macro serves those after it.
-
-use std::sync::OnceLock;
-
-use rayon::prelude::*;
-
 use super::accel::Index;
-use super::query::all_hits::Count;
-use super::query::approach::Nearest;
-use super::query::closest::{Against, Closest, Found, Occluded};
+use super::candidates::Against;
+use super::collector::Found;
 use super::query::kind::CpuQuery;
-use super::subnormal::Sizes;
+use super::subnormal::{LEAST_MOVING, SMALL, SMALL_NEAR, Sizes, least, needs};
 use super::traverse::ray_sort::Sorter;
 use super::traverse::stream::STREAM;
 use super::view::Spheres;
@@ -23,9 +16,15 @@ use crate::intersect::motion::Target;
 use crate::math::simd::level::Level;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Approach, Extra, Hit, Interval, Ray, Sphere};
+use crate::records::{Extra, Ray, Sphere};
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 use crate::runtime::prefetch::fetch;
+// Its macro serves those after it.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
 
 /// Rays a task takes at a time: long enough to hide the hand-over, short enough to share evenly.
 const TASK: usize = 256;
@@ -225,73 +224,31 @@ impl CpuScene {
     }
 }
 
-impl CpuQuery for Hit {
-    const MISS: Self = Hit::MISS;
-    type Visitor<'a> = Closest<'a>;
-    fn is_hit(&self) -> bool {
-        Hit::is_hit(self)
+impl CpuScene {
+    fn sizes(&self) -> Sizes {
+        *self.sizes.get_or_init(|| {
+            cpu_pool::ready();
+            let still = self.spheres.par_iter().map(Sizes::of).reduce(|| Sizes::NONE, Sizes::and);
+            let velocities = self.columns.velocities.iter().flatten();
+            let moving = |sizes: Sizes, v: &glam::Vec3| Sizes {
+                least: sizes.least.min(least(v.to_array())),
+                speed: sizes.speed.max(v.abs().max_element()),
+                ..sizes
+            };
+            velocities.fold(still, moving)
+        })
     }
-    fn visitor(query: &Query) -> Closest<'_> {
-        Closest::new(query)
-    }
-    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
-    }
-}
 
-impl CpuQuery for Interval {
-    const MISS: Self = Interval::MISS;
-    type Visitor<'a> = Closest<'a>;
-    fn is_hit(&self) -> bool {
-        Interval::is_hit(self)
-    }
-    fn visitor(query: &Query) -> Closest<'_> {
-        Closest::new(query)
-    }
-    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found_interval(ray, against)
-    }
-}
-
-impl CpuQuery for u32 {
-    const MISS: Self = 0;
-    type Visitor<'a> = Count<'a>;
-    fn is_hit(&self) -> bool {
-        *self > 0
-    }
-    fn visitor(query: &Query) -> Count<'_> {
-        Count::new(query)
-    }
-    fn found(visitor: Count<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
-    }
-}
-
-impl CpuQuery for Approach {
-    const MISS: Self = Approach::NONE;
-    const NEARS: bool = true;
-    type Visitor<'a> = Nearest<'a>;
-    fn is_hit(&self) -> bool {
-        self.clearance <= 0.0
-    }
-    fn visitor(query: &Query) -> Nearest<'_> {
-        Nearest::new(query)
-    }
-    fn found(visitor: Nearest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
-    }
-}
-
-impl CpuQuery for bool {
-    const MISS: Self = false;
-    type Visitor<'a> = Occluded<'a>;
-    fn is_hit(&self) -> bool {
-        *self
-    }
-    fn visitor(query: &Query) -> Occluded<'_> {
-        Occluded::new(query)
-    }
-    fn found(visitor: Occluded<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
+    /// Whether a device that takes subnormal numbers for 0 could answer any of these rays otherwise than exact arithmetic does. `nears`
+    /// says that the query is about nearest passes.
+    pub(crate) fn needs_subnormals(&self, batch: &Batch<'_>, nears: bool) -> bool {
+        let sizes = self.sizes();
+        let moves = self.columns.velocities.is_some();
+        if sizes.least < if nears { SMALL_NEAR } else { SMALL } || (moves && sizes.radius < LEAST_MOVING) {
+            return true;
+        }
+        cpu_pool::ready();
+        let needs = |i: usize| needs(&sizes, &batch.rays.ray(i), &batch.extras.of(i), nears);
+        (0..batch.rays.len()).into_par_iter().any(needs)
     }
 }

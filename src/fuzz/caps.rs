@@ -6,7 +6,8 @@ use glam::{DVec2, DVec3};
 
 use super::bytes::Bytes;
 use crate::shadow::coverage::caps::{Cap, apart, covered};
-use crate::shadow::coverage::disc::{Disc, Sky, add, left};
+use crate::shadow::coverage::disc::{Sky, add, left};
+use crate::shadow::coverage::light::Disc;
 
 /// What the part that is left may be off by.
 const BOUND: f64 = 1e-9;

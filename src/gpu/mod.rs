@@ -4,6 +4,8 @@ pub(crate) mod bvh;
 pub(crate) mod cast;
 pub(crate) mod context;
 pub(crate) mod encode;
+pub(crate) mod engine;
+pub(crate) mod open;
 pub(crate) mod probe;
 pub(crate) mod programs;
 pub(crate) mod scene;

@@ -5,24 +5,16 @@
 
 use std::cmp::Ordering;
 
-use wgpu::BufferUsages;
-
-use super::context::device::GpuDevice;
-use super::context::pipelines::Overrides;
-use super::programs;
-use super::uniforms::Params;
-use crate::error::Result;
 use crate::intersect::classify::Root;
 use crate::intersect::exact::ExactRoots;
-use crate::query::policy::Query;
 use crate::records::{Ray, Sphere};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
 /// Pairs of numbers, and rays, that are tried.
-const ROWS: usize = 4096;
+pub(crate) const ROWS: usize = 4096;
 /// Results a row, four numbers each.
-const RESULTS: usize = 5;
+pub(crate) const RESULTS: usize = 5;
 /// Rows judged by integer arithmetic: the rest only tests the pairs.
 const JUDGED: usize = 512;
 
@@ -93,29 +85,14 @@ impl Numbers {
     }
 }
 
-/// Runs the probe program and judges what comes back.
-pub(crate) async fn run(gpu: &GpuDevice) -> Result<Probe> {
+/// Rays and spheres that are tried, the same everywhere.
+pub(crate) fn rows() -> (Vec<Ray>, Vec<Sphere>) {
     let mut numbers = Numbers(2024);
-    let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = (0..ROWS).map(|_| numbers.row()).unzip();
-    let pipeline = gpu.pipeline(&programs::PROBE, Overrides::default()).await?;
-    let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
-    let params_buffer =
-        gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
-    gpu.write(&params_buffer, &[params]).await?;
-    let (rays_buffer, spheres_buffer) =
-        (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
-    let bytes = (ROWS * RESULTS * 16) as u64;
-    let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
-    let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-    let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
-    let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
-    let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
-    let target: &mut [u8] = bytemuck::cast_slice_mut(&mut results);
-    gpu.read_in_place(&out, &staging, bytes, gpu.watchdog(), |view| target.copy_from_slice(view)).await?;
-    Ok(judge(&rays, &spheres, &results))
+    (0..ROWS).map(|_| numbers.row()).unzip()
 }
 
-fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESULTS]]) -> Probe {
+/// Judges the results of the probe program.
+pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESULTS]]) -> Probe {
     let mut probe = Probe { pairs: rays.len(), rays: rays.len().min(JUDGED), ..Probe::default() };
     let (mut inexact, mut fused, mut fma_fused) = (0u32, 0u32, 0u32);
     for (ray, found) in rays.iter().zip(results) {

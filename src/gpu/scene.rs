@@ -6,7 +6,6 @@ use wgpu::{BindGroup, Buffer, BufferUsages};
 
 use super::bvh::motion::Ways;
 use super::bvh::resident::Planted;
-use super::context::device::GpuDevice;
 use super::context::throughput::Pace;
 use super::sphere_attributes::{beside, words};
 use super::uniforms::Params;
@@ -14,6 +13,7 @@ use crate::batch::sphere_set::Given;
 use crate::bvh::builder::Builder;
 use crate::bvh::scene_frame::Frame;
 use crate::error::Result;
+use crate::gpu::engine::GpuEngine;
 use crate::intersect::motion::midway;
 use crate::records::Sphere;
 use crate::runtime::memory::room;
@@ -36,7 +36,7 @@ thread_local! {
     pub(crate) static TREE_FROM_CHOSEN: Cell<usize> = const { Cell::new(0) };
 }
 
-fn tree_from(gpu: &GpuDevice) -> usize {
+fn tree_from(gpu: &GpuEngine) -> usize {
     match TREE_FROM_CHOSEN.get() {
         0 if gpu.is_software() => TREE_FROM_SOFTWARE,
         0 => TREE_FROM,
@@ -108,7 +108,7 @@ impl Part {
 
     /// What a cast's programs see of it and of parameters, rays, state, results and what rays bring along: the search, and the
     /// finish.
-    pub(crate) async fn groups(&self, gpu: &GpuDevice, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
+    pub(crate) async fn groups(&self, gpu: &GpuEngine, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
         let beside = self.beside.as_ref().unwrap_or(&gpu.every_bit);
         let finish = gpu.cast_group(own, [&self.spheres, beside], None).await?;
         let search = match self.planted.as_ref().filter(|_| walks) {
@@ -121,7 +121,7 @@ impl Part {
 
 impl GpuScene {
     /// Uploads spheres, but for those of pairs, which travel with their rays.
-    pub(crate) async fn new(gpu: &GpuDevice, given: &Given<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuEngine, given: &Given<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
         let spheres = given.bounds();
         let mut parts = Vec::new();
         let frame = Frame::of(spheres);
@@ -151,12 +151,12 @@ impl GpuScene {
     }
 
     /// Whether so many spheres are worth a tree, and one can be told.
-    pub(crate) fn has_trees(gpu: &GpuDevice, spheres: usize, frame: &Frame) -> bool {
+    pub(crate) fn has_trees(gpu: &GpuEngine, spheres: usize, frame: &Frame) -> bool {
         spheres >= tree_from(gpu) && frame.reaches()
     }
 
     /// The spheres of one part.
-    pub(crate) async fn upload(gpu: &GpuDevice, spheres: &[Sphere]) -> Result<Buffer> {
+    pub(crate) async fn upload(gpu: &GpuEngine, spheres: &[Sphere]) -> Result<Buffer> {
         let bytes = (spheres.len() as u64).next_multiple_of(SPAN) * SPHERE;
         let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
         gpu.upload(&buffer, spheres).await?;
@@ -165,7 +165,7 @@ impl GpuScene {
 
     /// What is beside the spheres of one part, if there is anything.
     pub(crate) async fn upload_beside(
-        gpu: &GpuDevice,
+        gpu: &GpuEngine,
         given: &Given<'_>,
         first: u32,
         count: u32,
@@ -196,7 +196,7 @@ impl GpuScene {
     }
 
     /// Spheres a binding holds, in whole ranges where it holds one.
-    fn capacity(gpu: &GpuDevice, words: usize) -> Result<u64> {
+    fn capacity(gpu: &GpuEngine, words: usize) -> Result<u64> {
         let most = gpu.largest_binding() / SPHERE.max(4 * words as u64);
         let unit = if most >= RANGE { RANGE } else { SPAN };
         let capacity = (most / unit * unit).min(MOST);
@@ -208,7 +208,7 @@ impl GpuScene {
     }
 
     /// Bytes that so many spheres take, with a tree 72 a sphere more for as long as it is made.
-    pub(crate) fn bytes(gpu: &GpuDevice, spheres: u64) -> u64 {
+    pub(crate) fn bytes(gpu: &GpuEngine, spheres: u64) -> u64 {
         let tree = if spheres >= tree_from(gpu) as u64 {
             Planted::bytes(spheres).saturating_add(spheres.saturating_mul(72))
         } else {

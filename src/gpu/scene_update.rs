@@ -2,16 +2,16 @@
 
 use super::bvh::motion::Ways;
 use super::bvh::resident::Planted;
-use super::context::device::GpuDevice;
 use super::scene::{Facts, GpuScene, Part};
 use crate::batch::sphere_set::Given;
 use crate::bvh::builder::Builder;
 use crate::bvh::scene_frame::Frame;
 use crate::error::Result;
+use crate::gpu::engine::GpuEngine;
 
 impl GpuScene {
     /// The same with as many other spheres; and by what share its trees have become worse since they were built.
-    pub(crate) async fn moved(&self, gpu: &GpuDevice, given: &Given<'_>, builder: Builder) -> Result<(Self, f64)> {
+    pub(crate) async fn moved(&self, gpu: &GpuEngine, given: &Given<'_>, builder: Builder) -> Result<(Self, f64)> {
         let spheres = given.bounds();
         let frame = Frame::of(spheres);
         let trees = Self::has_trees(gpu, spheres.len(), &frame);
@@ -49,7 +49,7 @@ impl GpuScene {
     }
 
     /// The same with new trees.
-    pub(crate) async fn replanted(&self, gpu: &GpuDevice, given: &Given<'_>, builder: Builder) -> Result<Self> {
+    pub(crate) async fn replanted(&self, gpu: &GpuEngine, given: &Given<'_>, builder: Builder) -> Result<Self> {
         let mut parts = Vec::new();
         for old in &self.parts {
             let own = &given.bounds()[old.first as usize..][..old.count as usize];

@@ -4,6 +4,7 @@ pub(crate) mod classify;
 pub(crate) mod double;
 pub(crate) mod ellipsoid;
 pub mod exact;
+pub(crate) mod intersect;
 pub(crate) mod motion;
 pub(crate) mod perpendicular_foot;
 pub(crate) mod resolve;

@@ -22,3 +22,11 @@ pub(crate) fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, pa
         other => other,
     })
 }
+
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    let text = error.to_string();
+    // The crate of temporary files says which of them it was about, a name that nobody has chosen.
+    let own = error.raw_os_error().is_none().then(|| text.rsplit_once(" at path ")).flatten();
+    let message = own.map_or(text.as_str(), |(why, _)| why).to_owned();
+    Error::Io { action: "write", path: path.to_path_buf(), message }
+}

@@ -10,7 +10,7 @@ use crate::batch::raygen::camera::{Camera, Lens};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::records::Sphere;
-use crate::shadow::light_frame::Ball;
+use crate::shadow::ball::Ball;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::color::Color;
 use crate::shadow::system::{Body, LightSource, MAX_BALLS, PictureOptions, System, check_bodies};

@@ -147,3 +147,6 @@ impl Lists {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
 }
+
+/// All spheres, not only the first so many.
+pub(crate) const ALL: u32 = u32::MAX;

@@ -12,7 +12,7 @@ use crate::bvh::qbvh4::tree::Lbvh;
 use crate::bvh::scene_frame::Frame;
 use crate::cpu::accel::SWEEP_ONLY;
 use crate::error::Result;
-use crate::gpu::context::device::GpuDevice;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::TREE_FROM_CHOSEN;
 use crate::math::simd::level::{CHOSEN, Level};
 use crate::query::policy::Query;
@@ -52,7 +52,7 @@ pub fn lbvh(spheres: &[Sphere]) -> Result<usize> {
 
 /// Two ways to read what a GPU wrote.
 pub struct Readback {
-    gpu: Arc<GpuDevice>,
+    gpu: Arc<GpuEngine>,
     inner: crate::gpu::context::readback::Readback,
 }
 

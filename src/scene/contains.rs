@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::scene::{Caller, Scene};
 use crate::batch::input::{Points, Rays};
-use crate::batch::raygen::points::here;
+use crate::batch::raygen::source::here;
 use crate::error::Result;
 use crate::query::policy::{Ends, Inside, Motion, Query, Touch};
 use crate::query::results::Answer;

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::scene::{Scene, SceneOptions};
-use crate::batch::input::Spheres;
 use crate::error::{Error, Result};
 use crate::gpu::context::adapters;
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::readback::Readback;
+use crate::gpu::engine::GpuEngine;
 use crate::query::policy::Precision;
 use crate::runtime::cancel::Watch;
 use crate::runtime::limits::Limits;
@@ -76,7 +74,7 @@ const CPU_RATE: f64 = 1e9;
 #[derive(Clone)]
 pub(crate) enum Engine {
     Cpu,
-    Gpu(Arc<GpuDevice>),
+    Gpu(Arc<GpuEngine>),
 }
 
 /// One line of [`Device::list`].
@@ -133,14 +131,14 @@ impl Device {
                     .ok_or_else(|| no_device(choice, &infos))?,
             },
         };
-        Ok(Self::gpu(GpuDevice::open(&found[chosen], options.limits, None).await?))
+        Ok(Self::gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
     }
 
     /// The first real GPU that opens and can promise the precision, else the CPU engine, which is faster than any software
     /// adapter. What kept a GPU from it is in [`Device::list`].
     async fn best(found: &[wgpu::Adapter], options: &DeviceOptions) -> Self {
         for adapter in found.iter().filter(|adapter| !adapters::is_software(&adapter.get_info())) {
-            if let Ok(gpu) = GpuDevice::open(adapter, options.limits, None).await
+            if let Ok(gpu) = GpuEngine::open(adapter, options.limits, None).await
                 && gpu.check_precision(options.precision).is_ok()
             {
                 let device = Self::gpu(gpu);
@@ -160,7 +158,7 @@ impl Device {
         Self { engine: Engine::Cpu, limits, few: 0, watch: Watch::new() }
     }
 
-    fn gpu(gpu: GpuDevice) -> Self {
+    fn gpu(gpu: GpuEngine) -> Self {
         Self { limits: *gpu.limits(), engine: Engine::Gpu(Arc::new(gpu)), few: 0, watch: Watch::new() }
     }
 
@@ -190,7 +188,7 @@ impl Device {
     /// # Errors
     /// [`Error::DeviceFailed`] when the device cannot run the probe.
     pub async fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Ok(Self::gpu(GpuDevice::adopt(device, queue).await?))
+        Ok(Self::gpu(GpuEngine::adopt(device, queue).await?))
     }
 
     /// Opens an adapter whose programs are changed before they are compiled: how tests see that a broken device is caught.
@@ -205,7 +203,7 @@ impl Device {
         }
         let found = adapters::adapters().await;
         let adapter = found.get(index).ok_or_else(|| no_device(&index.to_string(), &[]))?;
-        Ok(Self::gpu(GpuDevice::open(adapter, Limits::default(), Some(edit)).await?))
+        Ok(Self::gpu(GpuEngine::open(adapter, Limits::default(), Some(edit)).await?))
     }
 
     /// Everything that can be opened here, the CPU engine last. Opens and probes each.
@@ -214,7 +212,7 @@ impl Device {
         for (index, adapter) in adapters::adapters().await.iter().enumerate() {
             let info = adapter.get_info();
             let limits = adapters::required_limits(adapter);
-            let opened = GpuDevice::open(adapter, Limits::default(), None).await;
+            let opened = GpuEngine::open(adapter, Limits::default(), None).await;
             let precisions = match &opened {
                 Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
                 Ok(gpu) if gpu.probe.broken.is_none() => vec![Precision::Fast, Precision::Exact],
@@ -290,31 +288,6 @@ impl Device {
         Self { watch: watch.clone(), ..self.clone() }
     }
 
-    /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.
-    ///
-    /// # Errors
-    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
-    /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
-    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
-        Scene::new(self, spheres.into(), false, options).await
-    }
-
-    /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
-    ///
-    /// # Errors
-    /// [`Error::BadRecord`] for a sphere that cannot be used.
-    pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        self.pairwise_with(spheres, &SceneOptions::default()).await
-    }
-
-    /// The same for spheres that move, of which the options tell when.
-    ///
-    /// # Errors
-    /// As [`pairwise`](Self::pairwise), and as [`scene`](Self::scene).
-    pub async fn pairwise_with(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
-        Scene::new(self, spheres.into(), true, options).await
-    }
-
     /// Buffers made on a GPU so far: how tests see that repeated calls make none.
     #[doc(hidden)]
     pub fn buffers_made(&self) -> u64 {
@@ -326,7 +299,7 @@ impl Device {
 }
 
 /// The least time in which a device copies a word and says so: what a query cannot go below.
-async fn round_trip(gpu: &GpuDevice) -> Result<Duration> {
+async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
     let word = Readback::new(gpu, 4).await?;
     let mut least = Duration::MAX;
     for _ in 0..8 {

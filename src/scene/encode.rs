@@ -4,31 +4,8 @@ use super::device::Engine;
 use super::scene::Scene;
 use crate::error::{Error, Result};
 use crate::gpu::encode::plan::CastPlan;
+use crate::query::kind::Question;
 use crate::query::policy::Query;
-
-/// What an encoded query asks: the verbs of a [`Scene`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Question {
-    /// [`Scene::closest`]: a [`Hit`](crate::Hit) a ray, 8 bytes.
-    Closest,
-    /// [`Scene::interval`]: an [`Interval`](crate::Interval) a ray, 12 bytes.
-    Interval,
-    /// [`Scene::approach`]: an [`Approach`](crate::Approach) a ray, 12 bytes.
-    Approach,
-    /// [`Scene::occluded`]: one bit a ray, ray 0 in bit 0 of the first word, 4 bytes for every 32 rays begun.
-    Occluded,
-}
-
-impl Question {
-    /// Words of an answer; 0 for a bit.
-    pub(crate) fn width(self) -> u64 {
-        match self {
-            Self::Closest => 2,
-            Self::Interval | Self::Approach => 3,
-            Self::Occluded => 0,
-        }
-    }
-}
 
 impl Scene {
     /// Makes a question ready to be encoded into a [`wgpu::CommandEncoder`] of the caller's, for up to `most_rays` rays in the

@@ -11,10 +11,10 @@ use crate::cpu::hit_lists::join;
 use crate::error::{Error, Result};
 use crate::gpu::cast::hit_lists::{Counts, Fill, Lengths, Place};
 use crate::gpu::cast::plan::Way;
-use crate::gpu::context::device::GpuDevice;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Query;
-use crate::query::results::{Answer, Lists, Report, Tally};
+use crate::query::results::{ALL, Answer, Lists, Report, Tally};
 use crate::records::Interval;
 use crate::runtime::boxed::Boxed;
 use crate::runtime::cpu_pool::on_cores;
@@ -22,9 +22,6 @@ use crate::runtime::memory::{check_memory, room};
 
 /// Where each ray's list begins, the records of all, and how it went.
 type Listed = (Vec<u64>, Vec<Interval>, Tally);
-
-/// All spheres, not only the first so many.
-pub(crate) const ALL: u32 = u32::MAX;
 
 impl Scene {
     /// For each ray every sphere it meets, with both raw roots, ordered by (`t`, id) where `t` is the policy's. However many they are:
@@ -90,7 +87,7 @@ impl Scene {
     }
 
     /// By the tree, and what did not come to an end there without it.
-    async fn count_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
+    async fn count_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Counts(out), Way::Tree).await?;
         let rest = batch.some(&again);
         let mut counts = vec![0; again.len()];
@@ -101,7 +98,7 @@ impl Scene {
     }
 
     /// On a GPU: how long the lists are, and when there is memory for them what is in them.
-    async fn list_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, most: u32) -> Result<Listed> {
+    async fn list_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, most: u32) -> Result<Listed> {
         let (counts, mut tally, again) = self.lengths(device, gpu, batch, Way::Tree).await?;
         let Counted { mut device_counts, mut made } = counts;
         // Rays that the tree cannot answer, and how many spheres the device finds without it.
@@ -161,7 +158,7 @@ impl Scene {
     /// How long lists are, and which rays are to be cast again.
     async fn lengths(
         &self,
-        device: &GpuDevice,
+        device: &GpuEngine,
         gpu: &GpuScene,
         batch: Batch<'_>,
         way: Way,
@@ -200,7 +197,7 @@ struct Counted {
 /// Lists of known lengths on their way.
 struct Filling<'a> {
     scene: &'a Scene,
-    device: &'a GpuDevice,
+    device: &'a GpuEngine,
     gpu: &'a GpuScene,
     batch: Batch<'a>,
     most: u32,

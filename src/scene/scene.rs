@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::gpu::cast::plan::Way;
 use crate::gpu::cast::readback::{Naive, Records, Words};
 use crate::gpu::cast::resolve::GpuQuery;
-use crate::gpu::context::device::GpuDevice;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::{Motion, Precision, Query, same_length};
 use crate::query::results::{Answer, Bits, Hits, Report, Tally};
@@ -81,6 +81,33 @@ pub(crate) enum Caller {
     Polls,
     /// It waits: on the CPU engine, the caller's memory is read and written in place.
     Waits,
+}
+
+impl Device {
+    /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
+    /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
+    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+        Scene::new(self, spheres.into(), false, options).await
+    }
+
+    /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] for a sphere that cannot be used.
+    pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
+        self.pairwise_with(spheres, &SceneOptions::default()).await
+    }
+
+    /// The same for spheres that move, of which the options tell when.
+    ///
+    /// # Errors
+    /// As [`pairwise`](Self::pairwise), and as [`scene`](Self::scene).
+    pub async fn pairwise_with(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+        Scene::new(self, spheres.into(), true, options).await
+    }
 }
 
 impl Scene {
@@ -230,7 +257,7 @@ impl Scene {
     /// By the tree, and what did not come to an end there without it.
     async fn cast_gpu<T: GpuQuery>(
         &self,
-        device: &GpuDevice,
+        device: &GpuEngine,
         gpu: &GpuScene,
         batch: Batch<'_>,
         out: &mut [T],
@@ -245,7 +272,7 @@ impl Scene {
     }
 
     /// The same for bits.
-    async fn bits_gpu(&self, device: &GpuDevice, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
+    async fn bits_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
         let rest = batch.some(&again);
         let mut bits = vec![0; again.len().div_ceil(32)];

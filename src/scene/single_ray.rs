@@ -2,14 +2,16 @@
 
 use glam::Vec3;
 
-use crate::cpu::query::closest::{Against, Found};
+use crate::cpu::candidates::Against;
+use crate::cpu::collector::Found;
 use crate::cpu::query::kind::CpuQuery;
 use crate::error::Result;
 use crate::intersect::classify::Roots;
 use crate::intersect::exact::ExactRoots;
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::round_roots;
-use crate::query::policy::{Precision, Query, check_ray, check_sphere};
+use crate::query::policy::{Precision, Query};
+use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Approach, Hit, Ray, Sphere};
 
 impl Ray {

@@ -5,25 +5,10 @@
 
 use glam::{DMat3, DVec2, DVec3};
 
+use super::ball::Ball;
 use super::coverage::cones::Shape;
-use super::coverage::disc::{Light, Occluder, ROUND};
+use super::coverage::light::{Light, Occluder, ROUND};
 use super::spheroid::Spheroid;
-
-/// A sphere in f64, for pictures and shadows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ball {
-    /// The centre.
-    pub center: DVec3,
-    /// The radius, not negative.
-    pub radius: f64,
-}
-
-impl Ball {
-    /// A ball from its centre and radius.
-    pub fn new(center: impl Into<DVec3>, radius: f64) -> Self {
-        Self { center: center.into(), radius }
-    }
-}
 
 /// The light-aligned frame of one receiver.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! Physically right shadows: how much of a light's disc is left, and pictures of it.
 
+pub(crate) mod ball;
 pub(crate) mod coverage;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 pub(crate) mod fuzz;
@@ -11,10 +12,12 @@ pub(crate) mod picture;
 pub(crate) mod render;
 pub(crate) mod spheroid;
 pub(crate) mod system;
+pub(crate) mod validate;
 pub(crate) mod visibility;
 
-pub use light_frame::Ball;
-pub use lighting::{Lighting, Shadow, ShadowKind};
+pub use ball::Ball;
+pub use ball::{Shadow, ShadowKind};
+pub use lighting::Lighting;
 pub use picture::color::Color;
 pub use picture::image::Picture;
 pub use render::Progress;

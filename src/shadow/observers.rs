@@ -3,13 +3,14 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::ball::{Ball, Shadow, ShadowKind};
 use super::coverage::classify_simd::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES};
 use super::coverage::disc::Sky;
 use super::coverage::two_caps_simd::Lenses;
-use super::light_frame::Ball;
-use super::lighting::{Lighting, Shadow, ShadowKind, check_observer};
+use super::lighting::Lighting;
 use super::spheroid::Spheroid;
-use super::visibility::{LARGEST, Prepared};
+use super::validate::{LARGEST, check_observer};
+use super::visibility::Prepared;
 use crate::error::Result;
 use crate::math::simd::level::Level;
 use crate::query::policy::same_length;

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::light_frame::Ball;
-use super::visibility::check;
+use super::ball::Ball;
+use super::validate::check;
 use crate::error::{Error, Result};
 
 /// A sphere that has been squeezed, or stretched, along its pole: every section across the pole is a circle.

@@ -2,12 +2,13 @@
 
 use glam::DVec3;
 
-use super::light_frame::Ball;
+use super::ball::Ball;
 use super::picture::color::Color;
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
-use crate::batch::raygen::camera::{Camera, Lens};
-use crate::error::{Error, Result};
+use crate::batch::raygen::camera::{Camera, check_camera};
+use crate::error::Result;
 use crate::escape::quoted;
+use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
 /// The source of all light: a sphere of even brightness.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,8 +87,6 @@ pub const MAX_SIDE: u32 = 16_384;
 pub const MAX_PIXELS: u64 = 1 << 26;
 /// The most samples along each axis of a pixel.
 pub const MAX_SAMPLES: u32 = 16;
-/// The largest coordinate, so that squares of ratios stay finite in f32.
-const MAX_LENGTH: f64 = 1e30;
 /// The largest ratio of a distance to a radius.
 const MAX_RATIO: f64 = 1e15;
 
@@ -227,41 +226,6 @@ fn check_ball(place: &str, ball: &Ball) -> Result<()> {
     Ok(())
 }
 
-fn check_point(place: &str, field: &str, v: DVec3) -> Result<()> {
-    if v.to_array().iter().all(|x| x.abs() <= MAX_LENGTH) {
-        return Ok(());
-    }
-    usage(format!("{place}: {field} is {}: coordinates must be finite and at most 1e30", text(v)))
-}
-
-pub(crate) fn check_camera(camera: &Camera) -> Result<()> {
-    check_point("camera", "position", camera.position)?;
-    check_point("camera", "target", camera.target)?;
-    check_point("camera", "up", camera.up)?;
-    let forward = camera.target - camera.position;
-    if forward.length() == 0.0 {
-        let at = text(camera.target);
-        return usage(format!("camera: target is {at}, the same as position: there is no direction to look in"));
-    }
-    let up = camera.up.normalize_or_zero();
-    if up == DVec3::ZERO {
-        return usage(format!("camera: up is {}: a direction must not be zero", text(camera.up)));
-    }
-    if forward.normalize().cross(up).length() < 1e-9 {
-        let up = text(camera.up);
-        return usage(format!("camera: up is {up}, parallel to the line of sight: any other direction will do"));
-    }
-    match camera.lens {
-        Lens::Perspective { field_of_view_deg: angle } if !(1e-6..=170.0).contains(&angle) => {
-            usage(format!("camera: field_of_view_deg is {angle}: allowed is 0.000001…170"))
-        }
-        Lens::Orthographic { width } if !(1e-30..=MAX_LENGTH).contains(&width) => {
-            usage(format!("camera: width is {width}: allowed is a positive length of at most 1e30"))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn check_picture(picture: &PictureOptions) -> Result<()> {
     let [width, height] = picture.size;
     if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
@@ -284,12 +248,4 @@ fn check_picture(picture: &PictureOptions) -> Result<()> {
         return usage(format!("picture: stars is {}: allowed is 0…1", picture.stars));
     }
     Ok(())
-}
-
-fn text(v: DVec3) -> String {
-    format!("[{}, {}, {}]", v.x, v.y, v.z)
-}
-
-fn usage<T>(message: String) -> Result<T> {
-    Err(Error::Usage(message))
 }

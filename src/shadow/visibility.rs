@@ -2,12 +2,14 @@
 
 use glam::DVec3;
 
+use super::ball::{Ball, Shadow};
 use super::coverage::cones::{Shape, cone_of};
-use super::coverage::disc::{self, Light, Occluder, Sky};
-use super::light_frame::{Ball, Frame};
-use super::lighting::Shadow;
+use super::coverage::disc::{self, Sky};
+use super::coverage::light::{Light, Occluder, disc_from};
+use super::light_frame::Frame;
 use super::spheroid::Spheroid;
-use crate::error::{Error, Result};
+use super::validate::check;
+use crate::error::Result;
 
 /// A light, seen from a place, past occluders. Positions in f64, in any unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +72,7 @@ impl Prepared {
 
     /// What of the light is left, in f64. Twin of `shaders/coverage_rows.wgsl`.
     pub(crate) fn shadow(&self, sky: &mut Sky) -> Shadow {
-        let disc = disc::disc_from(DVec3::ZERO, self.light);
+        let disc = disc_from(DVec3::ZERO, self.light);
         let mut open = 1.0;
         disc::clear(sky);
         for &one in &self.occluders {
@@ -156,20 +158,4 @@ fn stood_on(occluder: Occluder) -> Occluder {
 /// ```
 pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<f64> {
     Ok(prepare(observer, light, occluders)?.shadow(&mut Sky::default()).fraction)
-}
-
-/// The largest coordinate and radius: squares of these stay finite.
-pub(crate) const LARGEST: f64 = 1e150;
-
-pub(crate) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
-    let bad = |field, value: f64, why: &'static str| Err(Error::record(what, index, field, value, why));
-    for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
-        if value.is_nan() || value.abs() > LARGEST {
-            return bad(field, value, "a coordinate must be a number of at most 1e150");
-        }
-    }
-    if !(0.0..=LARGEST).contains(&ball.radius) {
-        return bad("radius", ball.radius, "a radius must be a number in 0…1e150");
-    }
-    Ok(())
 }

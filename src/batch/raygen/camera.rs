@@ -3,6 +3,9 @@
 //! Spheres are turned into that space in f64. There a pixel's direction is (x, y, 1) with x and y as small as the field
 //! of view, so that a telescope's picture loses nothing to f32.
 
+use crate::error::Result;
+use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
+
 use glam::{DVec2, DVec3};
 
 /// What a camera shows.
@@ -66,5 +69,33 @@ impl View {
     /// A direction turned into the camera's space.
     pub(crate) fn turn(&self, v: DVec3) -> DVec3 {
         DVec3::new(v.dot(self.axes[0]), v.dot(self.axes[1]), v.dot(self.axes[2]))
+    }
+}
+
+pub(crate) fn check_camera(camera: &Camera) -> Result<()> {
+    check_point("camera", "position", camera.position)?;
+    check_point("camera", "target", camera.target)?;
+    check_point("camera", "up", camera.up)?;
+    let forward = camera.target - camera.position;
+    if forward.length() == 0.0 {
+        let at = text(camera.target);
+        return usage(format!("camera: target is {at}, the same as position: there is no direction to look in"));
+    }
+    let up = camera.up.normalize_or_zero();
+    if up == DVec3::ZERO {
+        return usage(format!("camera: up is {}: a direction must not be zero", text(camera.up)));
+    }
+    if forward.normalize().cross(up).length() < 1e-9 {
+        let up = text(camera.up);
+        return usage(format!("camera: up is {up}, parallel to the line of sight: any other direction will do"));
+    }
+    match camera.lens {
+        Lens::Perspective { field_of_view_deg: angle } if !(1e-6..=170.0).contains(&angle) => {
+            usage(format!("camera: field_of_view_deg is {angle}: allowed is 0.000001…170"))
+        }
+        Lens::Orthographic { width } if !(1e-30..=MAX_LENGTH).contains(&width) => {
+            usage(format!("camera: width is {width}: allowed is a positive length of at most 1e30"))
+        }
+        _ => Ok(()),
     }
 }

@@ -2,12 +2,9 @@
 
 use glam::DVec3;
 
-use super::camera::{Camera, View};
+use super::camera::{Camera, View, check_camera};
 use super::grid::{Frame, Grid, clean};
-use super::source::Source;
-use crate::batch::input::Rays;
 use crate::error::{Error, Result};
-use crate::shadow::system::check_camera;
 
 /// The longest side of a picture, in pixels.
 const MOST: u32 = 1 << 16;
@@ -22,7 +19,7 @@ const MOST: u32 = 1 << 16;
 /// instead, in f64, and has no such limit.)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    grid: Grid,
+    pub(crate) grid: Grid,
 }
 
 impl Image {
@@ -56,10 +53,4 @@ impl Image {
 /// The centres of so many pixels, from −1 to 1.
 fn centers(pixels: u32) -> impl Iterator<Item = f64> {
     (0..pixels).map(move |i| (2.0 * f64::from(i) + 1.0) / f64::from(pixels) - 1.0)
-}
-
-impl<'a> From<&'a Image> for Rays<'a> {
-    fn from(image: &'a Image) -> Self {
-        Source::Grid(image.grid.whole()).into()
-    }
 }

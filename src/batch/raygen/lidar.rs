@@ -3,8 +3,6 @@
 use glam::{DQuat, DVec3};
 
 use super::grid::{Frame, Grid, clean};
-use super::source::Source;
-use crate::batch::input::Rays;
 use crate::error::{Error, Result};
 use crate::runtime::memory::{grow, push};
 
@@ -26,7 +24,7 @@ pub struct Pose {
 /// A sensor that moves while it turns has a pose for each azimuth, and one azimuth, 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
-    grid: Grid,
+    pub(crate) grid: Grid,
 }
 
 impl Sensor {
@@ -126,10 +124,4 @@ impl Pose {
 /// `count` equal steps from `from` on, `to` left out: a full turn from 0 to 360 has no ray twice.
 pub fn steps(from: f64, to: f64, count: usize) -> impl ExactSizeIterator<Item = f64> {
     (0..count).map(move |i| from + (to - from) * (i as f64 / count as f64))
-}
-
-impl<'a> From<&'a Sensor> for Rays<'a> {
-    fn from(sensor: &'a Sensor) -> Self {
-        Source::Grid(sensor.grid.whole()).into()
-    }
 }

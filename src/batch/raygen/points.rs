@@ -2,8 +2,6 @@
 
 use glam::Vec3;
 
-use super::source::Source;
-use crate::batch::input::Rays;
 use crate::error::{Error, Result};
 use crate::records::Ray;
 
@@ -34,11 +32,6 @@ pub struct Toward<'a> {
     pub radius: f32,
 }
 
-/// Points as rays that go nowhere: `t` is 0, and what holds a point is met there.
-pub(crate) fn here(points: &[[f32; 3]]) -> Source<'_> {
-    Source::Points(Points { points, aim: Aim::Along { direction: Vec3::X, t_max: 0.0 } })
-}
-
 /// Points and where they look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Points<'a> {
@@ -51,19 +44,6 @@ pub(crate) struct Points<'a> {
 pub(crate) enum Aim {
     Along { direction: Vec3, t_max: f32 },
     At { target: Vec3, radius: f32 },
-}
-
-impl<'a> From<&Parallel<'a>> for Rays<'a> {
-    fn from(Parallel { points, direction }: &Parallel<'a>) -> Self {
-        let aim = Aim::Along { direction: (*direction).into(), t_max: f32::INFINITY };
-        Source::Points(Points { points, aim }).into()
-    }
-}
-
-impl<'a> From<&Toward<'a>> for Rays<'a> {
-    fn from(Toward { points, target, radius }: &Toward<'a>) -> Self {
-        Source::Points(Points { points, aim: Aim::At { target: (*target).into(), radius: *radius } }).into()
-    }
 }
 
 impl Points<'_> {

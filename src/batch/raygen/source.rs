@@ -1,12 +1,14 @@
 //! Where the rays of a query come from.
 
 use super::grid::GridPart;
-use super::points::Points;
+use super::points::{Aim, Points};
 use crate::error::Result;
-use crate::query::policy::{check_ray, is_usable};
+use crate::query::validate::{check_ray, is_usable};
 use crate::records::Ray;
 use std::borrow::Cow;
 use std::ops::Range;
+
+use glam::Vec3;
 
 /// Where the rays of a query come from.
 #[derive(Clone, Copy, Debug)]
@@ -69,4 +71,9 @@ impl<'a> Source<'a> {
             Self::Grid(part) => part.check_one(i),
         }
     }
+}
+
+/// Points as rays that go nowhere: `t` is 0, and what holds a point is met there.
+pub(crate) fn here(points: &[[f32; 3]]) -> Source<'_> {
+    Source::Points(Points { points, aim: Aim::Along { direction: Vec3::X, t_max: 0.0 } })
 }

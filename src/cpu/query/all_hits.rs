@@ -1,9 +1,9 @@
 //! One ray against many spheres, and all that it meets: their number, or both roots of each in order.
 
-use super::closest::{Against, Found, finite, reported, solve};
+use crate::cpu::collector::{Visitor, Wanted};
 use crate::cpu::growth_budget::Pool;
-use crate::cpu::view::{Known, Visitor, Wanted};
 use crate::intersect::classify::{Met, decide};
+use crate::intersect::intersect::{finite, reported, solve};
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::{judge_pair, round_roots};
 use crate::intersect::sphere::Solved;
@@ -16,64 +16,13 @@ const CUTTING: usize = 64;
 
 /// What the policies make of a solved pair, with nothing left open: what the solve's bounds do not prove at precision `exact` is
 /// decided by exact arithmetic, as the last number tells. With the `t` it is met at.
-fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Query) -> (Met, f32, bool) {
+pub(crate) fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Query) -> (Met, f32, bool) {
     let verdict = decide(solved, &finite(ray), query, query.precision == Precision::Exact);
     if verdict.met == Met::Maybe {
         let (met, t) = judge_pair(ray, target, query);
         return (met, t, true);
     }
     (verdict.met, verdict.t, false)
-}
-
-/// Counts the spheres that are met.
-pub(crate) struct Count<'a> {
-    query: &'a Query,
-    count: u32,
-    judged: bool,
-    beyond: bool,
-}
-
-impl<'a> Count<'a> {
-    pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, count: 0, judged: false, beyond: false }
-    }
-
-    pub(crate) fn found(self, _: &Ray, _: Against<'_>) -> Found<u32> {
-        Found { answer: self.count, judged: self.judged, beyond: self.beyond && self.count == 0 }
-    }
-}
-
-impl Visitor for Count<'_> {
-    const WANTED: Wanted = Wanted::Met;
-
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.take(ray, id, target, &solve(ray, target, self.query.precision));
-    }
-
-    fn solves(&self) -> bool {
-        true
-    }
-
-    fn take(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &Solved) {
-        let (met, _, judged) = settle(ray, target, solved, self.query);
-        self.count += u32::from(met == Met::Yes);
-        self.beyond |= met == Met::Beyond;
-        self.judged |= judged;
-    }
-
-    fn counts(&self, _: &Ray) -> Option<f32> {
-        Some(f32::MAX)
-    }
-
-    /// Counting them needs no solve.
-    fn certain(&mut self, count: u32) -> Known {
-        self.count += count;
-        Known::These
-    }
-
-    fn cut(&mut self, far: f32, _: f32) -> f32 {
-        far
-    }
 }
 
 /// A sphere that is met.

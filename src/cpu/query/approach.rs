@@ -1,7 +1,9 @@
 //! The nearest pass of a ray among spheres. Twin of `shaders/nearer.wgsl`.
 
-use super::closest::{Against, Found, finite, reported};
-use crate::cpu::view::{Visitor, Wanted};
+use super::kind::CpuQuery;
+use crate::cpu::candidates::Against;
+use crate::cpu::collector::{Found, Visitor, Wanted};
+use crate::intersect::intersect::{finite, reported};
 use crate::intersect::motion::{Target, scale_moving};
 use crate::intersect::resolve::judge_approach;
 use crate::intersect::sphere::{scale, solve_approach};
@@ -122,5 +124,20 @@ impl Visitor for NearestExact {
 
     fn counts(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
+    }
+}
+
+impl CpuQuery for Approach {
+    const MISS: Self = Approach::NONE;
+    const NEARS: bool = true;
+    type Visitor<'a> = Nearest<'a>;
+    fn is_hit(&self) -> bool {
+        self.clearance <= 0.0
+    }
+    fn visitor(query: &Query) -> Nearest<'_> {
+        Nearest::new(query)
+    }
+    fn found(visitor: Nearest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
     }
 }

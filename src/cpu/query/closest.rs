@@ -1,59 +1,15 @@
 //! One ray against many spheres: the queries. `shaders/cast.wgsl` asks the same of the same solve.
 
-use crate::cpu::view::{Known, Spheres, Visitor, Wanted};
+use super::kind::CpuQuery;
+use crate::cpu::candidates::Against;
+use crate::cpu::collector::{Found, Visitor, Wanted};
 use crate::intersect::classify::{Met, Verdict, decide};
-use crate::intersect::ellipsoid::mapped;
-use crate::intersect::motion::{Target, scale_moving};
+use crate::intersect::intersect::{finite, reported, solve};
+use crate::intersect::motion::Target;
 use crate::intersect::resolve::{judge_pair, round_hit, round_roots};
-use crate::intersect::sphere::{Solved, scale, solve_fast, solve_standard};
+use crate::intersect::sphere::Solved;
 use crate::query::policy::{Precision, Query};
-use crate::records::{Extra, Hit, Interval, NO_SPHERE, Ray};
-
-/// What a ray is cast against.
-#[derive(Clone, Copy)]
-pub(crate) enum Against<'a> {
-    /// Every sphere of a scene that is for the ray.
-    Scene(Spheres<'a>, Extra),
-    /// One sphere and its id.
-    One(u32, Target<'a>),
-}
-
-impl Against<'_> {
-    /// Shows the visitor of one ray what it wants.
-    pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
-        self.show_to(ray, &mut visitor, precision);
-        visitor
-    }
-
-    /// The same for one that stays where it is.
-    pub(crate) fn show_to<V: Visitor>(self, ray: &Ray, visitor: &mut V, precision: Precision) {
-        match self {
-            Against::One(id, target) => visitor.see(ray, id, target),
-            Against::Scene(scene, extra) => {
-                let plain = scene.columns.masks.is_none() && !scene.columns.change() && extra == Extra::NONE;
-                let picked = if plain { &[] } else { &[extra][..] };
-                scene.sweep(std::slice::from_ref(ray), picked, std::slice::from_mut(visitor), precision);
-            }
-        }
-    }
-
-    pub(crate) fn target(&self, id: u32) -> Option<Target<'_>> {
-        match self {
-            Against::One(own, target) => (*own == id).then_some(*target),
-            Against::Scene(scene, extra) => scene.target(id, Some(extra)),
-        }
-    }
-}
-
-/// An answer, and how it came about.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found<T> {
-    pub(crate) answer: T,
-    /// Decided by exact arithmetic.
-    pub(crate) judged: bool,
-    /// A miss only because the root exceeds f32.
-    pub(crate) beyond: bool,
-}
+use crate::records::{Hit, Interval, NO_SPHERE, Ray};
 
 /// The best sphere so far, and what could still beat it.
 struct Best {
@@ -107,33 +63,6 @@ impl Best {
     fn in_doubt(&self) -> bool {
         self.rivaled && self.rival <= self.high
     }
-}
-
-/// A ray with its infinite ends replaced by the largest finite numbers, as the solve wants them.
-pub(crate) fn finite(ray: &Ray) -> Ray {
-    ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
-}
-
-pub(crate) fn solve(ray: &Ray, target: Target<'_>, precision: Precision) -> Solved {
-    let scaled = match &target.moves {
-        None => scale(ray, target.sphere),
-        Some(moves) => scale_moving(ray, target.sphere, moves),
-    };
-    let scaled = match target.map {
-        None => scaled,
-        Some(map) => mapped(&scaled, map),
-    };
-    match (target.moves.is_some() || target.map.is_some(), precision) {
-        (false, Precision::Fast) => solve_fast::<false>(&scaled),
-        (false, _) => solve_standard::<false>(&scaled),
-        (true, Precision::Fast) => solve_fast::<true>(&scaled),
-        (true, _) => solve_standard::<true>(&scaled),
-    }
-}
-
-/// A solve's saturated number as the infinity it stands for.
-pub(crate) fn reported(t: f32) -> f32 {
-    if t.abs() >= f32::MAX { f32::INFINITY.copysign(t) } else { t }
 }
 
 /// Looks for the closest sphere.
@@ -231,67 +160,30 @@ pub(crate) fn interval_of(ray: &Ray, against: Against<'_>, query: &Query, hit: H
     Interval { t_enter, t_exit, id: hit.id }
 }
 
-/// Looks whether any sphere is met.
-pub(crate) struct Occluded<'a> {
-    query: &'a Query,
-    /// Without regard for the solve's bounds: it is exact.
-    judging: bool,
-    answer: bool,
-    doubt: bool,
-    beyond: bool,
-}
-
-impl<'a> Occluded<'a> {
-    pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, judging: false, answer: false, doubt: false, beyond: false }
+impl CpuQuery for Hit {
+    const MISS: Self = Hit::MISS;
+    type Visitor<'a> = Closest<'a>;
+    fn is_hit(&self) -> bool {
+        Hit::is_hit(self)
     }
-
-    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<bool> {
-        if self.doubt && !self.answer {
-            let judge = Self { judging: true, ..Self::new(self.query) };
-            let Self { answer, beyond, .. } = against.show(ray, judge, self.query.precision);
-            return Found { answer, judged: true, beyond: beyond && !answer };
-        }
-        Found { answer: self.answer, judged: false, beyond: self.beyond && !self.answer }
+    fn visitor(query: &Query) -> Closest<'_> {
+        Closest::new(query)
+    }
+    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found(ray, against)
     }
 }
 
-impl Occluded<'_> {
-    fn hear(&mut self, met: Met) {
-        match met {
-            Met::Yes => self.answer = true,
-            Met::Maybe => self.doubt = true,
-            Met::Beyond => self.beyond = true,
-            Met::No => {}
-        }
+impl CpuQuery for Interval {
+    const MISS: Self = Interval::MISS;
+    type Visitor<'a> = Closest<'a>;
+    fn is_hit(&self) -> bool {
+        Interval::is_hit(self)
     }
-}
-
-impl Visitor for Occluded<'_> {
-    const WANTED: Wanted = Wanted::Met;
-
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        if self.judging {
-            self.hear(judge_pair(ray, target, self.query).0);
-        } else {
-            self.take(ray, id, target, &solve(ray, target, self.query.precision));
-        }
+    fn visitor(query: &Query) -> Closest<'_> {
+        Closest::new(query)
     }
-
-    fn solves(&self) -> bool {
-        !self.judging
-    }
-
-    fn take(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &Solved) {
-        self.hear(decide(solved, &finite(ray), self.query, self.query.precision == Precision::Exact).met);
-    }
-
-    fn counts(&self, _ray: &Ray) -> Option<f32> {
-        (!self.answer).then_some(f32::MAX)
-    }
-
-    fn certain(&mut self, _: u32) -> Known {
-        self.answer = true;
-        Known::Everything
+    fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
+        visitor.found_interval(ray, against)
     }
 }

@@ -1,7 +1,7 @@
 //! A query of the CPU engine, named by its answer.
 
-use super::closest::{Against, Found};
-use crate::cpu::view::Visitor;
+use crate::cpu::candidates::Against;
+use crate::cpu::collector::{Found, Visitor};
 use crate::query::policy::Query;
 use crate::records::Ray;
 

@@ -3,4 +3,6 @@
 pub(crate) mod all_hits;
 pub(crate) mod approach;
 pub(crate) mod closest;
+pub(crate) mod count;
 pub(crate) mod kind;
+pub(crate) mod occluded;

@@ -5,8 +5,9 @@
 
 use crate::bvh::bvh8::node::{Child, Kind, Leaf, Node, WIDTH};
 use crate::cpu::accel::Planted;
+use crate::cpu::collector::Visitor;
 use crate::cpu::cull::{Line, Ruler};
-use crate::cpu::view::{Spheres, Visitor};
+use crate::cpu::view::Spheres;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
 use crate::query::policy::Precision;

@@ -2,7 +2,7 @@
 
 use super::ellipsoid_reject::passes_by;
 use super::stream::{Pair, Solving, Walk};
-use crate::cpu::view::Visitor;
+use crate::cpu::collector::Visitor;
 use crate::intersect::motion::Target;
 use crate::intersect::sphere_soa::LOT;
 

@@ -3,8 +3,7 @@
 
 use glam::Vec3;
 
-use super::ray_setup::axes;
-use super::ray_setup::{LANES, columns};
+use super::ray_setup::{LANES, axes, columns};
 use super::stream::STREAM;
 use crate::cpu::accel::Planted;
 use crate::math::simd::lanes::Lanes;

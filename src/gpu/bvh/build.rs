@@ -12,9 +12,9 @@ use crate::bvh::qbvh4::node::Quad;
 use crate::bvh::qbvh4::tree::Lbvh;
 use crate::bvh::scene_frame::Frame;
 use crate::error::{Error, Result};
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::dispatch::{Groups, Steps, THREADS};
 use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs::{self, Program};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::records::Sphere;
@@ -76,14 +76,14 @@ fn box_levels(count: u32) -> Vec<u32> {
 
 /// A tree's builder: the spheres, and what programs are told of them.
 pub(crate) struct Planter<'a> {
-    pub(crate) gpu: &'a GpuDevice,
+    pub(crate) gpu: &'a GpuEngine,
     pub(crate) steps: Steps<'a>,
     pub(crate) plant: Plant,
     ways: Option<Ways<'a>>,
 }
 
 impl<'a> Planter<'a> {
-    pub(crate) fn new(gpu: &'a GpuDevice, count: u32, frame: &Frame, ways: Option<Ways<'a>>) -> Self {
+    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &Frame, ways: Option<Ways<'a>>) -> Self {
         let Grid { low, cells } = Grid::new(frame);
         let Frame { scale, middle, .. } = *frame;
         let least = (f64::from(scale) * (-149f64).exp2()) as f32;
@@ -285,7 +285,7 @@ impl<'a> Planter<'a> {
 impl Planted {
     /// Builds a tree over the first `count` spheres of a buffer, at least one.
     pub(crate) async fn plant(
-        gpu: &GpuDevice,
+        gpu: &GpuEngine,
         spheres: &Buffer,
         count: u32,
         frame: &Frame,

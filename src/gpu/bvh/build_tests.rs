@@ -9,22 +9,22 @@ use crate::bvh::qbvh4::tests::scenes;
 use crate::bvh::qbvh4::tree::Lbvh;
 use crate::bvh::scene_frame::Frame;
 use crate::gpu::context::adapters;
-use crate::gpu::context::device::GpuDevice;
+use crate::gpu::engine::GpuEngine;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 use crate::runtime::limits::Limits;
 
 /// Adapters whose arithmetic rounds as the CPU's does.
-async fn devices() -> Vec<GpuDevice> {
+async fn devices() -> Vec<GpuEngine> {
     let mut opened = Vec::new();
     for adapter in adapters::adapters().await {
-        opened.push(GpuDevice::open(&adapter, Limits::default(), None).await.unwrap());
+        opened.push(GpuEngine::open(&adapter, Limits::default(), None).await.unwrap());
     }
     opened.into_iter().filter(|gpu| gpu.probe.failure.is_none()).collect()
 }
 
-async fn fetch<T: Pod>(gpu: &GpuDevice, from: &Buffer, count: usize) -> Vec<T> {
+async fn fetch<T: Pod>(gpu: &GpuEngine, from: &Buffer, count: usize) -> Vec<T> {
     let mut list = vec![T::zeroed(); count];
     let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
     let staging = gpu.buffer("staging", size_of_val(&list[..]) as u64, usage).await.unwrap();
@@ -32,7 +32,7 @@ async fn fetch<T: Pod>(gpu: &GpuDevice, from: &Buffer, count: usize) -> Vec<T> {
     list
 }
 
-async fn tree_of(gpu: &GpuDevice, planted: &Planted, spheres: &[Sphere]) -> Lbvh {
+async fn tree_of(gpu: &GpuEngine, planted: &Planted, spheres: &[Sphere]) -> Lbvh {
     let order: Vec<u32> = fetch(gpu, &planted.order, spheres.len()).await;
     let leaves: Vec<Sphere> = fetch(gpu, &planted.leaves, spheres.len()).await;
     assert!(order.iter().zip(&leaves).all(|(place, leaf)| spheres.get(*place as usize) == Some(leaf)), "leaves");
@@ -89,7 +89,7 @@ fn a_part_as_large_as_a_binding_allows() {
     pollster::block_on(async {
         for adapter in adapters::adapters().await {
             let limits = Limits { binding: 1 << 19, ..Limits::default() };
-            let gpu = GpuDevice::open(&adapter, limits, None).await.unwrap();
+            let gpu = GpuEngine::open(&adapter, limits, None).await.unwrap();
             let mut n = Numbers(11);
             let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
             let frame = Frame::of(&spheres);

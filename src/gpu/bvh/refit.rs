@@ -7,8 +7,8 @@ use super::motion::Ways;
 use super::resident::Planted;
 use crate::bvh::scene_frame::Frame;
 use crate::error::Result;
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::dispatch::THREADS;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 
 impl Planted {
@@ -16,7 +16,7 @@ impl Planted {
     /// those of a new tree with these nodes.
     pub(crate) async fn refit(
         &self,
-        gpu: &GpuDevice,
+        gpu: &GpuEngine,
         spheres: &Buffer,
         count: u32,
         frame: &Frame,
@@ -34,7 +34,7 @@ impl Planted {
 
     /// How many nodes a line through the root's box enters on average: the surfaces of all boxes, the root's being 1 (Goldsmith &
     /// Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
-    pub(crate) async fn cost(&self, gpu: &GpuDevice) -> Result<f64> {
+    pub(crate) async fn cost(&self, gpu: &GpuEngine) -> Result<f64> {
         let mut planter = Planter::new(gpu, 0, &Frame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
         let areas = planter.scratch("a tree's surfaces", u64::from(groups) * 4).await?;
@@ -56,7 +56,7 @@ impl Planted {
 }
 
 /// A buffer with the same bytes.
-async fn copy(gpu: &GpuDevice, what: &'static str, from: &Buffer) -> Result<Buffer> {
+async fn copy(gpu: &GpuEngine, what: &'static str, from: &Buffer) -> Result<Buffer> {
     let buffer = gpu.buffer(what, from.size(), super::resident::USAGE).await?;
     gpu.scoped(|| {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());

@@ -7,8 +7,8 @@ use crate::bvh::builder::Builder;
 use crate::bvh::qbvh4::node::Quad;
 use crate::bvh::qbvh4::tree::Lbvh;
 use crate::bvh::scene_frame::Frame;
-use crate::error::Result;
-use crate::gpu::context::device::GpuDevice;
+use crate::error::{Error, Result};
+use crate::gpu::engine::GpuEngine;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 
@@ -30,10 +30,22 @@ pub(crate) struct Planted {
 pub(crate) const USAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 
+/// Whether the GPU builds. One whose arithmetic does not round to the nearest would make another tree.
+fn builds_on(gpu: &GpuEngine, builder: Builder) -> Result<bool> {
+    match (builder, &gpu.probe.failure) {
+        (Builder::Cpu, _) => Ok(false),
+        (Builder::Auto, failure) => Ok(failure.is_none() && !gpu.is_software()),
+        (Builder::Gpu, None) => Ok(true),
+        (Builder::Gpu, Some(why)) => {
+            Err(Error::Usage(format!("builder 'gpu': {} is not to be trusted with it: {why}; use 'cpu'", gpu.name())))
+        }
+    }
+}
+
 impl Planted {
     /// A tree over the spheres that a buffer begins with, at least one, from the executor asked for.
     pub(crate) async fn new(
-        gpu: &GpuDevice,
+        gpu: &GpuEngine,
         buffer: &Buffer,
         spheres: &[Sphere],
         frame: &Frame,
@@ -42,7 +54,7 @@ impl Planted {
         watch: &Watch,
     ) -> Result<Self> {
         let count = spheres.len() as u32;
-        if builder.on(gpu)? {
+        if builds_on(gpu, builder)? {
             return Self::plant(gpu, buffer, count, frame, ways, watch).await;
         }
         let planted = Self::upload(gpu, &Lbvh::new(spheres, frame, watch)?, spheres).await?;
@@ -50,7 +62,7 @@ impl Planted {
     }
 
     /// Takes a tree that the host made.
-    pub(crate) async fn upload(gpu: &GpuDevice, tree: &Lbvh, spheres: &[Sphere]) -> Result<Self> {
+    pub(crate) async fn upload(gpu: &GpuEngine, tree: &Lbvh, spheres: &[Sphere]) -> Result<Self> {
         let leaves: Vec<Sphere> = tree.order.iter().map(|place| spheres[*place as usize]).collect();
         let up = async |what, bytes: &[u8]| {
             let buffer = gpu.buffer(what, bytes.len() as u64, USAGE).await?;

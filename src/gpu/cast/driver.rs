@@ -9,13 +9,14 @@ use rayon::prelude::*;
 
 use super::plan::{Plan, Way};
 use super::raygen::Seeds;
-use super::readback::{Asker, Gather, Landed, Open};
-use super::staging::{Flight, Sizes, Slot};
+use super::readback::{Gather, Landed, Open};
+use super::resolve::Asker;
+use super::staging::{Flight, SLOTS, Sizes, Slot};
 use crate::batch::ray_batch::Batch;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::throughput::{self, Meter};
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::{GpuScene, RANGE};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::query::policy::Query;
@@ -30,8 +31,6 @@ const WORKGROUP: u64 = 64;
 const PIECE: u64 = 1 << 20;
 /// And at least, as a workgroup takes them: where nearly all spheres are met, a piece of them takes a fifth of a second.
 const LEAST: u64 = 512;
-/// Pieces under way: one on the device, one that the host reads and writes.
-pub(crate) const SLOTS: usize = 2;
 /// Submissions that wait for the device: enough to keep it busy, few enough to stop soon.
 const AHEAD: usize = 2;
 
@@ -58,7 +57,7 @@ struct Piece {
 
 impl GpuScene {
     /// Rays that go together when each is tested against `spheres` and `budget` tests fit into a submission.
-    pub(crate) fn piece(gpu: &GpuDevice, budget: u64, spheres: u64) -> u64 {
+    pub(crate) fn piece(gpu: &GpuEngine, budget: u64, spheres: u64) -> u64 {
         let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
         let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(PIECE);
         let piece = (budget / spheres.max(1)).max(LEAST).min(most);
@@ -68,7 +67,7 @@ impl GpuScene {
     }
 
     /// Rays that a picture's band may have.
-    pub(crate) fn band(gpu: &GpuDevice, tests: u64) -> u64 {
+    pub(crate) fn band(gpu: &GpuEngine, tests: u64) -> u64 {
         Self::piece(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
     }
 
@@ -92,7 +91,7 @@ impl GpuScene {
     /// Answers a batch, piece by piece; says which rays are to be cast again, without the tree.
     pub(crate) async fn cast<G: Gather>(
         &self,
-        gpu: &GpuDevice,
+        gpu: &GpuEngine,
         host: &Arc<CpuScene>,
         batch: Batch<'_>,
         out: &mut G,
@@ -124,7 +123,7 @@ impl GpuScene {
             free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
         }
         for slot in free {
-            slot.give_back(gpu);
+            gpu.staging.give_back(slot);
         }
         Ok((sum.tally, sum.again))
     }
@@ -144,7 +143,7 @@ impl Plan<'_> {
         let seeds = Seeds::of(rays, self.maker.is_some());
         let extra = out.extra_bytes(part.clone());
         let sizes = self.sizes::<G>(&seeds, extra);
-        let slot = Slot::take(self.gpu, free, sizes).await?;
+        let slot = self.gpu.staging.take(self.gpu, free, sizes).await?;
         let bad = self.write(slot.view(self.gpu).await?, &seeds, start)?;
         let groups = self.groups(&slot).await?;
         // What comes back of the state: all of it, or nothing.

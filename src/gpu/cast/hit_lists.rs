@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::readback::{Asker, Gather, Landed, Open};
-use super::resolve::judged;
+use super::readback::{Gather, Landed, Open};
+use super::resolve::{Asker, judged};
 use crate::batch::ray_attributes::Extras;
 use crate::batch::raygen::source::Source;
 use crate::cpu::query::all_hits::key_of;
@@ -14,9 +14,8 @@ use crate::gpu::programs::{self, Program};
 use crate::gpu::uniforms::{COUNTED_AGAIN, COUNTED_BEYOND, COUNTED_DOUBT, Counted, TAG_ROUND};
 use crate::intersect::resolve::round_roots;
 use crate::query::policy::{Inside, Query};
-use crate::query::results::Tally;
+use crate::query::results::{ALL, Tally};
 use crate::records::{Extra, Interval, Ray};
-use crate::scene::hit_lists::ALL;
 
 /// Bytes of records that a piece brings at the most, unless a single ray does: enough to keep a device busy.
 const TOGETHER: u64 = 32 << 20;

@@ -10,9 +10,9 @@ use super::staging::{Sizes, Slot, Upload};
 use crate::batch::ray_batch::Batch;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::pipelines::Overrides;
 use crate::gpu::context::throughput::Pace;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::sphere_attributes::{beside, words};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
@@ -42,7 +42,7 @@ pub(crate) struct Range {
 
 /// What all pieces of a call have in common.
 pub(crate) struct Plan<'a> {
-    pub(crate) gpu: &'a GpuDevice,
+    pub(crate) gpu: &'a GpuEngine,
     pub(crate) scene: &'a GpuScene,
     pub(crate) host: &'a Arc<CpuScene>,
     pub(crate) batch: Batch<'a>,
@@ -60,7 +60,7 @@ pub(crate) struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) async fn new<G: Gather>(
-        gpu: &'a GpuDevice,
+        gpu: &'a GpuEngine,
         scene: &'a GpuScene,
         host: &'a Arc<CpuScene>,
         batch: Batch<'a>,
@@ -228,7 +228,7 @@ impl<'a> Plan<'a> {
 
 /// Which pipelines answer a query. Without a passing probe, exact answers rest on the plain
 /// solve's wider bounds.
-fn variant(gpu: &GpuDevice, query: &Query) -> Overrides {
+fn variant(gpu: &GpuEngine, query: &Query) -> Overrides {
     let exact = query.precision == Precision::Exact;
     let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());
     Overrides { fast, exact, ..Overrides::default() }

@@ -7,11 +7,11 @@ use super::staging::{Sizes, Slot, Upload};
 use crate::batch::raygen::grid::GridPart;
 use crate::batch::raygen::points::{Aim, Points};
 use crate::batch::raygen::source::Source;
-use crate::cpu::query::closest::finite;
 use crate::error::Result;
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
+use crate::intersect::intersect::finite;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 
@@ -52,14 +52,14 @@ pub(crate) struct Maker {
 
 impl Maker {
     /// None where rays are given, and where a device's arithmetic might make others.
-    pub(crate) async fn of(gpu: &GpuDevice, rays: Source<'_>) -> Result<Option<Self>> {
+    pub(crate) async fn of(gpu: &GpuEngine, rays: Source<'_>) -> Result<Option<Self>> {
         if matches!(rays, Source::Records(_)) || gpu.probe.failure.is_some() {
             return Ok(None);
         }
         Ok(Some(Self { pipeline: gpu.pipeline(&programs::EMIT, Overrides::default()).await? }))
     }
 
-    pub(crate) async fn group(&self, gpu: &GpuDevice, slot: &Slot) -> Result<BindGroup> {
+    pub(crate) async fn group(&self, gpu: &GpuEngine, slot: &Slot) -> Result<BindGroup> {
         gpu.bind(&self.pipeline, &[(0, &slot.seeds), (1, &slot.rays)]).await
     }
 }
@@ -217,7 +217,7 @@ fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
 }
 
 /// What a device holds of a piece once its rays are made, and the bytes that went up for it: for the tests.
-pub(crate) async fn made(gpu: &GpuDevice, rays: Source<'_>) -> Result<(Vec<Ray>, u64)> {
+pub(crate) async fn made(gpu: &GpuEngine, rays: Source<'_>) -> Result<(Vec<Ray>, u64)> {
     let maker = Maker::of(gpu, rays).await?;
     let seeds = Seeds::of(rays, maker.is_some());
     let records = (rays.len() * size_of::<Ray>()) as u64;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::resolve::{GpuQuery, Raw, judged};
+use super::resolve::{Asker, GpuQuery, Raw, judged};
 use crate::batch::raygen::source::Source;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs::{self, Program};
@@ -17,13 +17,6 @@ pub(crate) struct Open<T> {
     /// Filled in by whoever asked for the piece.
     pub(crate) extra: Extra,
     pub(crate) raw: T,
-}
-
-/// Whose answer is settled: a ray, its number in the whole input, and what it brings along.
-pub(crate) struct Asker {
-    pub(crate) ray: Ray,
-    pub(crate) number: u64,
-    pub(crate) extra: Extra,
 }
 
 /// What a piece came to.

@@ -1,8 +1,5 @@
 //! What a device found, as answers: most are final, the rest is rounded or judged on the host.
 
-use bytemuck::Pod;
-
-use super::readback::Asker;
 use crate::cpu::query::kind::CpuQuery;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs::{self, Program};
@@ -10,7 +7,8 @@ use crate::gpu::uniforms::{Best, Nearest, TAG_AGAIN, TAG_BEYOND, TAG_JUDGE, TAG_
 use crate::intersect::resolve::{judge_approach, round_hit, round_roots};
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray};
+use crate::records::{Approach, Extra, Hit, Interval, NO_SPHERE, Ray};
+use bytemuck::Pod;
 
 /// What a raw record is.
 pub(crate) enum Raw<T> {
@@ -128,4 +126,11 @@ impl GpuQuery for Approach {
             _ => judged(asker, scene, query, tally),
         }
     }
+}
+
+/// Whose answer is settled: a ray, its number in the whole input, and what it brings along.
+pub(crate) struct Asker {
+    pub(crate) ray: Ray,
+    pub(crate) number: u64,
+    pub(crate) extra: Extra,
 }

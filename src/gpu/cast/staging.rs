@@ -1,13 +1,15 @@
 //! The buffers of one piece of work, reused from piece to piece and from call to call: what goes up and what comes down is
 //! mapped, so that the host writes and reads in place.
 
+use std::sync::Mutex;
+
 use bytemuck::Pod;
 use futures_channel::oneshot;
 use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex};
 
 use crate::error::Result;
 use crate::gpu::context::buffers::Mapped;
-use crate::gpu::context::device::GpuDevice;
+use crate::gpu::context::device::{GpuContext, lock};
 
 /// Bytes of each buffer. `up` goes up: rays, or in `seeds` what they are made from there; with it `pairs` (the spheres that pairs bring
 /// along), `extras` (what rays bring along), `beside` (what spheres of pairs have beside them) and as much of `params`.
@@ -63,7 +65,36 @@ impl Sizes {
     }
 }
 
-/// One set of buffers. Whoever takes it from the device's store has it alone.
+/// Sets of buffers that casts left for the next.
+#[derive(Default)]
+pub(crate) struct StagingPool(Mutex<Vec<Slot>>);
+
+impl StagingPool {
+    /// A slot at least so large: the caller's own, or another that was used before, if there is one.
+    pub(crate) async fn take(&self, gpu: &GpuContext, own: Option<Slot>, sizes: Sizes) -> Result<Slot> {
+        let before = own.or_else(|| lock(&self.0).pop());
+        match before {
+            Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
+            // Grown to what both needed, so that calls in turns do not make it anew each time.
+            Some(slot) => {
+                let sizes = slot.sizes.widest(sizes);
+                drop(slot);
+                Slot::new(gpu, sizes).await
+            }
+            None => Slot::new(gpu, sizes).await,
+        }
+    }
+
+    /// Keeps a slot for later calls, unless there are enough.
+    pub(crate) fn give_back(&self, slot: Slot) {
+        let mut slots = lock(&self.0);
+        if slots.len() < SLOTS {
+            slots.push(slot);
+        }
+    }
+}
+
+/// One set of buffers. Its owner uses it alone.
 pub(crate) struct Slot {
     sizes: Sizes,
     upload: Buffer,
@@ -86,30 +117,7 @@ pub(crate) struct Flight {
 }
 
 impl Slot {
-    /// A slot at least so large: this one, or another that was used before, if there is one.
-    pub(crate) async fn take(gpu: &GpuDevice, own: Option<Self>, sizes: Sizes) -> Result<Self> {
-        let before = own.or_else(|| gpu.slots().pop());
-        match before {
-            Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
-            // Grown to what both needed, so that calls in turns do not make it anew each time.
-            Some(slot) => {
-                let sizes = slot.sizes.widest(sizes);
-                drop(slot);
-                Self::new(gpu, sizes).await
-            }
-            None => Self::new(gpu, sizes).await,
-        }
-    }
-
-    /// Keeps it for later calls, unless there are enough.
-    pub(crate) fn give_back(self, gpu: &GpuDevice) {
-        let mut slots = gpu.slots();
-        if slots.len() < super::driver::SLOTS {
-            slots.push(self);
-        }
-    }
-
-    pub(crate) async fn new(gpu: &GpuDevice, sizes: Sizes) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuContext, sizes: Sizes) -> Result<Self> {
         // None may be empty.
         let sizes = Sizes::from_fields(sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(Sizes::STEP)));
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
@@ -135,7 +143,7 @@ impl Slot {
     }
 
     /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs, then extras, then what is beside.
-    pub(crate) async fn view(&self, gpu: &GpuDevice) -> Result<Upload> {
+    pub(crate) async fn view(&self, gpu: &GpuContext) -> Result<Upload> {
         match self.upload.get_mapped_range_mut(..) {
             Ok(view) => Ok(Upload { view, sizes: self.sizes }),
             // A lost device makes invalid buffers without a word.
@@ -186,7 +194,7 @@ impl Slot {
     }
 
     /// Waits for a piece; its results, in place. The view is to be dropped before [`Slot::land`].
-    pub(crate) async fn wait(&self, gpu: &GpuDevice, flight: Flight, bytes: u64) -> Result<BufferView> {
+    pub(crate) async fn wait(&self, gpu: &GpuContext, flight: Flight, bytes: u64) -> Result<BufferView> {
         gpu.wait(flight.submission).await?;
         for mapped in [flight.download, flight.upload] {
             gpu.is_mapped(mapped).await?;
@@ -246,3 +254,6 @@ impl Upload {
         self.view.slice(at..at + bytes.len()).copy_from_slice(bytes);
     }
 }
+
+/// Pieces under way: one on the device, one that the host reads and writes.
+pub(crate) const SLOTS: usize = 2;

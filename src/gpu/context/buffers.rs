@@ -7,13 +7,13 @@ use bytemuck::Pod;
 use futures_channel::oneshot;
 use wgpu::{BufferAsyncError, BufferUsages, MapMode};
 
-use super::device::GpuDevice;
+use super::device::GpuContext;
 use crate::error::{Error, Result};
 
 /// What a buffer's mapping comes to.
 pub(crate) type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
 
-impl GpuDevice {
+impl GpuContext {
     /// A buffer of `bytes` (at least 16: a binding must not be empty), refused with figures when it cannot be bound.
     pub(crate) async fn buffer(&self, what: &'static str, bytes: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
         let allowed = self.largest_binding();

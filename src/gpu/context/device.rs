@@ -1,6 +1,5 @@
-//! One opened GPU: its programs, its waits and its faults.
+//! One opened GPU: its limits, its waits and its faults. It knows no program and no query.
 
-use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +10,7 @@ use futures_channel::oneshot;
 use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
-use super::pipelines::{Variant, cast_layout, constant};
 use crate::error::{Error, Result};
-use crate::gpu::cast::staging::Slot;
-use crate::gpu::probe::Probe;
-use crate::query::policy::Precision;
-use crate::records::Extra;
 use crate::runtime::limits::Limits;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before.
@@ -66,21 +60,12 @@ impl Drop for Poller {
 }
 
 /// An opened GPU.
-pub(crate) struct GpuDevice {
+pub(crate) struct GpuContext {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: wgpu::AdapterInfo,
-    pub(crate) probe: Probe,
     /// A change made to every program before it is compiled: how tests break a device on purpose.
     pub(crate) edit: Option<(&'static str, &'static str)>,
-    pub(crate) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
-    /// The layout that all programs of a cast share.
-    pub(crate) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    /// The masks of spheres that have none, and what rays bring along that bring nothing.
-    pub(crate) every_bit: wgpu::Buffer,
-    pub(crate) no_extra: wgpu::Buffer,
-    /// Buffers for the next cast.
-    slots: Mutex<Vec<Slot>>,
     limits: Limits,
     /// Buffers made so far: tests see that repeated calls make none.
     pub(crate) made: AtomicU64,
@@ -94,8 +79,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl GpuDevice {
-    /// Opens an adapter and probes it.
+impl GpuContext {
+    /// Opens an adapter.
     pub(crate) async fn open(
         adapter: &wgpu::Adapter,
         limits: Limits,
@@ -124,41 +109,26 @@ impl GpuDevice {
         opened.device.on_uncaptured_error(Arc::new(move |error| {
             lock(&fault).get_or_insert(fault_of(&name, error));
         }));
-        opened.probed().await
+        Ok(opened)
     }
 
-    /// Takes a device that belongs to somebody else, and probes it; installs nothing on it.
-    pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Self::start(device, queue)?.probed().await
-    }
-
-    fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+    /// Takes a device that belongs to the caller; installs nothing on it.
+    pub(crate) fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
             device: device.adapter_info().name,
             message: format!("no thread to wait for it: {e}"),
         })?;
         let info = device.adapter_info();
         Ok(Self {
-            cast: cast_layout(&device),
-            every_bit: constant(&device, "every bit", &[0xff; 16]),
-            no_extra: constant(&device, "no extra", bytemuck::bytes_of(&Extra::NONE)),
-            slots: Mutex::default(),
             limits: Limits::default(),
             made: AtomicU64::new(0),
             device,
             queue,
             info,
-            probe: Probe::default(),
             edit: None,
-            pipelines: Mutex::default(),
             poller,
             fault: Arc::default(),
         })
-    }
-
-    async fn probed(mut self) -> Result<Self> {
-        self.probe = crate::gpu::probe::run(&self).await?;
-        Ok(self)
     }
 
     /// The name, with the driver where that tells more.
@@ -196,23 +166,6 @@ impl GpuDevice {
             9000
         } else {
             9000 / self.info.subgroup_max_size.max(1)
-        }
-    }
-
-    /// Buffers that casts left for the next.
-    pub(crate) fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Slot>> {
-        lock(&self.slots)
-    }
-
-    /// Refuses a precision that the probe does not bear out.
-    pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
-        let refuse = |why: &String, instead| {
-            Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
-        };
-        match (precision, &self.probe.failure, &self.probe.broken) {
-            (_, _, Some(why)) => refuse(why, "--device cpu"),
-            (Precision::Standard, Some(why), None) => refuse(why, "--precision fast or exact, or --device cpu"),
-            _ => Ok(()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wgpu::{BindGroup, Buffer, CommandEncoder, ComputePipeline, SubmissionIndex};
 
-use super::device::GpuDevice;
+use super::device::GpuContext;
 use crate::error::Result;
 use crate::runtime::cancel::Watch;
 
@@ -30,7 +30,7 @@ pub(crate) enum Groups<'a> {
 
 /// What is being recorded, and what is under way.
 pub(crate) struct Steps<'a> {
-    gpu: &'a GpuDevice,
+    gpu: &'a GpuContext,
     encoder: Option<CommandEncoder>,
     weight: u64,
     sent: VecDeque<SubmissionIndex>,
@@ -39,7 +39,7 @@ pub(crate) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(crate) fn new(gpu: &'a GpuDevice) -> Self {
+    pub(crate) fn new(gpu: &'a GpuContext) -> Self {
         Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), watch: Watch::new() }
     }
 

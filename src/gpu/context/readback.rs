@@ -3,7 +3,7 @@
 
 use wgpu::{Buffer, BufferUsages};
 
-use super::device::GpuDevice;
+use super::device::GpuContext;
 use crate::error::Result;
 
 /// A buffer on a device, and memory to read it through that is used again and again.
@@ -15,17 +15,17 @@ pub(crate) struct Readback {
 
 impl Readback {
     /// Of so many bytes, a multiple of 4.
-    pub(crate) async fn new(gpu: &GpuDevice, bytes: u64) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuContext, bytes: u64) -> Result<Self> {
         let source = gpu.buffer("source", bytes, BufferUsages::COPY_SRC | BufferUsages::COPY_DST).await?;
         Ok(Self { bytes, source, staging: Self::staging(gpu, bytes).await? })
     }
 
-    async fn staging(gpu: &GpuDevice, bytes: u64) -> Result<Buffer> {
+    async fn staging(gpu: &GpuContext, bytes: u64) -> Result<Buffer> {
         gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await
     }
 
     /// Through a fresh buffer, into a fresh list; the sum of its words.
-    pub(crate) async fn fresh(&self, gpu: &GpuDevice) -> Result<u64> {
+    pub(crate) async fn fresh(&self, gpu: &GpuContext) -> Result<u64> {
         let staging = Self::staging(gpu, self.bytes).await?;
         let list =
             gpu.read_in_place(&self.source, &staging, self.bytes, gpu.patience(), |bytes| bytes.to_vec()).await?;
@@ -33,7 +33,7 @@ impl Readback {
     }
 
     /// Through the same buffer each time, in place; the sum of its words.
-    pub(crate) async fn in_place(&self, gpu: &GpuDevice) -> Result<u64> {
+    pub(crate) async fn in_place(&self, gpu: &GpuContext) -> Result<u64> {
         gpu.read_in_place(&self.source, &self.staging, self.bytes, gpu.patience(), sum).await
     }
 }

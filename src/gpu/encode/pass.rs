@@ -7,7 +7,7 @@ use wgpu::{BindGroup, Buffer, BufferBinding, BufferSlice, BufferUsages, CommandE
 use super::plan::{CastPlan, RAY, STATUS, Task, Times, WORKGROUP};
 use crate::error::{Error, Result};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
-use crate::scene::encode::Question;
+use crate::query::kind::Question;
 
 /// One dispatch.
 struct Step {

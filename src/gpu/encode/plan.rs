@@ -8,14 +8,14 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::readback::{Gather, Records, Words};
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs::{self, Program};
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
+use crate::query::kind::Question;
 use crate::query::policy::{Motion, Precision, Query};
 use crate::records::{Approach, Extra, Hit, Interval, Ray};
-use crate::scene::encode::Question;
 
 /// Threads a workgroup, in every program.
 pub(crate) const WORKGROUP: u64 = 64;
@@ -76,7 +76,7 @@ impl Programs {
 /// A question made ready to be encoded: its pipelines, and the memory it works in. Made by [`Scene::plan`](crate::Scene::plan),
 /// where the contract is told; its passes share that memory, so they run one after the other, which wgpu sees to.
 pub struct CastPlan {
-    pub(crate) gpu: Arc<GpuDevice>,
+    pub(crate) gpu: Arc<GpuEngine>,
     pub(crate) scene: Arc<GpuScene>,
     pub(crate) question: Question,
     pub(crate) most: u64,
@@ -110,7 +110,7 @@ pub(crate) struct Times {
 
 impl CastPlan {
     pub(crate) async fn new(
-        gpu: &Arc<GpuDevice>,
+        gpu: &Arc<GpuEngine>,
         scene: &Arc<GpuScene>,
         host: &CpuScene,
         range: [f32; 2],

@@ -12,10 +12,11 @@ use super::ROOM;
 use crate::error::Result;
 use crate::fuzz::bytes::{Bytes, Style};
 use crate::fuzz::messages::check_message;
-use crate::io::write::records::{AnswerRow, AnswerWriter, Number};
+use crate::io::schema::answer_row::{AnswerRow, Number};
+use crate::io::write::records::AnswerWriter;
 use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
 use crate::runtime::cancel::Watch;
-use crate::shadow::lighting::{Shadow, ShadowKind};
+use crate::shadow::ball::{Shadow, ShadowKind};
 
 /// `answers`: what the rows are, the format, how much fits on the disk, and the rows.
 pub fn answers(data: &[u8]) {

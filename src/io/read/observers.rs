@@ -10,7 +10,7 @@ use crate::escape::quoted;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::schema::kinds::OBSERVERS;
 use crate::runtime::memory::push;
-use crate::shadow::lighting::check_observer;
+use crate::shadow::validate::check_observer;
 
 /// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`; all digits are kept.
 ///

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::binary::{self, Layout};
-use super::csv::{self, Text};
+use super::binary::Layout;
+use super::csv::Text;
 use super::input::Input;
 use super::npy::Array;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::structured_npy::Records;
-use super::{npy, raw};
+use super::{binary, csv, npy, raw};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::format::{check_parquet, extension, spoken};

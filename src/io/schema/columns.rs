@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::kinds::{Kind, RAYS, SPHERES};
-use super::optional::{RADII, RADIUS, ROTATION, VELOCITY};
+use super::kinds::{Kind, RADII, RADIUS, RAYS, ROTATION, SPHERES, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;

@@ -4,36 +4,17 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::kinds::{BULLETS, Kind, POINTS, RAYS, SEGMENTS, SPHERES};
-use super::optional::{Beside, RADII, RADIUS, TIME, VELOCITY};
+use super::kinds::{BULLETS, Kind, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, VELOCITY};
 use super::rounding::{Role, Rounding};
-use crate::batch::input::Spheres;
 use crate::batch::raygen::points::check_point;
 use crate::bullets::bullet::{Bullet, check_bullet};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
-use crate::query::policy::{OnBad, check_ray, check_sphere};
+use crate::query::policy::OnBad;
+use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
 use glam::DVec3;
-
-/// What a file held.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table<T> {
-    /// The records, in the file's order.
-    pub records: Vec<T>,
-    /// What the file holds beside them.
-    pub beside: Beside,
-    /// What rounding to f32 did to them.
-    pub rounding: Rounding,
-}
-
-impl Table<Sphere> {
-    /// The spheres, with what is beside them.
-    pub fn spheres(&self) -> Spheres<'_> {
-        self.beside.spheres((&self.records).into())
-    }
-}
 
 /// The longest row there is: a sphere with all that may be beside it.
 pub(crate) const MOST_FIELDS: usize = 15;

@@ -1,7 +1,5 @@
 //! The kinds of tables there are: what their records, their arrays and their columns are called.
 
-use super::optional::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, VELOCITY};
-
 /// A kind of table.
 #[derive(Debug)]
 pub(crate) struct Kind {
@@ -110,3 +108,18 @@ impl Kind {
         self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
     }
 }
+
+/// What columns beside records may be called.
+pub(crate) const MASK: &str = "mask";
+
+pub(crate) const SKIP_ID: &str = "skip_id";
+
+pub(crate) const TIME: &str = "time";
+
+pub(crate) const RADIUS: &str = "radius";
+
+pub(crate) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
+
+pub(crate) const RADII: [&str; 3] = ["rx", "ry", "rz"];
+
+pub(crate) const ROTATION: [&str; 4] = ["qw", "qx", "qy", "qz"];

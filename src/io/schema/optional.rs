@@ -5,22 +5,13 @@ use std::path::Path;
 use glam::{Quat, Vec3};
 
 use super::convert::{Converter, Row};
-use super::kinds::Kind;
+use super::kinds::{Kind, MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, VELOCITY};
 use crate::batch::ellipsoids::Ellipsoid;
 use crate::batch::input::{Points, Rays, Spheres};
 use crate::error::Result;
 use crate::intersect::ellipsoid::Shape;
 use crate::io::errors::reserve;
 use crate::records::{NO_SPHERE, Sphere};
-
-/// What columns beside records may be called.
-pub(crate) const MASK: &str = "mask";
-pub(crate) const SKIP_ID: &str = "skip_id";
-pub(crate) const TIME: &str = "time";
-pub(crate) const RADIUS: &str = "radius";
-pub(crate) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
-pub(crate) const RADII: [&str; 3] = ["rx", "ry", "rz"];
-pub(crate) const ROTATION: [&str; 4] = ["qw", "qx", "qy", "qz"];
 
 /// Whether a column holds whole numbers.
 #[cfg(feature = "parquet")]

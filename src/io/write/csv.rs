@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Result, Write};
 
-use super::records::{AnswerRow, Column, Number};
+use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::query::results::Lists;
 use crate::records::{Interval, NO_SPHERE};
 use rayon::prelude::*;

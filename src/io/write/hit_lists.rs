@@ -12,10 +12,11 @@ use super::csv;
 use super::npz::{Quiet, Spools};
 #[cfg(feature = "parquet")]
 use super::parquet_lists;
-use super::records::{AnswerRow, Column, Number, cannot_write};
 use super::target::{Ready, check_output};
 use crate::error::Result;
+use crate::io::errors::cannot_write;
 use crate::io::format::extension;
+use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::query::results::Lists;
 use crate::records::Interval;
 use crate::runtime::cancel::Watch;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::records::{AnswerRow, Column, Number};
+use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::runtime::cancel::Watch;
 use npyz::{WriteOptions, WriterBuilder};
 use zip::write::SimpleFileOptions;

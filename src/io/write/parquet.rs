@@ -11,7 +11,7 @@ use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type as Node;
 
-use super::records::{AnswerRow, Column, Number};
+use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::records::NO_SPHERE;
 
 /// Rows of a group: as many as there are rays in a batch, for readers that take a group at a time.

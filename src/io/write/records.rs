@@ -7,127 +7,11 @@ use super::atomic_file::Whole;
 use super::parquet;
 use super::target::{Ready, check_output};
 use super::{csv, npz};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::io::errors::cannot_write;
 use crate::io::format::extension;
-use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
+use crate::io::schema::answer_row::{AnswerRow, Column};
 use crate::runtime::cancel::Watch;
-use crate::shadow::lighting::Shadow;
-
-/// A number of an answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// f4 in arrays.
-    Float(f32),
-    /// f4 in arrays, nothing in text: where there is nothing to be told.
-    Blank(f32),
-    /// f8 in arrays.
-    Double(f64),
-    /// f8 in arrays, nothing in text: where there is nothing to be told.
-    BlankDouble(f64),
-    /// u4 in arrays.
-    Id(u32),
-    /// u4 in arrays.
-    Count(u32),
-    /// u8 in arrays.
-    Offset(u64),
-    /// A byte in arrays, a word in text.
-    Flag(bool),
-    /// u1 in arrays, a word in text.
-    Word(u8, &'static str),
-}
-
-impl Number {
-    /// Bytes that it takes in an array.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Self::Word(..) | Self::Flag(_) => 1,
-            Self::Float(_) | Self::Blank(_) | Self::Id(_) | Self::Count(_) => 4,
-            Self::Double(_) | Self::BlankDouble(_) | Self::Offset(_) => 8,
-        }
-    }
-}
-
-/// A column of answers: its name, and how to find its number.
-pub type Column<T> = (&'static str, fn(&T) -> Number);
-
-/// An answer that files can hold.
-pub trait AnswerRow: Copy + Send + Sync + 'static {
-    /// The columns, in order.
-    const COLUMNS: &'static [Column<Self>];
-    /// The answer of a ray that has none.
-    const MISS: Self;
-    /// Whether the ray has no answer: its cells are then empty in text.
-    fn is_miss(&self) -> bool;
-}
-
-impl AnswerRow for Hit {
-    const COLUMNS: &'static [Column<Self>] = &[("t", |hit| Number::Float(hit.t)), ("id", |hit| Number::Id(hit.id))];
-    const MISS: Self = Hit::MISS;
-    fn is_miss(&self) -> bool {
-        !self.is_hit()
-    }
-}
-
-impl AnswerRow for bool {
-    const COLUMNS: &'static [Column<Self>] = &[("occluded", |bit| Number::Flag(*bit))];
-    const MISS: Self = false;
-    fn is_miss(&self) -> bool {
-        false
-    }
-}
-
-impl AnswerRow for u32 {
-    const COLUMNS: &'static [Column<Self>] = &[("count", |count| Number::Count(*count))];
-    const MISS: Self = 0;
-    fn is_miss(&self) -> bool {
-        false
-    }
-}
-
-impl AnswerRow for Interval {
-    const COLUMNS: &'static [Column<Self>] = &[
-        ("t_enter", |found| Number::Float(found.t_enter)),
-        ("t_exit", |found| Number::Float(found.t_exit)),
-        ("id", |found| Number::Id(found.id)),
-    ];
-    const MISS: Self = Interval::MISS;
-    fn is_miss(&self) -> bool {
-        !self.is_hit()
-    }
-}
-
-impl AnswerRow for Holders {
-    const COLUMNS: &'static [Column<Self>] =
-        &[("count", |found| Number::Count(found.count)), ("id", |found| Number::Id(found.id))];
-    const MISS: Self = Holders::NONE;
-    fn is_miss(&self) -> bool {
-        false
-    }
-}
-
-impl AnswerRow for Approach {
-    const COLUMNS: &'static [Column<Self>] = &[
-        ("t", |pass| Number::Float(pass.t)),
-        ("clearance", |pass| Number::Float(pass.clearance)),
-        ("id", |pass| Number::Id(pass.id)),
-    ];
-    const MISS: Self = Approach::NONE;
-    fn is_miss(&self) -> bool {
-        self.id == NO_SPHERE
-    }
-}
-
-impl AnswerRow for Shadow {
-    const COLUMNS: &'static [Column<Self>] = &[
-        ("fraction", |shadow| Number::Double(shadow.fraction)),
-        ("kind", |shadow| Number::Word(shadow.kind as u8, shadow.kind.word())),
-    ];
-    const MISS: Self = Shadow::LIT;
-    fn is_miss(&self) -> bool {
-        // Every observer has an answer.
-        false
-    }
-}
 
 /// Writes answers to `.npz`, `.csv` or `.parquet`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the
 /// one that was there before; dropped earlier, nothing is left behind.
@@ -222,12 +106,4 @@ impl<T: AnswerRow> AnswerWriter<T> {
         watch.check()?;
         Ready::new(&path, file)
     }
-}
-
-pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
-    let text = error.to_string();
-    // The crate of temporary files says which of them it was about, a name that nobody has chosen.
-    let own = error.raw_os_error().is_none().then(|| text.rsplit_once(" at path ")).flatten();
-    let message = own.map_or(text.as_str(), |(why, _)| why).to_owned();
-    Error::Io { action: "write", path: path.to_path_buf(), message }
 }

@@ -5,9 +5,8 @@ use std::io::{BufWriter, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::{Complete, Whole};
-use super::records::cannot_write;
 use crate::error::{Error, Result};
-use crate::io::errors::bad_file;
+use crate::io::errors::{bad_file, cannot_write};
 use crate::io::format::{check_parquet, extension, spoken};
 
 /// Checks, before any work, that answers can be written to `path`: a known extension, an existing folder, nothing there

@@ -10,7 +10,7 @@ use glam::DVec3;
 
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
-use crate::shadow::light_frame::Ball;
+use crate::shadow::ball::Ball;
 
 /// Observers looked at together: their columns fill half of the first cache.
 pub(crate) const BLOCK: usize = 256;

@@ -13,7 +13,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use glam::{DVec2, DVec3};
 
 use super::caps::{Cap, signed_sine};
-use super::disc::{Disc, Light, Occluder, cross_of, front_of, onto_disc};
+use super::light::{Disc, Light, Occluder, cross_of, front_of, onto_disc};
 use super::trig_roots::Wave;
 use crate::math::angles::sine;
 

@@ -13,8 +13,7 @@ use super::disc::CONCENTRIC;
 use crate::math::simd::f64x8::{WIDE, Wide};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
-use crate::shadow::light_frame::Ball;
-use crate::shadow::lighting::{Shadow, ShadowKind};
+use crate::shadow::ball::{Ball, Shadow, ShadowKind};
 
 /// Observers looked at together.
 const LENSES: usize = 256;

@@ -6,8 +6,10 @@ use glam::{DVec2, DVec3};
 
 use crate::batch::raygen::camera::{Camera, Lens, View};
 use crate::fuzz::bytes::Bytes;
-use crate::shadow::coverage::disc::{cap_of, disc_from};
-use crate::shadow::light_frame::{Ball, Frame};
+use crate::shadow::ball::Ball;
+use crate::shadow::coverage::disc::cap_of;
+use crate::shadow::coverage::light::disc_from;
+use crate::shadow::light_frame::Frame;
 use crate::shadow::picture::cull::{may_shade, outline, reach, square};
 
 /// `cull`: a light, an occluder and a receiver; a camera and a ball.

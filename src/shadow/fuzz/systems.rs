@@ -9,7 +9,7 @@ use crate::fuzz::bytes::Bytes;
 use crate::fuzz::messages::check_message;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::Watch;
-use crate::shadow::light_frame::Ball;
+use crate::shadow::ball::Ball;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::color::Color;
 use crate::shadow::picture::exhaustive::whole;

@@ -7,8 +7,8 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::uniforms::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
 use crate::error::Result;
-use crate::gpu::context::device::GpuDevice;
 use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
@@ -18,7 +18,8 @@ use crate::runtime::cancel::Watch;
 use crate::shadow::coverage::disc::Sky;
 use crate::shadow::picture::image::Picture;
 use crate::shadow::picture::prepared::{Figure, Stage};
-use crate::shadow::picture::render_cpu::{self as twin, Pixel};
+use crate::shadow::picture::render_cpu as twin;
+use crate::shadow::picture::render_cpu::Pixel;
 use crate::shadow::system::System;
 use crate::shadow::visibility::Prepared;
 
@@ -38,7 +39,7 @@ struct Work {
 /// Draws a system. Pixels on whose light more than sixteen spheres overlap, and those with more to test than a
 /// dispatch may do, are done on the CPU.
 pub(crate) async fn picture(
-    gpu: &GpuDevice,
+    gpu: &GpuEngine,
     system: &Arc<System>,
     stage: &Arc<Stage>,
     watch: &Watch,
@@ -132,7 +133,7 @@ fn common(system: &System, stage: &Stage) -> Shot {
     }
 }
 
-async fn prepare(gpu: &GpuDevice, stage: &Stage, band: u32) -> Result<Work> {
+async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     let mut spheres: Vec<Sphere> =
         stage.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
     let colors: Vec<[f32; 4]> = stage.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
@@ -199,7 +200,7 @@ fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
 }
 
 /// One dispatch over a band, waited for: no submission is longer than one sample.
-async fn expose(gpu: &GpuDevice, work: &Work, shot: &Shot) -> Result<()> {
+async fn expose(gpu: &GpuEngine, work: &Work, shot: &Shot) -> Result<()> {
     gpu.write(&work.shot, &[*shot]).await?;
     let submission = gpu.dispatch(&work.pipeline, &work.group, shot.pixels.div_ceil(WORKGROUP)).await?;
     gpu.wait(submission).await?;
@@ -231,7 +232,7 @@ fn is_for_host(one: &Prepared) -> bool {
 const UNDONE: u32 = 4;
 
 /// What of the light is left in many sights.
-pub(crate) async fn shades(gpu: &GpuDevice, prepared: &[Prepared]) -> Result<Vec<Shade>> {
+pub(crate) async fn shades(gpu: &GpuEngine, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let round = prepared.iter().all(|one| one.shapes.is_empty());
     let pipeline = gpu.pipeline(&programs::COVERAGE_ROWS, Overrides { round, ..Overrides::default() }).await?;

@@ -4,7 +4,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::shadow::coverage::cones::Shape;
-use crate::shadow::coverage::disc;
+use crate::shadow::coverage::light;
 use crate::shadow::picture::prepared;
 
 #[repr(C)]
@@ -113,16 +113,16 @@ pub(crate) struct SightParams {
     pub(crate) unused: [u32; 2],
 }
 
-impl From<disc::Light> for Light {
-    fn from(light: disc::Light) -> Self {
+impl From<light::Light> for Light {
+    fn from(light: light::Light) -> Self {
         Self { inverse_distance: light.inverse_distance as f32, ratio: light.ratio as f32 }
     }
 }
 
 impl Occluder {
     /// An occluder in a list in which shapes begin at that place.
-    pub(crate) fn new(occluder: &disc::Occluder, shapes_at: usize) -> Self {
-        let shape = if occluder.shape == disc::ROUND { 0 } else { shapes_at as u32 + occluder.shape };
+    pub(crate) fn new(occluder: &light::Occluder, shapes_at: usize) -> Self {
+        let shape = if occluder.shape == light::ROUND { 0 } else { shapes_at as u32 + occluder.shape };
         Self {
             offset: occluder.offset.as_vec2().to_array(),
             along: occluder.along as f32,

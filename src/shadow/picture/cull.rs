@@ -5,8 +5,8 @@ use glam::DVec3;
 
 use super::tiles::Patch;
 use crate::batch::raygen::camera::View;
-use crate::shadow::coverage::disc::{Light, Occluder};
-use crate::shadow::light_frame::Ball;
+use crate::shadow::ball::Ball;
+use crate::shadow::coverage::light::{Light, Occluder};
 
 /// Unit squares along the side of the grid over a receiver: its directions across the line to the light, −1…1.
 pub(crate) const SQUARES: u32 = 256;

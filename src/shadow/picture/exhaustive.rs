@@ -4,8 +4,9 @@ use glam::DMat3;
 
 use super::prepared::{Receiver, Stage};
 use super::tiles::{Grid, Patch};
-use crate::shadow::coverage::disc::Occluder;
-use crate::shadow::light_frame::{Ball, Frame};
+use crate::shadow::ball::Ball;
+use crate::shadow::coverage::light::Occluder;
+use crate::shadow::light_frame::Frame;
 use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 

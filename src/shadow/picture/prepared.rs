@@ -11,9 +11,10 @@ use super::tiles::Grid;
 use crate::batch::raygen::camera::View;
 use crate::error::{Error, Result};
 use crate::runtime::memory::{check_memory, grow, room};
+use crate::shadow::ball::Ball;
 use crate::shadow::coverage::cones::Shape;
-use crate::shadow::coverage::disc::{Light, Occluder, ROUND};
-use crate::shadow::light_frame::{Ball, Frame};
+use crate::shadow::coverage::light::{Light, Occluder, ROUND};
+use crate::shadow::light_frame::Frame;
 use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 

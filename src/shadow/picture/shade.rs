@@ -7,8 +7,8 @@ use super::prepared::{Figure, Look, Stage};
 use super::starfield::{fraction, hash, starlight};
 use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
+use crate::shadow::ball::Ball;
 use crate::shadow::coverage::disc::{DARK, Lit, Sky, lit};
-use crate::shadow::light_frame::Ball;
 use std::f64::consts::PI;
 
 /// What a ray sees first.

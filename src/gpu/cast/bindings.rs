@@ -1,0 +1,43 @@
+//! What the programs of a cast are bound to.
+
+use crate::error::Result;
+use crate::gpu::bvh::resident::Planted;
+use crate::gpu::engine::GpuEngine;
+
+impl GpuEngine {
+    /// What a cast's programs see: parameters, rays, state, results, what rays bring along; the spheres of one part and what is
+    /// beside them, and a tree.
+    pub(crate) async fn cast_group(
+        &self,
+        [params, rays, state, results, extras]: [&wgpu::Buffer; 5],
+        [spheres, beside]: [&wgpu::Buffer; 2],
+        planted: Option<&Planted>,
+    ) -> Result<wgpu::BindGroup> {
+        // Programs without a tree do not look at it.
+        let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
+        let params = wgpu::BufferBinding {
+            buffer: params,
+            offset: 0,
+            size: std::num::NonZeroU64::new(size_of::<crate::gpu::uniforms::Params>() as u64),
+        };
+        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        self.scoped(|| {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &self.cast.0,
+                entries: &[
+                    entry(0, wgpu::BindingResource::Buffer(params)),
+                    entry(1, spheres.as_entire_binding()),
+                    entry(2, rays.as_entire_binding()),
+                    entry(3, state.as_entire_binding()),
+                    entry(4, results.as_entire_binding()),
+                    entry(5, nodes.as_entire_binding()),
+                    entry(6, order.as_entire_binding()),
+                    entry(7, extras.as_entire_binding()),
+                    entry(8, beside.as_entire_binding()),
+                ],
+            })
+        })
+        .await
+    }
+}

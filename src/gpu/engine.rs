@@ -1,0 +1,134 @@
+//! A GPU with what queries keep on it: pipelines, each made once, the layout of a cast, and buffers for the next one.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::Mutex;
+
+use super::cast::staging::StagingPool;
+use super::context::adapters::shares_loads;
+use super::context::device::{GpuContext, lock};
+use super::context::pipelines::{Overrides, Variant, cast_layout, constant};
+use super::probe::Probe;
+use super::programs::{self, Program};
+use crate::error::{Error, Result};
+use crate::query::policy::Precision;
+use crate::records::Extra;
+
+/// An opened GPU that answers queries.
+pub(crate) struct GpuEngine {
+    context: GpuContext,
+    pub(crate) probe: Probe,
+    pub(crate) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
+    /// The layout that all programs of a cast share.
+    pub(crate) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
+    /// The masks of spheres that have none, and what rays bring along that bring nothing.
+    pub(crate) every_bit: wgpu::Buffer,
+    pub(crate) no_extra: wgpu::Buffer,
+    /// Buffers for the next cast.
+    pub(crate) staging: StagingPool,
+}
+
+impl Deref for GpuEngine {
+    type Target = GpuContext;
+
+    fn deref(&self) -> &GpuContext {
+        &self.context
+    }
+}
+
+impl GpuEngine {
+    /// An engine that has not been probed: `src/gpu/open.rs` does that.
+    pub(crate) fn new(context: GpuContext) -> Self {
+        let device = &context.device;
+        Self {
+            cast: cast_layout(device),
+            every_bit: constant(device, "every bit", &[0xff; 16]),
+            no_extra: constant(device, "no extra", bytemuck::bytes_of(&Extra::NONE)),
+            probe: Probe::default(),
+            pipelines: Mutex::default(),
+            staging: StagingPool::default(),
+            context,
+        }
+    }
+
+    /// Refuses a precision that the probe does not bear out.
+    pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
+        let refuse = |why: &String, instead| {
+            Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
+        };
+        match (precision, &self.probe.failure, &self.probe.broken) {
+            (_, _, Some(why)) => refuse(why, "--device cpu"),
+            (Precision::Standard, Some(why), None) => refuse(why, "--precision fast or exact, or --device cpu"),
+            _ => Ok(()),
+        }
+    }
+
+    /// A program's pipeline, made on first use; its layout is its own.
+    pub(crate) async fn pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, own, None).await
+    }
+
+    /// The same for the programs of a cast, which share one layout.
+    pub(crate) async fn cast_pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
+        self.pipeline_in(program, own, Some(&self.cast.1)).await
+    }
+
+    async fn pipeline_in(
+        &self,
+        program: &Program,
+        own: Overrides,
+        layout: Option<&wgpu::PipelineLayout>,
+    ) -> Result<wgpu::ComputePipeline> {
+        let variant = (program.name, own);
+        if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
+            return Ok(pipeline.clone());
+        }
+        let pipeline = self
+            .scoped(|| {
+                let mut source = Cow::Borrowed(program.source);
+                if shares_loads(&self.device, &self.info) {
+                    source = programs::with_shared_loads(&source).into();
+                }
+                if own.round {
+                    source = programs::without_spheroids(&source).into();
+                }
+                if let Some((from, to)) = self.edit {
+                    source = source.replace(from, to).into();
+                }
+                let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(program.name),
+                    source: wgpu::ShaderSource::Wgsl(source),
+                });
+                let mut constants = Vec::new();
+                let Overrides { fast, exact, picky, moving, held, mapped, .. } = own;
+                let values = [
+                    ("fast", fast),
+                    ("exact", exact),
+                    ("picky", picky),
+                    ("moving", moving),
+                    ("held", held),
+                    ("mapped", mapped),
+                ];
+                for (name, value) in values {
+                    if program.source.contains(&format!("override {name}:")) {
+                        constants.push((name, f64::from(u8::from(value))));
+                    }
+                }
+                self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(program.name),
+                    layout,
+                    module: &module,
+                    entry_point: Some("main"),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        constants: &constants,
+                        ..Default::default()
+                    },
+                    cache: None,
+                })
+            })
+            .await?;
+        lock(&self.pipelines).insert(variant, pipeline.clone());
+        Ok(pipeline)
+    }
+}

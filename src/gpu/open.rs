@@ -1,0 +1,55 @@
+//! Opens a GPU, and probes its arithmetic before any query can use it.
+
+use wgpu::BufferUsages;
+
+use super::context::device::GpuContext;
+use super::context::pipelines::Overrides;
+use super::engine::GpuEngine;
+use super::probe::{self, Probe, RESULTS, ROWS};
+use super::programs;
+use super::uniforms::Params;
+use crate::error::Result;
+use crate::query::policy::Query;
+use crate::runtime::limits::Limits;
+
+impl GpuEngine {
+    /// Opens an adapter and probes it.
+    pub(crate) async fn open(
+        adapter: &wgpu::Adapter,
+        limits: Limits,
+        edit: Option<(&'static str, &'static str)>,
+    ) -> Result<Self> {
+        Self::new(GpuContext::open(adapter, limits, edit).await?).probed().await
+    }
+
+    /// Takes a device that belongs to the caller, and probes it; installs nothing on it.
+    pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        Self::new(GpuContext::start(device, queue)?).probed().await
+    }
+
+    async fn probed(mut self) -> Result<Self> {
+        self.probe = run(&self).await?;
+        Ok(self)
+    }
+}
+
+/// Runs the probe program and judges what comes back.
+async fn run(gpu: &GpuEngine) -> Result<Probe> {
+    let (rays, spheres) = probe::rows();
+    let pipeline = gpu.pipeline(&programs::PROBE, Overrides::default()).await?;
+    let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
+    let params_buffer =
+        gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
+    gpu.write(&params_buffer, &[params]).await?;
+    let (rays_buffer, spheres_buffer) =
+        (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
+    let bytes = (ROWS * RESULTS * 16) as u64;
+    let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+    let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
+    let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
+    let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
+    let target: &mut [u8] = bytemuck::cast_slice_mut(&mut results);
+    gpu.read_in_place(&out, &staging, bytes, gpu.watchdog(), |view| target.copy_from_slice(view)).await?;
+    Ok(probe::judge(&rays, &spheres, &results))
+}

@@ -1,0 +1,26 @@
+//! Which balls and observers can be used.
+
+use super::ball::Ball;
+use crate::error::{Error, Result};
+use glam::DVec3;
+
+/// Whether an observer's place can be used.
+pub(crate) fn check_observer(index: u64, observer: DVec3) -> Result<()> {
+    check("observer", index, Ball { center: observer, radius: 0.0 })
+}
+
+/// The largest coordinate and radius: squares of these stay finite.
+pub(crate) const LARGEST: f64 = 1e150;
+
+pub(crate) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
+    let bad = |field, value: f64, why: &'static str| Err(Error::record(what, index, field, value, why));
+    for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
+        if value.is_nan() || value.abs() > LARGEST {
+            return bad(field, value, "a coordinate must be a number of at most 1e150");
+        }
+    }
+    if !(0.0..=LARGEST).contains(&ball.radius) {
+        return bad("radius", ball.radius, "a radius must be a number in 0…1e150");
+    }
+    Ok(())
+}
