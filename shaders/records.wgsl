@@ -90,7 +90,7 @@ struct Params {
   pairwise: u32,
   // 1 when this dispatch is the first for these rays.
   fresh: u32,
-  // Always 0, unknown to any compiler; see pairs.wgsl.
+  // Always 0, unknown to any compiler; see math/error_free.wgsl.
   zero: u32,
   // The largest coordinate or radius of the scene.
   largest: f32,

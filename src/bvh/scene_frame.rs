@@ -2,7 +2,7 @@
 
 use crate::records::Sphere;
 
-/// Where the filter over blocks measures from, and in which unit; see `shaders/blocks.wgsl`.
+/// Where the filter over blocks measures from, and in which unit; see `shaders/cull/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) scale: f32,

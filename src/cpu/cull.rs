@@ -1,5 +1,5 @@
 //! Which spheres a ray cannot meet, told in plain f32 for a block of spheres at a time: seven operations and a comparison a
-//! pair. `shaders/blocks.wgsl` does the same on a GPU.
+//! pair. `shaders/cull/blocks.wgsl` does the same on a GPU.
 //!
 //! The pair is projected on the plane perpendicular to the ray. Every direction d has a perpendicular with one component 0,
 //! u = (−dy, dx, 0) / |(dx, dy)|, free of cancellation, and with v = d × u / |d| the distance b of a centre c from the line

@@ -1,4 +1,4 @@
-//! The shaders as text: for anybody's pipeline, and for the test that parses them all.
+//! The compute programs: each is a list of files of `shaders/`, joined in order.
 
 /// Joins files of the folder `shaders`, in order.
 macro_rules! join {
@@ -46,7 +46,8 @@ macro_rules! join {
 /// of `solve_standard` outside 2⁻⁴⁰ (1 + E/r), its roots within 8 u (|t|·|d| + r·r/h), on devices whose [`Probe`](crate::Probe)
 /// passes: `Device::from_wgpu(device, queue)` runs it on a device of yours, and [`Device::probe`](crate::Device::probe) says
 /// what it found.
-pub const SOLVE: &str = join!("records", "pairs", "still", "solve", "decide");
+pub const SOLVE: &str =
+    join!("records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify");
 
 macro_rules! programs {
     ($($constant:ident = $name:literal: $($file:literal),+;)+) => {
@@ -66,58 +67,92 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "closest";
-    CLOSEST_WALK = "closest_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "passing", "walk", "closest_walk";
-    HITS = "hits": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "hits";
-    INTERVALS = "intervals": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "brought", "intervals";
-    OCCLUDED = "occluded": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "bits", "group", "load", "blocks", "brought", "meet", "occluded";
-    OCCLUDED_WALK = "occluded_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "passing", "walk", "bits", "occluded_walk";
-    COUNT = "count": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "meet", "search", "counted", "count";
-    COUNT_WALK = "count_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "passing", "walk", "counted", "count_walk";
-    LIST_ALL = "list_all": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "load", "blocks", "brought", "meet", "search", "list", "list_all";
-    LIST_WALK = "list_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "double", "cast", "line", "course", "quad", "group", "brought", "waiting", "trail",
-        "passing", "walk", "list", "list_walk";
-    APPROACH = "approach": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "load", "blocks", "brought", "nearer", "search", "approach";
-    APPROACH_WALK = "approach_walk": "records", "pairs", "solve", "moving", "mapped", "decide", "cast", "line", "course", "quad", "group", "brought", "nearer", "waiting", "trail",
-        "approach_walk";
-    APPROACHES = "approaches": "records", "approaches";
-    PICTURE = "picture": "records", "pairs", "still", "solve", "decide", "cast", "filter", "angles", "caps", "cones", "coverage", "stars",
-        "paint", "picture";
-    COVERAGE_ROWS = "coverage_rows": "angles", "caps", "cones", "coverage", "coverage_rows";
-    NAIVE = "naive": "records", "pairs", "still", "solve", "decide", "cast", "naive";
-    EMIT = "emit": "records", "pairs", "emit";
-    ADMIT = "admit": "records", "task", "usable", "admit";
-    ADMIT_MOVING = "admit_moving": "records", "task", "usable", "admit_moving";
-    DELIVER = "deliver": "records", "task", "deliver";
-    PROBE = "probe": "records", "pairs", "still", "solve", "probe";
-    TREE_KEYS = "tree_keys": "records", "pairs", "tree", "tree_frame", "tree_keys";
-    TREE_COUNT = "tree_count": "tree", "tree_digit", "tree_count";
-    TREE_SCAN = "tree_scan": "tree", "tree_sum", "tree_scan";
-    TREE_SCATTER = "tree_scatter": "tree", "tree_digit", "tree_scatter";
-    TREE_ORDER = "tree_order": "tree", "tree_order";
-    TREE_LEAVES = "tree_leaves": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_reach", "tree_leaves";
-    TREE_BOXES = "tree_boxes": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_boxes";
-    TREE_WAYS = "tree_ways": "records", "tree", "tree_ways";
-    TREE_OPEN = "tree_open": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_reach", "tree_range", "tree_pack", "tree_sum",
-        "tree_control", "tree_open";
-    TREE_LEVEL = "tree_level": "tree", "tree_sum", "tree_control", "tree_level";
-    TREE_NUMBER = "tree_number": "tree", "tree_control", "tree_number";
-    TREE_REFIT = "tree_refit": "records", "pairs", "tree", "tree_frame", "tree_bounds", "tree_reach", "tree_range", "tree_pack",
-        "tree_refit";
-    TREE_COST = "tree_cost": "tree", "tree_cost";
+    CLOSEST = "closest": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks", "intersect/attributes",
+        "cull/block_hits", "cull/brute_force", "query/closest";
+    CLOSEST_BVH = "closest_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
+        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
+        "traverse/traverse", "query/closest_bvh";
+    CLOSEST_FINALIZE = "closest_finalize": "records", "math/error_free", "intersect/sphere", "intersect/motion",
+        "intersect/ellipsoid", "intersect/classify", "intersect/double", "query/closest_state", "intersect/attributes",
+        "query/closest_finalize";
+    INTERVAL_FINALIZE = "interval_finalize": "records", "math/error_free", "intersect/sphere", "intersect/motion",
+        "intersect/ellipsoid", "intersect/classify", "intersect/double", "query/closest_state", "intersect/attributes",
+        "query/interval_finalize";
+    OCCLUDED = "occluded": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "query/occluded_state", "traverse/lone_thread", "cull/load",
+        "cull/blocks", "intersect/attributes", "cull/block_hits", "query/occluded";
+    OCCLUDED_BVH = "occluded_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
+        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
+        "traverse/traverse", "query/occluded_state", "query/occluded_bvh";
+    COUNT = "count": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks", "intersect/attributes",
+        "cull/block_hits", "cull/brute_force", "query/count_state", "query/count";
+    COUNT_BVH = "count_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
+        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
+        "traverse/traverse", "query/count_state", "query/count_bvh";
+    LIST = "list": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "intersect/double", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks",
+        "intersect/attributes", "cull/block_hits", "cull/brute_force", "query/list_record", "query/list";
+    LIST_BVH = "list_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "intersect/double", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
+        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
+        "traverse/traverse", "query/list_record", "query/list_bvh";
+    APPROACH = "approach": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks", "intersect/attributes",
+        "query/approach_state", "cull/brute_force", "query/approach";
+    APPROACH_BVH = "approach_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
+        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
+        "traverse/lone_thread", "intersect/attributes", "query/approach_state", "traverse/deferred_hits", "traverse/stack",
+        "query/approach_bvh";
+    APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
+    RENDER = "render": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify",
+        "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/starfield",
+        "shadow/shade", "shadow/render";
+    VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/visibility";
+    NAIVE = "naive": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify",
+        "query/closest_state", "query/naive";
+    RAYGEN = "raygen": "records", "math/error_free", "raygen";
+    PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";
+    PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_moving_rays";
+    WRITE_RESULTS = "write_results": "records", "encode/task", "encode/write_results";
+    PROBE = "probe": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "probe";
+    MORTON_CODES = "morton_codes": "records", "math/error_free", "build/common", "build/scene_frame", "build/morton_codes";
+    RADIX_COUNT = "radix_count": "build/common", "build/radix_digit", "build/radix_count";
+    RADIX_SCAN = "radix_scan": "build/common", "build/workgroup_scan", "build/radix_scan";
+    RADIX_SCATTER = "radix_scatter": "build/common", "build/radix_digit", "build/radix_scatter";
+    LEAF_ORDER = "leaf_order": "build/common", "build/leaf_order";
+    LEAVES = "leaves": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb", "build/leaf_aabb",
+        "build/leaves";
+    AABB_REDUCE8 = "aabb_reduce8": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb",
+        "build/aabb_reduce8";
+    LEAF_MOTION = "leaf_motion": "records", "build/common", "build/leaf_motion";
+    EMIT_NODES = "emit_nodes": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb", "build/leaf_aabb",
+        "build/range_aabb", "build/pack_node", "build/workgroup_scan", "build/level_state", "build/emit_nodes";
+    NEXT_LEVEL = "next_level": "build/common", "build/workgroup_scan", "build/level_state", "build/next_level";
+    LINK_CHILDREN = "link_children": "build/common", "build/level_state", "build/link_children";
+    REFIT = "refit": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb", "build/leaf_aabb",
+        "build/range_aabb", "build/pack_node", "build/refit";
+    SAH_COST = "sah_cost": "build/common", "build/sah_cost";
 }
 
 /// The same program for a device whose subgroups share what they load and know.
 pub fn with_shared_loads(source: &str) -> String {
     source
-        .replace(include_str!("../../shaders/load.wgsl"), include_str!("../../shaders/load_shared.wgsl"))
-        .replace(include_str!("../../shaders/group.wgsl"), include_str!("../../shaders/group_shared.wgsl"))
+        .replace(include_str!("../../shaders/cull/load.wgsl"), include_str!("../../shaders/cull/load_subgroup.wgsl"))
+        .replace(
+            include_str!("../../shaders/traverse/lone_thread.wgsl"),
+            include_str!("../../shaders/traverse/subgroup.wgsl"),
+        )
 }
 
 /// The same program for bodies all of which are round: a third of the text, and of the time to compile it.
 pub fn without_spheroids(source: &str) -> String {
-    source.replace(include_str!("../../shaders/cones.wgsl"), include_str!("../../shaders/round.wgsl"))
+    source.replace(
+        include_str!("../../shaders/shadow/cones.wgsl"),
+        include_str!("../../shaders/shadow/no_spheroids.wgsl"),
+    )
 }

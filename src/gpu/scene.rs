@@ -19,7 +19,7 @@ use crate::records::Sphere;
 use crate::runtime::memory::room;
 
 /// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
-/// `shaders/blocks.wgsl`.
+/// `shaders/cull/blocks.wgsl`.
 pub(crate) const SPAN: u64 = 128;
 /// Spheres a dispatch at most. Each is a candidate of eight rays at worst, and its loops then stay far below the 65,535
 /// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.

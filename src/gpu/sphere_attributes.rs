@@ -1,4 +1,4 @@
-//! What is beside spheres on a device that are not just where, and what, their records say. `shaders/brought.wgsl` reads it as words.
+//! What is beside spheres on a device that are not just where, and what, their records say. `shaders/intersect/attributes.wgsl` reads it as words.
 
 use crate::batch::sphere_set::Columns;
 use crate::intersect::ellipsoid::Map;

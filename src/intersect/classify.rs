@@ -1,5 +1,5 @@
 //! From roots to an answer: what the policies make of one ray and one sphere.
-//! [`decide`] is the twin of `shaders/decide.wgsl`; [`judge`] is the same table over roots that can be compared exactly.
+//! [`decide`] is the twin of `shaders/intersect/classify.wgsl`; [`judge`] is the same table over roots that can be compared exactly.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,5 @@
 //! Roots with more digits than f32 has, and a proof of how many are right: f64 here, pairs of f32 in its twin
-//! `shaders/double.wgsl`.
+//! `shaders/intersect/double.wgsl`.
 //!
 //! Squares of f32 fit f64's range, so no scaling is needed. Bounds are running error analysis of the operations below with
 //! v = 2⁻⁵³, doubled.

@@ -1,4 +1,4 @@
-//! A ray and an ellipsoid, told where it is a ball. Twin of `shaders/mapped.wgsl`.
+//! A ray and an ellipsoid, told where it is a ball. Twin of `shaders/intersect/ellipsoid.wgsl`.
 //!
 //! Products and sums are kept as pairs, so that what is lost is what a displacement of the ellipsoid by 2⁻⁴³ of its distance would
 //! lose: in f32 the distance from a slim one would be off by as many times as it is slimmer than long.
@@ -79,7 +79,7 @@ impl Shape {
 }
 
 /// What makes a ball of an ellipsoid, with the radius of the ball around it: the rows of a matrix as pairs; and the shortest semi-axis
-/// as a share of the longest. `shaders/brought.wgsl` reads it as words.
+/// as a share of the longest. `shaders/intersect/attributes.wgsl` reads it as words.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(crate) struct Map {

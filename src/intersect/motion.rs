@@ -1,5 +1,5 @@
 //! A ray and a sphere that are not what they are at rest: the sphere moves, the ray is a ball on its way, or its direction is the
-//! difference of two points. Twin of `shaders/moving.wgsl`.
+//! difference of two points. Twin of `shaders/intersect/motion.wgsl`.
 //!
 //! Differences and products are kept as pairs: a relative velocity rounded to f32 moves a root by 3 ulp and more, and a centre far
 //! along its way by far more. What pairs still lose in a centre, c + v · time − o, is told as noise.

@@ -1,5 +1,5 @@
 //! One ray against one sphere in f32: both roots, and how far they and the discriminant can be off.
-//! Twin of `shaders/solve.wgsl`: same functions, same order, same operations.
+//! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations.
 //!
 //! The geometry is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant comes from
 //! the foot of the perpendicular, not from `b² − ac`, on the direction as given. `standard` adds error-free corrections to

@@ -1,4 +1,4 @@
-//! Angles in f64: the twin of `shaders/angles.wgsl`, which must bring its own polynomials.
+//! Angles in f64: the twin of `shaders/math/angles.wgsl`, which must bring its own polynomials.
 //!
 //! WGSL promises `sin` to 2⁻¹¹ and `atan2` to 4096 ulp only, so the shader carries functions good to 10⁻⁷; here the
 //! standard library is good enough, and only the differences that would cancel are written out.

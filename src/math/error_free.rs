@@ -1,4 +1,4 @@
-//! Error-free transforms: a sum or product as a pair of f32 whose value is exact. Twin of `shaders/pairs.wgsl`.
+//! Error-free transforms: a sum or product as a pair of f32 whose value is exact. Twin of `shaders/math/error_free.wgsl`.
 //!
 //! Knuth's TwoSum, Dekker's QuickTwoSum, and a product split by masking 12 mantissa bits. No `fma`: WGSL does not promise
 //! that it fuses, and the twins must agree.

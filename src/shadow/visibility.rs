@@ -70,7 +70,7 @@ impl Prepared {
         }
     }
 
-    /// What of the light is left, in f64. Twin of `shaders/coverage_rows.wgsl`.
+    /// What of the light is left, in f64. Twin of `shaders/shadow/visibility.wgsl`.
     pub(crate) fn shadow(&self, sky: &mut Sky) -> Shadow {
         let disc = disc_from(DVec3::ZERO, self.light);
         let mut open = 1.0;

@@ -49,15 +49,25 @@ fn every_program_is_valid_for_webgpu() {
 
 #[test]
 fn every_shader_file_belongs_to_a_program() {
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../shaders")).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let contains = |p: &wgsl::Program| {
-            let others = [wgsl::with_shared_loads(p.source), wgsl::without_spheroids(p.source)];
-            p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
-        };
-        assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shaders"))];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            let contains = |p: &wgsl::Program| {
+                let others = [wgsl::with_shared_loads(p.source), wgsl::without_spheroids(p.source)];
+                p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
+            };
+            assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());
+        }
     }
+    assert!(files > 70, "{files} shaders were found");
 }
 
 fn without_comments(source: &str) -> String {

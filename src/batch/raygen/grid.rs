@@ -1,4 +1,4 @@
-//! Rays of frames × rows × columns: what a camera and a spinning sensor have in common. `shaders/emit.wgsl` makes the same.
+//! Rays of frames × rows × columns: what a camera and a spinning sensor have in common. `shaders/raygen.wgsl` makes the same.
 //!
 //! A column is (c, s), a row (p, q), and a ray looks along forward · (p c) + side · (p s) + up · q. Of a camera p and c are 1, s and
 //! q the place in the picture; of a sensor they are cosines and sines of azimuth and elevation.

@@ -1,4 +1,4 @@
-//! Rays from points, all in one direction or all to one place. `shaders/emit.wgsl` makes the same.
+//! Rays from points, all in one direction or all to one place. `shaders/raygen.wgsl` makes the same.
 
 use glam::Vec3;
 

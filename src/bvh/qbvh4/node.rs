@@ -1,4 +1,4 @@
-//! A node of four boxes in 64 bytes, as shaders read it. Twin of `shaders/quad.wgsl` and of the executor in shaders.
+//! A node of four boxes in 64 bytes, as shaders read it. Twin of `shaders/traverse/qnode.wgsl` and of the executor in shaders.
 //!
 //! Boxes are told in eighths of a byte an axis and side: multiples of a power of two from the corner that all four share, rounded
 //! outwards (Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs). Everything is

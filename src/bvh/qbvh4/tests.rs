@@ -56,7 +56,7 @@ fn trees_hold() {
 #[test]
 fn a_walk_has_room_for_every_level() {
     let room = format!("var<private> stack: array<Rest, {}>;", Lbvh::DEEPEST);
-    assert!(crate::gpu::programs::CLOSEST_WALK.source.contains(&room));
+    assert!(crate::gpu::programs::CLOSEST_BVH.source.contains(&room));
 }
 
 #[test]

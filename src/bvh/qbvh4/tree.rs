@@ -1,7 +1,7 @@
 //! The tree that shaders walk: spheres along a Morton curve, a radix tree over them (Karras 2012, Maximizing Parallelism in the
 //! Construction of BVHs, Octrees, and k-d Trees), and nodes of four boxes from it.
 //!
-//! One algorithm, two executors with the same result to the bit: this one on every core, and the shaders `tree_*.wgsl`. So nothing
+//! One algorithm, two executors with the same result to the bit: this one on every core, and the shaders of `shaders/build`. So nothing
 //! here rounds but sums and products of two numbers, which every device rounds alike.
 
 use super::node::Quad;

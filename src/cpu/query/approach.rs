@@ -1,4 +1,4 @@
-//! The nearest pass of a ray among spheres. Twin of `shaders/nearer.wgsl`.
+//! The nearest pass of a ray among spheres. Twin of `shaders/query/approach_state.wgsl`.
 
 use super::kind::CpuQuery;
 use crate::cpu::candidates::Against;

@@ -24,12 +24,12 @@ use crate::runtime::cancel::Watch;
 const DIGIT: u32 = 4;
 const PASSES: u32 = 64 / DIGIT;
 const BINS: u32 = 1 << DIGIT;
-/// Items a workgroup sorts: `TILE` of `shaders/tree_digit.wgsl`.
+/// Items a workgroup sorts: `TILE` of `shaders/build/radix_digit.wgsl`.
 const TILE: u32 = 2048;
 /// Levels that are opened between two looks at how far it has come, once the first are.
 const LEVELS: u32 = 8;
 
-/// What a program is told. Twin of `Plant` in `shaders/tree.wgsl`.
+/// What a program is told. Twin of `Plant` in `shaders/build/common.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct Plant {
@@ -49,7 +49,7 @@ pub(crate) struct Plant {
     pub(crate) unused: [u32; 3],
 }
 
-/// How far it has come. Twin of `shaders/tree_control.wgsl`.
+/// How far it has come. Twin of `shaders/build/level_state.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Control {
@@ -154,12 +154,12 @@ impl<'a> Planter<'a> {
             self.scratch("a tree's keys", u64::from(count) * ITEM).await?,
         ];
         let counts = self.scratch("a sort's counts", u64::from(BINS) * (u64::from(tiles) + 1) * 4).await?;
-        self.step(&programs::TREE_KEYS, (&told, 0), &[spheres, &items[0]], count).await?;
+        self.step(&programs::MORTON_CODES, (&told, 0), &[spheres, &items[0]], count).await?;
         for pass in 0..PASSES as usize {
             let (from, to) = (&items[pass % 2], &items[(pass + 1) % 2]);
-            self.step(&programs::TREE_COUNT, (&told, pass), &[from, &counts], tiles * THREADS).await?;
-            self.step(&programs::TREE_SCAN, (&told, pass), &[&counts], BINS * THREADS).await?;
-            self.step(&programs::TREE_SCATTER, (&told, pass), &[from, &counts, to], tiles * THREADS).await?;
+            self.step(&programs::RADIX_COUNT, (&told, pass), &[from, &counts], tiles * THREADS).await?;
+            self.step(&programs::RADIX_SCAN, (&told, pass), &[&counts], BINS * THREADS).await?;
+            self.step(&programs::RADIX_SCATTER, (&told, pass), &[from, &counts, to], tiles * THREADS).await?;
         }
         let [sorted, _] = items;
         Ok(sorted)
@@ -180,12 +180,12 @@ impl<'a> Planter<'a> {
         }
         let told = self.tell(&plants).await?;
         if let Some(Ways { beside, .. }) = self.ways {
-            self.step(&programs::TREE_WAYS, (&told, 0), &[order, beside, &leaves], count).await?;
+            self.step(&programs::LEAF_MOTION, (&told, 0), &[order, beside, &leaves], count).await?;
         }
         let buffers = [spheres, order, &leaves, &boxes];
-        self.step(&programs::TREE_LEAVES, (&told, 0), &buffers, count.div_ceil(8)).await?;
+        self.step(&programs::LEAVES, (&told, 0), &buffers, count.div_ceil(8)).await?;
         for (n, plant) in plants.iter().enumerate().skip(1) {
-            self.step(&programs::TREE_BOXES, (&told, n), &[&boxes], plant.jobs).await?;
+            self.step(&programs::AABB_REDUCE8, (&told, n), &[&boxes], plant.jobs).await?;
         }
         Ok((leaves, boxes))
     }
@@ -210,9 +210,9 @@ impl<'a> Planter<'a> {
         gpu.write(&parts[0], &[[0, count]]).await?;
         let told = self.tell(&[self.plant]).await?;
         let [open, level, number] = [
-            self.pipeline(&programs::TREE_OPEN).await?,
-            self.pipeline(&programs::TREE_LEVEL).await?,
-            self.pipeline(&programs::TREE_NUMBER).await?,
+            self.pipeline(&programs::EMIT_NODES).await?,
+            self.pipeline(&programs::NEXT_LEVEL).await?,
+            self.pipeline(&programs::LINK_CHILDREN).await?,
         ];
         let opening = async |n: usize| {
             let buffers = [leaves, boxes, &nodes, items, &control, &parts[n], &kids, &found];
@@ -297,7 +297,7 @@ impl Planted {
         let items = planter.sorted(spheres).await?;
         let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;
         let told = planter.tell(&[planter.plant]).await?;
-        planter.step(&programs::TREE_ORDER, (&told, 0), &[&items, &order], count).await?;
+        planter.step(&programs::LEAF_ORDER, (&told, 0), &[&items, &order], count).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
         let (nodes, levels) = planter.nodes(&items, &leaves, &boxes).await?;
         let node_count = levels.last().copied().unwrap_or(0);

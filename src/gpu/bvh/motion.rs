@@ -1,4 +1,4 @@
-//! How spheres move, for a tree: boxes are drawn around their ways, and walks look at them where they are (`shaders/passing.wgsl`).
+//! How spheres move, for a tree: boxes are drawn around their ways, and walks look at them where they are (`shaders/traverse/leaf.wgsl`).
 
 use wgpu::Buffer;
 

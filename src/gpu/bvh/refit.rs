@@ -27,7 +27,7 @@ impl Planted {
         let order = copy(gpu, "a tree's order", &self.order).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
         let told = planter.tell(&[super::build::Plant { jobs: self.node_count, ..planter.plant }]).await?;
-        planter.step(&programs::TREE_REFIT, (&told, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
+        planter.step(&programs::REFIT, (&told, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
         planter.steps.finish().await?;
         Ok(Self { nodes, order, leaves, node_count: self.node_count, levels: self.levels.clone() })
     }
@@ -41,8 +41,8 @@ impl Planted {
         let root = planter.scratch("a root's surface", 4).await?;
         let told = [self.node_count, 1].map(|jobs| super::build::Plant { jobs, ..planter.plant });
         let told = planter.tell(&told).await?;
-        planter.step(&programs::TREE_COST, (&told, 0), &[&self.nodes, &areas], self.node_count).await?;
-        planter.step(&programs::TREE_COST, (&told, 1), &[&self.nodes, &root], 1).await?;
+        planter.step(&programs::SAH_COST, (&told, 0), &[&self.nodes, &areas], self.node_count).await?;
+        planter.step(&programs::SAH_COST, (&told, 1), &[&self.nodes, &root], 1).await?;
         planter.steps.finish().await?;
         let sum = async |from: &Buffer, count: u32| {
             let mut values = vec![0f32; count as usize];

@@ -59,7 +59,7 @@ pub(crate) struct Counts<'a>(pub(crate) &'a mut [u32]);
 impl Gather for Counts<'_> {
     type Item = u32;
     const SEARCH: &'static Program = &programs::COUNT;
-    const WALK: Option<&'static Program> = Some(&programs::COUNT_WALK);
+    const WALK: Option<&'static Program> = Some(&programs::COUNT_BVH);
     const FINISH: Option<&'static Program> = None;
 
     fn state_bytes(rays: u64) -> u64 {
@@ -171,8 +171,8 @@ impl Fill<'_> {
 
 impl Gather for Fill<'_> {
     type Item = Stretch;
-    const SEARCH: &'static Program = &programs::LIST_ALL;
-    const WALK: Option<&'static Program> = Some(&programs::LIST_WALK);
+    const SEARCH: &'static Program = &programs::LIST;
+    const WALK: Option<&'static Program> = Some(&programs::LIST_BVH);
     const FINISH: Option<&'static Program> = None;
 
     fn state_bytes(rays: u64) -> u64 {

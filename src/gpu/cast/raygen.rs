@@ -1,4 +1,4 @@
-//! Rays on their way to a device: as they are, or as what it makes them from. See `shaders/emit.wgsl`.
+//! Rays on their way to a device: as they are, or as what it makes them from. See `shaders/raygen.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, ComputePipeline};
@@ -15,7 +15,7 @@ use crate::intersect::intersect::finite;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 
-/// What a device makes a piece's rays of, before its numbers. Twin of `shaders/emit.wgsl`.
+/// What a device makes a piece's rays of, before its numbers. Twin of `shaders/raygen.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Emission {
@@ -56,7 +56,7 @@ impl Maker {
         if matches!(rays, Source::Records(_)) || gpu.probe.failure.is_some() {
             return Ok(None);
         }
-        Ok(Some(Self { pipeline: gpu.pipeline(&programs::EMIT, Overrides::default()).await? }))
+        Ok(Some(Self { pipeline: gpu.pipeline(&programs::RAYGEN, Overrides::default()).await? }))
     }
 
     pub(crate) async fn group(&self, gpu: &GpuEngine, slot: &Slot) -> Result<BindGroup> {

@@ -36,7 +36,7 @@ pub(crate) trait Gather {
     const SEARCH: &'static Program;
     /// The same by the tree; `None` where that makes no sense.
     const WALK: Option<&'static Program>;
-    /// Rays a thread of `SEARCH` takes; `RAYS` of `shaders/blocks.wgsl`.
+    /// Rays a thread of `SEARCH` takes; `RAYS` of `shaders/cull/blocks.wgsl`.
     const RAYS: u64 = 8;
     /// The program run once at the end; without one, the state is the result.
     const FINISH: Option<&'static Program>;
@@ -128,7 +128,7 @@ impl Gather for Naive<'_> {
     const SEARCH: &'static Program = &programs::NAIVE;
     const WALK: Option<&'static Program> = None;
     const RAYS: u64 = 1;
-    const FINISH: Option<&'static Program> = Some(&programs::HITS);
+    const FINISH: Option<&'static Program> = Some(&programs::CLOSEST_FINALIZE);
 
     fn state_bytes(rays: u64) -> u64 {
         Records::<Hit>::state_bytes(rays)
@@ -158,7 +158,7 @@ pub(crate) struct Words<'a>(pub(crate) &'a mut [u32]);
 impl Gather for Words<'_> {
     type Item = bool;
     const SEARCH: &'static Program = &programs::OCCLUDED;
-    const WALK: Option<&'static Program> = Some(&programs::OCCLUDED_WALK);
+    const WALK: Option<&'static Program> = Some(&programs::OCCLUDED_BVH);
     const FINISH: Option<&'static Program> = None;
 
     fn state_bytes(rays: u64) -> u64 {

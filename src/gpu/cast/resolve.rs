@@ -61,9 +61,9 @@ fn read<T: CpuQuery>(raw: T, tag: f32) -> Raw<T> {
 
 impl GpuQuery for Hit {
     const SEARCH: &'static Program = &programs::CLOSEST;
-    const WALK: Option<&'static Program> = Some(&programs::CLOSEST_WALK);
+    const WALK: Option<&'static Program> = Some(&programs::CLOSEST_BVH);
     const STATE: u64 = size_of::<Best>() as u64;
-    const FINISH: &'static Program = &programs::HITS;
+    const FINISH: &'static Program = &programs::CLOSEST_FINALIZE;
 
     fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
         read(raw, raw.t)
@@ -81,9 +81,9 @@ impl GpuQuery for Hit {
 
 impl GpuQuery for Interval {
     const SEARCH: &'static Program = &programs::CLOSEST;
-    const WALK: Option<&'static Program> = Some(&programs::CLOSEST_WALK);
+    const WALK: Option<&'static Program> = Some(&programs::CLOSEST_BVH);
     const STATE: u64 = size_of::<Best>() as u64;
-    const FINISH: &'static Program = &programs::INTERVALS;
+    const FINISH: &'static Program = &programs::INTERVAL_FINALIZE;
 
     fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
         read(raw, raw.t_enter)
@@ -102,9 +102,9 @@ impl GpuQuery for Interval {
 
 impl GpuQuery for Approach {
     const SEARCH: &'static Program = &programs::APPROACH;
-    const WALK: Option<&'static Program> = Some(&programs::APPROACH_WALK);
+    const WALK: Option<&'static Program> = Some(&programs::APPROACH_BVH);
     const STATE: u64 = size_of::<Nearest>() as u64;
-    const FINISH: &'static Program = &programs::APPROACHES;
+    const FINISH: &'static Program = &programs::APPROACH_FINALIZE;
 
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self> {
         match read(raw, raw.t) {

@@ -158,7 +158,7 @@ impl GpuContext {
     }
 
     /// Turns of its loops that a ray may make in a tree before it is cast without: lavapipe allows 65,535 to a subgroup. Where its
-    /// threads know of each other's, a ray counts about a sixth of them at the least (shaders/trail.wgsl), else only its own.
+    /// threads know of each other's, a ray counts about a sixth of them at the least (shaders/traverse/stack.wgsl), else only its own.
     pub(crate) fn steps(&self) -> u32 {
         if !self.is_software() {
             1 << 24

@@ -8,10 +8,10 @@ use super::device::GpuContext;
 use crate::error::Result;
 use crate::runtime::cancel::Watch;
 
-/// Threads a workgroup: `THREADS` of `shaders/tree.wgsl`.
+/// Threads a workgroup: `THREADS` of `shaders/build/common.wgsl`.
 pub(crate) const THREADS: u32 = 256;
 
-/// Workgroups in a row of a dispatch of two dimensions: `WIDE` of `shaders/tree.wgsl`. So few that tests have more rows than one, so
+/// Workgroups in a row of a dispatch of two dimensions: `WIDE` of `shaders/build/common.wgsl`. So few that tests have more rows than one, so
 /// many that 2²⁸ spheres have fewer than 65,536.
 const WIDE: u32 = 64;
 

@@ -1,6 +1,6 @@
 //! What pipelines are made of: the overrides of a program, and the layout that the programs of a cast share.
 
-/// What the host decides of a program: twins of the overrides of `shaders/cast.wgsl` and `shaders/brought.wgsl`.
+/// What the host decides of a program: twins of the overrides of `shaders/query/closest_state.wgsl` and `shaders/intersect/attributes.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Overrides {
     /// The plain solve.

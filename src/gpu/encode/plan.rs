@@ -24,7 +24,7 @@ pub(crate) const RAY: u64 = size_of::<Ray>() as u64;
 /// Bytes of the counts.
 pub(crate) const STATUS: u64 = 16;
 
-/// What a query is told of the caller's buffers. Twin of `shaders/task.wgsl`.
+/// What a query is told of the caller's buffers. Twin of `shaders/encode/task.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Task {
@@ -157,13 +157,15 @@ impl CastPlan {
             most,
             params: Params { steps: gpu.steps(), ..scene.framed(Params::of(query)) },
             walks: walk.is_some(),
-            admit: gpu.pipeline(if times.is_some() { &programs::ADMIT_MOVING } else { &programs::ADMIT }, none).await?,
+            admit: gpu
+                .pipeline(if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS }, none)
+                .await?,
             search: gpu.cast_pipeline(walk.unwrap_or(programs.search), own).await?,
             finish: match programs.finish {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
-            deliver: gpu.pipeline(&programs::DELIVER, none).await?,
+            deliver: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
             rays: gpu.buffer("encoded rays", most * RAY, storage).await?,
             state: gpu.buffer("encoded state", (programs.state)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,

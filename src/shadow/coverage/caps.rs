@@ -1,4 +1,4 @@
-//! Round pieces of sky and the areas they cut out of each other: the f64 twin of `shaders/caps.wgsl`, function by function.
+//! Round pieces of sky and the areas they cut out of each other: the f64 twin of `shaders/shadow/caps.wgsl`, function by function.
 //!
 //! Everything is counted from the centre of the light's disc. The lens of two caps is the sum of two segments over their
 //! common chord, each written so that nothing cancels however unequal the two are; a piece with many edges is walked

@@ -1,4 +1,4 @@
-//! How much of the light's disc is left: the f64 twin of `shaders/coverage.wgsl`, function by function.
+//! How much of the light's disc is left: the f64 twin of `shaders/shadow/disc.wgsl`, function by function.
 //!
 //! Everything happens in the *light-aligned frame* of a receiver: its origin is the receiver's centre, its z axis points
 //! to the light's centre. Seen from a point near the origin, the light is a spherical cap (its disc) and so is every

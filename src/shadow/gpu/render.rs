@@ -164,7 +164,7 @@ async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
     let own = Overrides { fast: gpu.probe.failure.is_some(), round: stage.figures.is_empty(), ..Overrides::default() };
-    let pipeline = gpu.pipeline(&programs::PICTURE, own).await?;
+    let pipeline = gpu.pipeline(&programs::RENDER, own).await?;
     let bound = [
         (0, &params_of_all),
         (1, &spheres),
@@ -181,7 +181,7 @@ async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     Ok(Work { shot, sums, middles, staging, group, pipeline })
 }
 
-/// A spheroid, as `shaders/paint.wgsl` reads it.
+/// A spheroid, as `shaders/shadow/shade.wgsl` reads it.
 fn records_of(figure: &Figure) -> [Sphere; 3] {
     let center = figure.center + (figure.stretch - 1.0) * figure.center.dot(figure.pole) * figure.pole;
     [
@@ -235,7 +235,7 @@ const UNDONE: u32 = 4;
 pub(crate) async fn shades(gpu: &GpuEngine, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let round = prepared.iter().all(|one| one.shapes.is_empty());
-    let pipeline = gpu.pipeline(&programs::COVERAGE_ROWS, Overrides { round, ..Overrides::default() }).await?;
+    let pipeline = gpu.pipeline(&programs::VISIBILITY, Overrides { round, ..Overrides::default() }).await?;
     let mut rest = prepared;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(together(rest));

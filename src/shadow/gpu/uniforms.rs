@@ -1,5 +1,5 @@
-//! What the shadow programs read and write: twins of the records in `shaders/paint.wgsl`, `coverage.wgsl`,
-//! `coverage_rows.wgsl` and `picture.wgsl`, made from the f64 of the stage by one rounding.
+//! What the shadow programs read and write: twins of the records in `shaders/shadow/shade.wgsl`, `shadow/disc.wgsl`,
+//! `shadow/visibility.wgsl` and `shadow/render.wgsl`, made from the f64 of the stage by one rounding.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -1,4 +1,4 @@
-//! Pictures on the CPU, in f64, on every core: the twin of `shaders/picture.wgsl`.
+//! Pictures on the CPU, in f64, on every core: the twin of `shaders/shadow/render.wgsl`.
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;

@@ -1,4 +1,4 @@
-//! What one ray of a picture sees: the f64 twin of `shaders/paint.wgsl`, function by function.
+//! What one ray of a picture sees: the f64 twin of `shaders/shadow/shade.wgsl`, function by function.
 
 use glam::{DVec2, DVec3};
 

@@ -1,4 +1,4 @@
-//! A made-up starry sky, the same on every device: twin of `shaders/stars.wgsl`.
+//! A made-up starry sky, the same on every device: twin of `shaders/shadow/starfield.wgsl`.
 //!
 //! The sky is a cube, each of its faces a grid of cells, and an integer hash says whether a cell holds a star, where, how
 //! bright, and of which tint. No two devices disagree by more than the rounding of a position.

@@ -1,8 +1,0 @@
-// Program: the caller's rays made ready. Needs usable.wgsl.
-
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  if (invocation.x < task.count) {
-    _ = take_in(invocation.x, true);
-  }
-}

@@ -1,0 +1,54 @@
+// Nodes of four boxes in 64 bytes. Twin of Quad::new in src/bvh/qbvh4/node.rs. Needs build/aabb.wgsl.
+
+@group(0) @binding(3) var<storage, read_write> nodes: array<vec4<u32>>;
+
+// Spheres in a leaf at most.
+const LEAF_MOST: u32 = 7u;
+
+// A leaf as a child.
+fn leaf(first: u32, count: u32) -> u32 {
+  return 0x80000000u | (count << 28u) | first;
+}
+
+// 2^n for each n in -126..128.
+fn power_of_two(n: vec3<i32>) -> vec3<f32> {
+  return bitcast<vec3<f32>>(vec3<u32>(n + vec3<i32>(127)) << vec3<u32>(23u));
+}
+
+// The exponents of the least units of which 255 make `width`, which is at least TINY.
+fn unit_of(width: vec3<f32>) -> vec3<i32> {
+  let unit = vec3<i32>(bitcast<vec3<u32>>(width) >> vec3<u32>(23u)) - vec3<i32>(134);
+  return select(unit, unit + vec3<i32>(1), width > 255.0 * power_of_two(unit));
+}
+
+// Four boxes, of which `count` are, and what of a node does not depend on them.
+struct Four {
+  bounds: array<Bounds, 4>,
+  count: u32,
+  children: vec4<u32>,
+  range: vec2<u32>,
+}
+
+fn pack(number: u32, four: ptr<function, Four>) {
+  var all = EMPTY;
+  for (var i = 0u; i < (*four).count; i++) {
+    all = join(all, (*four).bounds[i]);
+  }
+  let unit = unit_of(up(opaque3(all.high - all.low)));
+  let scale = power_of_two(-unit);
+  var low = vec3<u32>(0u);
+  var high = vec3<u32>(0u);
+  for (var i = 0u; i < (*four).count; i++) {
+    let own = (*four).bounds[i];
+    let l = max(floor(down(opaque3(own.low - all.low)) * scale), vec3<f32>(0.0));
+    let h = ceil(up(opaque3(own.high - all.low)) * scale);
+    low |= vec3<u32>(l) << vec3<u32>(8u * i);
+    high |= vec3<u32>(h) << vec3<u32>(8u * i);
+  }
+  let biased = vec3<u32>(unit + vec3<i32>(127));
+  let units = biased.x | (biased.y << 8u) | (biased.z << 16u) | ((*four).count << 24u);
+  nodes[4u * number] = vec4<u32>(bitcast<vec3<u32>>(all.low), units);
+  nodes[4u * number + 1u] = vec4<u32>(low, high.x);
+  nodes[4u * number + 2u] = vec4<u32>(high.yz, (*four).children.xy);
+  nodes[4u * number + 3u] = vec4<u32>((*four).children.zw, (*four).range);
+}

@@ -1,0 +1,38 @@
+// The box of any stretch of spheres, from those of eight, 64, 512, ... of them: a segment tree of eight. It spares the boxes of a
+// binary tree, and with them threads that would have to meet on the way up. Needs build/leaf_aabb.wgsl.
+
+@group(0) @binding(1) var<storage, read> leaves: array<Sphere>;
+@group(0) @binding(2) var<storage, read> boxes: array<Bounds>;
+
+fn bounds_of(first: u32, count: u32) -> Bounds {
+  var all = EMPTY;
+  var begin = first;
+  var end = first + count;
+  while (begin < end && (begin & 7u) != 0u) {
+    all = join(all, reach_at(begin));
+    begin++;
+  }
+  while (begin < end && (end & 7u) != 0u) {
+    end--;
+    all = join(all, reach_at(end));
+  }
+  begin = begin >> 3u;
+  end = end >> 3u;
+  var level = 0u;
+  var length = plant.count >> 3u;
+  while (begin < end) {
+    while (begin < end && (begin & 7u) != 0u) {
+      all = join(all, boxes[level + begin]);
+      begin++;
+    }
+    while (begin < end && (end & 7u) != 0u) {
+      end--;
+      all = join(all, boxes[level + end]);
+    }
+    begin = begin >> 3u;
+    end = end >> 3u;
+    level += length;
+    length = length >> 3u;
+  }
+  return all;
+}

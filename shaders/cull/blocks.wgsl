@@ -1,0 +1,163 @@
+// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs cull/ray_line.wgsl, and a
+// function `wanted` that says which of eight spheres four of the rays want: cull/block_hits.wgsl, or one like it.
+//
+// Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
+// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
+// come here together: see cull/load_subgroup.wgsl.
+
+// Rays a thread, spheres a mask, and masks a ray between two emptyings.
+const RAYS: u32 = 8u;
+const BLOCK: u32 = 32u;
+const BLOCKS: u32 = 4u;
+const WORKGROUP: u32 = 64u;
+
+// Four lines, component by component.
+struct Lines {
+  ux: vec4<f32>,
+  uy: vec4<f32>,
+  uz: vec4<f32>,
+  u: vec4<f32>,
+  vx: vec4<f32>,
+  vy: vec4<f32>,
+  vz: vec4<f32>,
+  v: vec4<f32>,
+}
+
+// The thread's rays, how far each may be off, and the most of it, which they share.
+var<private> lines: array<Lines, 2>;
+var<private> slacks: array<vec4<f32>, 2>;
+var<private> slack: f32;
+// The masks of a ray are RAYS apart. Bit w of `marked` tells whether masks[w] holds anything.
+var<private> masks: array<u32, 32>;
+var<private> marked: u32;
+
+fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {
+  return Lines(
+    vec4<f32>(a.u.x, b.u.x, c.u.x, d.u.x),
+    vec4<f32>(a.u.y, b.u.y, c.u.y, d.u.y),
+    vec4<f32>(a.u.z, b.u.z, c.u.z, d.u.z),
+    vec4<f32>(a.at.x, b.at.x, c.at.x, d.at.x),
+    vec4<f32>(a.v.x, b.v.x, c.v.x, d.v.x),
+    vec4<f32>(a.v.y, b.v.y, c.v.y, d.v.y),
+    vec4<f32>(a.v.z, b.v.z, c.v.z, d.v.z),
+    vec4<f32>(a.at.y, b.at.y, c.at.y, d.at.y),
+  );
+}
+
+// The number of the thread's first ray; the others follow at distances of WORKGROUP.
+fn first_ray(workgroup: u32, local: u32) -> u32 {
+  return workgroup * WORKGROUP * RAYS + local;
+}
+
+fn line_at(i: u32) -> Line {
+  if (i >= params.ray_count) {
+    return NEVER;
+  }
+  var line = line_of(rays[i]);
+  if (moving) {
+    let more = growth(extra_of(i), framed(rays[i].origin));
+    if (!(more < GROWN)) {
+      return ALWAYS;
+    }
+    line.slack += more;
+  }
+  return line;
+}
+
+// Makes the thread's rays ready.
+fn prepare_rays(first: u32) {
+  prepare_load();
+  slack = 0.0;
+  for (var half = 0u; half < 2u; half++) {
+    let i = first + half * 4u * WORKGROUP;
+    let a = line_at(i);
+    let b = line_at(i + WORKGROUP);
+    let c = line_at(i + 2u * WORKGROUP);
+    let d = line_at(i + 3u * WORKGROUP);
+    lines[half] = lines_of(a, b, c, d);
+    slacks[half] = vec4<f32>(a.slack, b.slack, c.slack, d.slack);
+    slack = max(max(max(slack, a.slack), max(b.slack, c.slack)), d.slack);
+  }
+}
+
+// Eight spheres as the filter sees them.
+struct Eight {
+  a: vec4<f32>,
+  b: vec4<f32>,
+  c: vec4<f32>,
+  d: vec4<f32>,
+  e: vec4<f32>,
+  f: vec4<f32>,
+  g: vec4<f32>,
+  h: vec4<f32>,
+}
+
+// The squares of the distances of a centre from four lines.
+fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
+  let x = l.ux * c.x + l.uy * c.y + l.uz * c.z - l.u;
+  let y = l.vx * c.x + l.vy * c.y + l.vz * c.z - l.v;
+  return x * x + y * y;
+}
+
+// Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray wants.
+fn mark(begin: u32, end: u32) {
+  // Read once: no compiler of a software adapter lifts them out of the loop.
+  let p = lines[0];
+  let q = lines[1];
+  marked = 0u;
+  for (var block = 0u; block < BLOCKS; block++) {
+    let start = begin + block * BLOCK;
+    var m = vec4<u32>(0u);
+    var n = vec4<u32>(0u);
+    // The buffer is padded to whole blocks.
+    for (var j = 0u; j < BLOCK; j += 8u) {
+      let loaded = eight(start + j);
+      m |= wanted(0u, p, loaded) << vec4<u32>(j);
+      n |= wanted(1u, q, loaded) << vec4<u32>(j);
+    }
+    let valid = valid_of(start, end);
+    set_masks(block * RAYS, m & vec4<u32>(valid));
+    set_masks(block * RAYS + 4u, n & vec4<u32>(valid));
+  }
+}
+
+// The bits of a block that are spheres before `end`.
+fn valid_of(start: u32, end: u32) -> u32 {
+  let count = end - min(start, end);
+  return select(0xffffffffu, (1u << (count & 31u)) - 1u, count < BLOCK);
+}
+
+fn set_masks(w: u32, m: vec4<u32>) {
+  masks[w] = m.x;
+  masks[w + 1u] = m.y;
+  masks[w + 2u] = m.z;
+  masks[w + 3u] = m.w;
+  let some = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), m != vec4<u32>(0u));
+  marked |= (some.x | some.y | some.z | some.w) << w;
+}
+
+// A ray and a sphere that it may meet: numbers of the thread's ray and of the sphere since `begin`.
+struct Candidate {
+  ray: u32,
+  sphere: u32,
+}
+
+// Takes the next candidate out of the masks; those of a ray come in ascending order. Not to be asked when nothing is marked.
+fn next_candidate() -> Candidate {
+  let w = firstTrailingBit(marked);
+  let mask = masks[w];
+  let rest = mask & (mask - 1u);
+  masks[w] = rest;
+  marked &= select(0xffffffffu, marked - 1u, rest == 0u);
+  return Candidate(w % RAYS, w / RAYS * BLOCK + firstTrailingBit(mask));
+}
+
+// For pairs: the sphere of each ray's own number, in place of `mark`.
+fn mark_own(first: u32) {
+  marked = 0u;
+  for (var r = 0u; r < RAYS; r++) {
+    let there = first + r * WORKGROUP < params.ray_count;
+    masks[r] = select(0u, 1u, there);
+    marked |= select(0u, 1u << r, there);
+  }
+}

@@ -1,0 +1,29 @@
+// The spheres of one dispatch against the rays of a thread, each pair that the filter marks once. Needs cull/blocks.wgsl, intersect/attributes.wgsl, and of the
+// program `look`, which takes in what ray `i` and the sphere at a position come to; of cull/block_hits.wgsl or the program `get_ready`, which
+// comes before each marking.
+
+// Looks at what is marked; `begin` is the position of the first sphere.
+fn look_at_marked(first: u32, begin: u32) {
+  while (marked != 0u) {
+    let candidate = next_candidate();
+    let i = first + candidate.ray * WORKGROUP;
+    let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
+    if (admits(i, at)) {
+      look(i, at);
+    }
+  }
+}
+
+fn search(first: u32) {
+  if (params.pairwise != 0u) {
+    mark_own(first);
+    look_at_marked(first, 0u);
+    return;
+  }
+  prepare_rays(first);
+  for (var begin = params.sphere_begin; begin < params.sphere_end; begin += BLOCKS * BLOCK) {
+    get_ready(first);
+    mark(begin, params.sphere_end);
+    look_at_marked(first, begin);
+  }
+}

@@ -1,0 +1,8 @@
+// Program: the caller's rays made ready. Needs encode/validate_ray.wgsl.
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  if (invocation.x < task.count) {
+    _ = take_in(invocation.x, true);
+  }
+}

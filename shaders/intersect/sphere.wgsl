@@ -1,0 +1,341 @@
+// One ray against one sphere: both roots, and how far they and the discriminant can be off.
+// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are told there. `moving` says
+// whether anything may move: intersect/no_motion.wgsl says no, intersect/attributes.wgsl lets the host say.
+
+const U: f32 = 5.9604644775390625e-8;
+
+struct Scaled {
+  eh: vec3<f32>,
+  el: vec3<f32>,
+  d: vec3<f32>,
+  r: f32,
+  // What direction and radius lack, and how far eh + el may be off; only looked at where things move.
+  dl: vec3<f32>,
+  rl: f32,
+  noise: f32,
+  length: i32,
+  direction: i32,
+}
+
+struct Foot {
+  k: f32,
+  dk: f32,
+  p: vec3<f32>,
+  disc: f32,
+}
+
+struct Solved {
+  disc: f32,
+  disc_bound: f32,
+  t_enter: f32,
+  t_exit: f32,
+  enter_bound: f32,
+  exit_bound: f32,
+  foot: f32,
+  foot_bound: f32,
+}
+
+struct HighLow {
+  high: vec3<f32>,
+  low: vec3<f32>,
+}
+
+// 2^n for n in -126..127.
+fn power_of_two(n: i32) -> f32 {
+  return bitcast<f32>(u32(n + 127) << 23u);
+}
+
+// The exponent of a normal f32.
+fn exponent(x: f32) -> i32 {
+  return i32((bitcast<u32>(x) >> 23u) & 0xffu) - 127;
+}
+
+fn largest_of(v: vec3<f32>) -> f32 {
+  return max(max(abs(v.x), abs(v.y)), abs(v.z));
+}
+
+// Scales a pair; every factor is a power of two, so nothing is rounded.
+fn scale(ray: Ray, sphere: Sphere) -> Scaled {
+  let m = max(max(largest_of(ray.origin), largest_of(sphere.center)), sphere.radius);
+  var before = 0;
+  if (m >= power_of_two(125)) {
+    // Where the large coordinates are equal, small ones decide: they must not be scaled away.
+    let s = power_of_two(-3);
+    let near = max(largest_of(sphere.center * s - ray.origin * s), sphere.radius * s);
+    before = select(-3, 0, near < power_of_two(100));
+  } else if (m < power_of_two(-60)) {
+    before = 60;
+  }
+  let s = power_of_two(before);
+  let o = ray.origin * s;
+  let c = sphere.center * s;
+  let x = two_sum(c.x, -o.x);
+  let y = two_sum(c.y, -o.y);
+  let z = two_sum(c.z, -o.z);
+  let eh = vec3<f32>(x.x, y.x, z.x);
+  let el = vec3<f32>(x.y, y.y, z.y);
+  return ranged(Scaled(eh, el, ray.direction, sphere.radius * s, vec3<f32>(0.0), 0.0, 0.0, -before, 0));
+}
+
+// Brings lengths and directions near 1, by powers of two.
+fn ranged(s: Scaled) -> Scaled {
+  let e = clamp(max(largest_of(s.eh), s.r), power_of_two(-126), power_of_two(126));
+  let se = power_of_two(-exponent(e));
+  // A direction among the subnormals is lifted first.
+  let lift = select(0, 24, largest_of(s.d) < power_of_two(-100));
+  let lifted = s.d * power_of_two(lift);
+  let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
+  let sd = power_of_two(-exponent(g));
+  return Scaled(
+    s.eh * se,
+    s.el * se,
+    lifted * sd,
+    s.r * se,
+    (s.dl * power_of_two(lift)) * sd,
+    s.rl * se,
+    s.noise * se,
+    exponent(e) + s.length,
+    exponent(g) - lift + s.direction,
+  );
+}
+
+// x * 2^n; what exceeds f32 becomes the largest one, what is below it zero.
+fn unscale(x: f32, n: i32) -> f32 {
+  let bits = bitcast<u32>(x);
+  let e = i32((bits >> 23u) & 0xffu) + n;
+  if (x == 0.0 || e < -24) {
+    return 0.0;
+  }
+  if (e >= 255) {
+    return bitcast<f32>((bits & 0x80000000u) | 0x7f7fffffu);
+  }
+  if (e >= 1) {
+    return bitcast<f32>((bits & 0x807fffffu) | (u32(e) << 23u));
+  }
+  return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);
+}
+
+fn foot_fast(s: Scaled) -> Foot {
+  let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
+  let p = s.eh - k * s.d;
+  return Foot(k, 0.0, p, s.r * s.r - dot3(p, p));
+}
+
+// The vector from the point at parameter k to the centre as high and low parts.
+fn perpendicular(s: Scaled, k: f32) -> HighLow {
+  let mx = two_product(k, s.d.x);
+  let my = two_product(k, s.d.y);
+  let mz = two_product(k, s.d.z);
+  let hx = two_sum(s.eh.x, -mx.x);
+  let hy = two_sum(s.eh.y, -my.x);
+  let hz = two_sum(s.eh.z, -mz.x);
+  let low = vec3<f32>((hx.y - mx.y) + s.el.x, (hy.y - my.y) + s.el.y, (hz.y - mz.y) + s.el.z);
+  if (moving) {
+    return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low - k * s.dl);
+  }
+  return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low);
+}
+
+// r^2 as high and low parts.
+fn square_of_radius(s: Scaled) -> vec2<f32> {
+  let rr = two_product(s.r, s.r);
+  if (moving) {
+    return vec2<f32>(rr.x, rr.y + (s.r + s.r) * s.rl);
+  }
+  return rr;
+}
+
+// r^2 - |h + l|^2 with the errors of the squares carried along, as .w; the rounded sum h + l as .xyz.
+fn difference_of_squares(s: Scaled, v: HighLow) -> vec4<f32> {
+  let rr = square_of_radius(s);
+  let x = quick_two_sum(v.high.x, v.low.x);
+  let y = quick_two_sum(v.high.y, v.low.y);
+  let z = quick_two_sum(v.high.z, v.low.z);
+  let mx = two_product(x.x, x.x);
+  let tx = two_sum(rr.x, -mx.x);
+  let my = two_product(y.x, y.x);
+  let ty = two_sum(tx.x, -my.x);
+  let mz = two_product(z.x, z.x);
+  let tz = two_sum(ty.x, -mz.x);
+  var rest = rr.y + (tx.y - ((x.x + x.x) * x.y + mx.y));
+  rest = rest + (ty.y - ((y.x + y.x) * y.y + my.y));
+  rest = rest + (tz.y - ((z.x + z.x) * z.y + mz.y));
+  return vec4<f32>(x.x, y.x, z.x, tz.x + rest);
+}
+
+fn foot_standard(s: Scaled) -> Foot {
+  let a = dot3(s.d, s.d);
+  let k = dot3(s.eh, s.d) / a;
+  let v = perpendicular(s, k);
+  var rest = dot3(v.high, s.d) + dot3(v.low, s.d);
+  if (moving) {
+    rest = rest + dot3(v.high, s.dl);
+  }
+  let dk = rest / a;
+  let q = difference_of_squares(s, HighLow(v.high, v.low - dk * s.d));
+  return Foot(k, dk, q.xyz, q.w);
+}
+
+// |e|^2 - r^2 with the errors of the squares carried along.
+fn constant_standard(s: Scaled) -> f32 {
+  let mx = two_product(s.eh.x, s.eh.x);
+  let my = two_product(s.eh.y, s.eh.y);
+  let mz = two_product(s.eh.z, s.eh.z);
+  let rr = square_of_radius(s);
+  let ty = two_sum(mx.x, my.x);
+  let tz = two_sum(ty.x, mz.x);
+  let tr = two_sum(tz.x, -rr.x);
+  var rest = mx.y + (my.y + ty.y);
+  rest = rest + (mz.y + tz.y);
+  rest = rest + (tr.y - rr.y);
+  rest = rest + 2.0 * dot3(s.eh, s.el);
+  return tr.x + rest;
+}
+
+// The two roots from the foot and the constant term, by the quotient that cancels nothing.
+fn roots(s: Scaled, foot: Foot, constant: f32) -> vec2<f32> {
+  var a = dot3(s.d, s.d);
+  var more = 0.0;
+  if (moving) {
+    more = 2.0 * dot3(s.d, s.dl);
+    a = a + more;
+  }
+  let w = sqrt(max(a * foot.disc, 0.0));
+  var b = dot3(s.eh, s.d) + foot.dk * a;
+  if (moving) {
+    b = b + foot.k * more;
+  }
+  let q = b + select(w, -w, b < 0.0);
+  if (q == 0.0) {
+    return vec2<f32>(0.0, 0.0);
+  }
+  let t0 = constant / q;
+  let t1 = q / a;
+  return vec2<f32>(min(t0, t1), max(t0, t1));
+}
+
+fn finish(s: Scaled, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32>, foot_bound: f32) -> Solved {
+  let shift = s.length - s.direction;
+  let tiny = power_of_two(-125);
+  return Solved(
+    foot.disc,
+    disc_bound,
+    unscale(t.x, shift),
+    unscale(t.y, shift),
+    unscale(bounds.x, shift) + tiny,
+    unscale(bounds.y, shift) + tiny,
+    unscale(foot.k + foot.dk, shift),
+    unscale(foot_bound, shift) + tiny,
+  );
+}
+
+// Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
+fn reach(s: Scaled, foot: Foot, disc_bound: f32) -> f32 {
+  var half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
+  if (moving) {
+    half = half + 4.0 * s.noise;
+  }
+  return (half + 32.0 * U * (norm1(s.eh) + s.r)) / sqrt(dot3(s.d, s.d));
+}
+
+// Whether ray and sphere keep their distance.
+fn is_at_rest(s: Scaled) -> bool {
+  return s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0;
+}
+
+// A ray inside a sphere that travels with it entered before all time and never leaves.
+fn solve_at_rest(s: Scaled) -> Solved {
+  let q = difference_of_squares(s, HighLow(s.eh, s.el));
+  let e = norm1(s.eh) + s.r;
+  let bound = power_of_two(-39) * e * e + 8.0 * s.noise * e + 4.0 * s.noise * s.noise;
+  return Solved(q.w, bound, -FAR, FAR, 0.0, 0.0, 0.0, FAR);
+}
+
+// What the noise of a moving pair makes of the discriminant, and of a root.
+fn noise_of(s: Scaled, foot: Foot) -> f32 {
+  return 4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise;
+}
+
+fn noise_along(s: Scaled, h: f32) -> f32 {
+  return 4.0 * s.noise * (1.0 + s.r / h) / sqrt(dot3(s.d, s.d));
+}
+
+fn solve_fast(s: Scaled) -> Solved {
+  if (moving && is_at_rest(s)) {
+    return solve_at_rest(s);
+  }
+  let foot = foot_fast(s);
+  let constant = dot3(s.eh, s.eh) - s.r * s.r;
+  let e = norm1(s.eh) + s.r;
+  var disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
+  let h = sqrt(max(foot.disc, power_of_two(-80)));
+  var bound = 33.0 * U * (e + e * s.r / h) / sqrt(dot3(s.d, s.d));
+  if (moving) {
+    disc_bound = disc_bound + noise_of(s, foot);
+    bound = bound + noise_along(s, h);
+  }
+  return finish(s, foot, roots(s, foot, constant), disc_bound, vec2<f32>(bound, bound), reach(s, foot, disc_bound));
+}
+
+fn solve_standard(s: Scaled) -> Solved {
+  if (moving && is_at_rest(s)) {
+    return solve_at_rest(s);
+  }
+  let foot = foot_standard(s);
+  let e = norm1(s.eh) + s.r;
+  var disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
+  let t = roots(s, foot, constant_standard(s));
+  let h = sqrt(max(foot.disc, power_of_two(-80)));
+  var grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
+  if (moving) {
+    disc_bound = disc_bound + noise_of(s, foot);
+    grazing = grazing + noise_along(s, h);
+  }
+  let bounds = vec2<f32>(10.0 * U * abs(t.x) + grazing, 10.0 * U * abs(t.y) + grazing);
+  return finish(s, foot, t, disc_bound, bounds, reach(s, foot, disc_bound));
+}
+
+// Distance to the centre minus radius at parameter t (unscaled, finite), from compensated differences; unscaled.
+fn clearance_at(s: Scaled, t: f32) -> f32 {
+  let lift = select(0, 24, abs(t) < power_of_two(-100));
+  let lifted = t * power_of_two(lift);
+  let k = unscale(lifted, s.direction - s.length - lift);
+  if (abs(k) > power_of_two(30)) {
+    // So far out that the sphere is a point: k * d may exceed f32, and so may its square.
+    let length = sqrt(dot3(s.d, s.d));
+    let along = dot3(s.eh, s.d) / length;
+    // 2^-127 is no normal number.
+    let e = min(exponent(lifted), 126);
+    let far = unscale(abs(lifted) * power_of_two(-e) * length, e - lift + s.direction);
+    let near = unscale(s.r + select(along, -along, k < 0.0), s.length);
+    return select(far - near, far, far >= FAR);
+  }
+  let q = difference_of_squares(s, perpendicular(s, k));
+  return clearance(s, q.w, q.xyz);
+}
+
+// |p| - r, as -disc / (|p| + r): accurate next to the surface.
+fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
+  let sum = sqrt(dot3(p, p)) + s.r;
+  if (sum == 0.0) {
+    return 0.0;
+  }
+  return unscale(-disc / sum, s.length);
+}
+
+// Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
+fn solve_approach(s: Scaled, t_min: f32, t_max: f32) -> vec2<f32> {
+  if (moving && is_at_rest(s)) {
+    let q = difference_of_squares(s, HighLow(s.eh, s.el));
+    return vec2<f32>(t_min, clearance(s, q.w, q.xyz));
+  }
+  let foot = foot_standard(s);
+  let t = unscale(foot.k + foot.dk, s.length - s.direction);
+  if (t < t_min) {
+    return vec2<f32>(t_min, clearance_at(s, t_min));
+  }
+  if (t > t_max) {
+    return vec2<f32>(t_max, clearance_at(s, t_max));
+  }
+  return vec2<f32>(t, clearance(s, foot.disc, foot.p));
+}

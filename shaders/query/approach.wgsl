@@ -1,0 +1,66 @@
+// Program: the nearest pass of each ray, over the spheres of one dispatch.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> rays: array<Ray>;
+@group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
+
+// How far from a surface a line may be and still pass nearer than the best so far; scaled, for each ray of the thread.
+var<private> within: array<vec4<f32>, 2>;
+// More than any distance, and its square less than NEVER's.
+const ANYWHERE: f32 = 7.2e16;
+
+// `best.high`, widened by what filter and solve may be off: the bounds of a clearance are far smaller than the slack.
+fn reach_of(i: u32, slack: f32) -> f32 {
+  if (i >= params.ray_count) {
+    return 0.0;
+  }
+  let best = state[i];
+  // What exceeds f32 stands for more than it shows.
+  if (best.id == NO_SPHERE || best.high >= FAR * 0.25 || best.high > params.far) {
+    return ANYWHERE;
+  }
+  let high = best.high * params.scale;
+  return high + abs(high) * 3.8e-6 + 2.0 * slack;
+}
+
+fn get_ready(first: u32) {
+  for (var half = 0u; half < 2u; half++) {
+    let i = first + half * 4u * WORKGROUP;
+    let s = slacks[half];
+    let a = reach_of(i, s.x);
+    let b = reach_of(i + WORKGROUP, s.y);
+    let c = reach_of(i + 2u * WORKGROUP, s.z);
+    let d = reach_of(i + 3u * WORKGROUP, s.w);
+    within[half] = vec4<f32>(a, b, c, d);
+  }
+}
+
+// One bit for each of four lines: whether a surface may be as near as their best.
+fn closer(l: Lines, s: vec4<f32>, reach: vec4<f32>, bit: u32) -> vec4<u32> {
+  let a = reach + vec4<f32>(s.w);
+  return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= a * abs(a));
+}
+
+// The bits of eight spheres, for one half of the thread's rays: instead of cull/block_hits.wgsl.
+fn wanted(half: u32, l: Lines, s: Eight) -> vec4<u32> {
+  let reach = within[half];
+  return closer(l, s.a, reach, 1u) | closer(l, s.b, reach, 2u) | closer(l, s.c, reach, 4u) | closer(l, s.d, reach, 8u)
+    | closer(l, s.e, reach, 16u) | closer(l, s.f, reach, 32u) | closer(l, s.g, reach, 64u) | closer(l, s.h, reach, 128u);
+}
+
+fn look(i: u32, at: u32) {
+  state[i] = nearer(state[i], extra_of(i), at, rays[i], spheres[at]);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  zero = params.zero;
+  let first = first_ray(workgroup.x, local);
+  if (params.fresh != 0u) {
+    for (var i = first; i < min(first + RAYS * WORKGROUP, params.ray_count); i += WORKGROUP) {
+      state[i] = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
+    }
+  }
+  search(first);
+}

@@ -1,0 +1,50 @@
+// The nearest pass of a ray among spheres. Twin of src/cpu/query/approach.rs. Needs intersect/attributes.wgsl and query/closest_state.wgsl.
+
+// How far a solved clearance can be off: its own rounding, and the foot's.
+fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {
+  let s = power_of_two(-8);
+  var size = norm1(ray.origin * s) + norm1(sphere.center * s) + sphere.radius * s;
+  var direction = norm1(ray.direction * s);
+  if (moving) {
+    size = size + extra.radius * s;
+  }
+  if (held) {
+    let velocity = numbers_at(at, 4u) * s;
+    size = size + norm1(numbers_at(at, 0u) * s) + norm1(velocity) * abs(extra.time);
+    direction = direction + select(0.0, norm1(velocity), extra.relative != 0u);
+  }
+  // What exceeds f32, or may stand for more than it shows, is in doubt altogether.
+  if (exponent(direction) + exponent(t) > 120 || abs(t) >= FAR || abs(clearance) >= FAR) {
+    return FAR * 0.25;
+  }
+  let along = direction * abs(t);
+  // The clearance is that of the foot, and of what rounds to the same f32 as its t one may be within the ray's ends: 2^-149 apart.
+  let step = direction * power_of_two(-70) * power_of_two(-71);
+  return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0) + step, FAR * 0.25);
+}
+
+// The nearer of `before` and one more sphere: least clearance, then least t, then lowest id.
+fn nearer(before: Nearest, extra: Extra, at: u32, ray: Ray, sphere: Sphere) -> Nearest {
+  let id = params.first_id + at;
+  var best = before;
+  let found = solve_approach(scale_for(extra, at, ray, sphere), ray.t_min, ray.t_max);
+  var bound = 0.0;
+  if (exact) {
+    bound = clearance_bound(extra, at, ray, sphere, found.x, found.y);
+  }
+  let around = widen(found.y, bound);
+  let same = found.y == best.clearance;
+  if (best.id == NO_SPHERE || found.y < best.clearance || (same && (found.x < best.t || (found.x == best.t && id < best.id)))) {
+    if (best.id != NO_SPHERE) {
+      best.rival = min(best.rival, best.low);
+    }
+    best.t = found.x;
+    best.clearance = found.y;
+    best.low = around.x;
+    best.high = around.y;
+    best.id = id;
+  } else {
+    best.rival = min(best.rival, around.x);
+  }
+  return best;
+}

@@ -1,0 +1,329 @@
+// What one ray of a picture sees. Twin of src/shadow/picture/shade.rs: same functions, same order, but that the nearest sphere comes
+// from the solve that all queries share. Needs `spheres`, `words` and the buffers named below at module scope.
+
+// One ball, ready to be painted: the rows of the rotation from the camera's space into its light-aligned frame, the light,
+// and the grid with the lists of its occluders.
+struct Receiver {
+  x: vec3<f32>,
+  inverse_distance: f32,
+  y: vec3<f32>,
+  ratio: f32,
+  z: vec3<f32>,
+  first_list: u32,
+  columns: u32,
+  level: u32,
+  look: u32,
+  unused: u32,
+}
+
+// How bodies look: the rows of the rotation that takes the pole to z, and its colours.
+struct Look {
+  x: vec3<f32>,
+  swirl: f32,
+  y: vec3<f32>,
+  first: u32,
+  z: vec3<f32>,
+  count: u32,
+}
+
+// What all pixels of a dispatch have in common.
+struct Shot {
+  size: vec2<u32>,
+  first_pixel: u32,
+  pixels: u32,
+  half: vec2<f32>,
+  // Where in each pixel the sample is, 0...1 from its upper left corner.
+  within: vec2<f32>,
+  // The camera's axes, for the stars.
+  right: vec3<f32>,
+  pixel: f32,
+  up: vec3<f32>,
+  stars: f32,
+  forward: vec3<f32>,
+  exposure: f32,
+  light: vec3<f32>,
+  ambient: f32,
+  background: vec3<f32>,
+  // The light's id.
+  light_id: u32,
+  orthographic: u32,
+  // 1: this dispatch takes the pixels' middles for t, id and fraction; 0: it adds a sample to their colours.
+  middle: u32,
+  // 1 when the sums begin here.
+  fresh: u32,
+  // The grid with the lists of what is in each tile of the picture.
+  first_list: u32,
+  columns: u32,
+  level: u32,
+  // How many spheroids there are.
+  figures: u32,
+  unused: u32,
+}
+
+struct Lit {
+  fraction: f32,
+  irradiance: f32,
+}
+
+const DARK: Lit = Lit(0.0, 0.0);
+const FULL: Lit = Lit(1.0, 1.0);
+
+// The place of a sample of a pixel, from (-1, -1) at the lower left of the picture to (1, 1).
+fn place_of(pixel: u32) -> vec2<f32> {
+  let corner = vec2<u32>(pixel % shot.size.x, pixel / shot.size.x);
+  // The integers first: near the middle of the picture nothing is lost.
+  let twice = vec2<f32>(vec2<i32>(2u * corner) - vec2<i32>(shot.size)) + 2.0 * shot.within;
+  return vec2<f32>(twice.x, -twice.y) / vec2<f32>(shot.size);
+}
+
+// The ray of a place in the picture.
+fn pixel_ray(place: vec2<f32>) -> Ray {
+  let at = place * shot.half;
+  if (shot.orthographic != 0u) {
+    return Ray(vec3<f32>(at, 0.0), 0.0, vec3<f32>(0.0, 0.0, 1.0), FAR);
+  }
+  let v = vec3<f32>(at, 1.0);
+  return Ray(vec3<f32>(0.0, 0.0, 0.0), 0.0, v / sqrt(dot(v, v)), FAR);
+}
+
+// The outward unit normal where a ray enters a sphere, from the foot of the perpendicular.
+fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
+  let s = scale(ray, sphere);
+  var foot = Foot(0.0, 0.0, vec3<f32>(0.0, 0.0, 1.0), 0.0);
+  if (fast) {
+    foot = foot_fast(s);
+  } else {
+    foot = foot_standard(s);
+  }
+  let h = sqrt(max(foot.disc, 0.0));
+  let n = -(foot.p + s.d * (h / sqrt(dot(s.d, s.d))));
+  return n / sqrt(max(dot(n, n), 1e-30));
+}
+
+// Where in `words` the list is of the cell that holds a unit square: from x, below y.
+fn list_of(first: u32, columns: u32, level: u32, place: vec2<u32>) -> vec2<u32> {
+  let cell = first + (place.y >> level) * columns + (place.x >> level);
+  return vec2<u32>(words[cell], words[cell + 1u]);
+}
+
+// The square of a receiver's grid in which a point of its surface is.
+fn square(place: vec3<f32>) -> vec2<u32> {
+  return vec2<u32>(clamp((place.xy + 1.0) * (0.5 * SQUARES), vec2<f32>(0.0, 0.0), vec2<f32>(SQUARES - 1.0, SQUARES - 1.0)));
+}
+
+const SQUARES: f32 = 256.0;
+
+// Lavapipe stops an invocation after 65,535 loop iterations without a word. A sphere costs up to two and an occluder up to
+// three; a pixel with longer lists is the host's.
+const MOST_SPHERES: u32 = 16384u;
+const MOST_OCCLUDERS: u32 = 4096u;
+var<private> too_many: bool;
+
+// A spheroid: three records behind the spheres. The sphere that it is in the stretched space; its pole and the stretch; the
+// radius of the ball around it, and its id.
+struct Figure {
+  sphere: Sphere,
+  pole: vec3<f32>,
+  stretch: f32,
+  around: f32,
+  id: u32,
+}
+
+fn figure_of(i: u32) -> Figure {
+  let at = shot.light_id + 1u + 3u * i;
+  let turned = spheres[at + 1u];
+  let more = spheres[at + 2u];
+  return Figure(spheres[at], turned.center, turned.radius, more.center.x, u32(more.radius));
+}
+
+fn along_pole(figure: Figure, v: vec3<f32>, by: f32) -> vec3<f32> {
+  return v + (by - 1.0) * dot(v, figure.pole) * figure.pole;
+}
+
+fn stretched(figure: Figure, ray: Ray) -> Ray {
+  return Ray(
+    along_pole(figure, ray.origin, figure.stretch),
+    ray.t_min,
+    along_pole(figure, ray.direction, figure.stretch),
+    ray.t_max,
+  );
+}
+
+// Where on what body: the outward unit normal, and the place in units of the ball around it. On a sphere they are one.
+struct Spot {
+  normal: vec3<f32>,
+  place: vec3<f32>,
+}
+
+// Which figure look() has found.
+var<private> figure_seen: u32;
+const NO_FIGURE: u32 = 0xffffffffu;
+
+fn spot_of(ray: Ray, best: Best) -> Spot {
+  if (best.id == NO_SPHERE) {
+    return Spot(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
+  }
+  if (!spheroids || figure_seen == NO_FIGURE) {
+    let normal = normal_at(ray, spheres[best.id]);
+    return Spot(normal, normal);
+  }
+  let figure = figure_of(figure_seen);
+  let n = normal_at(stretched(figure, ray), figure.sphere);
+  let normal = along_pole(figure, n, figure.stretch);
+  let place = along_pole(figure, n, 1.0 / figure.stretch) * (figure.sphere.radius / figure.around);
+  return Spot(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
+}
+
+// The nearest sphere that the ray of a pixel meets: those of the pixel's tile, in blocks as in query/closest_state.wgsl.
+fn look(pixel: u32, ray: Ray) -> Best {
+  let list = list_of(shot.first_list, shot.columns, shot.level, vec2<u32>(pixel % shot.size.x, pixel / shot.size.x));
+  var best = no_best();
+  figure_seen = NO_FIGURE;
+  too_many = list.y - list.x + shot.figures > MOST_SPHERES;
+  if (too_many) {
+    return best;
+  }
+  let prepared = prepare(ray, params.largest);
+  for (var begin = list.x; begin < list.y; begin += BLOCK) {
+    let count = min(list.y - begin, BLOCK);
+    var mask = 0u;
+    for (var i = 0u; i < count; i++) {
+      let sphere = spheres[words[begin + i]];
+      mask |= u32(margin(prepared, sphere.center, sphere.radius) >= 0.0) << i;
+    }
+    while (mask != 0u) {
+      let id = words[begin + firstTrailingBit(mask)];
+      mask &= mask - 1u;
+      best = take(best, id, decide(solve(ray, spheres[id]), ray, policies(), exact));
+    }
+  }
+  for (var i = 0u; spheroids && i < shot.figures; i++) {
+    let figure = figure_of(i);
+    let own = stretched(figure, ray);
+    let other = best.id;
+    best = take(best, figure.id, decide(solve(own, figure.sphere), own, policies(), exact));
+    if (best.id != other) {
+      figure_seen = i;
+    }
+  }
+  return best;
+}
+
+// The light at a `point` of a body, where its outward normal is `normal`.
+fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
+  let light = Light(receiver.inverse_distance, receiver.ratio);
+  let disc = disc_from(point, light);
+  clear();
+  if (disc.power <= 0.0) {
+    return FULL;
+  }
+  let ground = horizon_cap(point, light, disc, normal);
+  if (ground.edge + disc.radius <= 0.0) {
+    return DARK;
+  }
+  let bare = irradiance(disc, ground);
+  add(disc, ground);
+  var open = 1.0;
+  let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(point));
+  crowded = list.y - list.x > MOST_OCCLUDERS;
+  for (var i = list.x; i < list.y && !total && !crowded; i++) {
+    let occluder = occluders[words[i]];
+    if (spheroids && occluder.shape != 0u) {
+      open = min(open, add_spheroid(point, light, disc, occluder, shape_of(occluders[occluder.shape])));
+      continue;
+    }
+    let cap = cap_of(point, light, disc, occluder);
+    if (disc.radius <= 0.0) {
+      open = min(open, left_of_point(cap));
+    } else {
+      add(disc, cap);
+    }
+  }
+  if (disc.radius <= 0.0) {
+    return Lit(open, open * bare);
+  }
+  let fraction = left(disc);
+  let risen = 1.0 - covered(disc.radius, ground);
+  if (risen <= 0.0) {
+    return DARK;
+  }
+  return Lit(fraction, bare * min(fraction / risen, 1.0));
+}
+
+// The light at what was seen: full on the light itself and where nothing is.
+fn light_at(id: u32, spot: Spot) -> Lit {
+  if (id >= shot.light_id) {
+    clear();
+    return FULL;
+  }
+  let receiver = receivers[id];
+  let normal = spot.normal;
+  let turned = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
+  let n = turned / sqrt(max(dot(turned, turned), 1e-30));
+  if (!spheroids || figure_seen == NO_FIGURE) {
+    return lit(n, n, receiver);
+  }
+  let place = spot.place;
+  return lit(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
+}
+
+// Smooth noise in -1...1 on a grid of unit cells: hashed corners, blended.
+fn noise(p: vec3<f32>) -> f32 {
+  let cell = floor(p);
+  let f = p - cell;
+  let s = f * f * (3.0 - 2.0 * f);
+  let c = vec3<u32>(vec3<i32>(cell));
+  var sum = 0.0;
+  for (var corner = 0u; corner < 8u; corner++) {
+    let at = vec3<u32>(corner & 1u, (corner >> 1u) & 1u, corner >> 2u);
+    let word = hash((c.x + at.x) ^ hash((c.y + at.y) ^ hash(c.z + at.z)));
+    let weight = select(1.0 - s, s, at == vec3<u32>(1u, 1u, 1u));
+    sum += weight.x * weight.y * weight.z * fraction(word, 8u);
+  }
+  return 2.0 * sum - 1.0;
+}
+
+// The colour of a body at a place with that outward normal: its bands, made to meander.
+fn surface(look: Look, normal: vec3<f32>) -> vec3<f32> {
+  var n = vec3<f32>(dot(look.x, normal), dot(look.y, normal), dot(look.z, normal));
+  var shade = 1.0;
+  if (look.swirl > 0.0) {
+    let wide = n * vec3<f32>(2.5, 2.5, 9.0);
+    let a = noise(wide + 40.0);
+    let b = noise(wide * 2.7 + 90.0 + a);
+    let c = noise(n * vec3<f32>(12.0, 12.0, 60.0) + 150.0 + 2.0 * b);
+    n.z = clamp(n.z + look.swirl * (0.06 * a + 0.05 * b + 0.014 * c), -1.0, 1.0);
+    shade = 1.0 + look.swirl * 0.2 * (0.6 * c + 0.4 * b);
+  }
+  let side = sqrt(max((1.0 - n.z) * (1.0 + n.z), 0.0));
+  let latitude = 1.0 - arc(side, n.z) / PI;
+  let last = f32(look.count) - 1.0;
+  let at = clamp(latitude * last, 0.0, last);
+  let below = min(floor(at), max(last - 1.0, 0.0));
+  let f = at - below;
+  let blend = f * f * (3.0 - 2.0 * f);
+  let lower = colors[look.first + u32(below)].xyz;
+  let upper = colors[look.first + min(u32(below) + 1u, look.count - 1u)].xyz;
+  return (lower + (upper - lower) * blend) * shade;
+}
+
+// The colour of what was seen, as linear light: Lambert's law under the light that is left.
+fn paint(place: vec2<f32>, id: u32, spot: Spot) -> vec3<f32> {
+  clear();
+  if (id == NO_SPHERE) {
+    if (shot.stars <= 0.0) {
+      return shot.background;
+    }
+    let flat = shot.orthographic != 0u;
+    let ahead = place * shot.half / select(1.0, shot.half.x, flat);
+    let pixel = shot.pixel / select(1.0, shot.half.x, flat);
+    let direction = shot.right * ahead.x + shot.up * ahead.y + shot.forward;
+    return shot.background + starlight(direction, pixel, shot.stars);
+  }
+  if (id >= shot.light_id) {
+    return shot.light;
+  }
+  let under = light_at(id, spot);
+  let ground = surface(looks[receivers[id].look], spot.normal);
+  return ground * (shot.light * (under.irradiance * shot.exposure) + shot.ambient);
+}
