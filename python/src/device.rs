@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umbracast::{DeviceOptions, Limits, blocking};
 
+use crate::gil::{brief, is_forked};
 use crate::policies::precision;
-use crate::work::{brief, is_forked};
 
 /// An opened device.
 #[pyclass(frozen, module = "umbracast._umbracast")]

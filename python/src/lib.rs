@@ -1,24 +1,24 @@
 //! The compiled half of the Python package: it borrows arrays and casts. What people call, and what they read, is in `umbracast/*.py`.
 
-mod arrays;
 mod device;
-mod failure;
-mod lists;
+mod exceptions;
+mod gil;
+mod hit_lists;
+mod input;
 mod pictures;
 mod policies;
 mod scene;
 mod spheres;
-mod work;
 
 /// Used by the package alone; its names may change.
 #[pyo3::pymodule]
 mod _umbracast {
     #[pymodule_export]
-    use super::arrays::rounded;
-    #[pymodule_export]
     use super::device::{Device, devices};
     #[pymodule_export]
-    use super::lists::{attributes, bullets, lists};
+    use super::hit_lists::{attributes, bullets, lists};
+    #[pymodule_export]
+    use super::input::rounded;
     #[pymodule_export]
     use super::pictures::{render, shadow};
     #[pymodule_export]

@@ -10,10 +10,10 @@ use umbracast::glam::DVec3;
 use umbracast::shadow::{Lighting, Shadow, System};
 use umbracast::{Error, blocking};
 
-use crate::arrays::pieces;
 use crate::device::Device;
+use crate::gil::watched;
+use crate::input::pieces;
 use crate::scene::room_for;
-use crate::work::watched;
 
 /// Where clouds are looked for, and what errors name, when a system is text.
 const TEXT: &str = "system";

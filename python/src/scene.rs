@@ -10,12 +10,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::{Hit, Rays, Report, Result, SceneOptions, Watch, blocking};
 
-use crate::arrays::{Batch, Given, PIECE, Rounding, pieces, room, slice};
 use crate::device::Device;
-use crate::failure::exception;
+use crate::exceptions::exception;
+use crate::gil::{is_forked, watched};
+use crate::input::{Batch, Given, PIECE, Rounding, pieces, room, slice};
 use crate::policies::{Policies, builder};
 use crate::spheres::{GivenSpheres, Shape};
-use crate::work::{is_forked, watched};
 
 /// How it went, for `umbracast.Report`: rays, hits, skipped, beyond, judged, seconds, rounded, largest rounding.
 pub(crate) type Told = (u64, u64, u64, u64, u64, f64, u64, f64);

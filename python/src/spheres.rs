@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{Ellipsoid, Ellipsoids, Error, Result, Sphere, Spheres};
 
-use crate::arrays::{room, slice};
+use crate::input::{room, slice};
 
 /// The semi-axes of an ellipsoid and its rotation, w, x, y, z.
 pub(crate) type Shape = [f32; 7];

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import umbracast
-from umbracast._arrays import WRITTEN
+from umbracast._input import WRITTEN
 
 # Before Ray is imported. It reports to nobody, and needs no file in the user's home.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -10,12 +10,12 @@ import pytest
 import umbracast
 from clusters import COUNT, same, table
 from conftest import beams, cloud
-from umbracast._arrays import WRITTEN
+from umbracast._input import WRITTEN
 from umbracast._options import Policies
 
 import ray
 import umbracast.ray_data
-from umbracast.ray_data import _asking, _spheres, _workers
+from umbracast.ray_data import _actors, _partition, _query
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +93,9 @@ def test_each_number_of_rays_gets_a_gpu_of_its_own(monkeypatch):
     monkeypatch.setattr(umbracast._devices, "devices", lambda: found)
     for given, device in (((), "cpu"), (("0",), 0), (("1",), 2), (("2",), 0), (("GPU-6af1",), 0)):
         Context.given = given
-        assert _workers.own_device() == device
+        assert _actors.own_device() == device
     found[:3] = []
-    assert _workers.own_device() == "gpu"
+    assert _actors.own_device() == "gpu"
 
 
 def test_without_rays_there_are_no_answers(driver, spheres):
@@ -148,9 +148,9 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
 
 def in_parts(query, parts, spheres, given, policies, **options):
     """Without Ray: what its workers do, one after the other."""
-    question = _asking.question(query, None, parts, Policies(**policies))
+    question = _query.question(query, None, parts, Policies(**policies))
     names = ("radii", "rotations", "masks", "velocities", "origin", "memory")
-    site, cut = _spheres.checked(
+    site, cut = _partition.checked(
         spheres,
         question,
         parts,
@@ -162,17 +162,17 @@ def in_parts(query, parts, spheres, given, policies, **options):
     assert all((np.diff(part.ids.astype(int)) > 0).all() for part in cut)
     whole = None
     for part in cut:
-        answer, _ = _asking.ask(site.build(part, options.get("device", "cpu")), part.ids, question, given)
+        answer, _ = _query.ask(site.build(part, options.get("device", "cpu")), part.ids, question, given)
         if whole is not None:
             # As answers travel from part to part.
-            before = _asking.numpy(question, pa.table(_asking.arrow(question, whole)))
-            answer = _asking.merged(query, before, answer)
+            before = _query.numpy(question, pa.table(_query.arrow(question, whole)))
+            answer = _query.merged(query, before, answer)
         whole = answer
-    return pa.table(_asking.arrow(question, whole))
+    return pa.table(_query.arrow(question, whole))
 
 
 @pytest.mark.parametrize("precision", ["fast", "standard", "exact"])
-@pytest.mark.parametrize("query", _asking.MERGED)
+@pytest.mark.parametrize("query", _query.MERGED)
 def test_parts_are_as_good_as_the_whole(query, precision):
     # Several times the same sphere: equal t, decided by the id.
     spheres = np.tile(cloud(500, seed=5), (4, 1))

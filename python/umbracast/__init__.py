@@ -18,7 +18,7 @@ Nothing is opened when this is imported. Big batches run without the interpreter
 
 from importlib.metadata import version as _version
 
-from ._arrays import Segments
+from ._input import Segments
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import Options, PointOptions

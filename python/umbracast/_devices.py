@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from . import _checked, _umbracast
+from . import _umbracast, _validate
 
 
 class DeviceInfo(NamedTuple):
@@ -56,8 +56,8 @@ class Device:
             if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
                 raise TypeError(f"device must be a name, a number or an umbracast.Device, and is {choice!r}")
             choice = str(operator.index(choice))
-        _checked.word("precision", precision)
-        memory = None if memory is None else _checked.whole("memory", memory, 0, 2**64 - 1)
+        _validate.word("precision", precision)
+        memory = None if memory is None else _validate.whole("memory", memory, 0, 2**64 - 1)
         self._asked = (choice, precision, memory, patience_s)
         self._native = _umbracast.Device(choice, precision, memory, patience_s)
 
@@ -80,7 +80,7 @@ class Device:
         """Bytes that a scene and a query take, on the device and here, beyond the arrays given."""
         most = 2**64 - 1
         return self._native.estimate_bytes(
-            _checked.whole("spheres", spheres, 0, most), _checked.whole("rays", rays, 0, most)
+            _validate.whole("spheres", spheres, 0, most), _validate.whole("rays", rays, 0, most)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

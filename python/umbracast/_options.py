@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _checked, _progress
+from . import _progress, _validate
 
 Progress = bool | Callable[[int, int], object]
 """True for a line on stderr, or a callable that hears how many rays are done and how many there are."""
@@ -90,7 +90,7 @@ def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: fro
             raise TypeError(
                 f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
             )
-    words = {name: _checked.word(name, given[name]) for name in Policies._fields if name in given}
+    words = {name: _validate.word(name, given[name]) for name in Policies._fields if name in given}
     return Asked(
         Policies(**words),
         column("masks", given.get("masks"), shape, np.uint32),
@@ -105,7 +105,7 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     """One number a record, as the compiled half reads it."""
     if given is None:
         return None
-    array = _checked.plain(name, given)
+    array = _validate.plain(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name} must be whole numbers, and have dtype {array.dtype}")

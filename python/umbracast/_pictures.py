@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _checked, _progress, _tables, _umbracast
+from . import _input, _progress, _tables, _umbracast, _validate
 from ._devices import Device, opened
 from ._options import Progress
 
@@ -59,7 +59,7 @@ def render(
     if size is not None:
         size = _size(size)
     if samples is not None:
-        samples = _checked.whole("samples", samples, 0, 0xFFFF_FFFF)
+        samples = _validate.whole("samples", samples, 0, 0xFFFF_FFFF)
     (width, height), colours, t, id, fraction = _umbracast.render(
         opened(device, "fast")._native, path, text, size, samples
     )
@@ -83,11 +83,11 @@ def shadow(
     """
     path, text = _system(system)
     if _tables.columns(observers) is None:
-        array = _arrays.numbers("observers", observers)
+        array = _input.numbers("observers", observers)
         if array.ndim == 0 or array.shape[-1] != 3:
             raise ValueError(f"observers must have shape (…, 3), and have {array.shape}")
     else:
-        shape, columns = _arrays.split("observers", observers, {3: _arrays.POINT}, _arrays.POINT)
+        shape, columns = _input.split("observers", observers, {3: _input.POINT}, _input.POINT)
         array = np.stack([np.asarray(column) for column in columns], -1).reshape(*shape, 3)
     wide = np.ascontiguousarray(array, np.float64)
     count = wide.size // 3
@@ -102,7 +102,7 @@ def _size(size: Sequence[int]) -> tuple[int, int]:
         width, height = size
     except (TypeError, ValueError):
         raise ValueError(f"size must be a width and a height, and is {size!r}") from None
-    return _checked.whole("width", width, 0, 0xFFFF_FFFF), _checked.whole("height", height, 0, 0xFFFF_FFFF)
+    return _validate.whole("width", width, 0, 0xFFFF_FFFF), _validate.whole("height", height, 0, 0xFFFF_FFFF)
 
 
 def _system(system: str | os.PathLike[str]) -> tuple[Path | None, str | None]:

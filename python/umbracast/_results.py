@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import Given
+from ._input import Given
 
 NO_SPHERE = 0xFFFF_FFFF
 """The id of "no sphere": what a miss carries, and what a skip id is that skips none."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _checked, _outputs, _spheres, _tables, _umbracast
+from . import _input, _out, _spheres, _tables, _umbracast, _validate
 from ._devices import Device, opened
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
 from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
@@ -83,42 +83,42 @@ class Scene:
         self._has_origin = origin is not None
         given = self._given(spheres, radii, rotations, masks, velocities)
         self._options = (
-            _checked.several("time_range", time_range, 2),
+            _validate.several("time_range", time_range, 2),
             bool(pairwise),
-            _checked.word("builder", builder),
+            _validate.word("builder", builder),
         )
         self._device = opened(device, precision)
         self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
     def _given(
         self, spheres: Any, radii: Any, rotations: Any, masks: Any, velocities: Any, centers: bool = False
-    ) -> _arrays.Spheres:
+    ) -> _input.Spheres:
         table = _tables.columns(spheres)
         if table is not None:
             if velocities is None and "vx" in table:
-                velocities = np.stack([_arrays.numbers(name, table[name]) for name in ("vx", "vy", "vz")], -1)
+                velocities = np.stack([_input.numbers(name, table[name]) for name in ("vx", "vy", "vz")], -1)
             masks = table.get("mask") if masks is None else masks
         turned = None
         if radii is not None:
             width = 3
-            shape, records, turned, self.rounded, self.largest_rounding = _arrays.ellipsoids(
+            shape, records, turned, self.rounded, self.largest_rounding = _input.ellipsoids(
                 spheres, radii, rotations, self.origin
             )
         else:
-            kind, fields = ("center", _arrays.POINT) if centers else ("sphere", _arrays.SPHERE)
+            kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
             width = len(fields)
-            shape, records, self.rounded, self.largest_rounding = _arrays.records(
+            shape, records, self.rounded, self.largest_rounding = _input.records(
                 "spheres", kind, spheres, fields, self.origin
             )
         if len(shape) != 1:
             raise ValueError(f"spheres must have shape (N, {width}), and have {(*shape, width)}")
         if velocities is not None:
-            there, velocities, _, _ = _arrays.records(
+            there, velocities, _, _ = _input.records(
                 "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
             )
             if there != shape:
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, and have {(*there, 3)}")
-        return _arrays.Spheres(records, turned, column("masks", masks, shape, np.uint32), velocities)
+        return _input.Spheres(records, turned, column("masks", masks, shape, np.uint32), velocities)
 
     @property
     def device(self) -> Device:
@@ -207,7 +207,7 @@ class Scene:
         MemoryError, and KeyboardInterrupt soon after Ctrl-C.
         """
         given, asked, batch = self._ask("closest", rays, directions, t_min, t_max, options)
-        t, id = _outputs.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
+        t, id = _out.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
         told = self._native.closest(batch, asked.policies, t.reshape(-1), id.reshape(-1), asked.progress)
         return _hits(t, id, Report(*told), given)
 
@@ -223,8 +223,8 @@ class Scene:
     ) -> Interval:
         """For each ray both roots of its closest sphere, never clipped to the ray's ends. Arguments and errors as for `closest`."""
         given, asked, batch = self._ask("interval", rays, directions, t_min, t_max, options)
-        found = Interval(*_outputs.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
-        enter, exit, id = _outputs.flat(found)
+        found = Interval(*_out.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
+        enter, exit, id = _out.flat(found)
         found.report = Report(*self._native.interval(batch, asked.policies, enter, exit, id, asked.progress))
         return found
 
@@ -243,8 +243,8 @@ class Scene:
         Of the policies only ``precision`` and ``on_bad`` matter. Arguments and errors as for `closest`.
         """
         given, asked, batch = self._ask("approach", rays, directions, t_min, t_max, options)
-        found = Approach(*_outputs.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
-        t, clearance, id = _outputs.flat(found)
+        found = Approach(*_out.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
+        t, clearance, id = _out.flat(found)
         found.report = Report(*self._native.approach(batch, asked.policies, t, clearance, id, asked.progress))
         return found
 
@@ -297,7 +297,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> Lists:
         """For each ray the first ``k`` of `all`, or all when there are fewer. Arguments and errors as for `closest`."""
-        k = _checked.whole("k", k, 1, 0xFFFF_FFFF)
+        k = _validate.whole("k", k, 1, 0xFFFF_FFFF)
         return self._lists("nearest", k, rays, directions, t_min, t_max, options)
 
     def contains(
@@ -311,10 +311,10 @@ class Scene:
 
         Spheres that move are where they are at the point's own of ``times`` (default 0). For the rest see `PointOptions`.
         """
-        shape, records, rounded, largest = _arrays.records("points", "point", points, _arrays.POINT, self.origin)
+        shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
         asked = taken("contains", shape, dict(options), POINT_OPTIONS)
-        found = Holders(*_outputs.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
-        count, id = _outputs.flat(found)
+        found = Holders(*_out.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
+        count, id = _out.flat(found)
         told = self._native.contains(
             records, asked.masks, asked.skip_ids, asked.times, asked.policies, count, id, asked.progress
         )
@@ -342,11 +342,11 @@ class Scene:
         table = _tables.columns(bullets)
         if table is not None:
             bullets, radii = table, table.get("radius") if radii is None else radii
-        shape, records, rounded, largest = _arrays.records("bullets", "bullet", bullets, _arrays.BULLET, self.origin)
+        shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
         asked = taken(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
         )
-        bounces = _checked.whole("bounces", bounces, 1, 0xFFFF_FFFF)
+        bounces = _validate.whole("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
             self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
         )
@@ -402,20 +402,20 @@ class Scene:
         t_max: Any,
         options: Any,
         allowed: frozenset[str] = OPTIONS,
-    ) -> tuple[_arrays.Given, Asked, _arrays.Batch]:
-        given = _arrays.rays(rays, directions, t_min, t_max)
+    ) -> tuple[_input.Given, Asked, _input.Batch]:
+        given = _input.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
             # The origin is subtracted from what goes through the buffer.
             given = given._replace(records=None, columns=given.as_columns())
         asked = taken(verb, given.shape, dict(options), allowed)
-        return given, asked, _arrays.batch(given, self.origin, asked)
+        return given, asked, _input.batch(given, self.origin, asked)
 
     def _bare(
         self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
     ) -> tuple[NDArray[Any], Report]:
         """An answer that is an array, which has no place for a report, and the report."""
         given, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        (found,) = _outputs.arrays(out, given.shape, None, (BARE[verb],), batch)
+        (found,) = _out.arrays(out, given.shape, None, (BARE[verb],), batch)
         told = getattr(self._native, verb)(batch, asked.policies, found.reshape(-1), asked.progress)
         return found, Report(*told)
 

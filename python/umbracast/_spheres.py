@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _checked, _tables
+from . import _input, _tables, _validate
 
 Origin = tuple[float, float, float]
 
@@ -17,7 +17,7 @@ def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
     table = _tables.columns(spheres)
     if table is not None:
         spheres = table
-        stretched, turned = _tables.stretched(table, _arrays.RADII, _arrays.ROTATION)
+        stretched, turned = _tables.stretched(table, _input.RADII, _input.ROTATION)
         if radii is not None and (stretched or "r" in table):
             raise ValueError("radii are given twice: the table has some of its own")
         if rotations is not None and turned:
@@ -51,11 +51,11 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         if origin != "auto":
             raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
         if radii is None:
-            _, columns = _arrays.split("spheres", spheres, {4: _arrays.SPHERE}, _arrays.SPHERE)
+            _, columns = _input.split("spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
             x, y, z, r = (np.asarray(column, np.float64) for column in columns)
         else:
-            shape, columns = _arrays.split("centres of ellipsoids", spheres, {3: _arrays.POINT}, _arrays.POINT)
-            there, axes = _arrays.split("radii", radii, {3: _arrays.RADII}, _arrays.RADII)
+            shape, columns = _input.split("centres of ellipsoids", spheres, {3: _input.POINT}, _input.POINT)
+            there, axes = _input.split("radii", radii, {3: _input.RADII}, _input.RADII)
             if there != shape:
                 raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
             x, y, z = (np.asarray(column, np.float64) for column in columns)
@@ -66,7 +66,7 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         # Halved before they are added: the sum of two large corners could overflow.
         middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
         return (middle[0], middle[1], middle[2])
-    parts = _checked.several("origin", origin, 3)
+    parts = _validate.several("origin", origin, 3)
     if not np.isfinite(parts).all():
         raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
     return (parts[0], parts[1], parts[2])

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import Batch, Spheres
+from ._input import Batch, Spheres
 from ._options import Policies
 
 __all__ = ["Device", "Scene", "attributes", "bullets", "devices", "lists", "render", "rounded", "shadow"]

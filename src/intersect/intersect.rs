@@ -7,6 +7,7 @@ use crate::query::policy::Precision;
 use crate::records::Ray;
 
 /// A ray with its infinite ends replaced by the largest finite numbers, as the solve wants them.
+#[inline]
 pub(crate) fn finite(ray: &Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
@@ -29,6 +30,7 @@ pub(crate) fn solve(ray: &Ray, target: Target<'_>, precision: Precision) -> Solv
 }
 
 /// A solve's saturated number as the infinity it stands for.
+#[inline]
 pub(crate) fn reported(t: f32) -> f32 {
     if t.abs() >= f32::MAX { f32::INFINITY.copysign(t) } else { t }
 }

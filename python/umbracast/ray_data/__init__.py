@@ -18,6 +18,6 @@ try:
 except ImportError as error:
     raise ImportError(f'umbracast.ray_data needs Ray Data: pip install "ray[data]" pyarrow ({error})') from error
 
-from ._casting import cast
+from ._dataset import cast
 
 __all__ = ["cast"]

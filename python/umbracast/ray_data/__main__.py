@@ -80,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     add("spheres", metavar="SPHERES", type=Path, help="spheres or ellipsoids")
     add("rays", metavar="RAYS", type=Path, help="a Parquet file, or a folder of them")
     add("out", metavar="OUT", type=Path, help="a folder that is not there yet, or empty")
-    from ._asking import COLUMNS
+    from ._query import COLUMNS
 
     add("--query", default="closest", choices=list(COLUMNS), help="what to ask (default closest)")
     add("--k", type=int, help="of --query nearest: how many")
@@ -142,9 +142,9 @@ def workers(text: str) -> int | tuple[int, int]:
 
 def run(asked: argparse.Namespace) -> dict[str, Any]:
     """Everything; and what became of it."""
-    from ._asking import question
-    from ._files import cut, inputs
-    from ._spheres import checked
+    from ._query import question
+    from ._shards import cut, inputs
+    from ._partition import checked
 
     start = time.monotonic()
     if asked.out.exists() and (not asked.out.is_dir() or any(asked.out.iterdir())):
@@ -197,8 +197,8 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
     import ray
     from ray.data import DataContext
 
-    from ._files import PieceCaster
-    from ._workers import pool, through
+    from ._shards import PieceCaster
+    from ._actors import pool, through
 
     context = DataContext.get_current()
     context.enable_progress_bars = False

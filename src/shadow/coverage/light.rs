@@ -48,6 +48,7 @@ pub(crate) struct Disc {
 }
 
 /// The light's disc from `point`.
+#[inline]
 pub(crate) fn disc_from(point: DVec3, light: Light) -> Disc {
     let toward = DVec3::new(
         -point.x * light.inverse_distance,
@@ -60,6 +61,7 @@ pub(crate) fn disc_from(point: DVec3, light: Light) -> Disc {
 }
 
 /// Turns a vector across `toward` into the plane of the disc: the shortest rotation that takes `toward` to the z axis.
+#[inline]
 pub(crate) fn onto_disc(toward: DVec3, across: DVec3) -> DVec2 {
     let u = toward / toward.dot(toward).sqrt();
     let lift = (u.x * across.x + u.y * across.y) / (1.0 + u.z.max(0.0));
@@ -67,6 +69,7 @@ pub(crate) fn onto_disc(toward: DVec3, across: DVec3) -> DVec2 {
 }
 
 /// A direction on the disc, of unit length; the x axis for a vector of length 0.
+#[inline]
 pub(crate) fn azimuth_of(v: DVec2) -> DVec2 {
     let length = v.dot(v).sqrt();
     if length > 0.0 { v / length } else { DVec2::X }
@@ -75,6 +78,7 @@ pub(crate) fn azimuth_of(v: DVec2) -> DVec2 {
 /// Whether an occluder is before the light: positive then. Two spheres that do not meet lie on either side of their radical
 /// plane: the one of smaller power is in front. The difference of the powers is linear in the point, and its constant was
 /// formed where both were exact.
+#[inline]
 pub(crate) fn front_of(point: DVec3, light: Light, occluder: Occluder) -> f64 {
     occluder.front
         - 2.0
@@ -84,6 +88,7 @@ pub(crate) fn front_of(point: DVec3, light: Light, occluder: Occluder) -> f64 {
 
 /// The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone, and
 /// what is left is the distance of the point from the shadow's axis.
+#[inline]
 pub(crate) fn cross_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> DVec3 {
     let across = point.xy();
     let aside = across * occluder.beyond - occluder.offset * disc.toward.z;

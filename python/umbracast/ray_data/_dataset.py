@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 from ray.data import Dataset
 
-from .._arrays import RAY
+from .._input import RAY
 from .._options import Policies
 from .._spheres import Origin
 from .._tables import OPTIONAL
-from ._asking import Question, question
-from ._spheres import checked
-from ._workers import Caster, Concurrency, free, pool, through
+from ._actors import Caster, Concurrency, free, pool, through
+from ._query import Question, question
+from ._partition import checked
 
 if TYPE_CHECKING:
     Query = Literal["closest", "occluded", "interval", "count", "all", "nearest", "approach"]

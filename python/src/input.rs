@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
 
-use crate::work::brief;
+use crate::gil::brief;
 
 /// Records cast at once: what is made for them, 18 MiB at most (of segments), is all the memory that a query takes in addition to its
 /// answer. The command line casts as many at once.
@@ -194,7 +194,7 @@ where
     let (len, views) = views(kind, columns)?;
     let columns = Columns { kind, views, origin, on_bad: OnBad::Refuse };
     let mut rounding = Rounding::default();
-    let mut numbers = room::<f32>(len * K).map_err(|error| crate::failure::exception(py, &error))?;
+    let mut numbers = room::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, &error))?;
     numbers.resize(len * K, 0.0);
     brief(py, || columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding))?;
     Ok((PyArray1::from_vec(py, numbers), rounding.changed, rounding.largest))
@@ -208,7 +208,7 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// `umbracast._arrays.Batch`: rays, or segments, and what they bring along.
+/// `umbracast._input.Batch`: rays, or segments, and what they bring along.
 #[derive(FromPyObject)]
 pub(crate) struct Given<'py> {
     /// C-contiguous, 8 numbers a ray in the order in which people write them: origin, direction, t_min, t_max.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use umbracast::{Result, Watch};
 
-use crate::failure::{exception, forked};
+use crate::exceptions::{exception, forked};
 
 /// Fewer records are answered, spheres built in and pixels drawn, before anybody could press a key.
 const FEW: usize = 1 << 12;

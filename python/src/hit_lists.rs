@@ -6,11 +6,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::{Bullet, Bullets, Error, Hit, Result, blocking};
 
-use crate::arrays::{Given, PIECE, Rounding, room, slice};
-use crate::failure::exception;
+use crate::exceptions::exception;
+use crate::gil::watched;
+use crate::input::{Given, PIECE, Rounding, room, slice};
 use crate::policies::Policies;
 use crate::scene::{Scene, Told, told};
-use crate::work::watched;
 
 /// Adds to a list, if there is room.
 fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Result<()> {

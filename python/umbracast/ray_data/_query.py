@@ -9,7 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from .._arrays import RAY
+from .._input import RAY
 from .._errors import RecordError
 from .._options import Policies
 from .._results import NO_SPHERE, Lists

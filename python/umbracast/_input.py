@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _checked, _tables, _umbracast
+from . import _tables, _umbracast, _validate
 from ._options import Asked
 
 Columns = list[NDArray[Any] | None]
@@ -96,7 +96,7 @@ def batch(given: Given, origin: tuple[float, float, float], asked: Asked) -> Bat
 
 def numbers(name: str, given: Any) -> NDArray[Any]:
     """An array of float32 or float64 with the same numbers; not copied if it is one."""
-    array = _checked.plain(name, given)
+    array = _validate.plain(name, given)
     kind = array.dtype
     if kind.kind == "f" and kind.itemsize in (4, 8):
         # Of this machine's byte order, and at addresses that it can read from.

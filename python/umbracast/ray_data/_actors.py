@@ -12,11 +12,11 @@ import ray
 import ray.data
 from ray.data import ActorPoolStrategy
 
-from .._arrays import RAY
+from .._input import RAY
 from .._errors import RecordError
 from .._scene import Scene
-from ._asking import BESIDE, Question, arrow, ask, merged, numpy
-from ._spheres import Part, Site
+from ._query import BESIDE, Question, arrow, ask, merged, numpy
+from ._partition import Part, Site
 
 Concurrency = int | tuple[int, int] | None
 

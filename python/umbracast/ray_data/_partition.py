@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._devices import Device
 from .._scene import Scene, _remade
 from .._spheres import Origin
-from ._asking import Question
+from ._query import Question
 
 
 class Part(NamedTuple):

@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from .._arrays import RAY
+from .._input import RAY
 from .._errors import RecordError
-from ._asking import BESIDE, hits
-from ._casting import suit
-from ._workers import Job, Worker
+from ._query import BESIDE, hits
+from ._dataset import suit
+from ._actors import Job, Worker
 
 NUMBER = "ray"
 """The column that says which ray a row answers: its number among all rays, from 0."""
