@@ -63,6 +63,11 @@
 //!
 //! A [`Probe`] runs when a GPU is opened. Asking for a precision that fails the probe is an error; it is never silently lowered.
 //!
+//! # The code
+//!
+//! `docs/architecture.md` in the repository shows the layers, the path of one ray through each engine, and where to add a query, a
+//! primitive, a file format or a camera.
+//!
 //! # Your own GPU code
 //!
 //! [`Device::from_wgpu`] uses a device of yours, [`Scene::plan`] puts queries among your own commands, over buffers of yours

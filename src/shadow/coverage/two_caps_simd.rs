@@ -69,7 +69,8 @@ impl Lenses {
             let fraction = self.fraction[i];
             let kind = ShadowKind::ALL[(self.kind[i] as usize).min(3)];
             let shadow = (0.0..=1.0).contains(&fraction).then_some(Shadow { fraction, kind });
-            let [at, center] = [&self.at[..], &self.ball[..3]].map(|c| DVec3::new(c[0][i], c[1][i], c[2][i]));
+            let at = DVec3::new(self.at[0][i], self.at[1][i], self.at[2][i]);
+            let center = DVec3::new(self.ball[0][i], self.ball[1][i], self.ball[2][i]);
             take(self.place[i], shadow, at, Ball { center, radius: self.ball[3][i] });
         }
         self.count = 0;

