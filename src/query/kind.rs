@@ -1,15 +1,15 @@
 //! The kinds of queries.
 
-/// What an encoded query asks: the verbs of a [`Scene`].
+/// What an encoded query asks: the verbs of a [`Scene`](crate::Scene).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// [`Scene::closest`]: a [`Hit`](crate::Hit) a ray, 8 bytes.
+    /// [`Scene::closest`](crate::Scene::closest): a [`Hit`](crate::Hit) a ray, 8 bytes.
     Closest,
-    /// [`Scene::interval`]: an [`Interval`](crate::Interval) a ray, 12 bytes.
+    /// [`Scene::interval`](crate::Scene::interval): an [`Interval`](crate::Interval) a ray, 12 bytes.
     Interval,
-    /// [`Scene::approach`]: an [`Approach`](crate::Approach) a ray, 12 bytes.
+    /// [`Scene::approach`](crate::Scene::approach): an [`Approach`](crate::Approach) a ray, 12 bytes.
     Approach,
-    /// [`Scene::occluded`]: one bit a ray, ray 0 in bit 0 of the first word, 4 bytes for every 32 rays begun.
+    /// [`Scene::occluded`](crate::Scene::occluded): one bit a ray, ray 0 in bit 0 of the first word, 4 bytes for every 32 rays begun.
     Occluded,
 }
 

@@ -282,7 +282,7 @@ impl Device {
     }
 
     /// The same device, which ends what it builds and draws when `watch` is cancelled: scenes, [pictures](Self::render) and
-    /// [shadows](Self::shadows), whose observers `watch` counts. Queries of its scenes have [their own](Scene::watched).
+    /// [shadows](Self::shadows), whose observers `watch` counts. Queries of its scenes have [their own](crate::Scene::watched).
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
         Self { watch: watch.clone(), ..self.clone() }

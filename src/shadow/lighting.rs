@@ -13,7 +13,7 @@ use crate::error::Result;
 ///   true union). Should a ball meet the light, the one of smaller power stands in front.
 /// * Inside a ball it is dark. On its surface the ball is half the sky, and so it is up to 2⁻²² of its radius below, which is
 ///   what rounding to f32 makes of a place on the ground.
-/// * Inside the light, and outside all balls, there is light: 1, [`ShadowKind::None`].
+/// * Inside the light, and outside all balls, there is light: 1, [`ShadowKind::None`](crate::shadow::ShadowKind::None).
 /// * A light of radius 0 is a point: all or nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lighting {

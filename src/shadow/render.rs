@@ -38,7 +38,7 @@ impl Device {
         }
     }
 
-    /// The visible fraction of each sight's light: what [`visible_fraction`] says, many at once.
+    /// The visible fraction of each sight's light: what [`visible_fraction`](crate::shadow::visible_fraction) says, many at once.
     ///
     /// On a GPU in f32, within 10⁻⁴; what f32 cannot hold is done on the CPU. Many observers of one light are quicker with
     /// [`shadows`](Self::shadows).

@@ -94,7 +94,7 @@ impl System {
     /// Puts a system together.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names what cannot be, its value and what is allowed.
+    /// [`Error::Usage`](crate::Error::Usage) that names what cannot be, its value and what is allowed.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
         let system = Self { light, bodies, camera, picture };
         check_picture(&system.picture)?;

@@ -146,7 +146,7 @@ fn stood_on(occluder: Occluder) -> Occluder {
 /// all or nothing.
 ///
 /// # Errors
-/// [`Error::BadRecord`] for a coordinate or a radius that is not finite, or a negative radius.
+/// [`Error::BadRecord`](crate::Error::BadRecord) for a coordinate or a radius that is not finite, or a negative radius.
 ///
 /// ```
 /// use umbracast::shadow::{Ball, visible_fraction};

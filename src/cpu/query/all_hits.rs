@@ -3,9 +3,9 @@
 use crate::cpu::collector::{Visitor, Wanted};
 use crate::cpu::growth_budget::Pool;
 use crate::intersect::classify::{Met, decide};
-use crate::intersect::intersect::{finite, reported, solve};
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::{judge_pair, round_roots};
+use crate::intersect::scalar::{finite, reported, solve};
 use crate::intersect::sphere::Solved;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Interval, Ray};

@@ -3,9 +3,9 @@
 use super::kind::CpuQuery;
 use crate::cpu::candidates::Against;
 use crate::cpu::collector::{Found, Visitor, Wanted};
-use crate::intersect::intersect::{finite, reported};
 use crate::intersect::motion::{Target, scale_moving};
 use crate::intersect::resolve::judge_approach;
+use crate::intersect::scalar::{finite, reported};
 use crate::intersect::sphere::{scale, solve_approach};
 use crate::query::policy::{Precision, Query};
 use crate::records::{Approach, NO_SPHERE, Ray};

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::gpu::context::pipelines::Overrides;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
-use crate::intersect::intersect::finite;
+use crate::intersect::scalar::finite;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 

@@ -33,7 +33,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// Begins a file in the format of the extension.
     ///
     /// # Errors
-    /// As [`check_output`]; [`Error::Io`] when nothing can be written there.
+    /// As [`check_output`]; [`Error::Io`](crate::Error::Io) when nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
         Self::create_with(path, T::COLUMNS.to_vec())
     }
@@ -65,7 +65,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// Adds answers.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`](crate::Error::Io).
     pub fn write(&mut self, answers: &[T]) -> Result<()> {
         let written = match &mut self.format {
             Format::Text => csv::rows(&mut self.file.out, &self.columns, answers),
@@ -79,7 +79,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Cancelled`]; then everything is as it was before [`create`](Self::create).
+    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); then everything is as it was before [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
         self.complete(watch)?.appear()
     }

@@ -98,15 +98,13 @@ pub(crate) fn noise(p: DVec3) -> f64 {
     let y = (cell.y as i32) as u32;
     let z = (cell.z as i32) as u32;
     // By corner: the far one is weighted by s, the near one by the rest. Corners that share coordinates share hashes.
-    let (weight_x, weight_y, weight_z) = ([1.0 - s.x, s.x], [1.0 - s.y, s.y], [1.0 - s.z, s.z]);
     let mut sum = 0.0;
-    for k in 0..2 {
-        let hash_z = hash(z.wrapping_add(k as u32));
-        for j in 0..2 {
-            let hash_yz = hash(y.wrapping_add(j as u32) ^ hash_z);
-            for i in 0..2 {
-                let word = hash(x.wrapping_add(i as u32) ^ hash_yz);
-                sum += weight_x[i] * weight_y[j] * weight_z[k] * fraction(word, 8);
+    for (z, weight_z) in [(z, 1.0 - s.z), (z.wrapping_add(1), s.z)] {
+        let hash_z = hash(z);
+        for (y, weight_y) in [(y, 1.0 - s.y), (y.wrapping_add(1), s.y)] {
+            let hash_yz = hash(y ^ hash_z);
+            for (x, weight_x) in [(x, 1.0 - s.x), (x.wrapping_add(1), s.x)] {
+                sum += weight_x * weight_y * weight_z * fraction(hash(x ^ hash_yz), 8);
             }
         }
     }
