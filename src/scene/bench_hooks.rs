@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::device::{Device, Engine};
+use super::device::Device;
 use super::scene::Scene;
 use crate::batch::input::Rays;
 use crate::bvh::qbvh4::tree::Lbvh;
@@ -38,7 +38,7 @@ pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Ve
 }
 
 fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
-    let Engine::Gpu(gpu) = &device.engine else { return Ok(None) };
+    let Some(gpu) = device.gpu() else { return Ok(None) };
     pollster::block_on(crate::gpu::cast::raygen::made(gpu, rays.source)).map(Some)
 }
 
@@ -62,7 +62,7 @@ impl Readback {
     /// # Errors
     /// What a device can suffer.
     pub fn new(device: &Device, bytes: u64) -> Result<Option<Self>> {
-        let Engine::Gpu(gpu) = &device.engine else { return Ok(None) };
+        let Some(gpu) = device.gpu() else { return Ok(None) };
         let inner = pollster::block_on(crate::gpu::context::readback::Readback::new(gpu, bytes))?;
         Ok(Some(Self { gpu: gpu.clone(), inner }))
     }

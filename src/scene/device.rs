@@ -60,7 +60,8 @@ impl DeviceOptions {
 /// An opened device; clones share it.
 #[derive(Clone)]
 pub struct Device {
-    pub(crate) engine: Engine,
+    /// None: the CPU engine.
+    gpu: Option<Arc<GpuEngine>>,
     pub(crate) limits: Limits,
     /// Pairs of a ray and a sphere that the CPU engine tests before word could come back from this GPU; 0 unless `auto` chose it.
     few: u64,
@@ -69,13 +70,6 @@ pub struct Device {
 
 /// Pairs that one core tests in a second at the least, with SSE2 or wider instructions (`umbracast bench brute`).
 const CPU_RATE: f64 = 1e9;
-
-/// What a device is.
-#[derive(Clone)]
-pub(crate) enum Engine {
-    Cpu,
-    Gpu(Arc<GpuEngine>),
-}
 
 /// One line of [`Device::list`].
 #[derive(Clone, Debug)]
@@ -131,7 +125,7 @@ impl Device {
                     .ok_or_else(|| no_device(choice, &infos))?,
             },
         };
-        Ok(Self::gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
+        Ok(Self::of_gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
     }
 
     /// The first real GPU that opens and can promise the precision, else the CPU engine, which is faster than any software
@@ -141,7 +135,7 @@ impl Device {
             if let Ok(gpu) = GpuEngine::open(adapter, options.limits, None).await
                 && gpu.check_precision(options.precision).is_ok()
             {
-                let device = Self::gpu(gpu);
+                let device = Self::of_gpu(gpu);
                 // One that fails already fails at the first query, too.
                 return device.clone().sparing_few().await.unwrap_or(device);
             }
@@ -155,11 +149,11 @@ impl Device {
     }
 
     fn cpu_within(limits: Limits) -> Self {
-        Self { engine: Engine::Cpu, limits, few: 0, watch: Watch::new() }
+        Self { gpu: None, limits, few: 0, watch: Watch::new() }
     }
 
-    fn gpu(gpu: GpuEngine) -> Self {
-        Self { limits: *gpu.limits(), engine: Engine::Gpu(Arc::new(gpu)), few: 0, watch: Watch::new() }
+    fn of_gpu(gpu: GpuEngine) -> Self {
+        Self { limits: *gpu.limits(), gpu: Some(Arc::new(gpu)), few: 0, watch: Watch::new() }
     }
 
     /// The same as `auto` chooses it: what the CPU engine answers, to the bit, before word could come back from this GPU, is
@@ -169,7 +163,7 @@ impl Device {
     /// What the device can suffer.
     #[doc(hidden)]
     pub async fn sparing_few(self) -> Result<Self> {
-        let Engine::Gpu(gpu) = &self.engine else { return Ok(self) };
+        let Some(gpu) = self.gpu() else { return Ok(self) };
         let few = (round_trip(gpu).await?.as_secs_f64() * CPU_RATE) as u64;
         Ok(Self { few, ..self })
     }
@@ -188,7 +182,7 @@ impl Device {
     /// # Errors
     /// [`Error::DeviceFailed`] when the device cannot run the probe.
     pub async fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Ok(Self::gpu(GpuEngine::adopt(device, queue).await?))
+        Ok(Self::of_gpu(GpuEngine::adopt(device, queue).await?))
     }
 
     /// Opens an adapter whose programs are changed before they are compiled: how tests see that a broken device is caught.
@@ -203,7 +197,7 @@ impl Device {
         }
         let found = adapters::adapters().await;
         let adapter = found.get(index).ok_or_else(|| no_device(&index.to_string(), &[]))?;
-        Ok(Self::gpu(GpuEngine::open(adapter, Limits::default(), Some(edit)).await?))
+        Ok(Self::of_gpu(GpuEngine::open(adapter, Limits::default(), Some(edit)).await?))
     }
 
     /// Everything that can be opened here, the CPU engine last. Opens and probes each.
@@ -252,33 +246,29 @@ impl Device {
         list
     }
 
+    /// The GPU, unless this is the CPU engine. `src/scene/backend.rs` chooses by it for queries, `src/shadow` for pictures and shadows.
+    pub(crate) fn gpu(&self) -> Option<&Arc<GpuEngine>> {
+        self.gpu.as_ref()
+    }
+
     /// The adapter's name, or `cpu`.
     pub fn name(&self) -> &str {
-        match &self.engine {
-            Engine::Cpu => CPU_NAME,
-            Engine::Gpu(gpu) => gpu.name(),
-        }
+        self.gpu().map_or(CPU_NAME, |gpu| gpu.name())
     }
 
     /// What kind of device it is, in words.
     pub fn kind(&self) -> &'static str {
-        match &self.engine {
-            Engine::Cpu => "CPU engine",
-            Engine::Gpu(gpu) => gpu.kind(),
-        }
+        self.gpu().map_or("CPU engine", |gpu| gpu.kind())
     }
 
     /// Whether this is the built-in CPU engine.
     pub fn is_cpu(&self) -> bool {
-        matches!(self.engine, Engine::Cpu)
+        self.gpu.is_none()
     }
 
     /// What the probe measured; `None` for the CPU engine, whose arithmetic is known.
     pub fn probe(&self) -> Option<&crate::gpu::probe::Probe> {
-        match &self.engine {
-            Engine::Cpu => None,
-            Engine::Gpu(gpu) => Some(&gpu.probe),
-        }
+        self.gpu().map(|gpu| &gpu.probe)
     }
 
     /// The same device, which ends what it builds and draws when `watch` is cancelled: scenes, [pictures](Self::render) and
@@ -291,10 +281,7 @@ impl Device {
     /// Buffers made on a GPU so far: how tests see that repeated calls make none.
     #[doc(hidden)]
     pub fn buffers_made(&self) -> u64 {
-        match &self.engine {
-            Engine::Cpu => 0,
-            Engine::Gpu(gpu) => gpu.made.load(std::sync::atomic::Ordering::Relaxed),
-        }
+        self.gpu().map_or(0, |gpu| gpu.made.load(std::sync::atomic::Ordering::Relaxed))
     }
 }
 

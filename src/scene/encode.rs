@@ -1,6 +1,5 @@
 //! A query as a part of the caller's own GPU work: rays and answers never leave the device.
 
-use super::device::Engine;
 use super::scene::Scene;
 use crate::error::{Error, Result};
 use crate::gpu::encode::plan::CastPlan;
@@ -62,7 +61,7 @@ impl Scene {
     /// settled on the host; [`Error::TooLarge`] with figures when the scene does not fit one buffer of the device, or the rays do
     /// not fit one buffer or one dispatch (4,194,240 with WebGPU's default limits); and what the device can suffer.
     pub async fn plan(&self, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
-        let (Engine::Gpu(gpu), Some(spheres)) = (&self.device().engine, self.resident()) else {
+        let (Some(gpu), Some(spheres)) = (self.device().gpu(), self.resident()) else {
             let message = "queries are encoded on a GPU, and this scene is on the CPU engine or one of pairs";
             return Err(Error::Usage(message.into()));
         };

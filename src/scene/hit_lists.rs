@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use super::device::Engine;
 use super::scene::{CPU_CHUNK, Caller, Scene};
 use crate::batch::input::Rays;
 use crate::batch::ray_batch::Batch;
 use crate::cpu::growth_budget::Pool;
 use crate::cpu::hit_lists::join;
 use crate::error::{Error, Result};
-use crate::gpu::cast::hit_lists::{Counts, Fill, Lengths, Place};
+use crate::gpu::cast::hit_lists::{Fill, Lengths, Place};
 use crate::gpu::cast::plan::Way;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
@@ -21,7 +20,7 @@ use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::{check_memory, room};
 
 /// Where each ray's list begins, the records of all, and how it went.
-type Listed = (Vec<u64>, Vec<Interval>, Tally);
+pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
 
 impl Scene {
     /// For each ray every sphere it meets, with both raw roots, ordered by (`t`, id) where `t` is the policy's. However many they are:
@@ -58,13 +57,7 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let mut records = room(rays.len())?;
         records.resize(rays.len(), 0);
-        let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
-                self.count_gpu(device, gpu, batch, &mut records).await?
-            }
-            _ if caller == Caller::Waits => self.host.cast(batch, &mut records)?,
-            _ => self.cast_owned(batch, &mut records).await?,
-        };
+        let tally = self.dispatch_counts(batch, &mut records, caller).await?;
         Ok(Answer { report: Report::new(records.len(), tally, start), records })
     }
 
@@ -72,33 +65,23 @@ impl Scene {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
-        let (offsets, records, tally) = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
-                self.list_gpu(device, gpu, batch, most).await?
-            }
-            _ if caller == Caller::Waits => join(self.host.list(batch, most, &self.pool())?)?,
-            _ => self.list_owned(batch, most).await?,
-        };
+        let (offsets, records, tally) = self.dispatch_lists(batch, most, caller).await?;
         Ok(Lists { offsets, records, report: Report::new(len, tally, start) })
     }
 
-    fn pool(&self) -> Pool {
+    /// What lists on the CPU engine may take together.
+    pub(super) fn pool(&self) -> Pool {
         Pool::new(self.device.limits.memory)
     }
 
-    /// By the tree, and what did not come to an end there without it.
-    async fn count_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Counts(out), Way::Tree).await?;
-        let rest = batch.some(&again);
-        let mut counts = vec![0; again.len()];
-        let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut Counts(&mut counts), Way::Brute).await?;
-        again.into_iter().zip(counts).for_each(|(at, count)| out[at] = count);
-        Ok(tally + more)
-    }
-
     /// On a GPU: how long the lists are, and when there is memory for them what is in them.
-    async fn list_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, most: u32) -> Result<Listed> {
+    pub(super) async fn list_gpu(
+        &self,
+        device: &GpuEngine,
+        gpu: &GpuScene,
+        batch: Batch<'_>,
+        most: u32,
+    ) -> Result<Listed> {
         let (counts, mut tally, again) = self.lengths(device, gpu, batch, Way::Tree).await?;
         let Counted { mut device_counts, mut made } = counts;
         // Rays that the tree cannot answer, and how many spheres the device finds without it.
@@ -173,7 +156,7 @@ impl Scene {
     }
 
     /// Rays in pieces that the CPU engine's workers own.
-    async fn list_owned(&self, batch: Batch<'_>, most: u32) -> Result<Listed> {
+    pub(super) async fn list_owned(&self, batch: Batch<'_>, most: u32) -> Result<Listed> {
         let pool = std::sync::Arc::new(self.pool());
         let mut shares = Vec::new();
         for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {

@@ -1,6 +1,6 @@
 //! Bytes that scenes and queries take, told before any of them is asked for.
 
-use super::device::{Device, Engine};
+use super::device::Device;
 use crate::batch::input::Spheres;
 use crate::cpu::{accel, cull};
 use crate::error::{Error, Result};
@@ -60,12 +60,12 @@ impl Device {
         // At most so much of an answer.
         let answers = rays.saturating_mul(size_of::<Interval>() as u64);
         let host = spheres.saturating_mul(host).saturating_add(answers);
-        match self.engine {
-            Engine::Cpu => {
+        match self.gpu() {
+            None => {
                 let laid = accel::laid_bytes(spheres, masked, moving, mapped);
                 host.saturating_add(accel::index_bytes(spheres)).saturating_add(laid)
             }
-            Engine::Gpu(ref gpu) => {
+            Some(gpu) => {
                 // The filter's columns, whole blocks of them.
                 let host = host.saturating_add(cull::columns_bytes(spheres));
                 let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };

@@ -1,5 +1,6 @@
 //! The public objects: devices, scenes and their queries.
 
+pub(crate) mod backend;
 #[doc(hidden)]
 pub mod bench_hooks;
 pub(crate) mod cast;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use glam::Vec3;
 
-use super::device::{Device, Engine};
+use super::device::Device;
 use super::memory_estimate::Load;
 use crate::batch::input::{Rays, Spheres};
 use crate::batch::ray_attributes::Extras;
@@ -16,16 +16,15 @@ use crate::cpu::query::kind::CpuQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::plan::Way;
-use crate::gpu::cast::readback::{Naive, Records, Words};
+use crate::gpu::cast::readback::{Naive, Records};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::{Motion, Precision, Query, same_length};
-use crate::query::results::{Answer, Bits, Hits, Report, Tally};
+use crate::query::results::{Answer, Bits, Hits, Report};
 use crate::records::{Hit, Sphere};
 use crate::runtime::boxed::Boxed;
 use crate::runtime::cancel::Watch;
-use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::{check_memory, room};
 
 /// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
@@ -135,10 +134,10 @@ impl Scene {
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         check_memory("the scene", here.bytes(&load))?;
         let given = Given::new(&given, Columns::default(), span, &device.watch)?;
-        let gpu = match &device.engine {
-            Engine::Cpu if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
-            Engine::Cpu => None,
-            Engine::Gpu(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
+        let gpu = match device.gpu() {
+            None if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
+            None => None,
+            Some(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
         };
         let host = Arc::new(CpuScene::beside(gpu.is_some(), given, pairwise)?);
         // The scene outlives its being built.
@@ -148,6 +147,11 @@ impl Scene {
     /// The device the scene lives on.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The GPU and its spheres; none on the CPU engine.
+    pub(crate) fn on_gpu(&self) -> Option<(&GpuEngine, &GpuScene)> {
+        Some((self.device.gpu()?, self.gpu.as_ref()?))
     }
 
     /// Its spheres where a GPU holds them: not on the CPU engine, and not those of pairs, which travel with their rays.
@@ -209,13 +213,7 @@ impl Scene {
             self.check_round("nearest passes")?;
         }
         let batch = self.batch(&rays, query)?;
-        let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, T::NEARS) => {
-                self.cast_gpu(device, gpu, batch, out).await?
-            }
-            _ if caller == Caller::Waits => self.host.cast(batch, out)?,
-            _ => self.cast_owned(batch, out).await?,
-        };
+        let tally = self.dispatch(batch, out, caller).await?;
         Ok(Report::new(rays.len(), tally, start))
     }
 
@@ -223,9 +221,9 @@ impl Scene {
     pub(crate) async fn closest_naive(&self, rays: Rays<'_>, query: &Query) -> Result<Option<Hits>> {
         let start = Instant::now();
         let batch = self.batch(&rays, query)?;
-        let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) else { return Ok(None) };
+        let Some((engine, scene)) = self.on_gpu() else { return Ok(None) };
         let mut records = vec![Hit::MISS; rays.len()];
-        let tally = gpu.cast(device, &self.host, batch, &mut Naive(Records(&mut records)), Way::Brute).await?.0;
+        let tally = scene.cast(engine, &self.host, batch, &mut Naive(Records(&mut records)), Way::Brute).await?.0;
         Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
@@ -235,89 +233,8 @@ impl Scene {
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
-        let tally = match (&self.device.engine, &self.gpu) {
-            (Engine::Gpu(device), Some(gpu)) if !self.spares(&batch, false) => {
-                self.bits_gpu(device, gpu, batch, &mut words).await?
-            }
-            _ if caller == Caller::Waits => self.host.cast_bits(batch, &mut words)?,
-            _ => self.bits_owned(batch, &mut words).await?,
-        };
+        let tally = self.dispatch_bits(batch, &mut words, caller).await?;
         Ok(Bits { words, len, report: Report::new(len, tally, start) })
-    }
-
-    /// Whether the CPU engine answers instead of the GPU: because it is quicker, or because the GPU takes subnormal numbers for 0 where
-    /// that could change an exact answer. `nears` says that the query is about nearest passes.
-    pub(crate) fn spares(&self, batch: &Batch<'_>, nears: bool) -> bool {
-        let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
-        let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
-        self.device.spares(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
-            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, nears))
-    }
-
-    /// By the tree, and what did not come to an end there without it.
-    async fn cast_gpu<T: GpuQuery>(
-        &self,
-        device: &GpuEngine,
-        gpu: &GpuScene,
-        batch: Batch<'_>,
-        out: &mut [T],
-    ) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Records(out), Way::Tree).await?;
-        let rest = batch.some(&again);
-        let mut records = vec![T::MISS; again.len()];
-        let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut Records(&mut records), Way::Brute).await?;
-        again.into_iter().zip(records).for_each(|(at, record)| out[at] = record);
-        Ok(tally + more)
-    }
-
-    /// The same for bits.
-    async fn bits_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
-        let rest = batch.some(&again);
-        let mut bits = vec![0; again.len().div_ceil(32)];
-        let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut Words(&mut bits), Way::Brute).await?;
-        for (i, at) in again.into_iter().enumerate() {
-            words[at / 32] |= (bits[i / 32] >> (i % 32) & 1) << (at % 32);
-        }
-        Ok(tally + more)
-    }
-
-    /// Rays in pieces that the CPU engine's workers own.
-    pub(crate) async fn cast_owned<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
-        let mut sum = Tally::default();
-        for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK)) {
-            let taken = batch.owned(start..start + out.len())?;
-            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
-            let (tally, records) = on_cores(move || {
-                let mut records = vec![T::MISS; taken.rays.len()];
-                let tally = scene.cast(taken.batch(&query, &watch), &mut records);
-                (tally, records)
-            })
-            .await?;
-            sum = sum + tally?;
-            out.copy_from_slice(&records);
-        }
-        Ok(sum)
-    }
-
-    /// The same for bits.
-    async fn bits_owned(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
-        let mut sum = Tally::default();
-        for (start, words) in (0..).step_by(CPU_CHUNK).zip(words.chunks_mut(CPU_CHUNK / 32)) {
-            let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
-            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
-            let (tally, bits) = on_cores(move || {
-                let mut bits = vec![0; taken.rays.len().div_ceil(32)];
-                let tally = scene.cast_bits(taken.batch(&query, &watch), &mut bits);
-                (tally, bits)
-            })
-            .await?;
-            sum = sum + tally?;
-            words.copy_from_slice(&bits);
-        }
-        Ok(sum)
     }
 
     /// Refuses what is not known of ellipsoids.
@@ -341,7 +258,7 @@ impl Scene {
                 return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "spheres", right });
             }
         }
-        if let Engine::Gpu(gpu) = &self.device.engine {
+        if let Some(gpu) = self.device.gpu() {
             gpu.check_precision(query.precision)?;
         }
         if self.host.columns.maps.is_some() && query.precision == Precision::Exact {

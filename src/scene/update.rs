@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::device::Engine;
 use super::scene::Scene;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::Given;
@@ -54,7 +53,7 @@ impl Scene {
         let given = Given::new(&given, self.host.columns.clone(), self.options.time_range, &self.watch)?;
         let mut quality_loss = 0.0;
         let mut moved = None;
-        if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
+        if let Some((device, gpu)) = self.on_gpu() {
             self.watch.check()?;
             let (scene, loss) = gpu.moved(device, &given, self.options.builder).await?;
             self.watch.check()?;
@@ -72,7 +71,7 @@ impl Scene {
     /// # Errors
     /// What the device can suffer. After an error the scene is what it was.
     pub async fn rebuild(&mut self) -> Result<()> {
-        if let (Engine::Gpu(device), Some(gpu)) = (&self.device.engine, &self.gpu) {
+        if let Some((device, gpu)) = self.on_gpu() {
             let CpuScene { spheres, columns, .. } = &*self.host;
             let same = crate::batch::input::Spheres::from(&spheres[..]);
             let given = Given::new(&same, columns.clone(), self.options.time_range, &self.watch)?;

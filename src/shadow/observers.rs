@@ -17,7 +17,7 @@ use crate::query::policy::same_length;
 use crate::runtime::cancel::Watch;
 use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::{filled, room};
-use crate::scene::device::{Device, Engine};
+use crate::scene::device::Device;
 use crate::scene::scene::Caller;
 
 /// Observers a core takes at a time.
@@ -91,12 +91,12 @@ impl Device {
         caller: Caller,
     ) -> Result<()> {
         same_length("observers", observers.len(), "shadows", out.len())?;
-        if let (Engine::Cpu, Caller::Waits) = (&self.engine, caller) {
+        if self.is_cpu() && caller == Caller::Waits {
             return cpu(lighting, 0, observers, out, &self.watch);
         }
-        let piece = match &self.engine {
-            Engine::Cpu => PIECE,
-            Engine::Gpu(_) => {
+        let piece = match self.gpu() {
+            None => PIECE,
+            Some(_) => {
                 let bodies = lighting.occluders().len() + lighting.spheroids().len();
                 (WRITTEN / bodies.max(1)).clamp(16, PIECE)
             }
@@ -105,15 +105,15 @@ impl Device {
             let watch = self.watch.clone();
             let (lighting, mut observers) = (lighting.clone(), room(own.len())?);
             observers.extend_from_slice(own);
-            match &self.engine {
-                Engine::Cpu => {
+            match self.gpu() {
+                None => {
                     let work = move || {
                         let mut out = filled("shadows", observers.len(), Shadow::default())?;
                         cpu(&lighting, first, &observers, &mut out, &watch).map(|()| out)
                     };
                     out.copy_from_slice(&on_cores(work).await??);
                 }
-                Engine::Gpu(gpu) => {
+                Some(gpu) => {
                     let work = move || sift(&lighting, first, &observers, &watch);
                     let (sifted, doubtful) = on_cores(work).await??;
                     out.copy_from_slice(&sifted);

@@ -8,7 +8,7 @@ use super::visibility::{Prepared, Sight};
 use crate::error::Result;
 use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::grow;
-use crate::scene::device::{Device, Engine};
+use crate::scene::device::Device;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ impl Device {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
         let watch = self.watch.clone();
-        match &self.engine {
-            Engine::Cpu => {
+        match self.gpu() {
+            None => {
                 on_cores(move || crate::shadow::picture::render_cpu::picture(&system, &stage, &watch, &*progress))
                     .await?
             }
-            Engine::Gpu(gpu) => crate::shadow::gpu::render::picture(gpu, &system, &stage, &watch, &*progress).await,
+            Some(gpu) => crate::shadow::gpu::render::picture(gpu, &system, &stage, &watch, &*progress).await,
         }
     }
 
@@ -51,12 +51,12 @@ impl Device {
         for sight in sights {
             prepared.push(sight.prepare()?);
         }
-        match &self.engine {
-            Engine::Cpu => {
+        match self.gpu() {
+            None => {
                 let fraction = |sky: &mut Sky, one: &Prepared| one.shadow(sky).fraction;
                 on_cores(move || prepared.par_iter().map_init(Sky::default, fraction).collect()).await
             }
-            Engine::Gpu(gpu) => {
+            Some(gpu) => {
                 let found = crate::shadow::gpu::render::shades(gpu, &prepared).await?;
                 on_cores(move || {
                     super::observers::settle(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()
