@@ -12,7 +12,6 @@ use crate::batch::ray_attributes::Extras;
 use crate::batch::ray_batch::Batch;
 use crate::batch::sphere_set::{Columns, Given};
 use crate::bvh::builder::Builder;
-use crate::cpu::query::kind::CpuQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::plan::Way;
