@@ -50,11 +50,13 @@ pub(crate) struct Nearest<'a> {
 }
 
 impl<'a> Nearest<'a> {
+    #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
         let best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
         Self { query, best, low: f32::MAX, high: f32::MAX, rival: f32::MAX }
     }
 
+    #[inline]
     pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Approach> {
         let Self { query, best, high, rival, .. } = self;
         let Some(target) = against.target(best.id) else {
@@ -131,12 +133,15 @@ impl CpuQuery for Approach {
     const MISS: Self = Approach::NONE;
     const NEARS: bool = true;
     type Visitor<'a> = Nearest<'a>;
+    #[inline]
     fn is_hit(&self) -> bool {
         self.clearance <= 0.0
     }
+    #[inline]
     fn visitor(query: &Query) -> Nearest<'_> {
         Nearest::new(query)
     }
+    #[inline]
     fn found(visitor: Nearest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
         visitor.found(ray, against)
     }

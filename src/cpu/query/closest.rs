@@ -72,11 +72,13 @@ pub(crate) struct Closest<'a> {
 }
 
 impl<'a> Closest<'a> {
+    #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
         Self { query, best: Best::NONE }
     }
 
     /// The closest sphere, with an exact `t` at precision `exact`.
+    #[inline]
     pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Hit> {
         let Self { query, best } = self;
         let exact = query.precision == Precision::Exact;
@@ -95,6 +97,7 @@ impl<'a> Closest<'a> {
     }
 
     /// Both roots of the closest sphere.
+    #[inline]
     pub(crate) fn found_interval(self, ray: &Ray, against: Against<'_>) -> Found<Interval> {
         let query = self.query;
         let Found { answer: hit, judged, beyond } = self.found(ray, against);
@@ -163,12 +166,15 @@ pub(crate) fn interval_of(ray: &Ray, against: Against<'_>, query: &Query, hit: H
 impl CpuQuery for Hit {
     const MISS: Self = Hit::MISS;
     type Visitor<'a> = Closest<'a>;
+    #[inline]
     fn is_hit(&self) -> bool {
         Hit::is_hit(self)
     }
+    #[inline]
     fn visitor(query: &Query) -> Closest<'_> {
         Closest::new(query)
     }
+    #[inline]
     fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
         visitor.found(ray, against)
     }
@@ -177,12 +183,15 @@ impl CpuQuery for Hit {
 impl CpuQuery for Interval {
     const MISS: Self = Interval::MISS;
     type Visitor<'a> = Closest<'a>;
+    #[inline]
     fn is_hit(&self) -> bool {
         Interval::is_hit(self)
     }
+    #[inline]
     fn visitor(query: &Query) -> Closest<'_> {
         Closest::new(query)
     }
+    #[inline]
     fn found(visitor: Closest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
         visitor.found_interval(ray, against)
     }

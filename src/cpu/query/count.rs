@@ -20,10 +20,12 @@ pub(crate) struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
+    #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
         Self { query, count: 0, judged: false, beyond: false }
     }
 
+    #[inline]
     pub(crate) fn found(self, _: &Ray, _: Against<'_>) -> Found<u32> {
         Found { answer: self.count, judged: self.judged, beyond: self.beyond && self.count == 0 }
     }
@@ -65,12 +67,15 @@ impl Visitor for Count<'_> {
 impl CpuQuery for u32 {
     const MISS: Self = 0;
     type Visitor<'a> = Count<'a>;
+    #[inline]
     fn is_hit(&self) -> bool {
         *self > 0
     }
+    #[inline]
     fn visitor(query: &Query) -> Count<'_> {
         Count::new(query)
     }
+    #[inline]
     fn found(visitor: Count<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
         visitor.found(ray, against)
     }

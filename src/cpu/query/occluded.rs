@@ -22,10 +22,12 @@ pub(crate) struct Occluded<'a> {
 }
 
 impl<'a> Occluded<'a> {
+    #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
         Self { query, judging: false, answer: false, doubt: false, beyond: false }
     }
 
+    #[inline]
     pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<bool> {
         if self.doubt && !self.answer {
             let judge = Self { judging: true, ..Self::new(self.query) };
@@ -79,12 +81,15 @@ impl Visitor for Occluded<'_> {
 impl CpuQuery for bool {
     const MISS: Self = false;
     type Visitor<'a> = Occluded<'a>;
+    #[inline]
     fn is_hit(&self) -> bool {
         *self
     }
+    #[inline]
     fn visitor(query: &Query) -> Occluded<'_> {
         Occluded::new(query)
     }
+    #[inline]
     fn found(visitor: Occluded<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
         visitor.found(ray, against)
     }
