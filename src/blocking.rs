@@ -1,5 +1,7 @@
 //! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
 
+use glam::DVec3;
+
 use crate::batch::input::{Points, Rays, Spheres};
 use crate::bullets::flights::{Bullets, Flights};
 use crate::error::Result;
@@ -19,7 +21,6 @@ use crate::shadow::picture::image::Picture;
 use crate::shadow::render::Progress;
 use crate::shadow::system::System;
 use crate::shadow::visibility::Sight;
-use glam::DVec3;
 
 /// [`Device::open`].
 ///

@@ -6,22 +6,7 @@ mod imports;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// All `.rs` files below a folder, as paths from it.
-fn sources(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path.strip_prefix(root).unwrap().to_path_buf());
-            }
-        }
-    }
-    found
-}
+use crate::support::files_below;
 
 /// The files that `mod name;` lines declare, starting at `main.rs`.
 fn modules(root: &Path, file: &str, found: &mut BTreeSet<PathBuf>) {
@@ -38,7 +23,7 @@ fn every_file_of_the_tests_is_a_module() {
     let mut declared = BTreeSet::new();
     modules(&root, "main.rs", &mut declared);
     assert!(declared.len() > 50, "{} modules were found", declared.len());
-    let forgotten: Vec<_> = sources(&root).into_iter().filter(|file| !declared.contains(file)).collect();
+    let forgotten: Vec<_> = files_below(&root, "rs").into_iter().filter(|file| !declared.contains(file)).collect();
     assert!(forgotten.is_empty(), "files of tests/ that no module declares: {forgotten:?}");
 }
 

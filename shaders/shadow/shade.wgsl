@@ -274,11 +274,18 @@ fn noise(p: vec3<f32>) -> f32 {
   let s = f * f * (3.0 - 2.0 * f);
   let c = vec3<u32>(vec3<i32>(cell));
   var sum = 0.0;
-  for (var corner = 0u; corner < 8u; corner++) {
-    let at = vec3<u32>(corner & 1u, (corner >> 1u) & 1u, corner >> 2u);
-    let word = hash((c.x + at.x) ^ hash((c.y + at.y) ^ hash(c.z + at.z)));
-    let weight = select(1.0 - s, s, at == vec3<u32>(1u, 1u, 1u));
-    sum += weight.x * weight.y * weight.z * fraction(word, 8u);
+  // By corner: the far one is weighted by s, the near one by the rest. Corners that share coordinates share hashes.
+  for (var k = 0u; k < 2u; k++) {
+    let hash_z = hash(c.z + k);
+    let weight_z = select(1.0 - s.z, s.z, k == 1u);
+    for (var j = 0u; j < 2u; j++) {
+      let hash_yz = hash((c.y + j) ^ hash_z);
+      let weight_y = select(1.0 - s.y, s.y, j == 1u);
+      for (var i = 0u; i < 2u; i++) {
+        let weight_x = select(1.0 - s.x, s.x, i == 1u);
+        sum += weight_x * weight_y * weight_z * fraction(hash((c.x + i) ^ hash_yz), 8u);
+      }
+    }
   }
   return 2.0 * sum - 1.0;
 }

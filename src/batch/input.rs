@@ -1,5 +1,9 @@
 //! What goes in: spheres, rays and points, borrowed.
 
+use std::ops::Range;
+
+use glam::Vec3;
+
 use super::ray_attributes::Extras;
 use super::raygen::image::Image;
 use super::raygen::lidar::Sensor;
@@ -8,9 +12,6 @@ use super::raygen::source::Source;
 use crate::intersect::ellipsoid::Shape;
 use crate::math::error_free::two_sum;
 use crate::records::{Ray, Sphere};
-use std::ops::Range;
-
-use glam::Vec3;
 
 /// Spheres to make a scene of: a borrowed slice, and columns beside it.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,12 @@
 //! What rays bring along besides themselves: columns beside the records, each as long as they are or left out.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::query::policy::same_length;
 use crate::records::{Extra, Ray};
 use crate::runtime::prefetch::fetch;
-use std::borrow::Cow;
-use std::ops::Range;
 
 /// The columns, each as long as there are rays.
 #[derive(Clone, Copy, Debug, Default)]

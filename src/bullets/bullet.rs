@@ -1,8 +1,9 @@
 //! A bullet, and what makes one usable.
 
-use crate::error::{Error, Result};
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
+
+use crate::error::{Error, Result};
 
 /// A bullet: flies from a point towards another one, and beyond it, 28 bytes.
 #[repr(C)]

@@ -1,5 +1,7 @@
 //! The question: what becomes of bullets, leg by leg.
 
+use std::time::Instant;
+
 use super::bullet::{Bullet, check_bullet, check_radius};
 use super::leg::{Leg, Legs};
 use super::state::{Field, Flying};
@@ -11,7 +13,6 @@ use crate::runtime::boxed::Boxed;
 use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::{check_memory, room};
 use crate::scene::scene::{Caller, Scene};
-use std::time::Instant;
 
 /// Bullets to shoot: a borrowed slice, and a column beside it.
 #[derive(Clone, Copy, Debug)]

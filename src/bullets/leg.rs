@@ -1,7 +1,8 @@
 //! One leg of a bullet's flight: from where it starts or glances off to where it is next met, or ends.
 
-use crate::records::NO_SPHERE;
 use glam::Vec3;
+
+use crate::records::NO_SPHERE;
 
 /// How a leg of a flight ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! One round of flights: the ray that a device is asked for each, what is asked again where rounding has put a bullet on the wrong
 //! side of a surface, and how each leg ends.
 
+use rayon::prelude::*;
+
 use super::leg::{Leg, Legs};
 use super::ricochet::Ricochet;
 use super::state::{Field, Flying};
@@ -11,10 +13,9 @@ use crate::intersect::exact::ExactRoots;
 use crate::query::policy::{Inside, Motion, Precision, Query};
 use crate::query::results::{Lists, Report};
 use crate::records::{Hit, Ray};
-use crate::runtime::cpu_pool::on_cores;
+use crate::runtime::cpu_pool::{self, on_cores};
 use crate::runtime::memory::room;
 use crate::scene::scene::{Caller, Scene};
-use rayon::prelude::*;
 
 /// Where a leg ends: the sphere, and how the bullet glances off.
 type End = Option<(u32, Ricochet)>;
@@ -113,7 +114,7 @@ impl Answers {
             let met = |hit: &Hit| (hit.id, field.target(hit.id, bullet).met(bullet.at, bullet.along));
             Some(of(bullet, hit.is_hit().then(|| met(hit))))
         };
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         flying.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
         for (at, second) in self.again {
             let bullet = &flying[at];
@@ -160,7 +161,7 @@ fn second(
         two.iter_mut().zip(found).for_each(|(hit, met)| *hit = Hit { t: met.t_enter, id: met.id });
         (*at, inside.map_or(Second::Among(held, two), Second::Inside))
     };
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     places.par_iter().enumerate().map(one).collect()
 }
 

@@ -142,7 +142,7 @@ impl Planted {
                 let velocity = velocities[id].as_dvec3();
                 let center = self.frame.place(sphere.center.as_dvec3() + velocity * middle);
                 let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
-                // As of a sphere at rest, and what its way adds to that: see `chase.rs`.
+                // As of a sphere at rest, and what its way adds to that: see `traverse/moving_leaf.rs`.
                 let slack = 256.0 * f64::from(U) * (center.length() + far);
                 for axis in 0..3 {
                     ways.center[axis][k] = center[axis] as f32;

@@ -1,4 +1,5 @@
-//! Rays tested against the spheres of a scene block by block: culling marks what a ray may hit, and only that is intersected.
+//! Shows a batch of rays the spheres of a scene: by the tree where there is one, else block by block, where culling marks what a ray may
+//! hit and only that is intersected.
 
 use super::accel::Index;
 use super::collector::{Visitor, Wanted};
@@ -105,14 +106,14 @@ impl Spheres<'_> {
 }
 
 /// A ray under way: the visitor's number, its ray, and its measures.
-pub(crate) struct Under<'a> {
+struct Under<'a> {
     slot: usize,
     ray: &'a Ray,
     ruler: Ruler,
 }
 
 /// Tells the filter what still counts.
-pub(crate) fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
+fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
     match V::WANTED {
         Wanted::Met => line.far = line.far.min(ruler.far(counts)),
         Wanted::Near => line.limit = ruler.limit(counts),
@@ -120,7 +121,7 @@ pub(crate) fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
 }
 
 /// Which spheres of a block a line still wants, of those it wanted before.
-pub(crate) fn again<V: Visitor>(columns: &cull::Columns, block: &Block, line: &Line) -> u64 {
+fn again<V: Visitor>(columns: &cull::Columns, block: &Block, line: &Line) -> u64 {
     match V::WANTED {
         Wanted::Met => columns.level.on_stretch(block, line),
         Wanted::Near => {

@@ -25,6 +25,7 @@ use crate::error::Result;
 use crate::math::simd::level::Level;
 use crate::query::policy::Precision;
 use crate::records::{Extra, Ray, Sphere};
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
 /// Spheres tested together: one bit each of a mask.
@@ -124,7 +125,7 @@ impl Frame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
         // The power of two that brings it to [1, 2); f64 holds those of all f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
@@ -182,7 +183,7 @@ impl Frame {
             far: f32::INFINITY,
             limit: f32::INFINITY,
         };
-        // A root's bounds grow by 2⁻¹²⁵ at the least, see `finish` in solve.rs.
+        // A root's bounds grow by 2⁻¹²⁵ at the least, see `finish` in `src/intersect/sphere.rs`.
         let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;

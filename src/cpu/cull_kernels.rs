@@ -1,4 +1,4 @@
-//! The kernels of conservative culling: lines against blocks of 64 spheres. The bounds are derived in `filter.rs`.
+//! The kernels of conservative culling: lines against blocks of 64 spheres. The bounds are derived in `cull.rs`.
 
 use super::cull::{BLOCK, Block, Line};
 use crate::math::simd::lanes::Lanes;

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Extra, Interval, Ray};
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
 /// What the rays of one task meet.
@@ -33,7 +34,7 @@ fn tally(every: &Every<'_>, count: usize) -> Tally {
 impl CpuScene {
     /// What a batch's rays meet, each at most the first `most`, `u32::MAX` for all.
     pub(crate) fn list(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Vec<Share>> {
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         let (rays, size) = (batch.rays.len(), self.task_size(batch.rays.len()));
         let starts: Vec<usize> = (0..rays).step_by(size).collect();
         let task = |&start: &usize| self.list_task(batch.part(start..rays.min(start + size)), most, pool);
@@ -135,7 +136,7 @@ pub(crate) fn join(lists: Vec<Share>) -> Result<(Vec<u64>, Vec<Interval>, Tally)
         rest = others;
     }
     // Each part's memory is free as soon as it is copied.
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     places.into_par_iter().zip(lists).for_each(|(mut place, part)| {
         for (start, count) in part.stretches {
             let (own, others) = place.split_at_mut(count as usize);

@@ -4,7 +4,7 @@ use super::accel::Index;
 use super::candidates::Against;
 use super::collector::Found;
 use super::query::kind::CpuQuery;
-use super::subnormal::{LEAST_MOVING, SMALL, SMALL_NEAR, Sizes, least, needs};
+use super::subnormal::Sizes;
 use super::traverse::ray_sort::Sorter;
 use super::traverse::stream::STREAM;
 use super::view::Spheres;
@@ -53,7 +53,7 @@ impl CpuScene {
     /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
     /// longer to grow than it saves; pairs are looked up one by one.
     pub(crate) fn beside(gpu: bool, given: Given<'_>, pairwise: bool) -> Result<Self> {
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         let mut index = match gpu {
             _ if pairwise => Index::blocks(&[], Level::best())?,
             true => Index::blocks(given.bounds(), Level::best())?,
@@ -119,9 +119,7 @@ impl CpuScene {
         match &self.index {
             Index::Blocks(_) => TASK,
             // A few tasks a core, for an even share.
-            Index::Tree(_) => {
-                (rays / (4 * crate::runtime::cpu_pool::count())).next_multiple_of(TASK).clamp(TASK, SORTED)
-            }
+            Index::Tree(_) => (rays / (4 * cpu_pool::count())).next_multiple_of(TASK).clamp(TASK, SORTED),
         }
     }
 
@@ -135,7 +133,7 @@ impl CpuScene {
 
     /// Answers a batch on every core.
     pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         let size = self.task_size(batch.rays.len());
         let tasks = out.par_chunks_mut(size).enumerate();
         let task = |(i, out): (usize, &mut [T])| self.task(batch.part(i * size..i * size + out.len()), out);
@@ -144,7 +142,7 @@ impl CpuScene {
 
     /// The same for `occluded`: one bit a ray, whole words.
     pub(crate) fn cast_bits(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         let size = self.task_size(batch.rays.len());
         let tasks = words.par_chunks_mut(size / 32).enumerate();
         let task = |(i, words): (usize, &mut [u32])| {
@@ -222,33 +220,12 @@ impl CpuScene {
     ) -> Option<Found<T>> {
         self.against(number, extra).map(|against| T::find(ray, against, query))
     }
-}
-
-impl CpuScene {
-    fn sizes(&self) -> Sizes {
-        *self.sizes.get_or_init(|| {
-            cpu_pool::ready();
-            let still = self.spheres.par_iter().map(Sizes::of).reduce(|| Sizes::NONE, Sizes::and);
-            let velocities = self.columns.velocities.iter().flatten();
-            let moving = |sizes: Sizes, v: &glam::Vec3| Sizes {
-                least: sizes.least.min(least(v.to_array())),
-                speed: sizes.speed.max(v.abs().max_element()),
-                ..sizes
-            };
-            velocities.fold(still, moving)
-        })
-    }
 
     /// Whether a device that takes subnormal numbers for 0 could answer any of these rays otherwise than exact arithmetic does. `nears`
     /// says that the query is about nearest passes.
     pub(crate) fn needs_subnormals(&self, batch: &Batch<'_>, nears: bool) -> bool {
-        let sizes = self.sizes();
-        let moves = self.columns.velocities.is_some();
-        if sizes.least < if nears { SMALL_NEAR } else { SMALL } || (moves && sizes.radius < LEAST_MOVING) {
-            return true;
-        }
-        cpu_pool::ready();
-        let needs = |i: usize| needs(&sizes, &batch.rays.ray(i), &batch.extras.of(i), nears);
-        (0..batch.rays.len()).into_par_iter().any(needs)
+        let velocities = self.columns.velocities.as_deref();
+        let sizes = self.sizes.get_or_init(|| Sizes::of_scene(&self.spheres, velocities));
+        sizes.need_subnormals(batch, velocities.is_some(), nears)
     }
 }

@@ -6,36 +6,41 @@
 //! 2⁻⁷⁰ |direction|. Nearest passes have bounds of 2⁻⁴⁰ of the distance to the centre, which is 2⁻²³ of the least coordinate at the
 //! least. All tests here are on the safe side.
 
+use glam::Vec3;
+use rayon::prelude::*;
+
+use crate::batch::ray_batch::Batch;
 use crate::records::{Extra, Ray, Sphere};
+use crate::runtime::cpu_pool;
 
 /// Numbers of a query that are not 0 should be at least this: 2⁻¹⁰⁰.
-pub(crate) const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;
+const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;
 /// For nearest passes: 2⁻³⁰.
-pub(crate) const SMALL_NEAR: f32 = 1.0 / (1 << 30) as f32;
+const SMALL_NEAR: f32 = 1.0 / (1 << 30) as f32;
 /// A direction may be as many times as long as the least radius: 2⁷⁰.
 const LONGEST: f32 = (1_u128 << 70) as f32;
 /// For nearest passes a direction may be as long: 2²⁷.
 const LONGEST_NEAR: f32 = (1 << 27) as f32;
 /// Radii of spheres that move should be at least this, 2⁻⁶⁰: a way, velocity times time, may be subnormal although neither is.
-pub(crate) const LEAST_MOVING: f32 = 1.0 / (1_u64 << 60) as f32;
+const LEAST_MOVING: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// How small the numbers of a scene are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sizes {
     /// The least coordinate, radius or part of a velocity that is not 0, without its sign; infinite where there is none.
-    pub(crate) least: f32,
+    least: f32,
     /// The least radius that is not 0; infinite where there is none.
-    pub(crate) radius: f32,
+    radius: f32,
     /// Whether there are radii of 0.
-    pub(crate) points: bool,
+    points: bool,
     /// The largest part of a velocity.
-    pub(crate) speed: f32,
+    speed: f32,
 }
 
 impl Sizes {
-    pub(crate) const NONE: Self = Self { least: f32::INFINITY, radius: f32::INFINITY, points: false, speed: 0.0 };
+    const NONE: Self = Self { least: f32::INFINITY, radius: f32::INFINITY, points: false, speed: 0.0 };
 
-    pub(crate) fn of(sphere: &Sphere) -> Self {
+    fn of(sphere: &Sphere) -> Self {
         let Sphere { center, radius } = *sphere;
         Self {
             least: least([center.x, center.y, center.z, radius]),
@@ -45,7 +50,7 @@ impl Sizes {
         }
     }
 
-    pub(crate) fn and(self, other: Self) -> Self {
+    fn and(self, other: Self) -> Self {
         Self {
             least: self.least.min(other.least),
             radius: self.radius.min(other.radius),
@@ -53,15 +58,38 @@ impl Sizes {
             speed: self.speed.max(other.speed),
         }
     }
+
+    /// Of all spheres of a scene.
+    pub(crate) fn of_scene(spheres: &[Sphere], velocities: Option<&[Vec3]>) -> Self {
+        cpu_pool::ready();
+        let still = spheres.par_iter().map(Self::of).reduce(|| Self::NONE, Self::and);
+        let moving = |sizes: Self, v: &Vec3| Self {
+            least: sizes.least.min(least(v.to_array())),
+            speed: sizes.speed.max(v.abs().max_element()),
+            ..sizes
+        };
+        velocities.into_iter().flatten().fold(still, moving)
+    }
+
+    /// Whether a device that takes subnormal numbers for 0 could answer any of these rays otherwise than exact arithmetic does. `moves`:
+    /// the spheres have velocities; `nears`: the query is about nearest passes.
+    pub(crate) fn need_subnormals(&self, batch: &Batch<'_>, moves: bool, nears: bool) -> bool {
+        if self.least < if nears { SMALL_NEAR } else { SMALL } || (moves && self.radius < LEAST_MOVING) {
+            return true;
+        }
+        cpu_pool::ready();
+        let needs = |i: usize| needs(self, &batch.rays.ray(i), &batch.extras.of(i), nears);
+        (0..batch.rays.len()).into_par_iter().any(needs)
+    }
 }
 
 /// The least number that is not 0, without its sign; infinite where there is none.
-pub(crate) fn least<const N: usize>(numbers: [f32; N]) -> f32 {
+fn least<const N: usize>(numbers: [f32; N]) -> f32 {
     numbers.into_iter().map(f32::abs).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min)
 }
 
-/// The same of one ray.
-pub(crate) fn needs(sizes: &Sizes, ray: &Ray, extra: &Extra, nears: bool) -> bool {
+/// Whether one ray needs them.
+fn needs(sizes: &Sizes, ray: &Ray, extra: &Extra, nears: bool) -> bool {
     let Ray { origin: o, direction: d, t_min, t_max } = *ray;
     let small = least([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, extra.time, extra.radius]);
     let low = least(extra.low);

@@ -1,4 +1,4 @@
-//! Rays swept over the spheres of a scene, block by block: the filter marks what a ray may want, and only that is looked at.
+//! A scene as traversals see it: its spheres, their attributes, and how they are found.
 
 use super::accel::Index;
 use super::collector::Visitor;

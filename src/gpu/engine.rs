@@ -19,7 +19,7 @@ use crate::records::Extra;
 pub(crate) struct GpuEngine {
     context: GpuContext,
     pub(crate) probe: Probe,
-    pub(crate) pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
+    pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     /// The layout that all programs of a cast share.
     pub(crate) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
     /// The masks of spheres that have none, and what rays bring along that bring nothing.

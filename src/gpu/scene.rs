@@ -11,8 +11,8 @@ use super::sphere_attributes::{beside, words};
 use super::uniforms::Params;
 use crate::batch::sphere_set::Given;
 use crate::bvh::builder::Builder;
-use crate::bvh::scene_frame::Frame;
-use crate::error::Result;
+use crate::bvh::scene_frame::{Frame, largest_of};
+use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
 use crate::intersect::motion::midway;
 use crate::records::Sphere;
@@ -77,7 +77,7 @@ impl Facts {
     pub(crate) fn of(given: &Given<'_>) -> Self {
         let columns = &given.columns;
         Self {
-            largest: crate::bvh::scene_frame::largest_of(given.bounds()),
+            largest: largest_of(given.bounds()),
             slimness: columns.slimness(),
             masked: columns.masks.is_some(),
             midway: midway(given.span),
@@ -202,7 +202,7 @@ impl GpuScene {
         let capacity = (most / unit * unit).min(MOST);
         if capacity == 0 {
             let (asked, allowed, device) = (SPAN * SPHERE, gpu.largest_binding(), gpu.name().into());
-            return Err(crate::error::Error::TooLarge { what: "spheres", asked, allowed, device });
+            return Err(Error::TooLarge { what: "spheres", asked, allowed, device });
         }
         Ok(capacity)
     }

@@ -22,7 +22,7 @@ pub(crate) struct Scaled {
     pub(crate) d: Vec3,
     pub(crate) r: f32,
     /// What direction and radius lack, and how far `eh + el` may be off: 0 unless the pair moves or its sphere is an ellipsoid, see
-    /// `moving.rs` and `mapped.rs`. Nothing below reads them unless `M` says so.
+    /// `motion.rs` and `ellipsoid.rs`. Nothing below reads them unless `M` says so.
     pub(crate) dl: Vec3,
     pub(crate) rl: f32,
     pub(crate) noise: f32,

@@ -1,4 +1,4 @@
-//! Pairs of a ray and a sphere solved side by side: the very functions of `solve.rs` in a loop without branches, which the
+//! Pairs of a ray and a sphere solved side by side: the very functions of `sphere.rs` in a loop without branches, which the
 //! compiler turns into vectors. Rounding is the same in every lane, and nothing is fused, so a pair's bits are those it has alone.
 //! One by one a solve spends most of its time waiting for its own results.
 

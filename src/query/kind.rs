@@ -1,4 +1,4 @@
-//! The kinds of queries.
+//! What an encoded query asks.
 
 /// What an encoded query asks: the verbs of a [`Scene`](crate::Scene).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

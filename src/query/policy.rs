@@ -1,4 +1,4 @@
-//! What can be asked: precisions, policies, and the checks at the door.
+//! What can be asked: queries, precisions and policies.
 
 use crate::error::{Error, Result};
 use crate::records::{Interval, Ray};

@@ -1,8 +1,9 @@
 //! What records must be like to be used.
 
+use glam::DVec3;
+
 use crate::error::{Error, Result};
 use crate::records::{Ray, Sphere};
-use glam::DVec3;
 
 /// Checks a sphere: finite, radius not negative.
 ///

@@ -4,12 +4,13 @@
 //! is known how many there are. Where there are none, each thread that comes with work becomes the only worker of a pool of its own:
 //! whatever it hands to rayon it does itself. One such pool for all would serve the thread that made it and block all others.
 
-use crate::error::{Error, Result};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
+
+use crate::error::{Error, Result};
 
 /// Threads that others need, which must not all become workers: one that reads a file, and one that shows progress.
 const OTHERS: usize = 2;

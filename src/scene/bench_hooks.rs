@@ -19,6 +19,7 @@ use crate::query::policy::Query;
 use crate::query::results::Hits;
 use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool;
 
 /// The closest spheres by one GPU thread a ray and no filter; `None` on the CPU engine.
 ///
@@ -86,7 +87,7 @@ impl Readback {
 
 /// Threads that the CPU engine works with.
 pub fn threads() -> usize {
-    crate::runtime::cpu_pool::count()
+    cpu_pool::count()
 }
 
 /// The CPU engine's instruction sets that this processor has, the quickest first.
@@ -145,7 +146,7 @@ pub fn scalar_closest(spheres: &[Sphere], rays: &[Ray], hits: &mut [Hit]) -> u64
         *hit = scalar_hit(spheres, ray);
         u64::from(hit.is_hit())
     };
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     rays.par_iter().zip(hits).map(one).sum()
 }
 

@@ -7,8 +7,12 @@ use crate::error::{Error, Result};
 use crate::gpu::context::adapters;
 use crate::gpu::context::readback::Readback;
 use crate::gpu::engine::GpuEngine;
+use crate::gpu::probe::Probe;
+use crate::gpu::programs::PROGRAMS;
+use crate::math::simd::level::Level;
 use crate::query::policy::Precision;
 use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool;
 use crate::runtime::limits::Limits;
 
 /// Which device to open.
@@ -90,7 +94,7 @@ pub struct DeviceInfo {
     /// Workgroups in one dimension of a dispatch.
     pub largest_dispatch: u32,
     /// What the probe measured; `None` for the CPU engine.
-    pub probe: Option<crate::gpu::probe::Probe>,
+    pub probe: Option<Probe>,
     /// What opening it said, when it failed.
     pub failure: Option<Error>,
     /// The precisions it can promise, from the quickest.
@@ -191,7 +195,7 @@ impl Device {
     /// As [`open`](Self::open), and where no program says what is to be changed: else a test would see nothing and pass.
     #[doc(hidden)]
     pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
-        if !crate::gpu::programs::PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
+        if !PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
             let message = format!("no program says '{}'", edit.0);
             return Err(Error::DeviceFailed { device: "edited".into(), message });
         }
@@ -231,12 +235,7 @@ impl Device {
             name: CPU_NAME.into(),
             kind: "CPU engine",
             backend: "built in".into(),
-            driver: format!(
-                "{} threads, {}, {}",
-                crate::runtime::cpu_pool::count(),
-                std::env::consts::ARCH,
-                crate::math::simd::level::Level::best().word()
-            ),
+            driver: format!("{} threads, {}, {}", cpu_pool::count(), std::env::consts::ARCH, Level::best().word()),
             largest_binding: u64::MAX,
             largest_dispatch: u32::MAX,
             probe: None,
@@ -267,7 +266,7 @@ impl Device {
     }
 
     /// What the probe measured; `None` for the CPU engine, whose arithmetic is known.
-    pub fn probe(&self) -> Option<&crate::gpu::probe::Probe> {
+    pub fn probe(&self) -> Option<&Probe> {
         self.gpu().map(|gpu| &gpu.probe)
     }
 

@@ -15,6 +15,7 @@ use crate::intersect::motion::{Moves, Target};
 use crate::intersect::perpendicular_foot::{Foot, less};
 use crate::query::policy::Query;
 use crate::records::{Hit, Ray, Sphere};
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
 /// What a hit was like.
@@ -105,7 +106,7 @@ impl Scene {
             (Some(ray), Some(target)) => Attributes::of(hit, &ray, &target),
             _ => Attributes::MISS,
         };
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)
     }

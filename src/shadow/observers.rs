@@ -15,10 +15,12 @@ use crate::error::Result;
 use crate::math::simd::level::Level;
 use crate::query::policy::same_length;
 use crate::runtime::cancel::Watch;
-use crate::runtime::cpu_pool::on_cores;
+use crate::runtime::cpu_pool::{self, on_cores};
 use crate::runtime::memory::{filled, room};
 use crate::scene::device::Device;
 use crate::scene::scene::Caller;
+use crate::shadow::gpu::render::shades;
+use crate::shadow::gpu::uniforms::Shade;
 
 /// Observers a core takes at a time.
 const TASK: usize = 16 * BLOCK;
@@ -118,7 +120,7 @@ impl Device {
                     let (sifted, doubtful) = on_cores(work).await??;
                     out.copy_from_slice(&sifted);
                     let (places, prepared): (Vec<usize>, Vec<Prepared>) = doubtful.into_iter().unzip();
-                    let found = crate::shadow::gpu::render::shades(gpu, &prepared).await?;
+                    let found = shades(gpu, &prepared).await?;
                     let settled = on_cores(move || settle(&found, &prepared)).await?;
                     places.into_iter().zip(settled).for_each(|(at, shadow)| out[at] = shadow);
                     self.watch.add(own.len() as u64);
@@ -130,10 +132,8 @@ impl Device {
 }
 
 /// What the device found, and where it left that to the host, in f64.
-pub(crate) fn settle(found: &[crate::shadow::gpu::uniforms::Shade], prepared: &[Prepared]) -> Vec<Shadow> {
-    let one = |(found, one): (&crate::shadow::gpu::uniforms::Shade, &Prepared)| match ShadowKind::ALL
-        .get(found.kind as usize)
-    {
+pub(crate) fn settle(found: &[Shade], prepared: &[Prepared]) -> Vec<Shadow> {
+    let one = |(found, one): (&Shade, &Prepared)| match ShadowKind::ALL.get(found.kind as usize) {
         Some(&kind) => Shadow { fraction: f64::from(found.fraction), kind },
         None => one.shadow(&mut Sky::default()),
     };
@@ -142,7 +142,7 @@ pub(crate) fn settle(found: &[crate::shadow::gpu::uniforms::Shade], prepared: &[
 
 /// All of it, in f64, on every core.
 fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], watch: &Watch) -> Result<()> {
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     let level = Level::best();
     let done = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).try_for_each(|(observers, out)| {
         watch.check()?;

@@ -1,16 +1,21 @@
 //! Pictures and visible fractions on a device.
 
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
 use super::coverage::disc::Sky;
+use super::gpu::render as on_gpu;
+use super::observers::settle;
 use super::picture::image::Picture;
 use super::picture::prepared::Stage;
+use super::picture::render_cpu;
 use super::system::System;
 use super::visibility::{Prepared, Sight};
 use crate::error::Result;
 use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::grow;
 use crate::scene::device::Device;
-use rayon::prelude::*;
-use std::sync::Arc;
 
 /// Hears now and then which share of the work is done, 0…1.
 pub type Progress = Arc<dyn Fn(f64) + Send + Sync>;
@@ -30,11 +35,8 @@ impl Device {
         let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
         let watch = self.watch.clone();
         match self.gpu() {
-            None => {
-                on_cores(move || crate::shadow::picture::render_cpu::picture(&system, &stage, &watch, &*progress))
-                    .await?
-            }
-            Some(gpu) => crate::shadow::gpu::render::picture(gpu, &system, &stage, &watch, &*progress).await,
+            None => on_cores(move || render_cpu::picture(&system, &stage, &watch, &*progress)).await?,
+            Some(gpu) => on_gpu::picture(gpu, &system, &stage, &watch, &*progress).await,
         }
     }
 
@@ -57,11 +59,8 @@ impl Device {
                 on_cores(move || prepared.par_iter().map_init(Sky::default, fraction).collect()).await
             }
             Some(gpu) => {
-                let found = crate::shadow::gpu::render::shades(gpu, &prepared).await?;
-                on_cores(move || {
-                    super::observers::settle(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()
-                })
-                .await
+                let found = on_gpu::shades(gpu, &prepared).await?;
+                on_cores(move || settle(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()).await
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Which balls and observers can be used.
 
+use glam::DVec3;
+
 use super::ball::Ball;
 use crate::error::{Error, Result};
-use glam::DVec3;
 
 /// Whether an observer's place can be used.
 pub(crate) fn check_observer(index: u64, observer: DVec3) -> Result<()> {

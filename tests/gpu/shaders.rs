@@ -1,9 +1,12 @@
 //! Every program parses and validates, browsers would take it, and its records lie where Rust's do. Needs no GPU.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use umbracast::wgpu::naga;
 use umbracast::wgsl;
+
+use crate::support::files_below;
 
 fn parse(name: &str, source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)))
@@ -49,25 +52,17 @@ fn every_program_is_valid_for_webgpu() {
 
 #[test]
 fn every_shader_file_belongs_to_a_program() {
-    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shaders"))];
-    let mut files = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            files += 1;
-            let text = std::fs::read_to_string(&path).unwrap();
-            let contains = |p: &wgsl::Program| {
-                let others = [wgsl::with_shared_loads(p.source), wgsl::without_spheroids(p.source)];
-                p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
-            };
-            assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());
-        }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders");
+    let files = files_below(&root, "wgsl");
+    for path in &files {
+        let text = std::fs::read_to_string(root.join(path)).unwrap();
+        let contains = |p: &wgsl::Program| {
+            let others = [wgsl::with_shared_loads(p.source), wgsl::without_spheroids(p.source)];
+            p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
+        };
+        assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());
     }
-    assert!(files > 70, "{files} shaders were found");
+    assert!(files.len() > 70, "{} shaders were found", files.len());
 }
 
 fn without_comments(source: &str) -> String {

@@ -7,12 +7,29 @@ pub(crate) mod nasty;
 mod numbers;
 pub(crate) mod scenes;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub(crate) use intensity::{intensity, scaled};
 pub(crate) use numbers::Numbers;
 use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
+
+/// All files below a folder that have an extension, as paths from it.
+pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|own| own == extension) {
+                found.push(path.strip_prefix(root).unwrap().to_path_buf());
+            }
+        }
+    }
+    found
+}
 
 /// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
 pub(crate) fn devices() -> &'static [Device] {

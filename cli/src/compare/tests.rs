@@ -5,11 +5,12 @@ mod intensity;
 #[path = "../../../tests/support/numbers.rs"]
 mod numbers;
 
-use super::*;
 use intensity::scaled;
 use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::{DeviceOptions, SceneOptions, blocking};
+
+use super::*;
 
 const SPHERES: [f32; 2] = [4.0, 8.0];
 

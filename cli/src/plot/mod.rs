@@ -9,16 +9,16 @@ mod view;
 
 use std::path::Path;
 
+use canvas::{HEIGHT, WIDTH};
+use draw::Drawing;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
+use sample::{Beam, Mark, Sample};
+use scenery::Scenery;
 use umbracast::io::{Beside, Ready, Table, check_target, prepare_whole};
 use umbracast::{Approach, Error, Hit, Interval, Lists, Motion, Rays, Result, Sphere};
 
 use super::describe::Described;
-use canvas::{HEIGHT, WIDTH};
-use draw::Drawing;
-use sample::{Beam, Mark, Sample};
-use scenery::Scenery;
 
 /// Spheres drawn at most; of more, every nth is drawn.
 const MOST_SPHERES: usize = 200_000;

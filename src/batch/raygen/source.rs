@@ -1,14 +1,15 @@
 //! Where the rays of a query come from.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use glam::Vec3;
+
 use super::grid::GridPart;
 use super::points::{Aim, Points};
 use crate::error::Result;
 use crate::query::validate::{check_ray, is_usable};
 use crate::records::Ray;
-use std::borrow::Cow;
-use std::ops::Range;
-
-use glam::Vec3;
 
 /// Where the rays of a query come from.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 //! A set of up to 64 spheres is cut at multiples of eight, so that at most its last leaf has empty places. Depth is bounded by
 //! construction: below [`UNEVEN`] levels no part may be smaller than 1/32, below [`BALANCED`] every cut halves.
 
+use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::node::{Bounds, Child, Item, Leaf, Node, Tree, WIDTH};
@@ -11,7 +12,6 @@ use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::Watch;
 use crate::runtime::memory::room;
-use glam::Vec3A;
 
 /// Spheres that one node holds in leaves.
 const SET: usize = WIDTH * WIDTH;

@@ -9,7 +9,7 @@ use glam::Vec3A;
 /// Boxes in a node, and spheres in a leaf.
 pub(crate) const WIDTH: usize = 8;
 
-/// Nodes from the root to a leaf at the most, see `build.rs`.
+/// Nodes from the root to a leaf at the most, see `build_sah.rs`.
 pub(crate) const DEEPEST: usize = 80;
 
 /// Eight boxes and what lies in them.

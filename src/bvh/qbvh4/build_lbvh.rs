@@ -8,6 +8,7 @@ use crate::bvh::scene_frame::Frame;
 use crate::error::Result;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
 /// Bits of a key, an axis.
@@ -146,7 +147,7 @@ impl Lbvh {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(crate) fn new(spheres: &[Sphere], frame: &Frame, watch: &Watch) -> Result<Self> {
-        crate::runtime::cpu_pool::ready();
+        cpu_pool::ready();
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = Grid::new(frame);
         let mut keys: Vec<Key> = room(spheres.len())?;

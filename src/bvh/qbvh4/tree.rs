@@ -17,6 +17,6 @@ pub(crate) struct Lbvh {
 }
 
 impl Lbvh {
-    /// Levels of nodes at the most: see `build.rs`.
+    /// Levels of nodes at the most: see `build_lbvh.rs`.
     pub(crate) const DEEPEST: usize = 96;
 }

@@ -1,4 +1,4 @@
-//! One ray against many spheres, and all that it meets: their number, or both roots of each in order.
+//! All spheres that a ray hits: both roots of each, in order.
 
 use crate::cpu::collector::{Visitor, Wanted};
 use crate::cpu::growth_budget::Pool;

@@ -1,4 +1,4 @@
-//! One ray against many spheres: the queries. `shaders/query/closest_state.wgsl` asks the same of the same solve.
+//! The closest sphere of a ray, and both roots with it. `shaders/query/closest_state.wgsl` asks the same of the same solve.
 
 use super::kind::CpuQuery;
 use crate::cpu::candidates::Against;

@@ -1,7 +1,7 @@
 //! Rays in streams: many rays meet one node, or one leaf, in a row (Barringer & Akenine-Möller 2014, Dynamic ray stream
 //! traversal). The node stays in registers, one ray does not wait for the other, and no branch depends on what a box says.
 //!
-//! Errors, with U, F, δ, ρ as in `filter.rs`. A ray is the line F + s · d in scaled units, and everything a box or a leaf computes
+//! Errors, with U, F, δ, ρ as in `src/cpu/cull.rs`. A ray is the line F + s · d in scaled units, and everything a box or a leaf computes
 //! stays near the scene, wherever the ray starts. Each plane of a box is met at s = plane · (1/d) − (F ± δ')/d in one rounding of
 //! each part: as if the plane were off by 4 U (|plane| + |F|). The rounding of d and F moves the line by as much again. On the
 //! planes' side that is a part of the 128 U (|c| + r) in every sphere's reach; on the ray's side δ' = 2 δ + 64 U |F| is more. What

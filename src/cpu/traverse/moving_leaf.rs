@@ -8,7 +8,7 @@
 //! whoever is met is met at an s no farther from the pivot than from the middle, and every number here is as small as the scene:
 //! |P| ≤ |c| + f + r and |e| ≤ 2 (|c| + f + r) of whoever is met, f being the radius of the ball around the sphere's whole way.
 //!
-//! Errors, besides those told in `stream.rs`: P is off by 8 U |P|, the sum e by 4 U (|c| + f) + U |e|. ν is off by 4 U |ν|, w by
+//! Errors, besides those told in `kernels.rs`: P is off by 8 U |P|, the sum e by 4 U (|c| + f) + U |e|. ν is off by 4 U |ν|, w by
 //! U |w| more, which turn the line by as much over |w|, with |ν| ≤ 1 + |w|; products and sums of e × w by 4 U |e| |w|. With
 //! |w| ≥ ½ that is less than 70 U (|c| + f + r), and `Ways` give 256 U. Along the line it counts up to twice, since |w| ≥ ½, and
 //! `Ways` give that, too. A solve starts where the ray does, and there the sphere is |w| times as far away as the ray travels: hence

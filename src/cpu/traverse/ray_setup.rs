@@ -1,4 +1,4 @@
-//! Several rays made ready for a walk at once: the arithmetic of [`Frame::prepare`](crate::cpu::cull::Frame) and of `stream.rs` in
+//! Several rays made ready for a walk at once: the arithmetic of [`Frame::prepare`](crate::cpu::cull::Frame) and of `kernels.rs` in
 //! f64, a lane a ray. One by one it takes as long as the walk of a ray that soon meets something.
 
 use std::hint::black_box;

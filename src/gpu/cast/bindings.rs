@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::gpu::bvh::resident::Planted;
 use crate::gpu::engine::GpuEngine;
+use crate::gpu::uniforms::Params;
 
 impl GpuEngine {
     /// What a cast's programs see: parameters, rays, state, results, what rays bring along; the spheres of one part and what is
@@ -18,7 +19,7 @@ impl GpuEngine {
         let params = wgpu::BufferBinding {
             buffer: params,
             offset: 0,
-            size: std::num::NonZeroU64::new(size_of::<crate::gpu::uniforms::Params>() as u64),
+            size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
         };
         let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
         self.scoped(|| {

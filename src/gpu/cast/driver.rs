@@ -23,7 +23,7 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::Ray;
 use crate::runtime::cancel::Watch;
-use crate::runtime::cpu_pool::on_cores;
+use crate::runtime::cpu_pool::{self, on_cores};
 
 /// Threads a workgroup, in every program.
 const WORKGROUP: u64 = 64;
@@ -268,7 +268,7 @@ fn settle<G: Gather>(
         let item = G::settle(open.raw, &asker, host, query, &mut tally);
         ((open.at, item), tally)
     };
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
     (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
 }

@@ -1,5 +1,7 @@
 //! What a device found, as answers: most are final, the rest is rounded or judged on the host.
 
+use bytemuck::Pod;
+
 use crate::cpu::query::kind::CpuQuery;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs::{self, Program};
@@ -8,7 +10,6 @@ use crate::intersect::resolve::{judge_approach, round_hit, round_roots};
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Approach, Extra, Hit, Interval, NO_SPHERE, Ray};
-use bytemuck::Pod;
 
 /// What a raw record is.
 pub(crate) enum Raw<T> {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
+
 use super::bounded_text::{AHEAD, Bounded, LONGEST, too_long};
 use super::input::Input;
 use crate::error::{Error, Result};
@@ -10,7 +12,6 @@ use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::columns::{self, required};
 use crate::io::schema::convert::{Number, Place, Row};
 use crate::io::schema::kinds::Kind;
-use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
 /// A table whose first line has been read.
 #[derive(Debug)]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
+
 use super::binary::Layout;
 use super::input::Input;
 use super::structured_npy::Records;
@@ -9,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::kinds::Kind;
-use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 /// NumPy writes 128 bytes, and refuses to read more than ten thousand.
 const LONGEST_HEADER: u64 = 10_000;

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
+use glam::DVec3;
+
 use super::table::Source;
 use crate::bullets::bullet::Bullet;
 use crate::error::{Error, Result};
@@ -17,7 +19,6 @@ use crate::io::schema::rounding::Rounding;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 use crate::runtime::cancel::Watch;
-use glam::DVec3;
 
 /// What comes in batches: a [`Ray`], a point, `[f32; 3]`, a segment, `[[f32; 3]; 2]`, or a [`Bullet`].
 #[expect(private_bounds, reason = "nobody else's records are read")]

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use glam::DVec3;
+
 use super::kinds::{BULLETS, Kind, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, VELOCITY};
 use super::rounding::{Role, Rounding};
 use crate::batch::raygen::points::check_point;
@@ -14,7 +16,6 @@ use crate::io::errors::bad_file;
 use crate::query::policy::OnBad;
 use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
-use glam::DVec3;
 
 /// The longest row there is: a sphere with all that may be beside it.
 pub(crate) const MOST_FIELDS: usize = 15;

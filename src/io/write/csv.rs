@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::io::{Result, Write};
 
+use rayon::prelude::*;
+
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::query::results::Lists;
 use crate::records::{Interval, NO_SPHERE};
-use rayon::prelude::*;
+use crate::runtime::cpu_pool;
 
 /// Rows a core formats at a time.
 const TASK: usize = 8192;
@@ -18,7 +20,7 @@ pub(crate) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<(
 
 /// Formatting costs more than casting at few spheres: every core takes a part.
 pub(crate) fn rows<T: AnswerRow>(out: &mut impl Write, columns: &[Column<T>], answers: &[T]) -> Result<()> {
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(columns, answers)).collect();
     texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
 }
@@ -62,7 +64,7 @@ pub(crate) fn list_header(out: &mut impl Write) -> Result<()> {
 
 /// A line for each sphere that a ray meets; the first ray is number `first` of the file.
 pub(crate) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Result<()> {
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     // By records, not by rays: one ray may meet them all. So many texts at a time as there are cores to make them.
     let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
     for tasks in tasks.chunks(4 * rayon::current_num_threads()) {

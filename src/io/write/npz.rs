@@ -7,11 +7,12 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::io::schema::answer_row::{AnswerRow, Column, Number};
-use crate::runtime::cancel::Watch;
 use npyz::{WriteOptions, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::io::schema::answer_row::{AnswerRow, Column, Number};
+use crate::runtime::cancel::Watch;
 
 /// Bytes copied at a time.
 const BLOCK: usize = 1 << 20;

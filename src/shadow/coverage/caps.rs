@@ -4,8 +4,9 @@
 //! common chord, each written so that nothing cancels however unequal the two are; a piece with many edges is walked
 //! around, arc by arc (Green's theorem).
 
-use glam::DVec2;
 use std::f64::consts::{PI, TAU};
+
+use glam::DVec2;
 
 use crate::math::angles::{arc, less_arctangent, less_sine, sine, versine};
 

@@ -4,7 +4,7 @@
 //! ball's (o, d, r), the caps of angular radii a and b, c apart, touch when cos c > cos (a + b), and the ball covers the
 //! light when cos c > cos (b − a) and b > a. Multiplied by D d that is s·o ± R r against √(D² − R²) √(d² − r²): squared,
 //! some thirty products and no root. What comes within a margin of equality, far wider than rounding here and in
-//! `coverage.rs`, is left to be computed, so that nobody can tell from an answer which way it came.
+//! `disc.rs`, is left to be computed, so that nobody can tell from an answer which way it came.
 
 use glam::DVec3;
 

@@ -5,7 +5,7 @@
 //! which turn with the direction as quadratic forms. So every direction has an interval for each body, their union is
 //! taken exactly, and what is left is integrated over one turn. The integrand is analytic but where a direction touches an
 //! outline or meets it on the rim or on another outline. Those directions are roots of waves of the second order
-//! (`roots.rs`), and between them Gauss's and Kronrod's rule is halved until it is exact. No arc is ever judged to be on
+//! (`trig_roots.rs`), and between them Gauss's and Kronrod's rule is halved until it is exact. No arc is ever judged to be on
 //! one side or the other, so that outlines that all but coincide do no harm.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};

@@ -8,8 +8,9 @@
 //! Caps that overlap each other on the disc count once: the part left is walked around along its edge. That is exact,
 //! and cheaper than slicing the disc, which still errs by 10⁻² with 64 slices where a small cap sits on another's edge.
 
-use glam::{DVec2, DVec3, Vec3Swizzles};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use glam::{DVec2, DVec3, Vec3Swizzles};
 
 use super::caps::{
     Cap, NO_CAP, advance, apart, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept,

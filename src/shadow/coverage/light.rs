@@ -1,7 +1,8 @@
 //! A light and an occluder as seen from a point, and the disc of the light.
 
-use crate::math::angles::arc;
 use glam::{DVec2, DVec3, Vec3Swizzles};
+
+use crate::math::angles::arc;
 
 /// The light, from a receiver's centre: lengths in the receiver's unit of length.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! What one ball leaves of the light, for many observers side by side.
 //!
-//! The same lens of two caps as in `coverage.rs`, and as exact, but of sines and cosines instead of angles: sums of angles
+//! The same lens of two caps as in `disc.rs`, and as exact, but of sines and cosines instead of angles: sums of angles
 //! and their halves come from those by products and roots, so that of twenty transcendental functions four arctangents
 //! are left, and nothing branches. Only plain sums, products, quotients, roots and exact multiply-adds are used, so that the
 //! bits are the same however wide the lanes.
@@ -148,7 +148,7 @@ impl Angle {
 const LEAST: f64 = 1e-280;
 const MOST: f64 = 1e300;
 
-/// Fractions, and kinds by their numbers. `coverage.rs` tells the geometry; names are as there.
+/// Fractions, and kinds by their numbers. `disc.rs` tells the geometry; names are as there.
 #[inline(always)]
 fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wide) -> (Wide, Wide) {
     let (toward, from_origin, from_light) = (sub(light, at), sub(center, at), sub(center, light));
@@ -263,7 +263,7 @@ fn arc(y: Wide, x: Wide) -> Wide {
     high.if_not_positive(Wide::splat(0.0), angle)
 }
 
-/// Squared distance less squared radius, as in `frame.rs`.
+/// Squared distance less squared radius, as in `src/shadow/light_frame.rs`.
 #[inline(always)]
 fn power(point: Vector, center: Vector, radius: Wide) -> Wide {
     let mut sum = (Wide::splat(0.0), Wide::splat(0.0));

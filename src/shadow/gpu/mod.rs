@@ -1,4 +1,4 @@
-//! Pictures and visible fractions on a GPU.
+//! Shadows on a GPU: the renderer, and the records that its programs read and write.
 
 pub(crate) mod render;
 pub(crate) mod uniforms;

@@ -15,6 +15,7 @@ use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool;
 use crate::shadow::coverage::disc::Sky;
 use crate::shadow::picture::image::Picture;
 use crate::shadow::picture::prepared::{Figure, Stage};
@@ -99,7 +100,7 @@ async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) ->
     }
     let (system, stage) = (system.clone(), stage.clone());
     let width = system.picture().size[0] as usize;
-    crate::runtime::cpu_pool::on_cores(move || {
+    cpu_pool::on_cores(move || {
         let one = |sky: &mut Sky, at| (at, twin::pixel(&system, &stage, sky, (at % width) as u32, (at / width) as u32));
         pixels.into_par_iter().map_init(Sky::default, one).collect()
     })

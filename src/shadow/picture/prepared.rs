@@ -10,6 +10,7 @@ use super::cull::{self, SQUARES, may_shade};
 use super::tiles::Grid;
 use crate::batch::raygen::camera::View;
 use crate::error::{Error, Result};
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::{check_memory, grow, room};
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::cones::Shape;
@@ -206,7 +207,7 @@ fn shadows(
         group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
     let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {

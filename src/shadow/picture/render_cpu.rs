@@ -8,6 +8,7 @@ use super::prepared::Stage;
 use super::shade::{Palette, light_at, look, paint, pixel_ray};
 use crate::error::Result;
 use crate::runtime::cancel::Watch;
+use crate::runtime::cpu_pool;
 use crate::shadow::coverage::disc::Sky;
 use crate::shadow::system::System;
 
@@ -66,7 +67,7 @@ pub(crate) fn picture(
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
-    crate::runtime::cpu_pool::ready();
+    cpu_pool::ready();
     let mut picture = Picture::new([width, height])?;
     let band = BAND * width as usize;
     let mut done = 0;

@@ -1,5 +1,7 @@
 //! What one ray of a picture sees: the f64 twin of `shaders/shadow/shade.wgsl`, function by function.
 
+use std::f64::consts::PI;
+
 use glam::{DVec2, DVec3};
 
 use super::cull::square;
@@ -9,7 +11,6 @@ use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::disc::{DARK, Lit, Sky, lit};
-use std::f64::consts::PI;
 
 /// What a ray sees first.
 #[derive(Clone, Copy, Debug)]
