@@ -1,4 +1,5 @@
-// A ray and a sphere that are not what they are at rest. Twin of src/intersect/motion.rs: same operations; the reasons are told there.
+// Intersection of a ray and a sphere that move relative to each other, of a ray with a radius, or of one with low parts of its direction.
+// Twin of src/intersect/motion.rs: same operations; the reasons are given there.
 
 struct Moves {
   velocity: vec3<f32>,
@@ -22,7 +23,7 @@ fn products(a: vec3<f32>, b: f32) -> HighLow {
   return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
 }
 
-// `scale` of a pair that moves. With nothing that moves it is the same to the bit.
+// Scales a moving pair, as `scale` does for a pair at rest. If nothing moves, the results are identical to the bit.
 fn scale_moving(ray: Ray, sphere: Sphere, moves: Moves) -> Scaled {
   let way = moves.velocity * moves.time;
   let stays = way.x == 0.0 && way.y == 0.0 && way.z == 0.0;
@@ -49,7 +50,7 @@ fn scale_moving(ray: Ray, sphere: Sphere, moves: Moves) -> Scaled {
   let v = select(vec3<f32>(0.0), moves.velocity, moves.relative);
   let quarter = select(0, -2, max(largest_of(ray.direction), largest_of(v)) >= power_of_two(125));
   let q = power_of_two(quarter);
-  let d = sums(ray.direction * q, -(v * q));
-  let dl = d.low + moves.low * q;
-  return ranged(Scaled(ends.high, ends.low, d.high, r.x, dl, r.y, noise, -before, -quarter));
+  let first_d = sums(ray.direction * q, -(v * q));
+  let d = sums(first_d.high, first_d.low + moves.low * q);
+  return ranged(Scaled(ends.high, ends.low, d.high, r.x, d.low, r.y, noise, -before, -quarter));
 }

@@ -1,8 +1,9 @@
-//! A ray and a sphere that are not what they are at rest: the sphere moves, the ray is a ball on its way, or its direction is the
-//! difference of two points. Twin of `shaders/intersect/motion.wgsl`.
+//! Ray setup for pairs that are not at rest: the sphere moves, the ray has a radius, or its direction is the difference of two points. Twin
+//! of `shaders/intersect/motion.wgsl`.
 //!
-//! Differences and products are kept as pairs: a relative velocity rounded to f32 moves a root by 3 ulp and more, and a centre far
-//! along its way by far more. What pairs still lose in a centre, c + v · time − o, is told as noise.
+//! Differences and products are kept as pairs (high, low). A relative velocity rounded to f32 would move a root by 3 ulp or more, and a
+//! rounded centre that has moved far would move it by far more. The remaining error of the centre, c + v · time − o, is recorded as
+//! `noise`.
 
 use glam::Vec3;
 
@@ -11,48 +12,50 @@ use super::sphere::{Scaled, largest, power_of_two, ranged};
 use crate::math::error_free::{norm1, two_product, two_sum};
 use crate::records::{Extra, Ray, Sphere};
 
-/// What a ray is cast at.
+/// Target of a ray: a sphere, its motion and, if it is an ellipsoid, its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) sphere: &'a Sphere,
-    /// None at rest.
+    /// `None` for a pair at rest.
     pub(crate) moves: Option<Moves>,
-    /// What makes it of an ellipsoid; None of what is round.
+    /// Map from the ellipsoid to a ball; `None` for a sphere.
     pub(crate) map: Option<&'a Map>,
 }
 
-/// How ray and sphere differ from what they are at rest.
+/// Differences of a pair from a pair at rest: motion of the sphere, radius of the ray, low part of its direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
-    /// The sphere's velocity.
+    /// Velocity of the sphere.
     pub(crate) velocity: Vec3,
-    /// It is where it is at this time; 0 when it moves while the ray travels.
+    /// Time of the ray: at `t = 0` the centre is `center + time · velocity`. It is 0 if the sphere moves while the ray travels, unless the
+    /// ray starts at a time of its own.
     pub(crate) time: f32,
-    /// Whether it moves while the ray travels: then t is time.
+    /// Whether the sphere moves while the ray travels. Then `t` is time.
     pub(crate) relative: bool,
-    /// The ray's radius.
+    /// Radius of the ray.
     pub(crate) radius: f32,
-    /// What the ray's direction lacks.
+    /// Low part of the ray's direction: the exact direction is `direction + low`.
     pub(crate) low: Vec3,
 }
 
 impl Moves {
-    /// Of what stays as it is.
+    /// A pair at rest.
     pub(crate) const NONE: Self =
         Self { velocity: Vec3::ZERO, time: 0.0, relative: false, radius: 0.0, low: Vec3::ZERO };
 }
 
 impl<'a> Target<'a> {
-    /// Whether the ray keeps its distance from the sphere.
+    /// Whether the sphere moves with the ray's exact velocity, so that their distance does not change.
     pub(crate) fn keeps_distance(&self, ray: &Ray) -> bool {
-        self.moves.is_some_and(|moves| moves.relative && moves.velocity == ray.direction)
+        let same = |moves: Moves| moves.relative && moves.velocity == ray.direction && moves.low == Vec3::ZERO;
+        self.moves.is_some_and(same)
     }
 
     pub(crate) fn at_rest(sphere: &'a Sphere) -> Self {
         Self { sphere, moves: None, map: None }
     }
 
-    /// A sphere with its velocity and its map, for a ray that brings something along.
+    /// Target for a ray with attributes: a sphere with its velocity and its map.
     #[inline(always)]
     pub(crate) fn new(sphere: &'a Sphere, velocity: Option<Vec3>, map: Option<&'a Map>, extra: &Extra) -> Self {
         if velocity.is_none() && !extra.moves() {
@@ -77,7 +80,7 @@ fn products(a: Vec3, b: f32) -> (Vec3, Vec3) {
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
-/// `scale` of a pair that moves. With nothing that moves it is the same to the bit.
+/// [`scale`](super::sphere::scale) for a pair that moves. For a pair at rest the result is bit-identical.
 #[inline(always)]
 pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled {
     let way = moves.velocity * moves.time;
@@ -104,22 +107,23 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled 
     let quarter = if largest(ray.direction).max(largest(v)) >= power_of_two(125) { -2 } else { 0 };
     let q = power_of_two(quarter);
     let (d, d1) = sums(ray.direction * q, -(v * q));
-    let dl = d1 + moves.low * q;
+    // Where direction and velocity cancel, the low part of the direction may be as large as what is left of them, or all of it.
+    let (d, dl) = sums(d, d1 + moves.low * q);
     ranged(&Scaled { eh, el, d, r, dl, rl, noise, length: -before, direction: -quarter })
 }
 
-/// The middle of a time range, as far as f32 has it.
+/// Midpoint of a time range, rounded to f32.
 pub(crate) fn midway([from, to]: [f32; 2]) -> f32 {
     (0.5 * (f64::from(from) + f64::from(to))) as f32
 }
 
-/// The longest that anything in a time range is from its middle.
+/// Largest difference in time between a time of the range and its [midpoint](midway).
 pub(crate) fn half(span: [f32; 2]) -> f64 {
     let (middle, [from, to]) = (f64::from(midway(span)), span.map(f64::from));
     (to - middle).max(middle - from)
 }
 
-/// A ball that holds a sphere at all times of a range: centre and radius, rounded outwards. The centre is where the sphere is midway.
+/// Bounding ball of a sphere over a time range. Its centre is the sphere's centre at the midpoint of the range; its radius is rounded up.
 pub(crate) fn swept(sphere: &Sphere, velocity: Vec3, span: [f32; 2]) -> Sphere {
     let (c, v) = (sphere.center.as_dvec3(), velocity.as_dvec3());
     let [from, to] = span.map(f64::from);

@@ -2,3 +2,4 @@
 
 mod ellipsoids;
 mod motion;
+mod moving_segments;

@@ -376,7 +376,7 @@ fn wrong_programs_are_caught() {
             (with, ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere(")),
             (with, ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);")),
             (with, ("line.slack += more;\n    longer", "longer")),
-            (with, ("let dl = d.low + moves.low * q;", "let dl = moves.low * q;")),
+            (with, ("sums(first_d.high, first_d.low + moves.low * q)", "HighLow(first_d.high, moves.low * q)")),
             // In the leaves: spheres elsewhere at the ray's time, and where the ray is nearest; passed by otherwise; met for certain.
             (with, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
             (at, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
