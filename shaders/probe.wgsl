@@ -1,16 +1,17 @@
-// Program: what this device's arithmetic does. One thread a row of inputs; the host knows what must come out.
+// Program: probes the arithmetic of the device. One thread per row of inputs; the host checks the results (src/gpu/probe.rs).
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec4<f32>>;
 
-// The low bits of a subnormal number, as a number that no device flushes.
+// The low 16 bits of a subnormal number, in a normal number, which no device flushes.
 fn shown(subnormal: f32) -> f32 {
   return bitcast<f32>(0x3f800000u | (bitcast<u32>(subnormal) & 0xffffu));
 }
 
-// Five rows of results a thread: sum and product of a pair, two ways of a*b+c, quotient and root, both solves.
+// Writes five rows of results per thread: sum and product of a pair; two forms of a*b+c, quotient and square root; subnormal numbers; both
+// intersection tests.
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let i = invocation.x;
@@ -26,9 +27,9 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let c = -opaque(a * b);
   found[5u * i] = vec4<f32>(sum, product);
   found[5u * i + 1u] = vec4<f32>(a * b + c, fma(a, b, c), a / b, sqrt(abs(a)));
-  // A subnormal doubled and doubled again, told by its bits so that a flush shows.
+  // A subnormal number, doubled; its bits are reported, so that a flush shows.
   let subnormal = bitcast<f32>(0x00000100u | params.zero);
-  // The same where the solve takes numbers in, as a radius, and where it gives a root back.
+  // Subnormal numbers as input of the intersection test, here a radius, and as its output, here a root.
   let small = scale(Ray(vec3<f32>(0.0), 0.0, vec3<f32>(1.0, 0.0, 0.0), 0.0), Sphere(vec3<f32>(0.0), subnormal));
   let root = unscale(bitcast<f32>(0x3f800000u | params.zero), -141);
   found[5u * i + 2u] = vec4<f32>(shown(subnormal * 2.0), small.r, shown(root), 0.0);

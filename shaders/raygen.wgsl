@@ -1,24 +1,25 @@
-// Makes rays where they are cast, from points or from tables. Twin of src/batch/raygen/points.rs and src/batch/raygen/grid.rs: the same operations
-// in the same order, each kept from being fused with the next or cancelled, so that every device makes the same rays to the bit.
+// Program: generates rays on the device, from points or from tables. Twin of src/batch/raygen/points.rs and src/batch/raygen/grid.rs:
+// the same operations in the same order. `opaque` keeps compilers from fusing or cancelling them, so that every device generates the
+// same rays, bit for bit.
 
 struct Emission {
   kind: u32,
   count: u32,
-  // Always 0, unknown to any compiler; see math/error_free.wgsl.
+  // Always 0, but no compiler knows that; see math/error_free.wgsl.
   zero: u32,
-  // Of a grid: its width, where the first ray stands, and where its tables begin among the numbers. Each table begins with what the
-  // first ray needs and goes round.
+  // For a grid: the number of columns, the column of the first ray, the same for rows, and where the tables of rows and frames begin in
+  // `numbers`. The table of columns begins at 0. Each table begins with the entry of the first ray; columns and rows wrap around.
   columns: u32,
   first_column: u32,
   rows: u32,
   first_row: u32,
   rows_at: u32,
   frames_at: u32,
-  // Of a target sphere.
+  // Radius of a target sphere.
   radius: f32,
   t_min: f32,
   t_max: f32,
-  // The direction, or the target.
+  // The direction of parallel rays, or the target.
   aim: vec3<f32>,
   unused: u32,
 }
@@ -35,7 +36,7 @@ const PARALLEL: u32 = 0u;
 const TOWARD: u32 = 1u;
 const ORTHOGRAPHIC: u32 = 3u;
 
-// The share of the way by which a ray ends before a target sphere.
+// How far before a target sphere a ray ends, in units of t: 2^-17.
 const MARGIN: f32 = 0.00000762939453125;
 
 fn pair_at(at: u32) -> vec2<f32> {
@@ -50,14 +51,14 @@ fn opaque3(v: vec3<f32>) -> vec3<f32> {
   return vec3<f32>(opaque(v.x), opaque(v.y), opaque(v.z));
 }
 
-// The t at which a ray to the centre of a sphere ends.
+// The t at which a ray towards the centre of a target sphere ends.
 fn end(direction: vec3<f32>, radius: f32) -> f32 {
   if (radius == 0.0) {
     return 1.0;
   }
   let longest = max(max(abs(direction.x), abs(direction.y)), abs(direction.z));
   let e = clamp(exponent(longest), -126, 126);
-  // It is larger than the way is long.
+  // The radius exceeds the distance to the centre.
   if (exponent(radius) > e + 3) {
     return 0.0;
   }

@@ -1,5 +1,5 @@
 // The records that host, device and files share: 4-byte words, no padding. Twins of src/records.rs and src/gpu/uniforms.rs;
-// tests/shaders.rs compares every offset.
+// tests/gpu/shaders.rs compares every offset.
 
 struct Sphere {
   center: vec3<f32>,
@@ -13,7 +13,7 @@ struct Ray {
   t_max: f32,
 }
 
-// Results are words: a miss is the bits of infinity, which no shader may compute with.
+// Results are stored as bits (u32), because a miss is an infinity, with which no shader may compute.
 struct Hit {
   t: u32,
   id: u32,
@@ -31,7 +31,7 @@ struct Approach {
   id: u32,
 }
 
-// What a ray brings along.
+// Attributes of a ray.
 struct Extra {
   mask: u32,
   skip_id: u32,
@@ -41,7 +41,7 @@ struct Extra {
   relative: u32,
 }
 
-// What a cast keeps of a ray between two dispatches: the best sphere so far, and what could still beat it.
+// State of `closest` and `interval` per ray, kept between dispatches: the best hit so far, and the least t that a rival may have.
 struct Best {
   t: f32,
   low: f32,
@@ -51,12 +51,12 @@ struct Best {
   flags: u32,
 }
 
-// Flags of a Best: a sphere was met only beyond f32; `rival` is somebody's; the walk was not finished.
+// Flags of a `Best`: a sphere was hit only beyond f32 (overflow); `rival` is set; the traversal was not finished.
 const BEST_BEYOND: u32 = 1u;
 const BEST_RIVALED: u32 = 2u;
 const BEST_AGAIN: u32 = 4u;
 
-// The same for the nearest pass.
+// State of `approach` per ray, kept between dispatches: the best sphere so far, and the least clearance that a rival may have.
 struct Nearest {
   t: f32,
   clearance: f32,
@@ -66,59 +66,60 @@ struct Nearest {
   id: u32,
 }
 
-// The same for how many are met.
+// State of `count` per ray, kept between dispatches.
 struct Counted {
   count: u32,
   flags: u32,
 }
 
-// Flags of a Counted: a sphere is in doubt; one was met only beyond f32; the walk was not finished.
+// Flags of a `Counted`: a sphere is undecided; one was hit only beyond f32 (overflow); the traversal was not finished.
 const COUNTED_DOUBT: u32 = 1u;
 const COUNTED_BEYOND: u32 = 2u;
 const COUNTED_AGAIN: u32 = 4u;
 
 struct Params {
   ray_count: u32,
-  // The spheres of this dispatch, as positions in their buffer, and the id of the first one there.
+  // The spheres of this dispatch, as positions in their buffer, and the id of the first sphere of the buffer.
   sphere_begin: u32,
   sphere_end: u32,
   first_id: u32,
-  // Policies: the order of the values in src/query/policy.rs.
+  // Policies, numbered in the order of src/query/policy.rs.
   inside: u32,
   touch: u32,
   ends: u32,
   pairwise: u32,
-  // 1 when this dispatch is the first for these rays.
+  // 1 if this dispatch is the first for these rays.
   fresh: u32,
-  // Always 0, unknown to any compiler; see math/error_free.wgsl.
+  // Always 0, but no compiler knows that; see math/error_free.wgsl.
   zero: u32,
   // The largest coordinate or radius of the scene.
   largest: f32,
-  // For the filter over blocks: a power of two; origins beyond `far` are beyond it; the middle of the scene, scaled.
+  // The scene frame, for culling: its scale, a power of two; the centre of the scene, scaled; the largest coordinate, not scaled, that
+  // the origin of a ray may have in it.
   scale: f32,
   middle: vec3<f32>,
   far: f32,
-  // Spheres in their buffer: those a program that ends a query may finish.
+  // Number of spheres in the buffer. A finalize program finishes the rays whose best sphere is among them.
   sphere_count: u32,
-  // What a ray may do in the tree.
+  // Maximum number of loop iterations per ray in the BVH traversal.
   steps: u32,
-  // How many times as long as wide the slimmest ellipsoid is; 0 where all are round.
+  // Largest ratio of longest to shortest semi-axis of an ellipsoid; 0 if all are spheres.
   slimness: f32,
-  // The middle of the time for which spheres are known to move.
+  // Middle of the scene's time range.
   midway: f32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;
 const FAR: f32 = 3.40282346e38;
 const INFINITY_BITS: u32 = 0x7f800000u;
-// In the place of t, for the host: cast this ray again exactly; round this one's roots; its only roots exceed f32;
-// cast it without the tree.
+// Tags in place of t, for the host: resolve this ray exactly; round the roots of this hit; overflow, the only roots exceed f32;
+// unfinished, cast this ray again without the BVH.
 const TAG_JUDGE: u32 = 0x7fc00001u;
 const TAG_ROUND: u32 = 0x7fc00002u;
 const TAG_BEYOND: u32 = 0x7fc00003u;
 const TAG_AGAIN: u32 = 0x7fc00004u;
 
-// The bits of x, or of the infinity that a saturated one stands for.
+// The bits of x, or those of an infinity if x is saturated.
 fn reported(x: f32) -> u32 {
   let bits = bitcast<u32>(x);
   return select(bits, (bits & 0x80000000u) | INFINITY_BITS, abs(x) >= FAR);

@@ -1,4 +1,4 @@
-//! The same calls for code that is not async: each waits for its future. Not for browsers, where waiting hangs.
+//! Blocking versions of the async calls. Not for browsers, where blocking hangs.
 
 use glam::DVec3;
 
@@ -22,159 +22,159 @@ use crate::shadow::render::Progress;
 use crate::shadow::system::System;
 use crate::shadow::visibility::Sight;
 
-/// [`Device::open`].
+/// Blocking version of [`Device::open`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::open`].
 pub fn open(options: &DeviceOptions) -> Result<Device> {
     pollster::block_on(Device::open(options))
 }
 
-/// [`Device::from_wgpu`].
+/// Blocking version of [`Device::from_wgpu`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::from_wgpu`].
 pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
     pollster::block_on(Device::from_wgpu(device, queue))
 }
 
-/// [`Device::list`].
+/// Blocking version of [`Device::list`].
 pub fn list() -> Vec<DeviceInfo> {
     pollster::block_on(Device::list())
 }
 
-/// [`Device::scene`].
+/// Blocking version of [`Device::scene`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::scene`].
 pub fn scene<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
     pollster::block_on(device.scene(spheres.into(), options))
 }
 
-/// [`Device::pairwise`].
+/// Blocking version of [`Device::pairwise`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::pairwise`].
 pub fn pairwise<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> Result<Scene> {
     pollster::block_on(device.pairwise(spheres.into()))
 }
 
-/// [`Device::pairwise_with`].
+/// Blocking version of [`Device::pairwise_with`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::pairwise_with`].
 pub fn pairwise_with<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
     pollster::block_on(device.pairwise_with(spheres.into(), options))
 }
 
-/// [`Scene::update`].
+/// Blocking version of [`Scene::update`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::update`].
 pub fn update<'a>(scene: &mut Scene, spheres: impl Into<Spheres<'a>>) -> Result<Update> {
     pollster::block_on(scene.update(spheres.into()))
 }
 
-/// [`Scene::rebuild`].
+/// Blocking version of [`Scene::rebuild`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::rebuild`].
 pub fn rebuild(scene: &mut Scene) -> Result<()> {
     pollster::block_on(scene.rebuild())
 }
 
-/// [`Scene::closest`].
+/// Blocking version of [`Scene::closest`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::closest`].
 pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Hits> {
     pollster::block_on(scene.hits(rays.into(), query, Caller::Waits))
 }
 
-/// [`Scene::closest_into`].
+/// Blocking version of [`Scene::closest_into`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::closest_into`].
 pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
     pollster::block_on(scene.hits_into(rays.into(), query, hits, Caller::Waits))
 }
 
-/// [`Scene::interval`].
+/// Blocking version of [`Scene::interval`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::interval`].
 pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Interval>> {
     pollster::block_on(scene.intervals(rays.into(), query, Caller::Waits))
 }
 
-/// [`Scene::approach`].
+/// Blocking version of [`Scene::approach`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::approach`].
 pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Approach>> {
     pollster::block_on(scene.approaches(rays.into(), query, Caller::Waits))
 }
 
-/// [`Scene::occluded`].
+/// Blocking version of [`Scene::occluded`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::occluded`].
 pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
     pollster::block_on(scene.bits(rays.into(), query, Caller::Waits))
 }
 
-/// [`Scene::count`].
+/// Blocking version of [`Scene::count`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::count`].
 pub fn count<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<u32>> {
     pollster::block_on(scene.counted(rays.into(), query, Caller::Waits))
 }
 
-/// [`Scene::contains`].
+/// Blocking version of [`Scene::contains`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::contains`].
 pub fn contains<'a>(scene: &Scene, points: impl Into<Points<'a>>, query: &Query) -> Result<Answer<Holders>> {
     pollster::block_on(scene.holders(points.into(), query, Caller::Waits))
 }
 
-/// [`Scene::all`].
+/// Blocking version of [`Scene::all`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::all`].
 pub fn all<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Lists> {
     pollster::block_on(scene.list(rays.into(), ALL, query, Caller::Waits))
 }
 
-/// [`Scene::nearest`].
+/// Blocking version of [`Scene::nearest`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::nearest`].
 pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Query) -> Result<Lists> {
     pollster::block_on(scene.list(rays.into(), at_least_one(k)?, query, Caller::Waits))
 }
 
-/// [`Scene::bullets`].
+/// Blocking version of [`Scene::bullets`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::bullets`].
 pub fn bullets<'a>(scene: &Scene, bullets: impl Into<Bullets<'a>>, most: u32, query: &Query) -> Result<Flights> {
     pollster::block_on(scene.fly(bullets.into(), most, query, Caller::Waits))
 }
 
-/// [`Scene::plan`].
+/// Blocking version of [`Scene::plan`].
 ///
 /// # Errors
-/// As there.
+/// As [`Scene::plan`].
 pub fn plan(scene: &Scene, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
     pollster::block_on(scene.plan(question, most_rays, query))
 }
 
-/// [`CastPlan::bind`].
+/// Blocking version of [`CastPlan::bind`].
 ///
 /// # Errors
-/// As there.
+/// As [`CastPlan::bind`].
 pub fn bind(
     plan: &CastPlan,
     count: u64,
@@ -185,10 +185,10 @@ pub fn bind(
     pollster::block_on(plan.bind(count, rays, out, status))
 }
 
-/// [`CastPlan::bind_at`].
+/// Blocking version of [`CastPlan::bind_at`].
 ///
 /// # Errors
-/// As there.
+/// As [`CastPlan::bind_at`].
 pub fn bind_at(
     plan: &CastPlan,
     count: u64,
@@ -200,34 +200,34 @@ pub fn bind_at(
     pollster::block_on(plan.bind_at(count, rays, times, out, status))
 }
 
-/// [`Device::render`].
+/// Blocking version of [`Device::render`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::render`].
 pub fn render(device: &Device, system: &System, progress: Option<Progress>) -> Result<Picture> {
     pollster::block_on(device.render(system, progress))
 }
 
-/// [`Device::visible_fractions`].
+/// Blocking version of [`Device::visible_fractions`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::visible_fractions`].
 pub fn visible_fractions(device: &Device, sights: &[Sight]) -> Result<Vec<f64>> {
     pollster::block_on(device.visible_fractions(sights))
 }
 
-/// [`Device::shadows`].
+/// Blocking version of [`Device::shadows`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::shadows`].
 pub fn shadows(device: &Device, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
     pollster::block_on(device.shadows_of(lighting, observers, Caller::Waits))
 }
 
-/// [`Device::shadows_into`].
+/// Blocking version of [`Device::shadows_into`].
 ///
 /// # Errors
-/// As there.
+/// As [`Device::shadows_into`].
 pub fn shadows_into(device: &Device, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
     pollster::block_on(device.shade(lighting, observers, out, Caller::Waits))
 }

@@ -1,86 +1,86 @@
-//! Everything that can go wrong, as one enum; the command line's exit codes follow it one to one.
+//! All errors of this library, as one enum. The exit codes of the command line follow from it.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::escape::{line, lines, path as name, quoted};
 
-/// A result of this library.
+/// Result type of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, with the figures to mend it.
+/// An error, with the figures that help to correct its cause.
 ///
-/// Its text has no control characters (but for line ends of what drivers say), and quotes little of a file.
+/// The message has no control characters (except line breaks in driver messages), and quotes little of a file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A sphere or a ray cannot be used: which one, which field, which value, and why.
+    /// A sphere, a ray or another record is invalid: which one, which field, which value, and why.
     #[error("{what} {index}: {field} is {}: {}", line(value), line(why))]
     BadRecord {
-        /// `sphere` or `ray`.
+        /// Kind of record, such as `sphere` or `ray`.
         what: &'static str,
-        /// Its number in the input, from 0.
+        /// Its index in the input, from 0.
         index: u64,
-        /// The field, as in the records.
+        /// The field, as named in the records.
         field: &'static str,
         /// The value as text.
         value: String,
-        /// What is allowed.
+        /// The rule that the value violates.
         why: Cow<'static, str>,
     },
-    /// An option, an argument or a system file asks for something that makes no sense.
+    /// An option, an argument or a system file is invalid.
     #[error("{}", line(.0))]
     Usage(String),
-    /// A file cannot be understood.
+    /// A file cannot be parsed.
     #[error("{}: {}", name(path), line(message))]
     BadFile {
         /// The file.
         path: PathBuf,
-        /// Row, field and value, and what was expected.
+        /// Row, field and value, and the expected content.
         message: String,
     },
-    /// Lists that go together differ in length.
+    /// Lists that belong together differ in length.
     #[error("{left} {left_name} and {right} {right_name}: there must be as many of one as of the other")]
     LengthsDiffer {
-        /// What the first list holds.
+        /// Contents of the first list, such as `rays`.
         left_name: &'static str,
         /// Its length.
         left: u64,
-        /// What the second list holds.
+        /// Contents of the second list.
         right_name: &'static str,
         /// Its length.
         right: u64,
     },
-    /// No device answers to that name.
+    /// No device matches the request.
     #[error("no device '{}': {}", quoted(asked), lines(seen))]
     NoDevice {
-        /// What was asked for.
+        /// The requested device.
         asked: String,
-        /// What there is, and what to install.
+        /// The available devices, and software to install.
         seen: String,
     },
-    /// The device cannot promise the precision asked for.
+    /// The device cannot guarantee the requested precision.
     #[error("{} cannot promise precision '{asked}': {}; use {instead}", line(device), lines(why))]
     NoPrecision {
         /// The device's name.
         device: String,
-        /// The precision asked for.
+        /// The requested precision.
         asked: &'static str,
-        /// What its probe found.
+        /// The reason, such as the findings of the probe.
         why: String,
-        /// What to use instead.
+        /// The alternative to use.
         instead: &'static str,
     },
-    /// More than the device, or a format, can hold; nothing was allocated.
+    /// More memory is needed than the device or a format allows. Nothing was allocated.
     #[error("{what}: {asked} bytes needed, {allowed} allowed on {}", line(device))]
     TooLarge {
-        /// What is too large.
+        /// The data that are too large, such as `spheres`.
         what: &'static str,
-        /// Bytes it needs.
+        /// Bytes needed.
         asked: u64,
-        /// Bytes there may be.
+        /// Bytes allowed.
         allowed: u64,
-        /// Where.
+        /// The device, machine or format that sets the limit.
         device: String,
     },
     /// The device ran out of memory.
@@ -88,7 +88,7 @@ pub enum Error {
     OutOfMemory {
         /// The device's name.
         device: String,
-        /// What the driver said.
+        /// Message of the driver.
         message: String,
     },
     /// The device is gone: unplugged, reset, or destroyed by its owner.
@@ -96,15 +96,15 @@ pub enum Error {
     DeviceLost {
         /// The device's name.
         device: String,
-        /// What the driver said.
+        /// Message of the driver.
         message: String,
     },
-    /// The device did not finish in time.
+    /// The device did not finish within the time limit.
     #[error("{} did not finish within {limit:?}", line(device))]
     TimedOut {
         /// The device's name.
         device: String,
-        /// How long it was waited for; see [`Limits`](crate::Limits).
+        /// The time limit; see [`Limits`](crate::Limits).
         limit: std::time::Duration,
     },
     /// The device refused a command: a defect of this library or of the driver.
@@ -116,32 +116,32 @@ pub enum Error {
     DeviceFailed {
         /// The device's name.
         device: String,
-        /// What it said.
+        /// Message of the device.
         message: String,
     },
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {}", name(path), line(message))]
     Io {
-        /// What could not be done with it: `read`, `write`, `start a thread that reads`.
+        /// The action that failed: `read`, `write`, `start a thread that reads`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Message of the system.
         message: String,
     },
-    /// Somebody stopped the work; nothing of it is to be used.
+    /// Cancelled. Discard partial results.
     #[error("stopped after {done} rays")]
     Cancelled {
-        /// Rays answered before.
+        /// Rays processed before the cancellation.
         done: u64,
     },
-    /// `--compare` found answers outside what is promised.
+    /// `--compare` found results outside the promised bounds.
     #[error("broken promise: {0}")]
     BrokenPromise(String),
 }
 
 impl Error {
-    /// A record that cannot be used, and why.
+    /// Error for an invalid record, with the reason.
     pub(crate) fn record(
         what: &'static str,
         index: u64,
@@ -152,14 +152,14 @@ impl Error {
         Self::BadRecord { what, index, field, value: value.to_string(), why: why.into() }
     }
 
-    /// A thread that cannot be had, which says nothing of the file that it was to read.
+    /// Error for a thread that cannot be started. The file that it was to read is not at fault.
     #[cfg(feature = "files")]
     pub(crate) fn no_thread(path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::Io { action: "start a thread that reads", path: path.into(), message: error.to_string() }
     }
 
-    /// The command line's exit code: 2 bad input or usage, 3 no such device or precision, 4 the device failed,
-    /// 5 reading or writing failed, 6 a broken promise, 130 stopped (what shells say of Ctrl-C).
+    /// Exit code of the command line: 2 bad input or usage, 3 no such device or precision, 4 the device failed, 5 reading or writing
+    /// failed, 6 a broken promise, 130 cancelled (as shells report Ctrl-C).
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::BadRecord { .. } | Self::Usage(_) | Self::BadFile { .. } | Self::LengthsDiffer { .. } => 2,

@@ -1,16 +1,16 @@
-//! Text from files and from the system, made fit for a message: what a terminal would act on is escaped, long text is cut.
+//! Escaping of text from files and from the system for messages: control characters are escaped, and long text is truncated.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Bytes of a cell, a line or a name that a message quotes at most.
+/// Maximum number of bytes of a quoted cell, line or name.
 const QUOTED: usize = 80;
-/// Bytes of a path that a message shows at most: a third of them from its beginning, the rest from its end.
+/// A path of more bytes than this is shortened: to `PATH / 3` bytes from its beginning and at most `PATH / 3` characters from its end.
 const PATH: usize = 360;
-/// Bytes of one part of a message at most, however it was made.
+/// Maximum number of bytes of a one-line part of a message. A part with several lines may have twice as many characters.
 const PART: usize = 1_400;
 
-/// Escapes what is not printable, such as the control sequences of terminals. Line ends stay.
+/// Escapes non-printable characters, such as terminal control sequences. Line breaks are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| c == '\n' || is_plain(c)) {
         return text.into();
@@ -25,13 +25,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// A cell, a line, a name or an argument as messages quote it, on one line: what is not printable is escaped, and text of more than
-/// 80 bytes is cut.
+/// Quotes a cell, a line, a name or an argument for a message, on one line. Non-printable characters are escaped, and text of more than 80
+/// bytes is truncated.
 pub fn quoted(text: &str) -> String {
     cut(text, QUOTED)
 }
 
-/// A file's name as messages show it.
+/// The path of a file, as messages show it.
 pub(crate) fn path(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.len() <= PATH {
@@ -41,19 +41,19 @@ pub(crate) fn path(path: &Path) -> String {
     format!("{start}{}", cut(&end.chars().rev().collect::<String>(), PATH))
 }
 
-/// A part of a message that is one line.
+/// A one-line part of a message.
 pub(crate) fn line(text: &str) -> String {
     cut(text, PART)
 }
 
-/// A part of a message that may have several lines: what drivers say.
+/// A part of a message that may have several lines, such as a driver's message.
 pub(crate) fn lines(text: &str) -> String {
     let kept: String = text.chars().take(2 * PART).collect();
     let more = if kept.len() < text.len() { "…" } else { "" };
     format!("{}{more}", printable(&kept))
 }
 
-/// Escapes text up to so many bytes; what is left out is `…`.
+/// Escapes text up to `most` bytes; `…` marks a truncation.
 fn cut(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most));
     for c in text.chars() {
@@ -68,7 +68,7 @@ fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Whether a character needs no look at the tables.
+/// Whether a character is printable ASCII, which needs no look-up in Unicode tables.
 fn is_plain(c: char) -> bool {
     matches!(c, ' '..='~')
 }
@@ -77,7 +77,7 @@ fn escape(out: &mut String, c: char) {
     if is_plain(c) {
         return out.push(c);
     }
-    // After another character: an accent alone is escaped, one on a letter is not.
+    // `escape_debug` escapes a combining accent at the start of a string, but not after a letter: hence the `a` before it.
     let mut pair = String::from("a");
     pair.push(c);
     out.extend(pair.escape_debug().skip(1));
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(printable(title), quoted(title));
     }
 
-    /// For any path, any cell and any text of the system.
+    /// Holds for any path, any cell and any text of the system.
     #[test]
     fn errors_are_short_and_printable() {
         let nasty: String = ('\0'..'\u{3000}').collect();
@@ -114,7 +114,7 @@ mod tests {
         texts.push(nasty);
         for text in texts {
             let path = PathBuf::from(&text);
-            // What drivers say may be long, and its bytes may be escaped.
+            // Driver messages may be long, and their bytes may be escaped.
             let said = Error::DeviceLost { device: text.clone(), message: text.clone() }.to_string();
             assert!(said.len() < 40_000 && !said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
             for error in [

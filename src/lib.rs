@@ -1,7 +1,7 @@
 //! Batch ray–sphere queries and physically accurate shadows, on GPUs that wgpu reaches and on CPUs.
 //!
-//! Which sphere does each ray meet, when, and how near does it pass? Rays and spheres go in as slices, one record a ray comes
-//! out:
+//! For each ray, a query returns which sphere it hits and where, or how near it passes. Spheres and rays are slices. The result has one
+//! record per ray:
 //!
 //! ```
 //! use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
@@ -18,7 +18,7 @@
 //! # Ok::<(), umbracast::Error>(())
 //! ```
 //!
-//! Calls that use a device are async; [`blocking`] has synchronous versions. One ray and one sphere need no device:
+//! Calls that use a device are async; [`blocking`] has synchronous versions. A single ray and a single sphere need no device:
 //!
 //! ```
 //! use umbracast::{Query, Ray, Sphere};
@@ -32,34 +32,37 @@
 //!
 //! # Conventions
 //!
-//! * A [`Ray`] is the points `origin + t · direction` for `t` in `[t_min, t_max]`; the direction has any length but zero and is
+//! * A [`Ray`] is the set of points `origin + t · direction` for `t` in `[t_min, t_max]`. The direction has any length except zero and is
 //!   never normalised. A segment from a to b has direction b − a and `t` in `[0, 1]`.
-//! * A [`Sphere`]'s place in the list is its id. A miss is `t = +∞` and [`NO_SPHERE`]. Equal `t`: the lowest id wins.
-//! * A returned `t` lies in `[t_min, t_max]`; a sphere behind `t_min` is never met; a root beyond the largest f32 is a miss, and
-//!   counted in the [`Report`].
-//! * Rays that start inside, tangent rays and ends follow the policies of a [`Query`]: [`Inside`], [`Touch`], [`Ends`].
-//! * A ray's answer depends on nothing but the spheres, the ray and the query: not on its batch, its place or the threads.
-//! * A [`Bullet`] is a ray at a speed: [`Scene::bullets`] says what it meets and how it glances off, again and again.
-//! * Rays come as a slice, or from a source that makes them where they are cast, on a GPU too: see [`raygen`].
-//! * Bad records are refused with index, field and value, or skipped and counted ([`OnBad`]). Bad input causes no panic.
+//! * The index of a [`Sphere`] in the list is its id. A miss is `t = +∞` and [`NO_SPHERE`]. If several spheres have the same `t`, the
+//!   lowest id wins.
+//! * A returned `t` lies in `[t_min, t_max]`. A sphere behind `t_min` is never hit. A root above the largest f32 is a miss, and counted in
+//!   the [`Report`].
+//! * Rays that start inside a sphere, tangent rays and the ends of rays follow the policies of a [`Query`]: [`Inside`], [`Touch`],
+//!   [`Ends`].
+//! * The result of a ray depends only on the spheres, the ray and the query, not on its batch, its index or the threads.
+//! * A [`Bullet`] is a ray with a speed: [`Scene::bullets`] computes its hits and ricochets, one after the other.
+//! * Rays are given as a slice, or as a source that generates them where they are cast, also on a GPU: see [`raygen`].
+//! * Invalid records are refused with index, field and value. Invalid rays can be skipped and counted instead ([`OnBad`]). Invalid input
+//!   causes no panic.
 //!
-//! # How exact
+//! # Precision
 //!
-//! With u = 2⁻²⁴, E the distance from origin to centre, b the one from the line to the centre, h the half chord:
+//! With u = 2⁻²⁴, E the distance from the origin to the centre, b the distance from the line to the centre, and h half the chord:
 //!
-//! | [`Precision`] | the answer to "is it met" is right when | a root is off by at most | where |
+//! | [`Precision`] | hit or miss is right if | error of a root | where |
 //! |---|---|---|---|
 //! | `Fast` | \|b/r − 1\| > 32 u (1 + E/r) | \|δt\|·\|d\| ≤ 32 u (E + r + E·r/h) | everywhere |
 //! | `Standard` | \|b/r − 1\| > 2⁻⁴⁰ (1 + E/r) | \|δt\|·\|d\| ≤ 8 u (\|t\|·\|d\| + r·r/h) | devices that pass the probe |
 //! | `Exact` | always | one rounding to f32 | everywhere |
 //!
-//! `Exact` gives the same bytes on every device: what f32 cannot decide is cast again in f64, and in integers where even that is
-//! too coarse. The nearest pass of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + r) on the whole line,
-//! and correctly rounded with `Exact`. "Exact" speaks of the f32 values given.
+//! `Exact` gives the same bytes on every device: rays that f32 leaves undecided are resolved in f64, and with integers where f64 does not
+//! suffice. The result of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + r) on the whole line, and correctly
+//! rounded with `Exact`. "Exact" refers to the f32 values given.
 //!
-//! Some devices take subnormal numbers, those below 2⁻¹²⁶, for zero: [`Probe::subnormals`] says which. At `Exact` the CPU engine answers
-//! for them every batch whose numbers or roots may be so small that this could matter. At `Fast` and `Standard` coordinates, radii and
-//! directions below 2⁻¹²⁶ may count as 0 there, and a `t` below 2⁻¹²⁶ may come back as 0 or −0.
+//! Some devices flush subnormal numbers (below 2⁻¹²⁶) to zero: [`Probe::subnormals`] reports whether a device does. At `Exact` the CPU
+//! engine takes over every batch whose numbers or roots may be small enough for this to matter. At `Fast` and `Standard` such a device may
+//! treat coordinates, radii and directions below 2⁻¹²⁶ as 0, and may return 0 or −0 for a `t` below 2⁻¹²⁶.
 //!
 //! A [`Probe`] runs when a GPU is opened. Asking for a precision that fails the probe is an error; it is never silently lowered.
 //!
@@ -70,9 +73,9 @@
 //!
 //! # Your own GPU code
 //!
-//! [`Device::from_wgpu`] uses a device of yours, [`Scene::plan`] puts queries among your own commands, over buffers of yours
-//! (`examples/shared_device.rs`), [`wgsl::SOLVE`] is the solve as WGSL text, and [`wgpu`] is re-exported: one
-//! release of this crate a major release of wgpu.
+//! [`Device::from_wgpu`] uses the caller's wgpu device. [`Scene::plan`] encodes queries among the caller's own commands, over the caller's
+//! buffers (`examples/shared_device.rs`). [`wgsl::SOLVE`] is the ray–sphere intersection as WGSL text. [`wgpu`] is re-exported: each
+//! release of this crate uses one major release of wgpu.
 
 mod batch;
 pub mod blocking;

@@ -1,16 +1,16 @@
-//! The records that host, device and files share: little-endian, 4-byte words, no padding.
+//! Records shared by host, device and files: little-endian, 4-byte words, no padding.
 //!
 //! Twins of `shaders/records.wgsl`; `tests/gpu/shaders.rs` compares the offsets.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-/// The id of "no sphere": what a miss carries.
+/// The id that means "no sphere", as in a miss.
 pub const NO_SPHERE: u32 = u32::MAX;
 
-/// A ball: its centre and its radius (finite, not negative), 16 bytes.
+/// A sphere: its centre and its radius (finite, not negative), 16 bytes.
 ///
-/// A sphere's number in its scene is its id. Radius 0 is a point, met only by exact tangency.
+/// The index of a sphere in its scene is its id. Radius 0 is a point, which only an exactly tangent ray hits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Sphere {
@@ -29,18 +29,18 @@ impl Sphere {
 
 /// A ray, a segment or a line: the points `origin + t · direction` with `t` in `[t_min, t_max]`, 32 bytes.
 ///
-/// The direction may have any length but zero; `t` counts in units of it **as given**. `t_min = −∞` and `t_max = +∞`
-/// are allowed, and together mean a whole line.
+/// The direction may have any length except zero. `t` is in units of the direction **as given**. `t_min = −∞` and `t_max = +∞` are allowed;
+/// together they mean a whole line.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Ray {
     /// The point at `t = 0`.
     pub origin: Vec3,
-    /// Where the ray starts.
+    /// Parameter at which the ray starts.
     pub t_min: f32,
-    /// What one unit of `t` adds to the point.
+    /// Change of the point per unit of `t`.
     pub direction: Vec3,
-    /// Where the ray ends.
+    /// Parameter at which the ray ends.
     pub t_max: f32,
 }
 
@@ -56,7 +56,7 @@ impl Ray {
         Self { origin: a, t_min: 0.0, direction: b - a, t_max: 1.0 }
     }
 
-    /// The same ray with other ends.
+    /// The ray with other ends.
     #[must_use]
     pub fn between(self, t_min: f32, t_max: f32) -> Self {
         Self { t_min, t_max, ..self }
@@ -74,7 +74,7 @@ impl Ray {
     }
 }
 
-/// The answer of `closest`: the smallest valid `t` and the sphere it belongs to, 8 bytes.
+/// Result of `closest`: the smallest valid `t` and the sphere it belongs to, 8 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Hit {
@@ -84,7 +84,7 @@ pub struct Hit {
     pub id: u32,
 }
 
-/// The answer of `interval`: both roots of the closest sphere, never clipped to the ray's ends, 12 bytes.
+/// Result of `interval`: both roots of the closest sphere, never clipped to the ray's ends, 12 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Interval {
@@ -96,86 +96,86 @@ pub struct Interval {
     pub id: u32,
 }
 
-/// The answer of `approach`: where on the ray the distance to the nearest surface is smallest, 12 bytes.
+/// Result of `approach`: the point of the ray with the smallest clearance from any sphere, 12 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Approach {
-    /// Parameter of the nearest pass, in `[t_min, t_max]`; `+∞` when the scene is empty.
+    /// Parameter of that point, in `[t_min, t_max]`; `+∞` when the scene is empty.
     pub t: f32,
-    /// Distance to the centre minus the radius there, negative when the ray goes through; `+∞` when the scene is empty.
+    /// Distance to the centre minus the radius there, negative if the ray enters the sphere; `+∞` when the scene is empty.
     pub clearance: f32,
     /// The sphere's id; [`NO_SPHERE`] when the scene is empty.
     pub id: u32,
 }
 
-/// The answer of `contains`: which spheres hold a point, 8 bytes.
+/// Result of `contains`: the spheres that contain a point, 8 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 pub struct Holders {
-    /// How many there are.
+    /// Number of spheres that contain the point.
     pub count: u32,
     /// The lowest of their ids; [`NO_SPHERE`] when there is none.
     pub id: u32,
 }
 
 impl Holders {
-    /// What a point gets that is in no sphere.
+    /// Result for a point in no sphere.
     pub const NONE: Self = Self { count: 0, id: NO_SPHERE };
 }
 
 impl Hit {
-    /// What a ray gets that meets nothing.
+    /// Result for a ray that hits nothing.
     pub const MISS: Self = Self { t: f32::INFINITY, id: NO_SPHERE };
-    /// Whether a sphere was met.
+    /// Whether a sphere was hit.
     pub fn is_hit(&self) -> bool {
         self.id != NO_SPHERE
     }
 }
 
 impl Interval {
-    /// What a ray gets that meets nothing.
+    /// Result for a ray that hits nothing.
     pub const MISS: Self = Self { t_enter: f32::INFINITY, t_exit: f32::INFINITY, id: NO_SPHERE };
-    /// Whether a sphere was met.
+    /// Whether a sphere was hit.
     pub fn is_hit(&self) -> bool {
         self.id != NO_SPHERE
     }
 }
 
 impl Approach {
-    /// What a ray gets in an empty scene, or when it is skipped.
+    /// Result for a ray in an empty scene, and for a skipped ray.
     pub const NONE: Self = Self { t: f32::INFINITY, clearance: f32::INFINITY, id: NO_SPHERE };
 }
 
-/// What one ray brings along. Twin of `Extra` in `shaders/records.wgsl`.
+/// Attributes of one ray. Twin of `Extra` in `shaders/records.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(crate) struct Extra {
-    /// It meets only spheres whose masks share a bit with this one.
+    /// The ray hits only spheres whose masks share a bit with this one.
     pub(crate) mask: u32,
-    /// The one sphere that it does not meet.
+    /// Id of the one sphere that the ray does not hit.
     pub(crate) skip_id: u32,
-    /// When it sees moving spheres.
+    /// Time of the ray, at which moving spheres are intersected.
     pub(crate) time: f32,
-    /// It is a ball of this radius on its way.
+    /// Radius of the ray.
     pub(crate) radius: f32,
-    /// What its direction lacks.
+    /// Low part of the direction: the exact direction is `direction + low`.
     pub(crate) low: [f32; 3],
-    /// 1 when spheres move while it travels.
+    /// 1 if spheres move while the ray travels.
     pub(crate) relative: u32,
 }
 
 impl Extra {
-    /// What a ray has that brings nothing along.
+    /// Attributes of a ray without attribute columns.
     pub(crate) const NONE: Self =
         Self { mask: u32::MAX, skip_id: NO_SPHERE, time: 0.0, radius: 0.0, low: [0.0; 3], relative: 0 };
 
-    /// Whether it makes of a sphere at rest anything else.
+    /// Whether radius or low part change the intersection even with a sphere at rest.
     #[inline(always)]
     pub(crate) fn moves(&self) -> bool {
         self.radius != 0.0 || self.low != [0.0; 3]
     }
 
-    /// Whether it may meet a sphere with this mask and id.
+    /// Whether the ray may hit a sphere with this mask and id.
     #[inline(always)]
     pub(crate) fn admits(&self, mask: u32, id: u32) -> bool {
         (self.mask & mask != 0) & (id != self.skip_id)

@@ -1,4 +1,4 @@
-//! The shaders as text, for the caller's pipelines, and the layouts of their records.
+//! WGSL sources of the shaders, for the caller's pipelines, and the memory layouts of their records.
 
 use std::mem::{offset_of, size_of};
 
@@ -11,12 +11,12 @@ use crate::gpu::uniforms::{Best, Counted, Nearest, Params};
 use crate::records::{Approach, Extra, Hit, Interval, Ray, Sphere};
 use crate::shadow::gpu::uniforms::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
 
-/// A record as Rust lays it out.
+/// Memory layout of a record in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Its name in WGSL.
     pub name: &'static str,
-    /// Bytes from one to the next.
+    /// Size of a record in bytes, which is also the stride of an array.
     pub size: usize,
     /// Fields and their offsets in bytes.
     pub fields: Vec<(&'static str, usize)>,
@@ -32,7 +32,7 @@ macro_rules! layout {
     };
 }
 
-/// How Rust lays out every record that crosses to a device.
+/// Memory layouts of all records that are uploaded or read back.
 pub fn layouts() -> Vec<Layout> {
     vec![
         layout!(Sphere: center, radius),

@@ -1,4 +1,4 @@
-// Program: the boxes of each eight boxes. One thread eight boxes.
+// Program: joins each group of eight boxes into one box. One thread per group.
 
 @group(0) @binding(1) var<storage, read_write> boxes: array<Bounds>;
 

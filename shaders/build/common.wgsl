@@ -1,45 +1,45 @@
-// What the programs that build a tree have in common. Twins: src/lbvh for what they compute, src/gpu/bvh/build.rs for what they are
-// told. No program waits for another workgroup, and none adds numbers in an order that could change: the tree's bytes are those
-// that the CPU makes.
+// Parameters and types shared by the programs that build the LBVH. Twins: src/bvh/qbvh4 for the algorithm, src/gpu/bvh/build.rs for
+// the parameters. No program waits for another workgroup, and no sum depends on the order of execution. So the tree is byte-identical
+// to the tree that the CPU builds.
 
 struct Plant {
-  // Spheres.
+  // Number of spheres.
   count: u32,
-  // The lowest bit of the digit that a pass sorts by, from 0 to 62.
+  // The lowest bit of the digit that this pass sorts by: a multiple of 4, at most 60.
   shift: u32,
-  // Boxes of eight: where those begin that are joined, and where those that are made.
+  // Reduction of eight boxes to one: index of the first input box, and of the first output box.
   begin: u32,
   next: u32,
-  // The cells of the Morton curve.
+  // Grid of the Morton curve: its lower corner, and cells per unit length.
   low: vec3<f32>,
   cells: f32,
-  // The scene's frame: see Frame in src/gpu/scene.rs.
+  // The scene's frame: see `Frame` in src/bvh/scene_frame.rs.
   middle: vec3<f32>,
   scale: f32,
-  // What is to be done: boxes to be made, tiles to be sorted, nodes.
+  // Work items of this dispatch: output boxes, sort tiles or nodes.
   jobs: u32,
-  // Always 0, unknown to any compiler; see math/error_free.wgsl.
+  // Always 0, but not known to the compiler; see math/error_free.wgsl.
   zero: u32,
-  // The least number there is, 2^-149, in the scene's frame.
+  // The smallest subnormal f32, 2^-149, times `scale`.
   least: f32,
-  // A velocity with a larger component is not told.
+  // The motion of a sphere is stored only if no component of its velocity is larger; see build/leaf_motion.wgsl.
   fastest: f32,
-  // Half of the time for which spheres move; below 0 where they rest.
+  // Half the length of the time range in which spheres move, rounded up; negative if no motion is stored, as for spheres at rest.
   half: f32,
 }
 
 @group(0) @binding(0) var<uniform> plant: Plant;
 
-// Threads a workgroup.
+// Threads per workgroup.
 const THREADS: u32 = 256u;
-// Workgroups in a row of a dispatch of two dimensions.
+// Workgroups per row of a two-dimensional dispatch.
 const WIDE: u32 = 64u;
 
 fn group_number(group: vec3<u32>) -> u32 {
   return group.y * WIDE + group.x;
 }
 
-// A sphere's place on the curve, 63 bits, and in its buffer.
+// Morton code of a sphere (63 bits), and its index in the sphere buffer.
 struct Item {
   low: u32,
   high: u32,

@@ -1,19 +1,22 @@
-// Program: opens the parts of the radix tree (Karras 2012) that are the nodes of one level into four each. One thread a node. A part
-// is a stretch of the sorted keys, so what lies in it and where it is cut is found, not stored. Twin of src/bvh/qbvh4/build_lbvh.rs.
+// Program: emits the nodes of one level, each with up to four children. One thread per node. A node is a subtree of the radix tree
+// (Karras 2012), that is a range of the sorted Morton codes. Its split is computed from the codes, so the radix tree is not stored.
+// Twin of src/bvh/qbvh4/build_lbvh.rs.
 
 @group(0) @binding(4) var<storage, read> items: array<Item>;
 @group(0) @binding(5) var<storage, read> control: Control;
-// First sphere and count of each node of this level; then, in the first, how many children before its own the workgroup has.
+// First sphere and sphere count per node of this level. This program replaces the first sphere with the exclusive prefix sum, within
+// the workgroup, of the children that are nodes.
 @group(0) @binding(6) var<storage, read_write> parts: array<vec2<u32>>;
-// How many spheres each child has that is a node.
+// Sphere count per child that is a node; 0 for the other children.
 @group(0) @binding(7) var<storage, read_write> kids: array<vec4<u32>>;
-// How many such children each workgroup has.
+// Number of children that are nodes, per workgroup.
 @group(0) @binding(8) var<storage, read_write> found: array<u32>;
 
-// Nodes above this are opened by size, below by count.
+// Nodes at a smaller depth open the child with the largest bounds first; all others open the child with the most spheres.
 const DEEP: u32 = 12u;
 
-// How many spheres of a part lie on the near side of the highest bit in which their keys differ.
+// Splits a range at the highest bit in which its codes differ; returns the count of spheres with that bit clear. If all codes are equal,
+// the index takes their place.
 fn cut(first: u32, count: u32) -> u32 {
   let last = first + count - 1u;
   let low = items[first].low ^ items[last].low;
@@ -41,7 +44,7 @@ fn cut(first: u32, count: u32) -> u32 {
   return far - first;
 }
 
-// Opens a part into a node; says how many nodes are below.
+// Opens a range into node `number`; returns how many of its children are nodes.
 fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
   var four: Four;
   var firsts: array<u32, 4>;
@@ -49,7 +52,7 @@ fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
   firsts[0] = part.x;
   counts[0] = part.y;
   var used = 1u;
-  // The root of a few spheres is a leaf.
+  // Only a root can have so few spheres. Its only child is then a leaf.
   if (part.y <= LEAF_MOST) {
     four.bounds[0] = bounds_of(part.x, part.y);
   }

@@ -1,12 +1,12 @@
-// What the sphere at a place in the order of the leaves reaches. Needs build/aabb.wgsl, and of the program `leaves`.
+// Bounds of the sphere at a position in leaf order. Needs build/aabb.wgsl, and the binding `leaves` of the program.
 
 fn reach_at(place: u32) -> Bounds {
   let all = reach(leaves[place]);
   if (plant.half < 0.0) {
     return all;
   }
-  // What traverse/leaf.wgsl tells of how it moves. `all` is what the ball around its way reaches; that its middle was rounded is for a walk to
-  // allow for.
+  // The motion record of the sphere, see traverse/leaf.wgsl; its radius is negative if no motion is stored. `all` bounds the ball around
+  // the sphere's whole path. The centre of that ball was rounded; `unsteady` in traverse/ray_setup.wgsl allows for it.
   let way = leaves[plant.count + place];
   if (way.radius < 0.0) {
     return all;

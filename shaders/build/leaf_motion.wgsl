@@ -1,7 +1,7 @@
-// Program: behind the spheres in the order of the leaves how they move, see traverse/leaf.wgsl. One thread a sphere.
+// Program: writes the motion records of the spheres, in leaf order, behind the spheres; see traverse/leaf.wgsl. One thread per sphere.
 
 @group(0) @binding(1) var<storage, read> order: array<u32>;
-// Eight words a sphere: of them the radius and the velocity.
+// Sphere attributes, eight words per sphere: word 3 is the radius, words 4 to 6 are the velocity.
 @group(0) @binding(2) var<storage, read> beside: array<u32>;
 @group(0) @binding(3) var<storage, read_write> leaves: array<Sphere>;
 

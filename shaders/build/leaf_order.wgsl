@@ -1,4 +1,4 @@
-// Program: the places of the spheres in the order of the leaves. One thread a sphere.
+// Program: writes the sphere indices in leaf order. One thread per sphere.
 
 @group(0) @binding(1) var<storage, read> items: array<Item>;
 @group(0) @binding(2) var<storage, read_write> order: array<u32>;

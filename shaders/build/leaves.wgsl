@@ -1,4 +1,5 @@
-// Program: spheres in the order of the leaves, and the boxes of each eight of them; how they move is there before. One thread eight spheres.
+// Program: gathers the spheres into leaf order and computes the bounds of each group of eight. The motion records have been written
+// before. One thread per group.
 
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> order: array<u32>;
@@ -16,7 +17,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     leaves[i] = spheres[order[i]];
     all = join(all, reach_at(i));
   }
-  // What is left over at the end is never asked for.
+  // The bounds of an incomplete group at the end are never read.
   if (begin + 8u <= plant.count) {
     boxes[number] = all;
   }

@@ -1,18 +1,18 @@
-// How far the nodes have come: level by level.
+// Progress of the top-down node construction. Twin of `Control` in src/gpu/bvh/build.rs.
 
 struct Control {
-  // The level that gets its numbers: its first node, and how many it has.
+  // The level whose children are linked (link_children): its first node and its node count.
   begin: u32,
   count: u32,
-  // The level below, which is opened.
+  // The next level, which is opened (emit_nodes): its first node and its node count.
   next: u32,
   next_count: u32,
-  // How many levels are done.
+  // Number of levels that have been opened.
   depth: u32,
   unused: u32,
-  // Workgroups that number, and that open: three words each, as a dispatch reads them.
+  // Indirect dispatch arguments of link_children and of emit_nodes.
   number_groups: array<u32, 3>,
   open_groups: array<u32, 3>,
-  // Where each level ends.
+  // End of each level, as a node index.
   levels: array<u32, 114>,
 }

@@ -1,4 +1,4 @@
-// Program: tells the nodes of a level their children's numbers, and lists the parts of the next. One thread a node.
+// Program: writes the child node indices into the nodes of a level, and lists the ranges of the next level. One thread per node.
 
 @group(0) @binding(1) var<storage, read> control: Control;
 @group(0) @binding(2) var<storage, read> found: array<u32>;

@@ -1,11 +1,11 @@
-// Program: each sphere's place on the Morton curve. One thread a sphere.
+// Program: computes the Morton code of each sphere's centre, 21 bits per axis. One thread per sphere.
 
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read_write> items: array<Item>;
 
 const LAST_CELL: f32 = 2097151.0;
 
-// The bits of x, eleven at most, two zeros between each.
+// Spreads the bits of x, at most 11, with two zeros between neighbours.
 fn spread(x: u32) -> u32 {
   let a = (x | (x << 16u)) & 0x070000ffu;
   let b = (a | (a << 8u)) & 0x0700f00fu;
@@ -22,7 +22,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   zero = plant.zero;
   let center = framed(spheres[i].center);
   let plain = select(center, vec3<f32>(0.0), abs(center) < vec3<f32>(TINY));
-  // Whole numbers up to 2^22 are exact.
+  // Integers up to 2^22 are exact in f32.
   let c = vec3<u32>(min(opaque3(plain - plant.low) * plant.cells, vec3<f32>(LAST_CELL)));
   let low = (spread(c.x & 0x3ffu) << 2u) | (spread(c.y & 0x7ffu) << 1u) | spread(c.z & 0x7ffu);
   let high = spread(c.x >> 10u) | (spread(c.y >> 11u) << 2u) | (spread(c.z >> 11u) << 1u);

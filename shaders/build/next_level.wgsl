@@ -1,9 +1,9 @@
-// Program: how many nodes the next level has, and goes on to it. One workgroup.
+// Program: exclusive prefix sum of the child node counts of all workgroups; then advances `Control` to the next level. One workgroup.
 
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read_write> found: array<u32>;
 
-// As many workgroups as `jobs` take.
+// Indirect dispatch arguments for `jobs` threads.
 fn groups_of(jobs: u32) -> array<u32, 3> {
   let groups = (jobs + THREADS - 1u) / THREADS;
   return array<u32, 3>(min(groups, WIDE), (groups + WIDE - 1u) / WIDE, 1u);
@@ -23,7 +23,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     found[i] = before;
     before += value;
   }
-  // Nothing opened: it was the last level.
+  // If no node was opened, the level before was the last one.
   if (thread == THREADS - 1u) {
     control.begin = control.next;
     control.count = opened;

@@ -1,11 +1,11 @@
-// Nodes of four boxes in 64 bytes. Twin of Quad::new in src/bvh/qbvh4/node.rs. Needs build/aabb.wgsl.
+// Packs nodes of four quantised boxes in 64 bytes. Twin of `Quad::new` in src/bvh/qbvh4/node.rs. Needs build/aabb.wgsl.
 
 @group(0) @binding(3) var<storage, read_write> nodes: array<vec4<u32>>;
 
-// Spheres in a leaf at most.
+// Maximum number of spheres per leaf.
 const LEAF_MOST: u32 = 7u;
 
-// A leaf as a child.
+// Packs a leaf into a child word.
 fn leaf(first: u32, count: u32) -> u32 {
   return 0x80000000u | (count << 28u) | first;
 }
@@ -15,13 +15,13 @@ fn power_of_two(n: vec3<i32>) -> vec3<f32> {
   return bitcast<vec3<f32>>(vec3<u32>(n + vec3<i32>(127)) << vec3<u32>(23u));
 }
 
-// The exponents of the least units of which 255 make `width`, which is at least TINY.
+// Per axis, the exponent of the smallest power of two of which 255 cover `width`. `width` is at least TINY.
 fn unit_of(width: vec3<f32>) -> vec3<i32> {
   let unit = vec3<i32>(bitcast<vec3<u32>>(width) >> vec3<u32>(23u)) - vec3<i32>(134);
   return select(unit, unit + vec3<i32>(1), width > 255.0 * power_of_two(unit));
 }
 
-// Four boxes, of which `count` are, and what of a node does not depend on them.
+// A node before quantisation: the bounds of its first `count` children, and the words that are stored unchanged.
 struct Four {
   bounds: array<Bounds, 4>,
   count: u32,

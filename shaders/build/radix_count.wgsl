@@ -1,4 +1,4 @@
-// Program: how often each digit occurs in a tile. One workgroup a tile.
+// Program: counts how often each digit occurs in each tile. One workgroup per tile.
 
 @group(0) @binding(2) var<storage, read_write> counts: array<u32>;
 

@@ -1,11 +1,11 @@
-// A pass of the radix sort, by four bits of the key (reduce, then scan: Merrill & Grimshaw 2011, High Performance and Scalable
-// Radix Sorting). What its two programs have in common.
+// One pass of the radix sort, by a digit of four bits (reduce, then scan: Merrill & Grimshaw 2011, High Performance and Scalable
+// Radix Sorting). Shared by radix_count.wgsl and radix_scatter.wgsl.
 
 @group(0) @binding(1) var<storage, read> items: array<Item>;
 
-// Values of a digit.
+// Number of values of a digit.
 const BINS: u32 = 16u;
-// Items a thread, and a workgroup.
+// Items per thread, and per workgroup.
 const EACH: u32 = 8u;
 const TILE: u32 = 2048u;
 

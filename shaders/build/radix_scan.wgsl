@@ -1,4 +1,5 @@
-// Program: how many items with a digit are in the tiles before each. One workgroup a digit; all with a digit go behind the rows.
+// Program: exclusive prefix sum of each digit's counts over the tiles. One workgroup per digit. The total per digit is written behind
+// the rows.
 
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
 

@@ -1,12 +1,12 @@
-// Program: moves items to where they belong by a digit, those alike in the order they have. One workgroup a tile, eight neighbours
-// a thread.
+// Program: stable scatter of the items by digit. One workgroup per tile, eight consecutive items per thread.
 
 @group(0) @binding(2) var<storage, read> counts: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sorted: array<Item>;
 
-// Where the items of this tile with each digit begin.
+// First output position per digit for the items of this tile.
 var<workgroup> begins: array<u32, 16>;
-// How many with each digit the threads before this one have: two digits a word, eight words a thread, word by word.
+// Count per digit in the threads before this one: two digits per word, eight words per thread. All threads' first words come first,
+// then all second words, and so on.
 var<workgroup> before: array<u32, 2048>;
 
 fn word_of(digit: u32, thread: u32) -> u32 {
@@ -25,7 +25,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   let first = tile * TILE + thread * EACH;
   let end = min(first + EACH, plant.count);
-  // Four bits each.
+  // The digits of this thread's items, four bits each.
   var digits = 0u;
   for (var i = first; i < end; i++) {
     let d = digit(i);
@@ -51,7 +51,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   for (var w = 0u; w < 8u; w++) {
     before[w * THREADS + thread] -= own[w];
   }
-  // From here on each thread looks at its own words only.
+  // From here on each thread accesses only its own words.
   for (var i = first; i < end; i++) {
     let d = (digits >> (4u * (i - first))) & 15u;
     let w = word_of(d, thread);

@@ -1,5 +1,5 @@
-// The box of any stretch of spheres, from those of eight, 64, 512, ... of them: a segment tree of eight. It spares the boxes of a
-// binary tree, and with them threads that would have to meet on the way up. Needs build/leaf_aabb.wgsl.
+// Bounds of any range of spheres, from the bounds of aligned groups of 8, 64, 512, ... spheres: a segment tree with eight children per
+// node. It replaces the bounds of the binary tree, whose threads would have to synchronise on the way up. Needs build/leaf_aabb.wgsl.
 
 @group(0) @binding(1) var<storage, read> leaves: array<Sphere>;
 @group(0) @binding(2) var<storage, read> boxes: array<Bounds>;

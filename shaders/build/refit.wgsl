@@ -1,11 +1,11 @@
-// Program: new boxes for the nodes of a tree whose spheres have moved. One thread a node: each knows its spheres, so none waits for
-// those below.
+// Program: refits the child bounds of a tree whose spheres have moved. One thread per node. Each node stores its range of spheres, so
+// no thread waits for the nodes below.
 
 fn child_bounds(child: u32) -> Bounds {
   if (child >> 31u == 1u) {
     return bounds_of(child & 0x0fffffffu, (child >> 28u) & 7u);
   }
-  // No thread writes these words.
+  // The range does not change: `pack` rewrites it with the same value.
   let range = nodes[4u * child + 3u].zw;
   return bounds_of(range.x, range.y);
 }

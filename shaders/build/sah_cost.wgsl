@@ -1,18 +1,18 @@
-// Program: the halves of the surfaces of a tree's boxes, summed by workgroups. One thread a node.
+// Program: half the surface area of each node's box, summed per workgroup, for the SAH cost of a tree. One thread per node.
 
 @group(0) @binding(1) var<storage, read> nodes: array<vec4<u32>>;
-// A sum a workgroup.
+// One sum per workgroup.
 @group(0) @binding(2) var<storage, read_write> areas: array<f32>;
 
 var<workgroup> sums: array<f32, 256>;
 
-// The greatest byte of a word.
+// The largest byte of a word.
 fn most(word: u32) -> f32 {
   let bytes = vec4<u32>(word, word >> 8u, word >> 16u, word >> 24u) & vec4<u32>(255u);
   return f32(max(max(bytes.x, bytes.y), max(bytes.z, bytes.w)));
 }
 
-// Half the surface of a node's box, from the faces of those within.
+// Half the surface area of a node's box, from the upper faces of its children.
 fn half_area(number: u32) -> f32 {
   let head = nodes[4u * number];
   let units = vec3<f32>(

@@ -1,8 +1,8 @@
-// Sums along a workgroup.
+// Exclusive prefix sum over a workgroup.
 
 var<workgroup> sums: array<u32, 256>;
 
-// The sum of what the threads before this one bring; sums[255] is then that of all.
+// Returns the sum of `value` over the threads before this one. Afterwards sums[255] is the sum over all threads.
 fn sum_before(thread: u32, value: u32) -> u32 {
   sums[thread] = value;
   workgroupBarrier();
@@ -15,7 +15,8 @@ fn sum_before(thread: u32, value: u32) -> u32 {
   return sums[thread] - value;
 }
 
-// The same along a row of `length` numbers in a buffer, in place: each thread takes a stretch.
+// Range of a thread, begin and end, in a row of `length` numbers. With it the prefix sum extends to a row in a buffer: each thread adds up
+// its range, and `sum_before` adds up the threads.
 fn stretch(thread: u32, length: u32) -> vec2<u32> {
   let each = (length + THREADS - 1u) / THREADS;
   return min(vec2<u32>(thread * each, thread * each + each), vec2<u32>(length));

@@ -1,17 +1,18 @@
-// Which spheres the rays of a thread may meet: blocks of spheres against eight rays at once. Needs cull/ray_line.wgsl, and a
-// function `wanted` that says which of eight spheres four of the rays want: cull/block_hits.wgsl, or one like it.
+// Culling of blocks of 32 spheres against the eight rays of a thread. The result is a bitmask of candidates per ray and block. Needs
+// cull/ray_line.wgsl, and a function `wanted` that culls eight spheres against four of the rays: cull/block_hits.wgsl or the program has
+// it.
 //
-// Every load is shared by eight rays, because a load costs a software adapter as much as three square roots; the masks are
-// emptied once in 1,024 tests, because an `if` saves nothing there and every loop runs at least once. Threads of a subgroup
-// come here together: see cull/load_subgroup.wgsl.
+// All eight rays share each load, because on a software adapter a load costs as much as three square roots. Candidates are taken out of the
+// masks only once per 1,024 tests (8 rays, 128 spheres), because on such an adapter an `if` saves nothing and every loop runs at least
+// once. All threads of a subgroup must call these functions together; see cull/load_subgroup.wgsl.
 
-// Rays a thread, spheres a mask, and masks a ray between two emptyings.
+// Rays per thread, spheres per mask, masks per ray between two passes over the candidates, and threads per workgroup.
 const RAYS: u32 = 8u;
 const BLOCK: u32 = 32u;
 const BLOCKS: u32 = 4u;
 const WORKGROUP: u32 = 64u;
 
-// Four lines, component by component.
+// Four lines in SoA layout.
 struct Lines {
   ux: vec4<f32>,
   uy: vec4<f32>,
@@ -23,11 +24,11 @@ struct Lines {
   v: vec4<f32>,
 }
 
-// The thread's rays, how far each may be off, and the most of it, which they share.
+// The thread's rays; the slack of each; the largest of these slacks, which hit queries use for all of them.
 var<private> lines: array<Lines, 2>;
 var<private> slacks: array<vec4<f32>, 2>;
 var<private> slack: f32;
-// The masks of a ray are RAYS apart. Bit w of `marked` tells whether masks[w] holds anything.
+// The masks of a ray are RAYS elements apart. Bit w of `marked` is set if masks[w] is not 0.
 var<private> masks: array<u32, 32>;
 var<private> marked: u32;
 
@@ -44,7 +45,7 @@ fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {
   );
 }
 
-// The number of the thread's first ray; the others follow at distances of WORKGROUP.
+// Index of the thread's first ray. The others follow at strides of WORKGROUP.
 fn first_ray(workgroup: u32, local: u32) -> u32 {
   return workgroup * WORKGROUP * RAYS + local;
 }
@@ -64,7 +65,7 @@ fn line_at(i: u32) -> Line {
   return line;
 }
 
-// Makes the thread's rays ready.
+// Prepares the thread's rays.
 fn prepare_rays(first: u32) {
   prepare_load();
   slack = 0.0;
@@ -80,7 +81,7 @@ fn prepare_rays(first: u32) {
   }
 }
 
-// Eight spheres as the filter sees them.
+// Eight spheres for culling: centre and radius in scaled units.
 struct Eight {
   a: vec4<f32>,
   b: vec4<f32>,
@@ -92,16 +93,16 @@ struct Eight {
   h: vec4<f32>,
 }
 
-// The squares of the distances of a centre from four lines.
+// Squared distances of a centre from four lines.
 fn apart(l: Lines, c: vec3<f32>) -> vec4<f32> {
   let x = l.ux * c.x + l.uy * c.y + l.uz * c.z - l.u;
   let y = l.vx * c.x + l.vy * c.y + l.vz * c.z - l.v;
   return x * x + y * y;
 }
 
-// Marks which of the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, each ray wants.
+// Fills the masks: culls the spheres from `begin` on, up to BLOCKS * BLOCK of them and before `end`, against each ray.
 fn mark(begin: u32, end: u32) {
-  // Read once: no compiler of a software adapter lifts them out of the loop.
+  // Copied out of the loop here, because no compiler of a software adapter does it.
   let p = lines[0];
   let q = lines[1];
   marked = 0u;
@@ -121,7 +122,7 @@ fn mark(begin: u32, end: u32) {
   }
 }
 
-// The bits of a block that are spheres before `end`.
+// Mask of the spheres of a block that are before `end`.
 fn valid_of(start: u32, end: u32) -> u32 {
   let count = end - min(start, end);
   return select(0xffffffffu, (1u << (count & 31u)) - 1u, count < BLOCK);
@@ -136,13 +137,14 @@ fn set_masks(w: u32, m: vec4<u32>) {
   marked |= (some.x | some.y | some.z | some.w) << w;
 }
 
-// A ray and a sphere that it may meet: numbers of the thread's ray and of the sphere since `begin`.
+// A candidate pair: the index of the ray within the thread, and the sphere's offset from `begin`.
 struct Candidate {
   ray: u32,
   sphere: u32,
 }
 
-// Takes the next candidate out of the masks; those of a ray come in ascending order. Not to be asked when nothing is marked.
+// Removes the next candidate from the masks and returns it. The candidates of a ray come in ascending order. Must not be called if `marked`
+// is 0.
 fn next_candidate() -> Candidate {
   let w = firstTrailingBit(marked);
   let mask = masks[w];
@@ -152,7 +154,7 @@ fn next_candidate() -> Candidate {
   return Candidate(w % RAYS, w / RAYS * BLOCK + firstTrailingBit(mask));
 }
 
-// For pairs: the sphere of each ray's own number, in place of `mark`.
+// Replaces `mark` in pairwise scenes: the only candidate of each ray is the sphere with the ray's index.
 fn mark_own(first: u32) {
   marked = 0u;
   for (var r = 0u; r < RAYS; r++) {

@@ -1,8 +1,8 @@
-// The spheres of one dispatch against the rays of a thread, each pair that the filter marks once. Needs cull/blocks.wgsl, intersect/attributes.wgsl, and of the
-// program `look`, which takes in what ray `i` and the sphere at a position come to; of cull/block_hits.wgsl or the program `get_ready`, which
-// comes before each marking.
+// Brute force: tests the spheres of one dispatch against the rays of a thread, each candidate pair that culling leaves once. Needs
+// cull/blocks.wgsl, intersect/attributes.wgsl, and two functions: `look` of the program, which tests ray `i` and the sphere at a position;
+// and `get_ready` of cull/block_hits.wgsl or of the program, which is called before each `mark`.
 
-// Looks at what is marked; `begin` is the position of the first sphere.
+// Tests the candidates; `begin` is the position of the first sphere.
 fn look_at_marked(first: u32, begin: u32) {
   while (marked != 0u) {
     let candidate = next_candidate();

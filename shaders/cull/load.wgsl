@@ -1,6 +1,6 @@
-// Eight spheres for every thread alike: each thread loads all of them. Needs cull/blocks.wgsl.
+// Loads of eight spheres: each thread loads all of them. Needs cull/blocks.wgsl.
 
-// To be called before `eight`.
+// Call before `eight`.
 fn prepare_load() {
 }
 

@@ -1,10 +1,10 @@
-// The same, where a load costs more than handing its result around (software adapters): each thread of a subgroup loads one.
-// Threads of a subgroup must call these functions together.
+// Loads of eight spheres, for software adapters, where a load costs more than a broadcast: each thread of a subgroup loads one sphere and
+// broadcasts it. Replaces cull/load.wgsl. All threads of a subgroup must call these functions together.
 
-// The thread's place in its subgroup, of eight threads or more.
+// Index of the thread in its subgroup, which has at least eight threads.
 var<private> lane: u32;
 
-// To be called before `eight`, by all threads.
+// Call before `eight`, from all threads.
 fn prepare_load() {
   lane = subgroupExclusiveAdd(1u);
 }

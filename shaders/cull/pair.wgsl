@@ -1,6 +1,6 @@
-// Whether a ray can meet a sphere, told in plain f32, one pair at a time: for pictures, whose rays look at short lists.
-// (Casts filter blocks of spheres: cull/blocks.wgsl.) Conservative: what is dropped misses under any rounding WGSL allows. The
-// scale is common to the scene and the ray, so tiny spheres in a vast scene may be kept needlessly.
+// Conservative culling of single pairs in plain f32, for pictures, whose rays test short lists of spheres. (Queries cull blocks of spheres:
+// cull/blocks.wgsl.) A culled pair misses under any rounding that WGSL allows. Scene and ray share one scale, so tiny spheres in a vast
+// scene may be kept needlessly.
 
 const BLOCK: u32 = 32u;
 
@@ -11,13 +11,13 @@ struct Prepared {
   inverse_square: f32,
 }
 
-// The power of two that brings m to [1, 2).
+// Power of two that scales m to [1, 2).
 fn normalizer(m: f32) -> f32 {
   let e = bitcast<u32>(clamp(m, power_of_two(-126), power_of_two(126))) & 0x7f800000u;
   return bitcast<f32>(0x7f000000u - e);
 }
 
-// Scales the ray with the scene.
+// Prepares a ray. `largest` is the largest coordinate or radius of the scene.
 fn prepare(ray: Ray, largest: f32) -> Prepared {
   let scale = normalizer(max(largest_of(ray.origin), largest));
   let lift = select(1.0, 16777216.0, largest_of(ray.direction) < power_of_two(-100));
@@ -26,7 +26,7 @@ fn prepare(ray: Ray, largest: f32) -> Prepared {
   return Prepared(scale, ray.origin * scale, direction, 1.0 / dot3(direction, direction));
 }
 
-// Below 0 when the line through the ray certainly misses the sphere.
+// Negative if the line through the ray certainly misses the sphere.
 fn margin(ray: Prepared, center: vec3<f32>, radius: f32) -> f32 {
   let e = center * ray.scale - ray.origin;
   let r = radius * ray.scale;

@@ -1,16 +1,18 @@
-// A ray as filters see it: a line, and how far what a solve makes of it may be off. Needs `params` and `spheres`.
+// A ray prepared for culling: its line, and the slack that covers the errors of culling and of intersection tests. Needs `params` and
+// `spheres`.
 //
-// In the plane perpendicular to a ray, with the unit vectors u and v, the line is the point (o.u, o.v) and the distance of a
-// centre from it is |(c.u - o.u, c.v - o.v)|: nine operations a pair. Centres and origins are taken from the middle of the
-// scene and scaled by a power of two, so that |c|_1 + r is at most 2.
+// In the plane perpendicular to the ray, with unit vectors u and v, the line is the point (o.u, o.v), and the distance of a centre from it
+// is |(c.u - o.u, c.v - o.v)|: nine operations per pair. Centres and origins are relative to the middle of the scene and scaled by a power
+// of two, so that |c|_1 + r is at most 2.
 //
-// With sums and products within 2 u, which is all that WGSL promises, quotients within 5 u and roots within 9 u, d's length
-// is off by 17 u at most, which tilts u and v by 34 u together; their own rounding adds 20 u, the sums and c and o another 20.
-// `fast` may call met what misses by 32 u (E + r). So what is farther than r + 112 u (|o|_1 + 2) is met by no solve, whatever
-// the other rays of a thread add to the slack that they share: an answer must not depend on a ray's neighbours.
-// Where a device flushes subnormal numbers, each sum may be off by 2^-126 besides, unscaled.
+// Assume an accuracy of 2 u for sums and products, which is all that WGSL guarantees, 5 u for quotients and 9 u for square roots. Then the
+// length of d is off by at most 17 u, which tilts u and v by 34 u together. Their own rounding adds 20 u; the sums and c and o add another
+// 20 u. At `fast`, an intersection test may report a hit of a sphere that the line misses by 32 u (E + r). So no intersection test reports
+// a hit of a sphere farther away than r + 112 u (|o|_1 + 2). The rays of a thread share the largest of their slacks; the larger slack adds
+// candidates but no hits, so results do not depend on a ray's neighbours. Where a device flushes subnormal numbers, each sum may be off by
+// another 2^-126, unscaled.
 
-// A ray as the point where it pierces the plane perpendicular to it.
+// A line as the point where it intersects the plane perpendicular to it, and its slack.
 struct Line {
   u: vec3<f32>,
   v: vec3<f32>,
@@ -18,9 +20,9 @@ struct Line {
   slack: f32,
 }
 
-// A line that no sphere is near, and one that all are near.
+// A line that no sphere is near, and one that all spheres are near.
 const NEVER = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
-// More than this a ray may not grow: it comes near everything.
+// Upper bound of the inflation of a ray. A ray that needs more counts as near every sphere.
 const GROWN: f32 = 1e6;
 const ALWAYS = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
 
@@ -40,7 +42,7 @@ fn heading_of(direction: vec3<f32>) -> Heading {
   return Heading(scaled / length, length, e - lift);
 }
 
-// The origin from the middle of the scene and scaled; not of rays from beyond `far`.
+// The origin relative to the middle of the scene, scaled. Not for rays whose origin is beyond `far`.
 fn framed(origin: vec3<f32>) -> vec3<f32> {
   return origin * params.scale - params.middle;
 }
@@ -52,7 +54,8 @@ fn line_of(ray: Ray) -> Line {
   return line_along(framed(ray.origin), heading_of(ray.direction).d);
 }
 
-// The basis is Duff and others' (Building an Orthonormal Basis, Revisited, JCGT 6, 2017).
+// The line through `o` along the unit vector `d`. The basis is that of Duff et al. (Building an Orthonormal Basis, Revisited, JCGT 6,
+// 2017).
 fn line_along(o: vec3<f32>, d: vec3<f32>) -> Line {
   let side = select(-1.0, 1.0, d.z >= 0.0);
   let a = -1.0 / (side + d.z);
@@ -62,14 +65,15 @@ fn line_along(o: vec3<f32>, d: vec3<f32>) -> Line {
   return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0) + power_of_two(-122) * params.scale);
 }
 
-// Centre and radius, from the middle of the scene and scaled.
+// Centre, relative to the middle of the scene, and radius of the sphere at a position; scaled.
 fn sphere_at(i: u32) -> vec4<f32> {
   let sphere = spheres[i];
   return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
 }
 
-// By how much more, in scaled units, a sphere may be off a ray that brings something along: twin of `growth` in src/cpu/cull.rs.
-// Where an ellipsoid is a ball, what a solve gets wrong grows with its slimness: 2^-38 (E + r) of the flag, and 32 u of the plain one.
+// Lateral inflation, in scaled units, for a ray's attributes and for ellipsoids. Twin of `growth` in src/cpu/cull.rs. In the space where an
+// ellipsoid is a ball, the errors of an intersection test are larger by its slimness: 2^-38 (E + r) for the hit flag, and 32 u (E + r) in
+// plain arithmetic.
 fn growth(extra: Extra, o: vec3<f32>) -> f32 {
   if (extra.radius > 0.0 && exponent(extra.radius) + exponent(params.scale) > 60) {
     return 2.0 * GROWN;
@@ -79,7 +83,7 @@ fn growth(extra: Extra, o: vec3<f32>) -> f32 {
   return extra.radius * params.scale * 1.000001 + (turned + solve * params.slimness) * (norm1(o) + 4.0);
 }
 
-// The same along the ray: a root has f32's digits, whatever solves it.
+// Inflation along the ray, for ellipsoids. A root has only the digits of f32 at any precision.
 fn lengthened(o: vec3<f32>) -> f32 {
   return 112.0 * U * params.slimness * (norm1(o) + 4.0);
 }

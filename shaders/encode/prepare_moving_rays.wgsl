@@ -1,10 +1,10 @@
-// Program: the caller's rays made ready for spheres that move, with what each brings along for that: its time. Twin of `check_one` and
-// `of` in src/batch/ray_attributes.rs. Needs encode/validate_ray.wgsl.
+// Program: validates and copies the caller's rays for a scene with moving spheres, and writes the attributes of each ray: its time.
+// Twin of `check_one` and `of` in src/batch/ray_attributes.rs. Needs encode/validate_ray.wgsl.
 
 @group(0) @binding(3) var<storage, read> times: array<u32>;
 @group(0) @binding(4) var<storage, read_write> extras: array<u32>;
 
-// Whether spheres are known to move as they do at this time.
+// Whether a time is a number within the time range of the scene.
 fn is_known(time: u32) -> bool {
   return !is_nan(time) && order_of(time) >= order_of(task.time_from) && order_of(time) <= order_of(task.time_to);
 }
@@ -17,7 +17,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   let relative = task.relative != 0u;
   let at = task.rays_at + 8u * i;
-  // With spheres that move while it travels, t is time.
+  // If spheres move while the ray travels, t is the time, and the ray has no time of its own.
   let time = select(times[task.times_at + min(i, task.last_time)], 0u, relative);
   let ends = is_known(given[at + 3u]) && is_known(given[at + 7u]);
   let usable = take_in(i, select(is_known(time), ends, relative));

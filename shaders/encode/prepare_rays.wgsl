@@ -1,4 +1,4 @@
-// Program: the caller's rays made ready. Needs encode/validate_ray.wgsl.
+// Program: validates and copies the caller's rays. Needs encode/validate_ray.wgsl.
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {

@@ -1,17 +1,17 @@
-// What an encoded query is told of the caller's buffers. Twin of `Task` in src/gpu/encode/plan.rs.
+// Uniform of an encoded query: offsets in the caller's buffers, and parameters. Twin of `Task` in src/gpu/encode/plan.rs.
 
 struct Task {
   count: u32,
-  // Where the caller's rays, answers and counts begin in what is bound of them, in words.
+  // Offsets of the caller's rays, results and status counts within their bindings, in words.
   rays_at: u32,
   out_at: u32,
   status_at: u32,
-  // Words of an answer; 0 for one bit a ray.
+  // Words per result; 0 for one bit per ray.
   width: u32,
-  // 1 for the nearest pass.
+  // 1 if the query is `approach`.
   approach: u32,
-  // Where times begin, and which one stands for all that follow; the first and the last that may be asked about, in bits; 1 where
-  // spheres move while rays travel.
+  // Offset of the times within their binding, in words; the index of the last time, which also serves all later rays; the bits of the
+  // first and the last time of the scene's time range; 1 if spheres move while rays travel.
   times_at: u32,
   last_time: u32,
   time_from: u32,
@@ -19,6 +19,6 @@ struct Task {
   relative: u32,
 }
 
-// The ends of a ray that stands for one that cannot be used: no other starts so late, or ends so early.
+// The ends of the ray that replaces an invalid one. No valid ray has both, because it does not start after its end.
 const BAD_START: u32 = 0x7f7fffffu;
 const BAD_END: u32 = 0xff7fffffu;

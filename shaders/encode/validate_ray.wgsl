@@ -1,6 +1,6 @@
-// The caller's rays made ready for a cast: infinite ends become the largest numbers, and what cannot be used becomes a ray that ends
-// before it starts. Twin of `check_ray` in src/query/policy.rs and of `finite` in src/cpu/query/closest.rs. Rays are read as bits: no
-// shader may compute with an infinity or a NaN.
+// Validates the caller's rays and copies them for a cast. Infinite ends become the largest finite numbers. An invalid ray is replaced
+// by one that ends before it starts. Twin of `check_ray` in src/query/validate.rs and of `finite` in src/intersect/scalar.rs. Rays are
+// read as bits, because no shader may compute with an infinity or a NaN.
 
 @group(0) @binding(0) var<uniform> task: Task;
 @group(0) @binding(1) var<storage, read> given: array<u32>;
@@ -9,7 +9,7 @@
 const MAGNITUDE: u32 = 0x7fffffffu;
 const MINUS_INFINITY_BITS: u32 = 0xff800000u;
 
-// Whether three numbers are finite.
+// Whether the three numbers from word `at` on are finite.
 fn are_finite(at: u32) -> bool {
   let largest = max(max(given[at] & MAGNITUDE, given[at + 1u] & MAGNITUDE), given[at + 2u] & MAGNITUDE);
   return largest < INFINITY_BITS;
@@ -19,7 +19,7 @@ fn is_nan(bits: u32) -> bool {
   return (bits & MAGNITUDE) > INFINITY_BITS;
 }
 
-// An integer that orders numbers as they are ordered; both zeros are 0.
+// Maps the bits of a number to an integer, in the same order as the numbers. Both zeros map to 0.
 fn order_of(bits: u32) -> i32 {
   let magnitude = i32(bits & MAGNITUDE);
   return select(magnitude, -magnitude, bits > MAGNITUDE);
@@ -33,7 +33,7 @@ fn is_usable(at: u32) -> bool {
     && order_of(start) <= order_of(end) && start != INFINITY_BITS && end != MINUS_INFINITY_BITS;
 }
 
-// Takes in ray i, if nothing else speaks against it; says whether it can be used.
+// Copies ray i if it is valid and `otherwise` is true; if not, writes its replacement. Returns whether the ray is usable.
 fn take_in(i: u32, otherwise: bool) -> bool {
   let at = task.rays_at + 8u * i;
   let to = 8u * i;

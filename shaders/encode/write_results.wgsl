@@ -1,4 +1,5 @@
-// Program: what a cast found, as the caller has it: what src/gpu/cast/readback.rs and src/gpu/cast/resolve.rs do on the host. All numbers are bits.
+// Program: writes the results of a cast to the caller's buffers. On the host, src/gpu/cast/readback.rs and src/gpu/cast/resolve.rs do
+// the same. All numbers are handled as bits.
 
 @group(0) @binding(0) var<uniform> task: Task;
 @group(0) @binding(1) var<storage, read> given: array<u32>;
@@ -7,7 +8,7 @@
 @group(0) @binding(4) var<storage, read_write> answers: array<u32>;
 @group(0) @binding(5) var<storage, read_write> status: array<atomic<u32>>;
 
-// The workgroup's share of the status, in its order.
+// The status counts of this workgroup, in the order of the status.
 var<workgroup> counts: array<atomic<u32>, 4>;
 const BAD: u32 = 0u;
 const UNDONE: u32 = 1u;
@@ -24,7 +25,8 @@ fn is_bad(i: u32) -> bool {
   return rays[8u * i + 3u] == BAD_START && rays[8u * i + 7u] == BAD_END;
 }
 
-// The t of a nearest pass: found between finite ends, where the ray's own may be infinite.
+// The t of a closest approach. The cast uses finite ends and reports the largest f32 as an infinity; this function puts the ray's own
+// end in its place, which may be finite or infinite.
 fn between_ends(t: u32, i: u32) -> u32 {
   let at = task.rays_at + 8u * i;
   let end = select(t, given[at + 7u], t == INFINITY_BITS);
@@ -57,12 +59,12 @@ fn deliver_record(i: u32) {
     count(HITS, u32(met));
   } else if (met) {
     answers[to] = between_ends(tag, i);
-    // Not above zero.
+    // The clearance is at most zero: the ray touches or enters the sphere.
     count(HITS, u32(found[source + 1u] == 0u || found[source + 1u] >= 0x80000000u));
   }
 }
 
-// 32 rays.
+// Writes result word w: the bits of 32 rays.
 fn deliver_word(w: u32) {
   let words = (task.count + 31u) / 32u;
   var usable = 0u;

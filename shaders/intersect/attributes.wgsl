@@ -1,22 +1,25 @@
-// What rays bring along, and what spheres have beside them: which of them a ray may meet at all, and how both move. Needs `params`,
-// intersect/motion.wgsl, intersect/ellipsoid.wgsl and query/closest_state.wgsl.
+// Attributes of rays and spheres: which spheres a ray may hit, and how ray and sphere move. Needs `params`, intersect/motion.wgsl,
+// intersect/ellipsoid.wgsl and query/closest_state.wgsl.
 
-// Set by the host: whether rays or spheres have masks, or rays spheres to skip; whether anything is not what it is at rest; whether
-// spheres move or are ellipsoids: then `spheres` holds balls around them and all of their ways, and they themselves are beside them;
-// whether they are ellipsoids.
+// Set by the host. `picky`: rays or spheres have masks, or rays have ids to skip.
+// `moving`: spheres move or are ellipsoids, or rays have a radius or low parts of their direction.
+// `held`: spheres move or are ellipsoids. Then `spheres` contains balls around them and their whole paths, and the spheres themselves are
+// in `beside`.
+// `mapped`: spheres are ellipsoids.
 override picky: bool = false;
 override moving: bool = false;
 override held: bool = false;
 override mapped: bool = false;
 
-// By positions in the spheres' buffer: a mask; or where spheres are held beside centre, radius, velocity and mask, and of ellipsoids
-// the map. Of extras and masks the last one stands for all that follow. See src/gpu/sphere_attributes.rs.
+// Attributes of the rays by index, and of the spheres by position in the sphere buffer. A sphere's attributes are its mask alone; or, if
+// `held`, its centre, radius, velocity and mask, and for ellipsoids the map. The last ray attributes, and the last mask of a buffer of
+// masks alone, stand for all that follow. See src/gpu/sphere_attributes.rs.
 @group(0) @binding(7) var<storage, read> extras: array<Extra>;
 @group(0) @binding(8) var<storage, read> beside: array<u32>;
 
 const NO_EXTRA = Extra(0xffffffffu, NO_SPHERE, 0.0, 0.0, vec3<f32>(0.0, 0.0, 0.0), 0u);
 
-// What ray i brings along.
+// Attributes of ray i.
 fn extra_of(i: u32) -> Extra {
   if (!picky && !moving) {
     return NO_EXTRA;
@@ -24,7 +27,7 @@ fn extra_of(i: u32) -> Extra {
   return extras[min(i, arrayLength(&extras) - 1u)];
 }
 
-// Word k of what is beside the sphere at a position.
+// Word k of the attributes of the sphere at a position.
 fn word_at(at: u32, k: u32) -> u32 {
   return beside[select(8u, 27u, mapped) * at + k];
 }
@@ -37,12 +40,12 @@ fn numbers_at(at: u32, k: u32) -> vec3<f32> {
   return vec3<f32>(number_at(at, k), number_at(at, k + 1u), number_at(at, k + 2u));
 }
 
-// A row of a map.
+// A row of an ellipsoid's map.
 fn row_at(at: u32, row: u32) -> HighLow {
   return HighLow(numbers_at(at, 8u + 3u * row), numbers_at(at, 17u + 3u * row));
 }
 
-// The shortest semi-axis as a share of the longest.
+// Ratio of the shortest to the longest semi-axis.
 fn least_of(at: u32) -> f32 {
   if (!mapped) {
     return 1.0;
@@ -57,17 +60,18 @@ fn mask_of(at: u32) -> u32 {
   return beside[min(at, arrayLength(&beside) - 1u)];
 }
 
-// Whether a ray may meet the sphere at a position.
+// Whether mask and skipped id of a ray let it hit the sphere at a position.
 fn is_for(extra: Extra, at: u32) -> bool {
   return (mask_of(at) & extra.mask) != 0u && params.first_id + at != extra.skip_id;
 }
 
-// The same of ray i.
+// Whether ray i may hit the sphere at a position.
 fn admits(i: u32, at: u32) -> bool {
   return !picky || is_for(extra_of(i), at);
 }
 
-// The sphere at a position: a ball around it and its way is what it is found by.
+// Scales the pair of a ray and the sphere at a position. `found` is the record of the sphere buffer: the sphere or, if `held`, the ball
+// around its path.
 fn scale_for(extra: Extra, at: u32, ray: Ray, found: Sphere) -> Scaled {
   if (!moving) {
     return scale(ray, found);

@@ -1,4 +1,4 @@
-// From roots to an answer: what the policies make of one ray and one sphere. Twin of `decide` in src/intersect/classify.rs.
+// Classification of one ray and one sphere, from the roots and the policies. Twin of `decide` in src/intersect/classify.rs.
 
 const NO: u32 = 0u;
 const YES: u32 = 1u;
@@ -32,12 +32,12 @@ fn maybe(low: f32) -> Verdict {
   return Verdict(MAYBE, low, low, FAR);
 }
 
-// t -+ bound without leaving the finite f32.
+// t -+ bound, clamped to finite f32.
 fn widen(t: f32, bound: f32) -> vec2<f32> {
   return vec2<f32>(max(t, bound - FAR) - bound, min(t, FAR - bound) + bound);
 }
 
-// With `doubtful` nothing is YES or NO that the solve's bounds do not prove. The ray's ends are finite here.
+// Classifies a pair. With `doubtful`, YES and NO are proved by the error bounds of the intersection test. The ray's ends must be finite.
 fn decide(solved: Solved, ray: Ray, policies: Policies, doubtful: bool) -> Verdict {
   var enter = vec2<f32>(solved.t_enter, solved.t_enter);
   var exit = vec2<f32>(solved.t_exit, solved.t_exit);

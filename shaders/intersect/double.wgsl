@@ -1,8 +1,8 @@
-// Roots with more digits than f32 has, and a proof of how many are right: pairs of f32 here, f64 in its twin
-// src/intersect/double.rs. The bounds are those measured for this order of operations, doubled.
+// Double-length roots with error bounds: pairs of f32 here, f64 in the twin src/intersect/double.rs. The bounds are those measured for this
+// order of operations, doubled.
 
 struct DoubleRoots {
-  // The roots as pairs, scaled; a t is 2^shift times this.
+  // The roots as pairs of f32, scaled: t is 2^shift times the root.
   enter: vec2<f32>,
   exit: vec2<f32>,
   enter_bound: f32,
@@ -27,7 +27,7 @@ fn mul2f(a: vec2<f32>, f: f32) -> vec2<f32> {
   return quick_two_sum(p.x, p.y + a.y * f);
 }
 
-// b.x is not zero.
+// b.x must not be 0.
 fn div2(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   let q1 = a.x / b.x;
   let r1 = add2(a, -mul2f(b, q1));
@@ -45,7 +45,7 @@ fn sqrt2(a: vec2<f32>) -> vec2<f32> {
   return quick_two_sum(x, r.x / (x + x));
 }
 
-// The dot product of a vector given as high and low parts with itself.
+// Dot product of a vector with itself; the vector is given as high and low parts.
 fn square2(high: vec3<f32>, low: vec3<f32>) -> vec2<f32> {
   let x = vec2<f32>(high.x, low.x);
   let y = vec2<f32>(high.y, low.y);
@@ -71,13 +71,13 @@ fn double_roots(s: Scaled) -> DoubleRoots {
   let q = add2(b, select(w, -w, b.x < 0.0));
   let shift = s.length - s.direction;
   if (q.x == 0.0 || constant.x == 0.0 || disc.x <= 0.0) {
-    // A root at the origin or a tangent: nothing here tells its sign from rounding.
+    // A root at the origin, or a tangent: the sign is indistinguishable from rounding errors.
     let unknown = vec2<f32>(0.0, 0.0);
     return DoubleRoots(unknown, unknown, 1.0, 1.0, shift);
   }
   let near = div2(constant, q);
   let far = div2(q, a);
-  // Numerics: |δt/t| <= 2 V, V = 2^-46 ((E + r) r / (h Q) + (E + r) / Q + g), g for the root next to the origin only.
+  // Error bound: |δt/t| <= 2 V, V = 2^-46 ((E + r) r / (h Q) + (E + r) / Q + g), with g only for the root nearer to the origin.
   let e = norm1(s.eh) + s.r;
   let h = sqrt(disc.x);
   let reach_q = abs(k.x) * sqrt(a.x) + h;
@@ -91,7 +91,7 @@ fn double_roots(s: Scaled) -> DoubleRoots {
   return DoubleRoots(far, near, far_bound, near_bound, shift);
 }
 
-// A root rounded once, as bits, or TAG_ROUND when the bound leaves that open.
+// Bits of a root rounded once to f32, or TAG_ROUND if the bound does not prove the rounding.
 fn round_root(root: vec2<f32>, bound: f32, shift: i32) -> u32 {
   let v = quick_two_sum(root.x, root.y);
   let bits = bitcast<u32>(v.x);
@@ -99,7 +99,7 @@ fn round_root(root: vec2<f32>, bound: f32, shift: i32) -> u32 {
   if (v.x == 0.0 || biased <= 1 || biased >= 254) {
     return TAG_ROUND;
   }
-  // Half the gap below: never more than half the gap above.
+  // Half the gap to the next f32 towards 0, which is never more than half the gap on the other side.
   let half = abs(v.x - bitcast<f32>(bits - 1u)) * 0.5;
   if (abs(v.y) + bound >= half * 0.9999) {
     return TAG_ROUND;

@@ -1,4 +1,5 @@
-// A ray and an ellipsoid, told where it is a ball. Twin of src/intersect/ellipsoid.rs: same operations; the reasons are told there.
+// Intersection of a ray and an ellipsoid, in the space where the ellipsoid is a ball. Twin of src/intersect/ellipsoid.rs: same operations;
+// the reasons are given there.
 
 // The rows of a matrix.
 struct Map {
@@ -7,7 +8,7 @@ struct Map {
   z: HighLow,
 }
 
-// A row times a vector, both as pairs.
+// Product of a row and a vector, both as high and low parts.
 fn along_row(row: HighLow, v: HighLow) -> vec2<f32> {
   let x = two_product(row.high.x, v.high.x);
   let y = two_product(row.high.y, v.high.y);
@@ -18,7 +19,7 @@ fn along_row(row: HighLow, v: HighLow) -> vec2<f32> {
   return two_sum(all.x, rest);
 }
 
-// A vector through the map.
+// Applies the map to a vector.
 fn image(map: Map, v: HighLow) -> HighLow {
   let x = along_row(map.x, v);
   let y = along_row(map.y, v);
@@ -26,7 +27,7 @@ fn image(map: Map, v: HighLow) -> HighLow {
   return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
 }
 
-// A pair where its ellipsoid, scaled as the ball around it, is a ball.
+// Transforms a pair, scaled with the ball around the ellipsoid, to the space where the ellipsoid is a ball.
 fn map_scaled(s: Scaled, map: Map) -> Scaled {
   let e = image(map, HighLow(s.eh, s.el));
   let d = image(map, HighLow(s.d, s.dl));

@@ -1,2 +1,2 @@
-// Nothing moves.
+// For programs in which nothing moves.
 const moving: bool = false;

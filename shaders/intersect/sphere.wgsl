@@ -1,6 +1,6 @@
-// One ray against one sphere: both roots, and how far they and the discriminant can be off.
-// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are told there. `moving` says
-// whether anything may move: intersect/no_motion.wgsl says no, intersect/attributes.wgsl lets the host say.
+// Intersection of one ray and one sphere: both roots, and error bounds of the roots and of the discriminant.
+// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `moving` is
+// whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
 
 const U: f32 = 5.9604644775390625e-8;
 
@@ -9,7 +9,7 @@ struct Scaled {
   el: vec3<f32>,
   d: vec3<f32>,
   r: f32,
-  // What direction and radius lack, and how far eh + el may be off; only looked at where things move.
+  // Low parts of direction and radius, and error bound of eh + el; read only if `moving`.
   dl: vec3<f32>,
   rl: f32,
   noise: f32,
@@ -59,7 +59,7 @@ fn scale(ray: Ray, sphere: Sphere) -> Scaled {
   let m = max(max(largest_of(ray.origin), largest_of(sphere.center)), sphere.radius);
   var before = 0;
   if (m >= power_of_two(125)) {
-    // Where the large coordinates are equal, small ones decide: they must not be scaled away.
+    // If the large coordinates are equal, the result depends on small ones: scaling must not flush them.
     let s = power_of_two(-3);
     let near = max(largest_of(sphere.center * s - ray.origin * s), sphere.radius * s);
     before = select(-3, 0, near < power_of_two(100));
@@ -77,11 +77,11 @@ fn scale(ray: Ray, sphere: Sphere) -> Scaled {
   return ranged(Scaled(eh, el, ray.direction, sphere.radius * s, vec3<f32>(0.0), 0.0, 0.0, -before, 0));
 }
 
-// Brings lengths and directions near 1, by powers of two.
+// Scales lengths and directions to near 1, by powers of two.
 fn ranged(s: Scaled) -> Scaled {
   let e = clamp(max(largest_of(s.eh), s.r), power_of_two(-126), power_of_two(126));
   let se = power_of_two(-exponent(e));
-  // A direction among the subnormals is lifted first.
+  // A direction that may have subnormal components is multiplied by 2^24 first.
   let lift = select(0, 24, largest_of(s.d) < power_of_two(-100));
   let lifted = s.d * power_of_two(lift);
   let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
@@ -99,7 +99,7 @@ fn ranged(s: Scaled) -> Scaled {
   );
 }
 
-// x * 2^n; what exceeds f32 becomes the largest one, what is below it zero.
+// x * 2^n. Overflow saturates to the largest f32, underflow becomes 0.
 fn unscale(x: f32, n: i32) -> f32 {
   let bits = bitcast<u32>(x);
   let e = i32((bits >> 23u) & 0xffu) + n;
@@ -121,7 +121,7 @@ fn foot_fast(s: Scaled) -> Foot {
   return Foot(k, 0.0, p, s.r * s.r - dot3(p, p));
 }
 
-// The vector from the point at parameter k to the centre as high and low parts.
+// Vector from the point at parameter k to the centre, as high and low parts.
 fn perpendicular(s: Scaled, k: f32) -> HighLow {
   let mx = two_product(k, s.d.x);
   let my = two_product(k, s.d.y);
@@ -145,7 +145,7 @@ fn square_of_radius(s: Scaled) -> vec2<f32> {
   return rr;
 }
 
-// r^2 - |h + l|^2 with the errors of the squares carried along, as .w; the rounded sum h + l as .xyz.
+// r^2 - |h + l|^2, corrected for the errors of the squares, in .w; the rounded sum h + l in .xyz.
 fn difference_of_squares(s: Scaled, v: HighLow) -> vec4<f32> {
   let rr = square_of_radius(s);
   let x = quick_two_sum(v.high.x, v.low.x);
@@ -176,7 +176,7 @@ fn foot_standard(s: Scaled) -> Foot {
   return Foot(k, dk, q.xyz, q.w);
 }
 
-// |e|^2 - r^2 with the errors of the squares carried along.
+// |e|^2 - r^2, corrected for the errors of the squares.
 fn constant_standard(s: Scaled) -> f32 {
   let mx = two_product(s.eh.x, s.eh.x);
   let my = two_product(s.eh.y, s.eh.y);
@@ -192,7 +192,7 @@ fn constant_standard(s: Scaled) -> f32 {
   return tr.x + rest;
 }
 
-// The two roots from the foot and the constant term, by the quotient that cancels nothing.
+// Both roots from the foot and the constant term, by the quotients that avoid cancellation.
 fn roots(s: Scaled, foot: Foot, constant: f32) -> vec2<f32> {
   var a = dot3(s.d, s.d);
   var more = 0.0;
@@ -229,7 +229,8 @@ fn finish(s: Scaled, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32
   );
 }
 
-// Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
+// Largest distance of a root of an undecided pair from the foot, in units of the scaled t: half the longest chord that the discriminant
+// allows, plus the error of the foot.
 fn reach(s: Scaled, foot: Foot, disc_bound: f32) -> f32 {
   var half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
   if (moving) {
@@ -238,12 +239,12 @@ fn reach(s: Scaled, foot: Foot, disc_bound: f32) -> f32 {
   return (half + 32.0 * U * (norm1(s.eh) + s.r)) / sqrt(dot3(s.d, s.d));
 }
 
-// Whether ray and sphere keep their distance.
+// Whether ray and sphere do not move relative to each other.
 fn is_at_rest(s: Scaled) -> bool {
   return s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0;
 }
 
-// A ray inside a sphere that travels with it entered before all time and never leaves.
+// Roots of such a pair. A ray inside the sphere is inside at all times: the roots are -+FAR.
 fn solve_at_rest(s: Scaled) -> Solved {
   let q = difference_of_squares(s, HighLow(s.eh, s.el));
   let e = norm1(s.eh) + s.r;
@@ -251,7 +252,7 @@ fn solve_at_rest(s: Scaled) -> Solved {
   return Solved(q.w, bound, -FAR, FAR, 0.0, 0.0, 0.0, FAR);
 }
 
-// What the noise of a moving pair makes of the discriminant, and of a root.
+// Errors that follow from the position error of a moving pair: here of the discriminant, below of a root.
 fn noise_of(s: Scaled, foot: Foot) -> f32 {
   return 4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise;
 }
@@ -295,16 +296,16 @@ fn solve_standard(s: Scaled) -> Solved {
   return finish(s, foot, t, disc_bound, bounds, reach(s, foot, disc_bound));
 }
 
-// Distance to the centre minus radius at parameter t (unscaled, finite), from compensated differences; unscaled.
+// Distance to the centre minus radius at parameter t, from compensated differences. t is finite; t and the result are not scaled.
 fn clearance_at(s: Scaled, t: f32) -> f32 {
   let lift = select(0, 24, abs(t) < power_of_two(-100));
   let lifted = t * power_of_two(lift);
   let k = unscale(lifted, s.direction - s.length - lift);
   if (abs(k) > power_of_two(30)) {
-    // So far out that the sphere is a point: k * d may exceed f32, and so may its square.
+    // So far away that the sphere is a point: k * d may exceed f32, and so may its square.
     let length = sqrt(dot3(s.d, s.d));
     let along = dot3(s.eh, s.d) / length;
-    // 2^-127 is no normal number.
+    // 2^-127 is not a normal f32.
     let e = min(exponent(lifted), 126);
     let far = unscale(abs(lifted) * power_of_two(-e) * length, e - lift + s.direction);
     let near = unscale(s.r + select(along, -along, k < 0.0), s.length);
@@ -314,7 +315,7 @@ fn clearance_at(s: Scaled, t: f32) -> f32 {
   return clearance(s, q.w, q.xyz);
 }
 
-// |p| - r, as -disc / (|p| + r): accurate next to the surface.
+// |p| - r, computed as -disc / (|p| + r), which is accurate near the surface; not scaled.
 fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
   let sum = sqrt(dot3(p, p)) + s.r;
   if (sum == 0.0) {
@@ -323,7 +324,7 @@ fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
   return unscale(-disc / sum, s.length);
 }
 
-// Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
+// Parameter of the point of the ray, between its ends, that is nearest to the sphere's centre, and the clearance there.
 fn solve_approach(s: Scaled, t_min: f32, t_max: f32) -> vec2<f32> {
   if (moving && is_at_rest(s)) {
     let q = difference_of_squares(s, HighLow(s.eh, s.el));

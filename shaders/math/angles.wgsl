@@ -1,12 +1,12 @@
-// Angles to about 1e-7: WGSL promises sin to 2^-11 and atan2 to 4096 ulp only. Twin of src/math/angles.rs.
+// Trigonometric functions with errors of about 1e-7: WGSL guarantees only 2^-11 for sin and 4096 ulp for atan2. Twin of src/math/angles.rs.
 //
-// The polynomials are those of Cephes (S. Moshier): sinf, cosf and atanf.
+// The polynomials are those of sinf, cosf and atanf in Cephes (S. Moshier).
 
 const PI: f32 = 3.14159265358979;
 const TAU: f32 = 6.28318530717959;
 const HALF_PI: f32 = 1.57079632679490;
 const QUARTER_PI: f32 = 0.785398163397448;
-// What the f32 above lack of pi.
+// pi minus its f32 value above.
 const PI_REST: f32 = -8.74227766e-8;
 
 // The sine of an angle in [0, 2 pi].
@@ -42,7 +42,7 @@ fn arc(y: f32, x: f32) -> f32 {
   var z = low / high;
   var base = 0.0;
   if (z > 0.414213562) {
-    // atan(z) = pi/4 + atan((z - 1) / (z + 1)), the quotient taken before any rounding.
+    // atan(z) = pi/4 + atan((z - 1) / (z + 1)); the quotient is computed from `low` and `high`, not from the rounded z.
     z = (low - high) / (low + high);
     base = QUARTER_PI;
   }
@@ -58,7 +58,7 @@ fn arc(y: f32, x: f32) -> f32 {
   return angle;
 }
 
-// 1 - cos x, without the cancellation.
+// 1 - cos x, without cancellation.
 fn versine(x: f32) -> f32 {
   let half = sine(0.5 * x);
   return 2.0 * half * half;

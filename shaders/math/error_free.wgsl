@@ -1,16 +1,16 @@
 // Error-free transforms: a sum or product as a pair of f32 whose value is exact. Twin of src/math/error_free.rs.
 //
-// WGSL lets a compiler reorder and cancel floating-point terms, and on Mesa it does: a plain TwoSum returns an error of 0.
-// Passing each result through an integer XOR with a 0 that only the host knows stops that. No fma: it need not fuse.
+// WGSL allows compilers to reorder and cancel floating-point terms, and Mesa does: a plain TwoSum returns an error of 0.
+// An integer XOR of each result with a 0 that only the host knows prevents that. No fma: WGSL does not require it to fuse.
 
-// Every entry point sets this to a 0 that comes from a buffer.
+// Every entry point sets this to a 0 from a buffer.
 var<private> zero: u32;
 
 fn opaque(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ zero);
 }
 
-// s + e = a + b exactly, s the rounded sum.
+// s + e = a + b exactly, where s is the rounded sum.
 fn two_sum(a: f32, b: f32) -> vec2<f32> {
   let s = opaque(a + b);
   let bb = opaque(s - a);
@@ -18,13 +18,13 @@ fn two_sum(a: f32, b: f32) -> vec2<f32> {
   return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));
 }
 
-// The same for |a| >= |b|.
+// s + e = a + b exactly, where s is the rounded sum, for |a| >= |b|.
 fn quick_two_sum(a: f32, b: f32) -> vec2<f32> {
   let s = opaque(a + b);
   return vec2<f32>(s, b - opaque(s - a));
 }
 
-// p + e = a * b exactly, barring underflow of e.
+// p + e = a * b exactly, where p is the rounded product, unless e underflows.
 fn two_product(a: f32, b: f32) -> vec2<f32> {
   let p = opaque(a * b);
   let ah = high_half(a);
@@ -42,12 +42,12 @@ fn high_half(a: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(a) & 0xfffff000u);
 }
 
-// x . y summed from left to right: dot() may use any order.
+// x . y, summed from left to right: the built-in dot() may use any order.
 fn dot3(x: vec3<f32>, y: vec3<f32>) -> f32 {
   return x.x * y.x + x.y * y.y + x.z * y.z;
 }
 
-// The sum of the components' magnitudes.
+// Sum of the components' magnitudes.
 fn norm1(x: vec3<f32>) -> f32 {
   return abs(x.x) + abs(x.y) + abs(x.z);
 }

@@ -1,22 +1,23 @@
-// Program: the nearest pass of each ray, over the spheres of one dispatch.
+// Program: the closest approach of each ray to a sphere, by brute force over the spheres of one dispatch.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
 
-// How far from a surface a line may be and still pass nearer than the best so far; scaled, for each ray of the thread.
+// Upper bound of the clearance with which a sphere can still replace the best so far; scaled, one per ray of the thread.
 var<private> within: array<vec4<f32>, 2>;
-// More than any distance, and its square less than NEVER's.
+// Larger than every distance. Its square is smaller than that of the distance in `NEVER`.
 const ANYWHERE: f32 = 7.2e16;
 
-// `best.high`, widened by what filter and solve may be off: the bounds of a clearance are far smaller than the slack.
+// `best.high` in scaled units, widened by the errors of culling and intersection. The error bounds of a clearance are far smaller than
+// the slack.
 fn reach_of(i: u32, slack: f32) -> f32 {
   if (i >= params.ray_count) {
     return 0.0;
   }
   let best = state[i];
-  // What exceeds f32 stands for more than it shows.
+  // A saturated bound may stand for a larger value.
   if (best.id == NO_SPHERE || best.high >= FAR * 0.25 || best.high > params.far) {
     return ANYWHERE;
   }
@@ -36,13 +37,13 @@ fn get_ready(first: u32) {
   }
 }
 
-// One bit for each of four lines: whether a surface may be as near as their best.
+// Per line `bit` or 0: whether the surface of the sphere may be as near to the line as the best so far.
 fn closer(l: Lines, s: vec4<f32>, reach: vec4<f32>, bit: u32) -> vec4<u32> {
   let a = reach + vec4<f32>(s.w);
   return select(vec4<u32>(0u), vec4<u32>(bit), apart(l, s.xyz) <= a * abs(a));
 }
 
-// The bits of eight spheres, for one half of the thread's rays: instead of cull/block_hits.wgsl.
+// Culls eight spheres against one half of the thread's rays: per ray a mask of candidates. Replaces cull/block_hits.wgsl.
 fn wanted(half: u32, l: Lines, s: Eight) -> vec4<u32> {
   let reach = within[half];
   return closer(l, s.a, reach, 1u) | closer(l, s.b, reach, 2u) | closer(l, s.c, reach, 4u) | closer(l, s.d, reach, 8u)

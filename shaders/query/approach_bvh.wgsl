@@ -1,18 +1,19 @@
-// Program: the nearest pass of each ray, by the tree, the nearest box first.
+// Program: the closest approach of each ray to a sphere, by BVH traversal, nearest child first.
 //
-// A box lies in the ball around it, and so do its spheres: their clearances are at least the ball's (src/cpu/traverse/best_first.rs).
+// The ball around an AABB contains the AABB and its spheres. The clearances of the spheres are therefore at least that of the ball
+// (src/cpu/traverse/best_first.rs).
 
 @group(0) @binding(0) var<uniform> params: Params;
-// In the order of the tree.
+// In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
 
-// What a clearance may be to count, scaled, and widened by what filter and solve may be off.
+// Upper bound of the clearances that can still replace the best; scaled, widened by the errors of culling and intersection.
 var<private> limit: f32;
-// Clearances are not less than -ABOVE: boxes and spheres are not larger.
+// No clearance is less than -ABOVE, because no sphere and no ball around an AABB has a larger radius.
 const ABOVE: f32 = 4.0;
-// More than any distance: a stretch may begin DISTANT from the scene.
+// Larger than every distance: the segment of a ray may begin as far as DISTANT from the scene.
 const ANYTHING: f32 = 1e37;
 
 fn narrow_to(clearance: f32) {
@@ -20,7 +21,7 @@ fn narrow_to(clearance: f32) {
 }
 
 fn narrow_to_best(best: Nearest) {
-  // What exceeds f32 stands for more than it shows.
+  // A saturated bound may stand for a larger value.
   if (best.id != NO_SPHERE && best.high < FAR * 0.25 && best.high <= params.far) {
     narrow_to(best.high * params.scale);
   }
@@ -30,14 +31,15 @@ fn key_limit() -> f32 {
   return limit + ABOVE + 2e-6;
 }
 
-// The ends, and what they may be off either way: a ball's distance is that from the stretch between them.
+// How far positions along the ray lie outside the segment between its ends; 0 within it. The distance of a ball is measured from this
+// segment. The ends are moved outwards by `slack`, or inwards if it is negative, to allow for their error.
 fn outside(along: vec4<f32>, slack: f32) -> vec4<f32> {
   let begin = course.begin - 2.0 * course.along - slack;
   let end = course.end + 2.0 * course.along + slack;
   return max(max(vec4<f32>(begin) - along, along - vec4<f32>(end)), vec4<f32>(0.0));
 }
 
-// From node to node, until there is a leaf or nothing.
+// Descends from node to node, until `current` is a leaf or NONE.
 fn descend() {
   while (current < LEAF) {
     let quad = quad_at(current);
@@ -65,7 +67,7 @@ fn descend() {
   }
 }
 
-// Looks at a leaf's spheres.
+// Culls the spheres of a leaf, and defers those that may replace the best.
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
   let count = (current >> 28u) & 7u;
@@ -80,7 +82,7 @@ fn meet_leaf() {
     let past = outside(along, course.along).x;
     let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
     if (least <= limit && admits_leaf(first + j)) {
-      // A ball around a sphere's way says nothing of how near it comes.
+      // The ball around the path of a moving sphere gives no upper bound of the clearance.
       if (!held) {
         let before = outside(along, -course.along).x;
         narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
@@ -103,7 +105,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (params.fresh == 0u) {
     best = state[i];
     if (best.low > best.high) {
-      // The walk through a part before was not finished.
+      // The traversal of an earlier part was not finished.
       return;
     }
   }
@@ -126,7 +128,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     steps = params.steps + 1u;
   }
   if (too_long()) {
-    // In no other case is the one above the other.
+    // Marks the ray as unfinished: in no other case does `low` exceed `high`.
     best.low = FAR;
     best.high = -FAR;
   }

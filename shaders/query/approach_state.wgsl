@@ -1,6 +1,7 @@
-// The nearest pass of a ray among spheres. Twin of src/cpu/query/approach.rs. Needs intersect/attributes.wgsl and query/closest_state.wgsl.
+// The closest approach of a ray to any of several spheres. Twin of src/cpu/query/approach.rs. Needs intersect/attributes.wgsl and
+// query/closest_state.wgsl.
 
-// How far a solved clearance can be off: its own rounding, and the foot's.
+// Error bound of a computed clearance: its own rounding and that of the perpendicular foot.
 fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {
   let s = power_of_two(-8);
   var size = norm1(ray.origin * s) + norm1(sphere.center * s) + sphere.radius * s;
@@ -13,17 +14,18 @@ fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clea
     size = size + norm1(numbers_at(at, 0u) * s) + norm1(velocity) * abs(extra.time);
     direction = direction + select(0.0, norm1(velocity), extra.relative != 0u);
   }
-  // What exceeds f32, or may stand for more than it shows, is in doubt altogether.
+  // A value that exceeds f32 or may be saturated proves nothing: the clearance is undecided.
   if (exponent(direction) + exponent(t) > 120 || abs(t) >= FAR || abs(clearance) >= FAR) {
     return FAR * 0.25;
   }
   let along = direction * abs(t);
-  // The clearance is that of the foot, and of what rounds to the same f32 as its t one may be within the ray's ends: 2^-149 apart.
+  // The clearance is that of the foot. Of the values that round to the same f32 as its t, another may be the one within the ray's ends:
+  // `step` allows for a difference of 2^-149 in t.
   let step = direction * power_of_two(-70) * power_of_two(-71);
   return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0) + step, FAR * 0.25);
 }
 
-// The nearer of `before` and one more sphere: least clearance, then least t, then lowest id.
+// Updates the best with one more sphere: least clearance first, then least t, then lowest id.
 fn nearer(before: Nearest, extra: Extra, at: u32, ray: Ray, sphere: Sphere) -> Nearest {
   let id = params.first_id + at;
   var best = before;

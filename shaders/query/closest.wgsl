@@ -1,4 +1,4 @@
-// Program: the closest sphere of each ray, over the spheres of one dispatch.
+// Program: the closest hit of each ray, by brute force over the spheres of one dispatch.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;

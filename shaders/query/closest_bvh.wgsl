@@ -1,18 +1,18 @@
-// Program: the closest sphere of each ray, by the tree.
+// Program: the closest hit of each ray, by BVH traversal.
 
 @group(0) @binding(0) var<uniform> params: Params;
-// In the order of the tree.
+// In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<Best>;
 
-// What begins behind it does not count, without a solve.
+// A certain hit culls everything that begins behind `high`, before it is intersected. It still has to be intersected itself.
 fn take_certain(high: f32) -> bool {
   course.far = high;
   return true;
 }
 
-// Solves what waits and still counts.
+// Intersects the deferred spheres that are not culled by now.
 fn settle(ray: Ray, before: Best) -> Best {
   var best = before;
   var place = take_waiting();

@@ -1,4 +1,4 @@
-// Program: what `closest` found, as records; with `exact`, roots rounded once from pairs.
+// Program: writes the results of `closest` as records. With `exact`, roots are computed as pairs of f32 and rounded once.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -6,7 +6,7 @@
 @group(0) @binding(3) var<storage, read_write> state: array<Best>;
 @group(0) @binding(4) var<storage, read_write> hits: array<Hit>;
 
-// A rounded root where `closest` has proved it to be; anything else is for the host to round.
+// The rounded root if it lies within the bounds that `closest` has proved, else TAG_ROUND: the host rounds it.
 fn within(t: u32, best: Best) -> u32 {
   if (t == TAG_ROUND) {
     return TAG_ROUND;
@@ -15,7 +15,7 @@ fn within(t: u32, best: Best) -> u32 {
   return select(TAG_ROUND, t, value >= best.low && value <= best.high);
 }
 
-// A t in [t_min, t_max], rounded once; the solve has proved which root it is.
+// The t of the hit, in [t_min, t_max], rounded once. `closest` has proved which root it is.
 fn rounded(ray: Ray, best: Best) -> u32 {
   if (best.low == best.high) {
     return bitcast<u32>(best.t);
@@ -26,7 +26,7 @@ fn rounded(ray: Ray, best: Best) -> u32 {
   let scaled = scale(ray, spheres[best.id - params.first_id]);
   let found = double_roots(scaled);
   if (params.inside == INSIDE_EXIT) {
-    // The same test as in `decide`: the exit root is the answer when the enter one lies before the start.
+    // The same test as in `decide`: the exit root is the result if the entry root lies before the start.
     let solved = solve_standard(scaled);
     if (widen(solved.t_enter, solved.enter_bound).x < ray.t_min) {
       return within(round_root(found.exit, found.exit_bound, found.shift), best);
@@ -47,7 +47,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let best = state[i];
-  // Each part finishes the rays whose best sphere it holds, the first one also those that met none.
+  // Each part finishes the rays whose best sphere it contains. The first part also finishes the rays without a hit.
   if (best.id - params.first_id >= params.sphere_count && (best.id != NO_SPHERE || params.fresh == 0u)) {
     return;
   }

@@ -1,6 +1,7 @@
-// The best of the spheres that a ray meets. Twin of src/cpu/query/closest.rs. Needs `params` at module scope.
+// The closest hit of a ray. Twin of src/cpu/query/closest.rs. Needs `params` at module scope.
 
-// Set by the host: the plain solve instead of the compensated one, and whether its bounds decide.
+// Set by the host: whether to intersect in plain instead of compensated arithmetic, and whether only classifications that the error
+// bounds prove are certain (precision `exact`).
 override fast: bool = false;
 override exact: bool = false;
 
@@ -23,7 +24,8 @@ fn no_best() -> Best {
   return Best(FAR, FAR, FAR, FAR, NO_SPHERE, 0u);
 }
 
-// Takes a verdict in. Of two with the same t the lower id stays; they tie without doubt when both are met exactly at the start.
+// Updates the best hit with the classification of one more sphere. Of two hits with the same t the lower id wins. The tie is certain if
+// both are hit exactly at the start.
 fn take(best: Best, id: u32, v: Verdict) -> Best {
   var b = best;
   if (v.met == BEYOND) {

@@ -1,4 +1,4 @@
-// Program: how many spheres each ray meets, of the spheres of one dispatch.
+// Program: the number of spheres that each ray hits, by brute force over the spheres of one dispatch.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;

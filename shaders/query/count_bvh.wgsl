@@ -1,19 +1,19 @@
-// Program: how many spheres each ray meets, by the tree.
+// Program: the number of spheres that each ray hits, by BVH traversal.
 
 @group(0) @binding(0) var<uniform> params: Params;
-// In the order of the tree.
+// In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
 var<private> counted: Counted;
 
-// To count it no solve is needed.
+// A certain hit is counted without an intersection test.
 fn take_certain(high: f32) -> bool {
   counted.count += 1u;
   return false;
 }
 
-// Solves what waits.
+// Intersects the deferred spheres.
 fn settle(ray: Ray) {
   var place = take_waiting();
   while (place != NONE) {

@@ -1,9 +1,9 @@
-// What `count` knows of a ray: the spheres met so far, and what is left open. The host clears it before the first dispatch. Needs
-// `params`.
+// State of `count` per ray: the number of spheres hit so far, and flags for undecided results. The host clears it before the first
+// dispatch. Needs `params`.
 
 @group(0) @binding(3) var<storage, read_write> state: array<Counted>;
 
-// Takes what became of one more sphere in.
+// Updates the state with the classification of one more sphere.
 fn count_met(before: Counted, met: u32) -> Counted {
   var counted = before;
   counted.count += select(0u, 1u, met == YES);

@@ -1,4 +1,4 @@
-// Program: both roots of the sphere that `closest` found; with `exact`, rounded once from pairs.
+// Program: writes both roots of the sphere that `closest` found. With `exact`, they are computed as pairs of f32 and rounded once.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -14,7 +14,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let best = state[i];
-  // Each part finishes the rays whose best sphere it holds, the first one also those that met none.
+  // Each part finishes the rays whose best sphere it contains. The first part also finishes the rays without a hit.
   if (best.id - params.first_id >= params.sphere_count && (best.id != NO_SPHERE || params.fresh == 0u)) {
     return;
   }

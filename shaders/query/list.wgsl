@@ -1,4 +1,4 @@
-// Program: every sphere that each ray meets, of the spheres of one dispatch, in the order of their ids.
+// Program: writes all hits of each ray, by brute force over the spheres of one dispatch, in the order of their ids.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;

@@ -1,11 +1,11 @@
-// Program: every sphere that each ray meets, by the tree, in the order in which they are found.
+// Program: writes all hits of each ray, by BVH traversal, in the order in which they are found.
 
 @group(0) @binding(0) var<uniform> params: Params;
-// In the order of the tree.
+// In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-// Its roots are wanted.
+// A certain hit is intersected too: its record needs the roots.
 fn take_certain(high: f32) -> bool {
   return true;
 }

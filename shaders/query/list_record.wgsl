@@ -1,13 +1,13 @@
-// What is met as records, one list after the other. `count` has told how long each is. Needs `params`.
+// Lists of hits, one record per hit, one list after the other. `count` has computed the length of each list. Needs `params`.
 
-// Where each ray's next record goes.
+// Per ray the index of its next record in `lists`.
 @group(0) @binding(3) var<storage, read_write> state: array<u32>;
 @group(0) @binding(4) var<storage, read_write> lists: array<Interval>;
 
-// In place of where: the ray has no list here.
+// In place of an index: the ray has no list here.
 const NOWHERE: u32 = 0xffffffffu;
 
-// Both roots; with `exact` rounded once from pairs, or left to the host.
+// Both roots. With `exact`, they are computed as pairs of f32 and rounded once, or left to the host.
 fn roots_of(scaled: Scaled, solved: Solved, id: u32) -> Interval {
   if (!exact) {
     return Interval(reported(solved.t_enter), reported(solved.t_exit), id);
@@ -22,7 +22,7 @@ fn roots_of(scaled: Scaled, solved: Solved, id: u32) -> Interval {
   return Interval(select(enter, TAG_ROUND, open), exit, id);
 }
 
-// Appends a sphere to the list that goes on at `at`, if it is met; says where that goes on then.
+// Writes the record of a sphere to index `at` of `lists` if it is hit. Returns the index of the next record.
 fn list_met(at: u32, ray: Ray, scaled: Scaled, id: u32) -> u32 {
   let solved = solve_scaled(scaled);
   if (decide(solved, ray, policies(), exact).met != YES || at >= arrayLength(&lists)) {

@@ -1,6 +1,6 @@
-// Program: the closest sphere of each ray as one would write it first: a thread a ray, a loop over all spheres, no filter.
-// Kept for `umbracast bench brute`, which says what the others gain. With `fast` the textbook's foot of the perpendicular,
-// without scaling or bounds; else the whole compensated solve of every pair.
+// Program: the closest hit of each ray by the naive algorithm: one thread per ray, a loop over all spheres, no culling.
+// It is the baseline of `umbracast bench brute`. With `fast` it uses the textbook formula of the perpendicular foot, without scaling
+// or error bounds; else the full compensated intersection of every pair.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;

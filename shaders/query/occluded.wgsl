@@ -1,18 +1,19 @@
-// Program: whether each ray meets any sphere of one dispatch. What is known goes into query/occluded_state.wgsl's sets.
+// Program: whether each ray hits any sphere, by brute force over the spheres of one dispatch. Results go into the bitsets of
+// query/occluded_state.wgsl.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-// One bit for each ray of the thread; rays that are not there count as met.
+// One bit per ray of the thread. `met` is also set for rays beyond the end of the batch.
 var<private> met: u32;
 var<private> doubt: u32;
 var<private> beyond: u32;
 const ALL: u32 = 0xffu;
-// A ray's bit in `marked`, for each of its masks.
+// Bit 0 of each byte. Multiplied by a ray's bit, it gives the bits of all masks of that ray in `marked`.
 const EACH: u32 = 0x01010101u;
 
-// Solves what is marked, until each ray has met something.
+// Intersects the marked pairs, without those of rays that have hit a sphere.
 fn solve_marked(first: u32, begin: u32) {
   marked &= ~(met * EACH);
   while (marked != 0u) {

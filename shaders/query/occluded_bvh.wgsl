@@ -1,25 +1,25 @@
-// Program: whether each ray meets any sphere, by the tree. What is known goes into query/occluded_state.wgsl's sets.
+// Program: whether each ray hits any sphere, by BVH traversal. Results go into the bitsets of query/occluded_state.wgsl.
 
 @group(0) @binding(0) var<uniform> params: Params;
-// In the order of the tree.
+// In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-// Whether a sphere was met for certain.
+// Whether a sphere was certainly hit.
 var<private> certain: bool;
 
-// One is enough: nothing is left to be entered.
+// One certain hit is enough: ends the traversal.
 fn take_certain(high: f32) -> bool {
   certain = true;
   end_walk();
   return true;
 }
 
-// What is known of the ray: a bit for each of the sets.
+// The ray's result so far: bit n is for bitset n.
 var<private> known: u32;
 const IS_MET: u32 = 1u;
 
-// Solves what waits.
+// Intersects the deferred spheres, until one is hit.
 fn settle(ray: Ray) {
   var place = take_waiting();
   while (place != NONE && (known & IS_MET) == 0u) {

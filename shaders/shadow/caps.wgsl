@@ -1,17 +1,17 @@
-// Round pieces of sky and the areas they cut out of each other. Twin of src/shadow/coverage/caps.rs: same functions, same order; what
-// they are and why they are written so is told there.
+// Spherical caps and the areas of their intersections. Twin of src/shadow/coverage/caps.rs, which documents them: same functions, same
+// order.
 
 struct Cap {
   separation: f32,
   radius: f32,
-  // separation - radius, by itself.
+  // separation - radius, computed without cancellation.
   edge: f32,
   azimuth: vec2<f32>,
 }
 
 const NO_CAP: Cap = Cap(PI, -1.0, PI, vec2<f32>(1.0, 0.0));
 
-// Half the solid angle between a small circle's arc and its chord, a great circle.
+// Half the solid angle between an arc of a small circle and its chord, which is an arc of a great circle.
 fn segment(half_angle: f32, v: f32) -> f32 {
   let s = sine(half_angle);
   let c = 1.0 - versine(half_angle);
@@ -24,30 +24,30 @@ fn segment(half_angle: f32, v: f32) -> f32 {
   return half_angle * v - signed_arc(run, rise);
 }
 
-// The half-angles under which the common chord of two caps is seen from their centres: (from the first, from the second).
+// The half-angles that the common chord of two caps subtends at their centres: (at the first, at the second).
 fn chord(a: f32, b: f32, c: f32, edge: f32) -> vec2<f32> {
   return chord_of(a, b, c, a + edge, a - edge);
 }
 
-// As chord, given a - b + c and a + b - c instead of the edge.
+// chord() with a - b + c and a + b - c in place of the edge.
 fn chord_of(a: f32, b: f32, c: f32, twice_less_b: f32, twice_less_c: f32) -> vec2<f32> {
   let whole = sine(0.5 * (a + b + c));
   let less_a = sine(max(0.5 * ((b - a) + c), 0.0));
   let less_b = sine(max(0.5 * twice_less_b, 0.0));
   let less_c = sine(max(0.5 * twice_less_c, 0.0));
-  // Half the sum of the sides cannot exceed pi, but for rounding.
+  // Half the sum of the sides exceeds pi only by rounding.
   return vec2<f32>(
     2.0 * arc(sqrt(max(less_a * less_c, 0.0)), sqrt(max(whole * less_b, 0.0))),
     2.0 * arc(sqrt(max(less_b * less_c, 0.0)), sqrt(max(whole * less_a, 0.0))),
   );
 }
 
-// The half-angle under which the common chord of two caps is seen from the first one's centre.
+// The half-angle that the common chord of two caps subtends at the centre of the first.
 fn common_chord(a: f32, b: f32, c: f32) -> f32 {
   return chord_of(a, b, c, (a - b) + c, (a + b) - c).x;
 }
 
-// The part of a disc of angular radius a that a cap covers, 0...1.
+// Fraction of a disc of angular radius a that a cap covers, 0...1.
 fn covered(a: f32, cap: Cap) -> f32 {
   let b = cap.radius;
   let c = cap.separation;
@@ -66,7 +66,7 @@ fn covered(a: f32, cap: Cap) -> f32 {
   return clamp((segment(half.x, v_a) + segment(half.y, v_b)) / (PI * v_a), 0.0, 1.0);
 }
 
-// The angle between the centres of two caps.
+// Angle between the centres of two caps.
 fn apart(a: Cap, b: Cap) -> f32 {
   let near = sine(0.5 * abs(a.separation - b.separation));
   let turn = a.azimuth - b.azimuth;
@@ -90,7 +90,8 @@ fn signed_arc(y: f32, x: f32) -> f32 {
   return select(angle, -angle, y < 0.0);
 }
 
-// The direction at the centre of `origin` to the centre of `other`, counterclockwise from the direction to the disc's centre.
+// The bearing of the centre of `other`, seen from the centre of `origin`: the angle, counterclockwise, from the direction to the disc's
+// centre.
 fn bearing(origin: Cap, other: Cap) -> f32 {
   let turn = origin.azimuth - other.azimuth;
   let sine_to = sine(other.separation);
@@ -100,7 +101,7 @@ fn bearing(origin: Cap, other: Cap) -> f32 {
   return signed_arc(-sine_to * cross2(origin.azimuth, other.azimuth), inward);
 }
 
-// The point of a cap's edge at `angle`, in stereographic projection about the disc's centre.
+// The point of a cap's edge at `angle` (a bearing), in stereographic projection about the disc's centre.
 fn edge_point(cap: Cap, angle: f32) -> vec2<f32> {
   let sine_b = sine(cap.radius);
   let v = versine(abs(angle));
@@ -118,19 +119,20 @@ fn swept(cap: Cap, begin: f32, end: f32) -> f32 {
   return segment(0.5 * (end - begin), versine(cap.radius)) + signed_arc(cross2(p, q), 1.0 + dot(p, q));
 }
 
-// The arc of `center` +- `half` as a span of angles counted from `start`, beginning in [0, 2 pi).
+// The arc `center` +- `half` as a span of angles counted from `start`. The span begins in [0, 2 pi).
 fn span(center: f32, half: f32, start: f32) -> vec2<f32> {
   let first = center - half - start;
   let begin = first - TAU * floor(first / TAU);
   return vec2<f32>(begin, begin + 2.0 * half);
 }
 
-// At most so many caps that overlap on one disc; the host takes over where there are more.
+// Maximum number of overlapping caps on one disc; the CPU computes discs with more.
 const MOST_CAPS: u32 = 16u;
 var<private> spans: array<vec2<f32>, 16>;
 var<private> span_count: u32;
 
-// From `cursor`, where on a circle: how far it is covered, or if it is not, where the next span begins.
+// Advances along a circle from the angle `cursor`. Returns (farthest end of the spans that contain `cursor`, or `cursor` itself if none
+// does; start of the next span, 2 pi if there is none).
 fn advance(cursor: f32) -> vec2<f32> {
   var covered_to = cursor;
   var next = TAU;

@@ -1,17 +1,17 @@
-// Pieces of sky that are not round, and what they leave of a disc together with round ones. What they are is told in
-// src/shadow/coverage/cones.rs, whose functions these are but for the sum over all directions: a thousandth is enough here, so
-// that fixed nodes do, close to where an outline is touched; and what they see says how a cone lies to the disc.
+// Elliptic cones: the fraction of a disc that spheroids cover, together with caps. Twin of src/shadow/coverage/cones.rs, which documents
+// the functions, except for the integral over all directions: an accuracy of 10^-3 suffices here, so the nodes are fixed, and dense near
+// the directions that touch an outline. The nodes also determine the position of the cones relative to the disc.
 
-// False in shadow/no_spheroids.wgsl, which takes the place of this file where all bodies are round.
+// False in shadow/no_spheroids.wgsl, which replaces this file if all bodies are spheres.
 const spheroids: bool = true;
 
-// What makes an occluder a spheroid; kept in the place of an occluder: pole.xy, pole.z, stretch.
+// The shape of a spheroid. It is stored as an Occluder: pole.xy in `offset`, pole.z in `along`, stretch in `radius`.
 struct Shape {
   pole: vec3<f32>,
   stretch: f32,
 }
 
-// Forms are xx, xy, yy.
+// `square` and `reach` are quadratic forms: (xx, xy, yy).
 struct Cone {
   square: vec3<f32>,
   center: f32,
@@ -29,7 +29,7 @@ fn form(f: vec3<f32>, turn: vec2<f32>) -> f32 {
   return f.x * turn.x * turn.x + 2.0 * f.y * turn.x * turn.y + f.z * turn.y * turn.y;
 }
 
-// Squared distance from the point to the occluder's centre, less its squared radius, where it is a sphere.
+// Squared distance from the point to the occluder's centre minus its squared radius, in the space in which the occluder is a sphere.
 fn power_of(point: vec3<f32>, occluder: Occluder, shape: Shape) -> f32 {
   let center = vec3<f32>(occluder.offset, occluder.along);
   let pole = dot(shape.pole, center);
@@ -38,7 +38,7 @@ fn power_of(point: vec3<f32>, occluder: Occluder, shape: Shape) -> f32 {
     + (dot(point, point) + shape.stretch * of_point * of_point);
 }
 
-// The cone of a spheroid, for a point outside it and before the light.
+// The cone of a spheroid, for a point outside it. The spheroid must be in front of the light.
 fn cone_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> Cone {
   let far = sqrt(dot(disc.toward, disc.toward));
   let center = vec3<f32>(occluder.offset, occluder.along) - point;
@@ -57,13 +57,13 @@ fn cone_of_cap(disc: Disc, cap: Cap) -> Cone {
   let tangent = select(1.0 - versine(cap.radius), 0.0, half_sky) / sine_b;
   let center = vec3<f32>(cap.azimuth * sine(cap.separation), 1.0 - versine(cap.separation)) / sine_b;
   var c = cone(disc, center, tangent * tangent, vec3<f32>(0.0, 0.0, 1.0), 0.0);
-  // Its edge was computed by itself.
+  // The cap's edge was computed without cancellation, so this coefficient is derived from it.
   let scale = (1.0 - versine(disc.radius)) / sine_b;
   c.center = -scale * scale * signed_sine(cap.edge) * sine(cap.separation + cap.radius);
   return c;
 }
 
-// The cone of a spheroid of radius 1 on the disc.
+// The cone of a spheroid of equatorial radius 1 on the disc.
 fn cone(disc: Disc, center: vec3<f32>, power: f32, pole: vec3<f32>, stretch: f32) -> Cone {
   let s = sine(disc.radius);
   let c = 1.0 - versine(disc.radius);
@@ -111,7 +111,7 @@ fn covers_center(cone: Cone) -> bool {
   return cone.center >= 0.0 && cone.ahead > 0.0;
 }
 
-// A quotient of which only what is below 1 matters.
+// part / whole, at most 1: only values below 1 matter.
 fn below(part: f32, whole: f32) -> f32 {
   if (part >= whole) {
     return 1.0;
@@ -119,7 +119,7 @@ fn below(part: f32, whole: f32) -> f32 {
   return part / max(whole, 1e-37);
 }
 
-// From where to where a cone covers the disc in a direction; from 1 on where it does not.
+// The interval of tau that a cone covers in a direction; it starts at 1 if nothing is covered.
 fn span_of(cone: Cone, turn: vec2<f32>) -> vec2<f32> {
   let a = form(cone.square, turn);
   let b = dot(cone.middle, turn);
@@ -152,7 +152,7 @@ fn span_of(cone: Cone, turn: vec2<f32>) -> vec2<f32> {
   return select(vec2<f32>(1.0, 1.0), vec2<f32>(max(near, 0.0), far), before);
 }
 
-// The part of the disc between its centre and tau, in one direction.
+// Fraction of the disc's solid angle between its centre and tau, in one direction.
 fn inner(disc: Disc, tau: f32) -> f32 {
   if (tau >= 1.0) {
     return 1.0;
@@ -163,15 +163,16 @@ fn inner(disc: Disc, tau: f32) -> f32 {
   return tau * tau * (1.0 + c) / max(w * (w + c), 1e-37);
 }
 
-// The spheroids before one disc, and then the caps; more are the host's.
+// The cones in front of one disc: first the spheroids, then the caps. The CPU computes discs with more.
 const MOST_CONES: u32 = 3u;
 var<private> cones: array<Cone, 3>;
 var<private> cone_count: u32;
-// How the spheroids lie to the disc, as left_by() has found.
+// Position of the spheroids relative to the disc, as found by left_by(): whether one touches the disc, and whether one crosses the rim.
 var<private> cones_touch: bool;
 var<private> cones_reach_beyond: bool;
 
-// What cone i covers in a direction; of the first `own` cones, which are spheroids, notes how they lie.
+// The interval that cone i covers in a direction. For the first `own` cones, the spheroids, also updates cones_touch and
+// cones_reach_beyond.
 fn noted_span(i: u32, turn: vec2<f32>, own: u32) -> vec2<f32> {
   if (i >= cone_count) {
     return vec2<f32>(1.0, 1.0);
@@ -184,7 +185,7 @@ fn noted_span(i: u32, turn: vec2<f32>, own: u32) -> vec2<f32> {
   return s;
 }
 
-// The part of the disc that is left in one direction: without a loop, for iterations are counted (see MOST_EFFORT).
+// Uncovered fraction of the disc, in one direction. Without a loop, because iterations are limited (see MOST_EFFORT).
 fn open_along(disc: Disc, turn: vec2<f32>, own: u32) -> f32 {
   let first = noted_span(0u, turn, own);
   if (cone_count == 1u) {
@@ -192,7 +193,7 @@ fn open_along(disc: Disc, turn: vec2<f32>, own: u32) -> f32 {
   }
   let second = noted_span(1u, turn, own);
   let third = noted_span(2u, turn, own);
-  // Sorted by where they begin.
+  // Sort the intervals by their starts.
   let swap = second.x < first.x;
   let a = select(first, second, swap);
   let b = select(second, first, swap);
@@ -209,8 +210,8 @@ fn open_along(disc: Disc, turn: vec2<f32>, own: u32) -> f32 {
   return open + (1.0 - inner(disc, reached));
 }
 
-// Directions in which an outline is touched or crosses the rim: each cone has up to two and four; those opposite to the two count,
-// too.
+// Directions that touch an outline or pass through a crossing of an outline with the rim. Per cone, at most two touch the outline; they
+// count with their opposites. At most four cross the rim. One more entry closes the turn.
 var<private> ends: array<f32, 25>;
 var<private> end_count: u32;
 
@@ -232,13 +233,14 @@ fn turn_of(angle: f32) -> vec2<f32> {
   return vec2<f32>(sine(select(y, y - TAU, y >= TAU)), sine(x));
 }
 
-// Adds where a cone crosses the rim, but for crossings that are so close together that little lies between them.
+// Adds the directions in which a cone crosses the rim. Two crossings between neighbouring samples are missed, but the area between them is
+// small.
 fn add_crossings(cone: Cone) {
   var from_angle = 0.0;
   var was = is_beyond(cone, from_angle);
   for (var i = 1u; i <= RIM_STEPS; i++) {
     let to_angle = TAU * f32(i) / f32(RIM_STEPS);
-    // The first and the last are the same direction, but for rounding.
+    // The first and the last sample are the same direction; both use angle 0 to avoid different rounding.
     let is = is_beyond(cone, select(to_angle, 0.0, i == RIM_STEPS));
     if (is != was) {
       var low = from_angle;
@@ -260,7 +262,7 @@ fn add_crossings(cone: Cone) {
   }
 }
 
-// Whether the rim is covered in a direction, or is behind.
+// Whether the rim in a direction is covered, or would be by the part of the cone behind the observer.
 fn is_beyond(cone: Cone, angle: f32) -> bool {
   let turn = turn_of(angle);
   return form(cone.square, turn) + 2.0 * dot(cone.middle, turn) + cone.center >= 0.0;
@@ -270,7 +272,7 @@ const RIM_STEPS: u32 = 32u;
 const NODES: u32 = 160u;
 const LEAST_NODES: u32 = 16u;
 
-// The part of the disc that no cone nor cap covers, 0...1.
+// Fraction of the disc that no cone or cap covers, 0...1.
 fn left_by(disc: Disc) -> f32 {
   let own = cone_count;
   for (var i = 0u; i < cap_count; i++) {
@@ -312,7 +314,7 @@ fn left_by(disc: Disc) -> f32 {
     let half = 0.5 * (ends[panel + 1u] - ends[panel]);
     var reached = -1.0;
     for (var node = 1u; node <= nodes; node++) {
-      // Dense at both ends, where the covered part may grow like a root.
+      // Nodes are dense at both ends, where the covered part may behave like a square root.
       let to = 2.0 * f32(node) / f32(nodes) - 1.0;
       let at = to - 1.0 / f32(nodes);
       let next = 0.5 * to * (3.0 - to * to);
@@ -325,7 +327,7 @@ fn left_by(disc: Disc) -> f32 {
     }
   }
   cone_count = own;
-  // No more than the most, so that nothing and all are exact.
+  // Clamped to the range of the samples, so that 0 and 1 are exact.
   return clamp(sum / TAU, least, most);
 }
 
@@ -333,12 +335,12 @@ fn clear_cones() {
   cone_count = 0u;
 }
 
-// Whether a point is in a spheroid.
+// Whether a point is inside a spheroid.
 fn swallows(point: vec3<f32>, occluder: Occluder, shape: Shape) -> bool {
   return power_of(point, occluder, shape) < 0.0;
 }
 
-// Adds a spheroid; says what of a light of no size gets past it.
+// Adds a spheroid. Returns the fraction (0 or 1) of a point light that is visible past it.
 fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> f32 {
   if (swallows(point, occluder, shape)) {
     total = true;

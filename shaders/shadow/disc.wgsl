@@ -1,5 +1,5 @@
-// How much of the light's disc is left. Twin of src/shadow/coverage/disc.rs: same functions, same order; the light-aligned frame
-// and the formulas are told there.
+// Uncovered fraction of the light's disc. Twin of src/shadow/coverage/light.rs and disc.rs: same functions, same order. disc.rs explains
+// the light-aligned frame and the formulas.
 
 struct Light {
   inverse_distance: f32,
@@ -13,7 +13,7 @@ struct Occluder {
   power: f32,
   beyond: f32,
   front: f32,
-  // Where among the occluders its Shape is; 0 for a sphere. A spheroid's numbers are as in src/shadow/coverage/disc.rs.
+  // Index of its Shape in the buffer of occluders; 0 for a sphere. src/shadow/coverage/light.rs documents the fields of a spheroid.
   shape: u32,
 }
 
@@ -23,7 +23,7 @@ struct Disc {
   radius: f32,
 }
 
-// The light's disc from `point`.
+// The light's disc, seen from `point`.
 fn disc_from(point: vec3<f32>, light: Light) -> Disc {
   let toward = vec3<f32>(-point.xy * light.inverse_distance, 1.0 - point.z * light.inverse_distance);
   let far = sqrt(dot(toward, toward));
@@ -31,14 +31,14 @@ fn disc_from(point: vec3<f32>, light: Light) -> Disc {
   return Disc(toward, power, arc(light.ratio, sqrt(max(power, 0.0))));
 }
 
-// Turns a vector across `toward` into the plane of the disc.
+// Rotates a vector perpendicular to `toward` into the plane of the disc.
 fn onto_disc(toward: vec3<f32>, across: vec3<f32>) -> vec2<f32> {
   let u = toward / sqrt(max(dot(toward, toward), 1e-30));
   let lift = (u.x * across.x + u.y * across.y) / (1.0 + max(u.z, 0.0));
   return across.xy - u.xy * (lift + across.z);
 }
 
-// A direction on the disc, of unit length; scaled first, since squares of 1e-20 are zero.
+// Unit vector of a direction on the disc. The vector is scaled first, because squares of 1e-20 underflow to zero.
 fn azimuth_of(v: vec2<f32>) -> vec2<f32> {
   let size = max(abs(v.x), abs(v.y));
   if (size < 1e-36) {
@@ -48,13 +48,13 @@ fn azimuth_of(v: vec2<f32>) -> vec2<f32> {
   return w / sqrt(dot(w, w));
 }
 
-// Whether an occluder is before the light: positive then.
+// Positive if an occluder is in front of the light.
 fn front_of(point: vec3<f32>, light: Light, occluder: Occluder) -> f32 {
   let nearer = point.z * occluder.beyond - light.inverse_distance * dot(point.xy, occluder.offset);
   return occluder.front - 2.0 * light.inverse_distance * nearer;
 }
 
-// The cross product of the directions to light and occluder, multiplied out.
+// Cross product of the directions to light and occluder, expanded.
 fn cross_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> vec3<f32> {
   let across = point.xy;
   let aside = across * occluder.beyond - occluder.offset * disc.toward.z;
@@ -62,11 +62,11 @@ fn cross_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> v
   return vec3<f32>(aside.y, -aside.x, twist);
 }
 
-// The cap that a sphere puts on the sky at `point`; NO_CAP behind the light.
+// The cap that a sphere covers, seen from `point`; NO_CAP if the sphere is behind the light.
 fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap {
   let across = point.xy;
   let power = occluder.power - 2.0 * (dot(occluder.offset, across) + occluder.along * point.z) + dot(point, point);
-  // On the surface it is half the sky.
+  // Power < 0: the point is inside. (On the surface, power 0, the cap is half the sky.)
   if (power < 0.0) {
     return Cap(0.0, PI, -PI, vec2<f32>(1.0, 0.0));
   }
@@ -75,7 +75,7 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
   }
   let cross = cross_of(point, light, disc, occluder);
   let center = vec3<f32>(occluder.offset - across, occluder.along - point.z);
-  // Scaled: an occluder may be so small and far that the squares of its offset are zero.
+  // Scaled, because the squares of the offset of a small and distant occluder may underflow to zero.
   let size = max(max(abs(cross.x), abs(cross.y)), max(abs(cross.z), 1e-36));
   let scaled = cross / size;
   let length = size * sqrt(dot(scaled, scaled));
@@ -91,9 +91,9 @@ fn cap_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder) -> Cap
   );
 }
 
-// The ground itself: a cap of radius pi/2 around the downward direction.
+// The cap of the ground itself, of radius pi/2 around the downward direction.
 fn horizon_cap(point: vec3<f32>, light: Light, disc: Disc, normal: vec3<f32>) -> Cap {
-  // On a sphere point and normal are the same, and what is subtracted is 0.
+  // On a sphere, point and normal are equal, and the subtracted term is 0.
   let cross = vec3<f32>(normal.y, -normal.x, 0.0) - light.inverse_distance * cross(normal, point);
   let length = sqrt(dot(cross, cross));
   let height = dot(disc.toward, normal);
@@ -105,18 +105,19 @@ fn horizon_cap(point: vec3<f32>, light: Light, disc: Disc, normal: vec3<f32>) ->
   );
 }
 
-// What stands before one disc: the caps that touch it, none of them inside another.
+// The occluders in front of one disc: the caps that touch it, none of them inside another.
 var<private> total: bool;
 var<private> caps: array<Cap, 16>;
 var<private> cap_count: u32;
-// More caps than there is room for, or too many for one dispatch: the host does it again.
+// Set if there are more caps or cones than fit, or if a dispatch would need too many iterations: the CPU computes the result.
 var<private> crowded: bool;
+// Loop iterations of add() so far.
 var<private> effort: u32;
 
-// Lavapipe stops an invocation after 65,535 loop iterations, summed over eight lanes that may each loop for themselves.
+// Maximum of `effort`. lavapipe silently stops a subgroup after 65,535 loop iterations, summed over eight lanes that may diverge.
 const MOST_EFFORT: u32 = 1000u;
 
-// Starts with an open sky.
+// Removes all occluders.
 fn clear() {
   total = false;
   cap_count = 0u;
@@ -125,18 +126,18 @@ fn clear() {
   effort = 0u;
 }
 
-// Whether a cap has the disc's centre, as far as rounding can tell.
+// Whether cap and disc have the same centre, up to rounding.
 fn concentric(disc: Disc, cap: Cap) -> bool {
   return cap.separation <= CONCENTRIC * disc.radius;
 }
 
-// 2^-40.
+// 2^-40, in units of the disc's radius.
 const CONCENTRIC: f32 = 0x1p-40;
 
-// 2^-18: caps whose edges differ by less, in units of the disc's radius, count as one. In f64 it is 2^-40.
+// 2^-18: caps whose edges differ by less, in units of the disc's radius, count as equal. (In f64 the limit is 2^-40.)
 const ALIKE: f32 = 0x1p-18;
 
-// Adds a cap, unless it does not touch the disc or hides behind another.
+// Adds a cap, unless it does not touch the disc or is inside another cap. Removes the caps inside it.
 fn add(disc: Disc, cap: Cap) {
   if (cap.radius <= 0.0 || cap.edge >= disc.radius) {
     return;
@@ -150,7 +151,7 @@ fn add(disc: Disc, cap: Cap) {
     crowded = true;
     return;
   }
-  // Two caps that only rounding tells apart have no chord.
+  // Two caps that differ only by rounding have no well-defined chord, so one of them counts as inside the other.
   let slack = ALIKE * disc.radius;
   for (var i = 0u; i < cap_count; i++) {
     if (apart(caps[i], cap) + cap.radius <= caps[i].radius + slack) {
@@ -174,7 +175,7 @@ fn add(disc: Disc, cap: Cap) {
   cap_count++;
 }
 
-// The angle of the disc's own rim that no cap covers.
+// Total angle of the disc's rim that no cap covers.
 fn open_rim(disc: Disc) -> f32 {
   span_count = 0u;
   for (var i = 0u; i < cap_count; i++) {
@@ -199,7 +200,7 @@ fn open_rim(disc: Disc) -> f32 {
   return open;
 }
 
-// Half the solid angle swept by those arcs of cap i's edge that are on the disc and in no other cap.
+// Half the solid angle swept by those arcs of the edge of cap i that are on the disc and in no other cap.
 fn open_edge(disc: Disc, i: u32) -> f32 {
   let cap = caps[i];
   var half = PI;
@@ -230,7 +231,7 @@ fn open_edge(disc: Disc, i: u32) -> f32 {
   return sum;
 }
 
-// The part of the disc that is left, 0...1.
+// Uncovered fraction of the disc, 0...1.
 fn left(disc: Disc) -> f32 {
   if (total) {
     return 0.0;
@@ -265,13 +266,14 @@ fn left(disc: Disc) -> f32 {
   return clamp(1.0 - sum, 0.0, 1.0);
 }
 
-// How the disc is covered, `rest` of it being left. Where nothing is left it is total, whatever the edges say.
+// Kinds of coverage: the numbers of ShadowKind in src/shadow/ball.rs.
 const KIND_NONE: u32 = 0u;
 const KIND_PARTIAL: u32 = 1u;
 const KIND_ANNULAR: u32 = 2u;
 const KIND_TOTAL: u32 = 3u;
+// Kind of coverage; `rest` is the uncovered fraction. If it is 0 the shadow is total, whatever the edges indicate.
 fn kind(disc: Disc, rest: f32) -> u32 {
-  // What fixed directions find of a cone that covers all is nothing at all.
+  // For cones that cover the whole disc, left_by() returns exactly 0.
   if (total || ((cap_count > 0u || (spheroids && cone_count > 0u)) && rest <= 0.0)) {
     return KIND_TOTAL;
   }
@@ -290,12 +292,12 @@ fn kind(disc: Disc, rest: f32) -> u32 {
   return KIND_ANNULAR;
 }
 
-// What of a light of no size gets past: all or nothing.
+// Visible fraction of a point light: 0 or 1.
 fn left_of_point(cap: Cap) -> f32 {
   return select(1.0, 0.0, cap.edge <= 0.0);
 }
 
-// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead.
+// Irradiance of horizontal ground by the part of an unoccluded disc that is above the horizon, relative to that by the light at the zenith.
 fn irradiance(disc: Disc, ground: Cap) -> f32 {
   let a = disc.radius;
   let height = signed_sine(ground.edge);

@@ -1,4 +1,4 @@
-// In the place of shadow/cones.wgsl where all bodies are round: nothing of that is compiled then.
+// Replaces shadow/cones.wgsl if all bodies are spheres, so that none of its code is compiled.
 const spheroids: bool = false;
 
 struct Shape {

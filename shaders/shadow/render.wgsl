@@ -1,5 +1,5 @@
-// Program: one sample of each pixel of a band of a picture; the nearest sphere, the light that is left there, its colour.
-// Twin of src/shadow/picture/render_cpu.rs, whose loop over the samples is a dispatch each here.
+// Program: one sample per pixel, for a band of a picture: nearest sphere, visible light, colour. Twin of src/shadow/picture/render_cpu.rs;
+// each iteration of its loop over samples is a dispatch here.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -8,13 +8,13 @@
 @group(0) @binding(4) var<storage, read> occluders: array<Occluder>;
 @group(0) @binding(5) var<storage, read> looks: array<Look>;
 @group(0) @binding(6) var<storage, read> colors: array<vec4<f32>>;
-// Sums of colours; w counts the samples that the host has to do again.
+// Sums of colours; w counts the samples that the CPU has to recompute.
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> middles: array<Middle>;
-// The lists of all grids: src/shadow/picture/tiles.rs.
+// The lists of all grids: see src/shadow/picture/tiles.rs.
 @group(0) @binding(9) var<storage, read> words: array<u32>;
 
-// What the middle of a pixel shows.
+// What the centre sample of a pixel shows. `t` contains the bits of an f32; `crowded` is 1 if the CPU has to compute the pixel.
 struct Middle {
   t: u32,
   id: u32,
@@ -43,7 +43,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (shot.fresh == 0u) {
     sum = sums[i];
   }
-  // Clipped before it is averaged: otherwise one glaring sample would make a jagged edge.
+  // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
   let color = min(paint(place, best.id, spot), vec3<f32>(1.0, 1.0, 1.0));
   sums[i] = sum + vec4<f32>(color, f32(crowded || too_many));
 }

@@ -1,8 +1,8 @@
-// What one ray of a picture sees. Twin of src/shadow/picture/shade.rs: same functions, same order, but that the nearest sphere comes
-// from the solve that all queries share. Needs `spheres`, `words` and the buffers named below at module scope.
+// Shading of one ray of a picture. Twin of src/shadow/picture/shade.rs: same functions, same order, except that the nearest sphere comes
+// from the intersection that all queries share. Needs `spheres`, `words` and the buffers named below at module scope.
 
-// One ball, ready to be painted: the rows of the rotation from the camera's space into its light-aligned frame, the light,
-// and the grid with the lists of its occluders.
+// A sphere or spheroid, prepared for shading: the rows of the rotation from camera space into its light-aligned frame, the light, and the
+// grid with the lists of its occluders.
 struct Receiver {
   x: vec3<f32>,
   inverse_distance: f32,
@@ -16,7 +16,7 @@ struct Receiver {
   unused: u32,
 }
 
-// How bodies look: the rows of the rotation that takes the pole to z, and its colours.
+// Appearance of a body: the rows of the rotation that takes its pole to z, the strength of its swirl, and the range of its colours.
 struct Look {
   x: vec3<f32>,
   swirl: f32,
@@ -26,15 +26,15 @@ struct Look {
   count: u32,
 }
 
-// What all pixels of a dispatch have in common.
+// Uniforms of a dispatch.
 struct Shot {
   size: vec2<u32>,
   first_pixel: u32,
   pixels: u32,
   half: vec2<f32>,
-  // Where in each pixel the sample is, 0...1 from its upper left corner.
+  // Position of the sample in each pixel, 0...1 from its upper left corner.
   within: vec2<f32>,
-  // The camera's axes, for the stars.
+  // The camera's axes, for the starfield.
   right: vec3<f32>,
   pixel: f32,
   up: vec3<f32>,
@@ -47,15 +47,15 @@ struct Shot {
   // The light's id.
   light_id: u32,
   orthographic: u32,
-  // 1: this dispatch takes the pixels' middles for t, id and fraction; 0: it adds a sample to their colours.
+  // 1: this dispatch computes t, id and fraction at the pixels' centres; 0: it adds a sample to their colours.
   middle: u32,
-  // 1 when the sums begin here.
+  // 1 if the sums start here.
   fresh: u32,
-  // The grid with the lists of what is in each tile of the picture.
+  // The grid with the lists of spheres per tile of the picture.
   first_list: u32,
   columns: u32,
   level: u32,
-  // How many spheroids there are.
+  // Number of spheroids.
   figures: u32,
   unused: u32,
 }
@@ -68,15 +68,15 @@ struct Lit {
 const DARK: Lit = Lit(0.0, 0.0);
 const FULL: Lit = Lit(1.0, 1.0);
 
-// The place of a sample of a pixel, from (-1, -1) at the lower left of the picture to (1, 1).
+// Position of a pixel's sample in the picture, from (-1, -1) at the lower left to (1, 1).
 fn place_of(pixel: u32) -> vec2<f32> {
   let corner = vec2<u32>(pixel % shot.size.x, pixel / shot.size.x);
-  // The integers first: near the middle of the picture nothing is lost.
+  // Integers are subtracted first, so no precision is lost near the centre of the picture.
   let twice = vec2<f32>(vec2<i32>(2u * corner) - vec2<i32>(shot.size)) + 2.0 * shot.within;
   return vec2<f32>(twice.x, -twice.y) / vec2<f32>(shot.size);
 }
 
-// The ray of a place in the picture.
+// The ray through a position in the picture.
 fn pixel_ray(place: vec2<f32>) -> Ray {
   let at = place * shot.half;
   if (shot.orthographic != 0u) {
@@ -86,7 +86,7 @@ fn pixel_ray(place: vec2<f32>) -> Ray {
   return Ray(vec3<f32>(0.0, 0.0, 0.0), 0.0, v / sqrt(dot(v, v)), FAR);
 }
 
-// The outward unit normal where a ray enters a sphere, from the foot of the perpendicular.
+// Outward unit normal where a ray enters a sphere, from the foot of the perpendicular.
 fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
   let s = scale(ray, sphere);
   var foot = Foot(0.0, 0.0, vec3<f32>(0.0, 0.0, 1.0), 0.0);
@@ -100,27 +100,27 @@ fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
   return n / sqrt(max(dot(n, n), 1e-30));
 }
 
-// Where in `words` the list is of the cell that holds a unit square: from x, below y.
+// Range in `words` of the list of the cell that contains a unit square: first word, and the word after the last.
 fn list_of(first: u32, columns: u32, level: u32, place: vec2<u32>) -> vec2<u32> {
   let cell = first + (place.y >> level) * columns + (place.x >> level);
   return vec2<u32>(words[cell], words[cell + 1u]);
 }
 
-// The square of a receiver's grid in which a point of its surface is.
+// The square of a receiver's grid that contains a point of its surface.
 fn square(place: vec3<f32>) -> vec2<u32> {
   return vec2<u32>(clamp((place.xy + 1.0) * (0.5 * SQUARES), vec2<f32>(0.0, 0.0), vec2<f32>(SQUARES - 1.0, SQUARES - 1.0)));
 }
 
 const SQUARES: f32 = 256.0;
 
-// Lavapipe stops an invocation after 65,535 loop iterations without a word. A sphere costs up to two and an occluder up to
-// three; a pixel with longer lists is the host's.
+// lavapipe silently stops an invocation after 65,535 loop iterations. A sphere costs up to two and an occluder up to three. The CPU
+// computes pixels with longer lists.
 const MOST_SPHERES: u32 = 16384u;
 const MOST_OCCLUDERS: u32 = 4096u;
 var<private> too_many: bool;
 
-// A spheroid: three records behind the spheres. The sphere that it is in the stretched space; its pole and the stretch; the
-// radius of the ball around it, and its id.
+// A spheroid: three records after the light in `spheres`. They contain the sphere that it becomes in the stretched space; its pole and
+// stretch factor; the radius of its bounding sphere, and its id.
 struct Figure {
   sphere: Sphere,
   pole: vec3<f32>,
@@ -149,13 +149,14 @@ fn stretched(figure: Figure, ray: Ray) -> Ray {
   );
 }
 
-// Where on what body: the outward unit normal, and the place in units of the ball around it. On a sphere they are one.
+// A surface point: the outward unit normal, and the position relative to the body's centre in units of the radius of its bounding sphere.
+// On a sphere both are equal.
 struct Spot {
   normal: vec3<f32>,
   place: vec3<f32>,
 }
 
-// Which figure look() has found.
+// Index of the spheroid that look() has found.
 var<private> figure_seen: u32;
 const NO_FIGURE: u32 = 0xffffffffu;
 
@@ -174,7 +175,7 @@ fn spot_of(ray: Ray, best: Best) -> Spot {
   return Spot(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
 }
 
-// The nearest sphere that the ray of a pixel meets: those of the pixel's tile, in blocks as in query/closest_state.wgsl.
+// The nearest body that the ray of a pixel hits. The spheres of the pixel's tile are culled in blocks (cull/pair.wgsl).
 fn look(pixel: u32, ray: Ray) -> Best {
   let list = list_of(shot.first_list, shot.columns, shot.level, vec2<u32>(pixel % shot.size.x, pixel / shot.size.x));
   var best = no_best();
@@ -209,7 +210,7 @@ fn look(pixel: u32, ray: Ray) -> Best {
   return best;
 }
 
-// The light at a `point` of a body, where its outward normal is `normal`.
+// The light at a `point` of a body whose outward normal there is `normal`.
 fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
   let light = Light(receiver.inverse_distance, receiver.ratio);
   let disc = disc_from(point, light);
@@ -250,7 +251,7 @@ fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
   return Lit(fraction, bare * min(fraction / risen, 1.0));
 }
 
-// The light at what was seen: full on the light itself and where nothing is.
+// The light at the visible surface point: full on the light itself and where the ray hits nothing.
 fn light_at(id: u32, spot: Spot) -> Lit {
   if (id >= shot.light_id) {
     clear();
@@ -267,14 +268,14 @@ fn light_at(id: u32, spot: Spot) -> Lit {
   return lit(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
 }
 
-// Smooth noise in -1...1 on a grid of unit cells: hashed corners, blended.
+// Smooth noise in -1...1 on a grid of unit cells: hashed corner values, interpolated.
 fn noise(p: vec3<f32>) -> f32 {
   let cell = floor(p);
   let f = p - cell;
   let s = f * f * (3.0 - 2.0 * f);
   let c = vec3<u32>(vec3<i32>(cell));
   var sum = 0.0;
-  // By corner: the far one is weighted by s, the near one by the rest. Corners that share coordinates share hashes.
+  // Per corner: the far one has weight s, the near one the rest. Corners that share coordinates share hashes.
   for (var k = 0u; k < 2u; k++) {
     let hash_z = hash(c.z + k);
     let weight_z = select(1.0 - s.z, s.z, k == 1u);
@@ -290,7 +291,7 @@ fn noise(p: vec3<f32>) -> f32 {
   return 2.0 * sum - 1.0;
 }
 
-// The colour of a body at a place with that outward normal: its bands, made to meander.
+// Colour of a body at a point with this outward normal: its bands, made to meander.
 fn surface(look: Look, normal: vec3<f32>) -> vec3<f32> {
   var n = vec3<f32>(dot(look.x, normal), dot(look.y, normal), dot(look.z, normal));
   var shade = 1.0;
@@ -314,7 +315,7 @@ fn surface(look: Look, normal: vec3<f32>) -> vec3<f32> {
   return (lower + (upper - lower) * blend) * shade;
 }
 
-// The colour of what was seen, as linear light: Lambert's law under the light that is left.
+// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light.
 fn paint(place: vec2<f32>, id: u32, spot: Spot) -> vec3<f32> {
   clear();
   if (id == NO_SPHERE) {

@@ -1,4 +1,4 @@
-// A made-up starry sky, the same on every device. Twin of src/shadow/picture/starfield.rs: same functions, same order.
+// A procedural starfield, the same on every device. Twin of src/shadow/picture/starfield.rs: same functions, same order.
 
 const CELLS: f32 = 192.0;
 
@@ -9,12 +9,12 @@ fn hash(x: u32) -> u32 {
   return (word >> 22u) ^ word;
 }
 
-// 16 bits of a word as a number in 0...1.
+// 16 bits of a word, scaled to 0...1.
 fn fraction(word: u32, shift: u32) -> f32 {
   return f32((word >> shift) & 0xffffu) / 65536.0;
 }
 
-// The light of the stars in a direction; `pixel` is the angle that a pixel spans, `many` how many stars, 0...1.
+// Light of the stars in a direction. `pixel` is the angle that a pixel spans; `many` is the density of stars, 0...1.
 fn starlight(direction: vec3<f32>, pixel: f32, many: f32) -> vec3<f32> {
   let size = abs(direction);
   var face = 0u;

@@ -1,15 +1,16 @@
-// Program: the visible fraction of many lights, each from its own place.
+// Program: the visible fraction for many visibility queries, each with its own light and observer. Twin of `Prepared::shadow` in
+// src/shadow/visibility.rs.
 
 struct Sight {
   light: Light,
-  // Its occluders: the first, and how many.
+  // Its occluders: index of the first, and their number.
   first: u32,
   count: u32,
 }
 
 struct Shade {
   fraction: f32,
-  // KIND_UNDONE where the host has to do it.
+  // A kind of disc.wgsl; KIND_UNDONE if the CPU has to compute the result.
   kind: u32,
 }
 

@@ -1,45 +1,46 @@
-// Spheres that a ray has to be solved with, leaf by leaf. They are not solved where they are found: on a software adapter every thread
-// of a subgroup would pay for each. Needs of the program: `key_limit`, the most a key may be to count, of spheres and of children: a
-// number that is not negative and tells how far what has it begins.
+// Deferred intersection tests: candidates of a ray from at most three leaves. Intersecting them where they are found would cost more: on a
+// software adapter every thread of a subgroup would pay for each test. The program defines `key_limit`, the largest key of a sphere or
+// child that is not culled. A key is a nonnegative number that grows with the position where a sphere or child begins.
 
-// Leaves at most, and how many there are. They are told one by one, and not in an array: see traverse/stack.wgsl.
+// Largest number of deferred leaves, and their current number. They are three variables instead of an array because of the cost of stores;
+// see traverse/stack.wgsl.
 const FULL: u32 = 3u;
 var<private> waiting: u32;
 var<private> oldest: Leaf;
 var<private> next: Leaf;
 var<private> newest: Leaf;
 
-// Spheres of a leaf.
+// The deferred spheres of a leaf.
 struct Leaf {
   first: u32,
-  // Of the nearest of them; its lowest eight bits say which wait.
+  // Key of the nearest of them. Its lowest eight bits are the mask of the deferred spheres.
   key: u32,
 }
 
-// Of the spheres of the leaf in hand: where they begin.
+// Keys of spheres 0 to 3 and 4 to 7 of the current leaf.
 var<private> lows: vec4<f32>;
 var<private> more_lows: vec4<f32>;
-// Where one that is not to be solved does.
+// Key of a sphere that is not deferred.
 const NOWHERE_NEAR: f32 = 3e38;
 
-// More than any key that counts.
+// Upper bound of the keys that are not culled, whatever their lowest eight bits.
 fn most_key() -> u32 {
   return bitcast<u32>(max(key_limit(), 0.0)) | 255u;
 }
 
-// To be called before a leaf's spheres.
+// Call before testing a leaf's spheres.
 fn begin_leaf() {
   lows = vec4<f32>(NOWHERE_NEAR);
   more_lows = lows;
 }
 
-// Sphere j of the leaf is to be solved.
+// Marks sphere j of the leaf, with key `low`, to be deferred.
 fn wait_for(j: u32, low: f32) {
   lows = select(lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(0u, 1u, 2u, 3u));
   more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(4u, 5u, 6u, 7u));
 }
 
-// To be called after them: those that still count wait, from now on.
+// Call after testing a leaf's spheres. Defers the marked spheres that are not culled by now.
 fn end_leaf(first: u32) {
   let limit = vec4<f32>(key_limit());
   let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), lows <= limit)
@@ -58,7 +59,7 @@ fn end_leaf(first: u32) {
   waiting += select(0u, 1u, which != 0u);
 }
 
-// Forgets the oldest leaf, where nothing of it counts any more.
+// Drops the oldest leaf if all of its deferred spheres are culled or taken.
 fn drop_oldest(most: u32) {
   if (waiting > 0u && (oldest.key > most || (oldest.key & 255u) == 0u)) {
     oldest = next;
@@ -67,7 +68,7 @@ fn drop_oldest(most: u32) {
   }
 }
 
-// The place of a sphere that counts, which waits no longer; NONE when there is none.
+// Removes a deferred sphere of the oldest leaf that is not culled, and returns its position in leaf order; NONE if there is none.
 fn take_waiting() -> u32 {
   let most = most_key();
   drop_oldest(most);

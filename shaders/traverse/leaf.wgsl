@@ -1,40 +1,42 @@
-// How a ray passes a sphere of a leaf, where that is when the ray sees it. Needs cull/ray_line.wgsl, traverse/ray_setup.wgsl and intersect/attributes.wgsl. Twin of
-// src/cpu/traverse/moving_leaf.rs, which tells why; what is off here is in `unsteady`, traverse/ray_setup.wgsl.
+// Leaf test: bounds of the chord of a ray in a sphere, at the sphere's position when the ray sees it. Needs cull/ray_line.wgsl,
+// traverse/ray_setup.wgsl and intersect/attributes.wgsl. Twin of src/cpu/traverse/moving_leaf.rs, which has the derivation; the errors of
+// this version are bounded by `unsteady` in traverse/ray_setup.wgsl.
 //
-// Behind the spheres in the order of the tree, one each, is how they move: the velocity and the radius, scaled; a radius below 0
-// where a velocity is too large for that.
+// If spheres move, the second half of `spheres` describes their motion, in leaf order: velocity and radius, scaled. The radius is negative
+// if the velocity is too large for this test.
 
 struct Pass {
-  // Squares of half the chord, with everything wrong that can be, as long and as short as that makes it; below 0 there is none.
+  // Squares of half the chord: upper bound (`room`) and lower bound (`chord`) under all errors. Negative means that there is no chord.
   room: f32,
   chord: f32,
-  // Where the ray is nearest, and by how much longer a chord is along it than across.
+  // Position along the ray nearest to the centre, and ratio of the chord along the ray to the chord in the sphere's frame.
   middle: f32,
   stretch: f32,
 }
 
-// Of a line that passes a middle at the square of a distance: a sphere of radius `reach`, which holds a ball of radius `least`.
+// Chord bounds for a line at squared distance `square` from a centre. The sphere has at most radius `reach` and contains a concentric ball
+// of radius `least`.
 fn pass_of(square: f32, reach: f32, least: f32, middle: f32, stretch: f32) -> Pass {
   let far = reach + line.slack;
   let near = max(least - 2.0 * line.slack, 0.0);
   return Pass(far * far - square, near * near - square, middle, stretch);
 }
 
-// Of a ball that rests.
+// Chord bounds for a ball at rest.
 fn pass_ball(ball: vec4<f32>, least: f32) -> Pass {
   let across = dot3(ball.xyz, line.u) - line.at.x;
   let over = dot3(ball.xyz, line.v) - line.at.y;
   return pass_of(across * across + over * over, ball.w, least, dot3(ball.xyz, course.d) - course.start, 1.0);
 }
 
-// Squares of |w| between which a ray is told to meet a sphere or not: what goes along with it may be anywhere.
+// Range of |w|^2 in which spheres are tested. Outside of it, as for a sphere that moves almost with the ray, a sphere may be anywhere.
 const TAME_LEAST: f32 = 0.25;
 const TAME_MOST: f32 = 1048576.0;
-// More than |w| may be.
+// Larger than every |w| in that range.
 const WILD: f32 = 4096.0;
 const ANYWHERE: f32 = 1e9;
 
-// Without a branch: software adapters would go all ways anyhow.
+// Chord bounds for a moving sphere. Branchless, because software adapters execute both sides of a branch anyway.
 fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
   let heading = course.d - clamp(way.center * course.pace, vec3<f32>(-WILD), vec3<f32>(WILD));
   let speed = dot3(heading, heading);
@@ -50,7 +52,7 @@ fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
   return pass_of(dot3(x, x) / square, reach, least, course.pivot + dot3(e, w) / square, 1.0 / length);
 }
 
-// The sphere at a place in the order of the tree.
+// Chord bounds for the sphere at a position in leaf order.
 fn pass_at(place: u32) -> Pass {
   let ball = sphere_at(place);
   if (!held) {
@@ -59,8 +61,8 @@ fn pass_at(place: u32) -> Pass {
   if (!mapped) {
     return pass_moving(ball, spheres[arrayLength(&spheres) / 2u + place]);
   }
-  // Of an ellipsoid the shortest semi-axis; when it moves what it never leaves, which is as much less as the ball around its way is
-  // more.
+  // For an ellipsoid the inner ball has the shortest semi-axis as its radius. If the ellipsoid moves, the inner ball must lie in it at all
+  // times: its radius is smaller by as much as the ball around the path is larger than the ball around the ellipsoid.
   let at = order[place];
   return pass_ball(ball, (1.0 + least_of(at)) * number_at(at, 3u) * params.scale - ball.w * 1.000002);
 }

@@ -1,10 +1,13 @@
-// What threads that go together, a subgroup, know of each other: here each goes alone.
+// Reductions over a subgroup, for devices where its threads share neither loads nor loop counts: a group is a single thread. On software
+// adapters, traverse/subgroup.wgsl replaces this file.
+//
+// Maximum over the group.
 
 fn most_of_group(x: u32) -> u32 {
   return x;
 }
 
-// Whether x holds for any thread of it.
+// Whether x is true for any thread of the group.
 fn for_any(x: bool) -> bool {
   return x;
 }

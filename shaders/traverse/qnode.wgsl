@@ -1,14 +1,14 @@
-// Nodes of four boxes in 64 bytes: src/bvh/qbvh4/node.rs tells the layout.
+// Quantised BVH nodes: four AABBs in 64 bytes. src/bvh/qbvh4/node.rs describes the layout.
 
 @group(0) @binding(5) var<storage, read> nodes: array<vec4<u32>>;
 
-// Children: a node's number, or with this bit a leaf: then three bits of count, and where its spheres begin.
+// Flag of a leaf in a child reference. A node is its index; a leaf is this flag, three bits of count and 28 of the first sphere's position.
 const LEAF: u32 = 0x80000000u;
-// A node, unpacked as far as every ray wants it.
+// A node, unpacked as far as all rays need it.
 struct Quad {
   origin: vec3<f32>,
   unit: vec3<f32>,
-  // A word an axis, a byte a box.
+  // Child bounds: one word per axis, one byte per child.
   low: vec3<u32>,
   high: vec3<u32>,
   count: u32,
@@ -31,7 +31,7 @@ fn quad_at(number: u32) -> Quad {
   );
 }
 
-// Four bytes as numbers.
+// The four bytes of a word as f32.
 fn bytes_of(word: u32) -> vec4<f32> {
   return vec4<f32>((vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u));
 }
@@ -42,7 +42,7 @@ fn child_of(children: vec4<u32>, place: u32) -> u32 {
   return select(even, odd, (place & 1u) != 0u);
 }
 
-// The same of a node that is not at hand: its children are words 10 to 13.
+// Child of a node that is not loaded: its children are words 10 to 13.
 fn child_at(number: u32, place: u32) -> u32 {
   let word = 10u + place;
   return nodes[4u * number + (word >> 2u)][word & 3u];

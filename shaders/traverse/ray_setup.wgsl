@@ -1,58 +1,60 @@
-// A ray on its way through the tree. Needs cull/ray_line.wgsl and intersect/attributes.wgsl.
+// Ray setup for BVH traversal. Needs cull/ray_line.wgsl and intersect/attributes.wgsl.
 //
-// It is the line o + s d with d of length 1, in scaled units from the middle of the scene; t is s / step. A box is told in the
-// same units and holds its spheres exactly; what arithmetic, here and in a solve, may get wrong is at most `slack` across the
-// line (cull/ray_line.wgsl): so boxes are wider by it on every side, which also covers that planes are met with a few roundings of
-// |plane| + |o|. Along the line the same slack and what t itself may be off (src/cpu/cull.rs, `Ruler`) make `along`.
+// A ray is the line o + s d with |d| = 1, in scaled units relative to the middle of the scene; t is s / step. AABBs are in the same units
+// and contain their spheres exactly. The errors of the arithmetic here and of an intersection test are at most `slack` across the line
+// (cull/ray_line.wgsl). So AABBs are inflated by `slack` on every side; this also covers the few roundings of |plane| + |o| in the slab
+// test. Along the line, the same slack and the error of t (src/cpu/cull.rs, `Ruler`) add up to `along`.
 
 struct Course {
   inverse: vec3<f32>,
   enter: vec3<f32>,
   leave: vec3<f32>,
-  // The stretch that counts.
+  // Segment in which spheres are not culled.
   near: f32,
   far: f32,
-  // s for t = 1, and what may be off in a root.
+  // s for t = 1, and the error of a root.
   step: f32,
   along: f32,
-  // What begins and ends within these is within the ray's own ends for certain: `near` and `far` never cut beyond t = 0.
+  // A chord from `begin` to `end` certainly lies between the ray's own ends. `near` and `far` do not imply that: they are never moved past
+  // t = 0.
   begin: f32,
   end: f32,
   d: vec3<f32>,
   start: f32,
-  // Where spheres move: the time from the middle of theirs at which the ray sees them, or, where they do while it travels, at which it
-  // is at `pivot`, and t for s = 1, 0 for the others; and what a solve may get wrong of the flag, as a share of |w|: see traverse/leaf.wgsl.
+  // Only for moving spheres. `moment`: time, relative to the middle of their time range, at which the ray sees them; if they move while the
+  // ray travels, the time at which the ray is at `pivot`. `pace`: t for s = 1, or 0 if they do not move while the ray travels. `flag`:
+  // error of the hit flag of an intersection test, per |w|. See traverse/leaf.wgsl.
   moment: f32,
   pivot: f32,
   pace: f32,
   flag: f32,
-  // Where the ray is at `pivot`.
+  // The ray's point at `pivot`.
   place: vec3<f32>,
 }
 
-// The ray's own.
+// The ray of this thread.
 var<private> line: Line;
 var<private> course: Course;
 
-// Farther than any sphere from any ray that walks.
+// Larger than the distance of any sphere from any ray that traverses the BVH.
 const DISTANT: f32 = 1e18;
 
-// s at t, as far as that matters.
+// s at t, clamped to -+DISTANT.
 fn at(t: f32, step: f32) -> f32 {
   let most = DISTANT / step;
   return clamp(t, -most, most) * step;
 }
 
-// What may be off besides where a sphere moves, as a distance: the middle of its ball was rounded, and a sum, a product and a difference of
-// times are, on a way no longer than 2; and what a device flushes of a velocity counts as often as there are units of time. When it
-// moves while the ray travels, all of a line's error (cull/ray_line.wgsl) once more, times |w| + 1 over |w|, which is 3 at most.
+// Position error of moving spheres, in addition to the slack. Rounding: of the ball's centre, and of a sum, a product and a difference of
+// times, for a path no longer than 2. Flushed velocities: their error is multiplied by the time. If spheres move while the ray travels, the
+// error of a line (cull/ray_line.wgsl) counts again, times (|w| + 1) / |w|, which is at most 3.
 fn unsteady(o: vec3<f32>, relative: bool) -> f32 {
   let rounded = 2.0 * U * params.largest * params.scale + 32.0 * U + power_of_two(-106) * params.scale;
   return rounded + select(0.0, 280.0 * U * (norm1(o) + 2.0), relative);
 }
 
-// To be called before anything else here. Whether the ray can be told in these units: not from beyond `far`, and not when the
-// exponent of `step` is outside -60..60.
+// Prepares the ray; call before anything else here. Returns false if the ray cannot be represented in these units: its origin is beyond
+// `far`, the exponent of `step` is outside -60..60, or its inflation is too large.
 fn sets_out(ray: Ray, extra: Extra) -> bool {
   let heading = heading_of(ray.direction);
   let power = heading.power + exponent(params.scale);
@@ -81,22 +83,22 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
     let relative = extra.relative != 0u;
     line.slack += unsteady(o, relative);
     if (relative) {
-      // Nearest to the middle of the scene, as far as its ends let it.
+      // The point nearest to the middle of the scene, clamped to the ray's ends.
       pivot = min(max(-start, at(ray.t_min, step)), at(ray.t_max, step));
       moment += pivot / step;
       pace = 1.0 / step;
       flag = select(0.0, 64.0 * U * at(max(abs(ray.t_min), abs(ray.t_max)), step), fast);
-      // Along the ray everything counts up to twice, since |w| is ½ at least.
+      // Along the ray every error counts up to twice, because |w| is at least 1/2.
       longer += line.slack;
     }
   }
   let slack = line.slack;
-  // A direction along a face meets it nowhere: turned by less than the slack, it does.
+  // A direction parallel to a face never intersects it. Turned by less than the slack, it does.
   let side = select(vec3<f32>(-1.0), vec3<f32>(1.0), d >= vec3<f32>(0.0));
   let inverse = side / max(abs(d), vec3<f32>(power_of_two(-30)));
-  // 256 u (|o|_1 + 2), and what may be flushed.
+  // 256 u (|o|_1 + 2), and the error of flushed numbers.
   let along = 2.3 * (slack + longer);
-  // No sphere is farther than 2 from the middle: so numbers along the line need not be large.
+  // No sphere is farther than 2 from the middle, so `near` need not be lower than this.
   let near = max(at(min(ray.t_min, 0.0), step), -start - 2.01) - along;
   course = Course(
     inverse,
@@ -119,7 +121,8 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
   return true;
 }
 
-// What begins after t does not count any more. Only ahead is a solve's t free of cancellation: hence the 0.
+// Culls all spheres that begin after t. The computed t is free of cancellation only ahead of the origin: therefore t is clamped to at least
+// 0.
 fn narrow(t: f32) {
   course.far = min(course.far, at(max(t, 0.0), course.step) + course.along);
 }

@@ -1,34 +1,34 @@
-// What a ray on its way through the tree keeps of nodes: children still to be entered, the nearest first. Needs traverse/qnode.wgsl, traverse/lone_thread.wgsl,
-// intersect/attributes.wgsl and traverse/deferred_hits.wgsl, and of the program: `descend`, from node to node until there is a leaf or nothing; `meet_leaf`, which
-// looks at a leaf's spheres; `key_limit`, see traverse/deferred_hits.wgsl.
+// Traversal stack: the children still to be visited, nearest first. Needs traverse/qnode.wgsl, traverse/lone_thread.wgsl,
+// intersect/attributes.wgsl and traverse/deferred_hits.wgsl. The program defines `descend`, which goes from node to node until `current` is
+// a leaf or NONE; `meet_leaf`, which tests a leaf's spheres; and `key_limit`, see traverse/deferred_hits.wgsl.
 //
-// A node leaves one entry behind, not one a child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through
-// Compressed Wide BVHs): what a thread stores where it alone says is what costs most on a software adapter
-// (output/bench/README.md).
+// A node pushes one stack entry for all its remaining children, not one per child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray
+// Traversal on GPUs Through Compressed Wide BVHs): a store to an address that only the thread itself knows is the most expensive operation
+// on a software adapter (output/bench/README.md).
 
 @group(0) @binding(6) var<storage, read> order: array<u32>;
 
-// In place of a child when the walk is over, and of a key that no child has.
+// Replaces a child when the traversal is over, and a key where there is no child.
 const NONE: u32 = 0xffffffffu;
 
-// As many as a tree has levels at the most: `Lbvh::DEEPEST`.
+// As many entries as a BVH has levels at most: `Lbvh::DEEPEST`.
 var<private> stack: array<Rest, 96>;
 var<private> top: u32;
-// The child to go on with, and its siblings.
+// The next child to visit, and its siblings.
 var<private> current: u32;
 var<private> rest: Rest;
-// Turns of all loops so far. lavapipe stops a subgroup without a word when it has made 65,535, and one of its threads makes every
-// turn of all: so `take_turns` belongs at the end of whatever goes through several loops.
+// Loop iterations so far. lavapipe silently stops a subgroup after 65,535 iterations, and each of its threads executes the iterations of
+// all the others: call `take_turns` at the end of every code section with several loops.
 var<private> steps: u32;
 
-// What the ray brings along, and whether it may meet the sphere at a place in the order of the tree.
+// The ray's attributes, and below whether they let it hit the sphere at a position in leaf order.
 var<private> brought: Extra;
 
 fn admits_leaf(place: u32) -> bool {
   return !picky || is_for(brought, order[place]);
 }
 
-// Solves the ray with the sphere at a place.
+// Intersects the ray with the sphere at a position in leaf order.
 fn solve_at(ray: Ray, place: u32) -> Solved {
   var at = 0u;
   if (moving) {
@@ -51,7 +51,8 @@ fn end_walk() {
   rest.key = NONE;
 }
 
-// The loops of a walk that are not counted where they turn, since an empty one turns once.
+// Loops of a traversal whose iterations are not counted one by one. They count because even a loop that never runs its body takes one
+// iteration.
 const LOOPS: u32 = 6u;
 
 fn take_turns() {
@@ -62,8 +63,8 @@ fn too_long() -> bool {
   return steps > params.steps;
 }
 
-// The places 0 to 3 in the order of numbers that are not negative, for those that are entered; then NONE. The lowest two bits of
-// a number give way to its place.
+// Sorts the entered children of a node by a nonnegative number each. Returns their keys in ascending order, followed by NONE. A key is the
+// bits of the number, with the lowest two replaced by the child's position, 0 to 3.
 fn sorted(numbers: vec4<f32>, entered: vec4<bool>) -> vec4<u32> {
   let keys = (bitcast<vec4<u32>>(numbers) & vec4<u32>(0x7ffffffcu)) | vec4<u32>(0u, 1u, 2u, 3u);
   let k = select(vec4<u32>(NONE), keys, entered);
@@ -75,14 +76,15 @@ fn sorted(numbers: vec4<f32>, entered: vec4<bool>) -> vec4<u32> {
   return vec4<u32>(least, min(p, q), max(p, q), most);
 }
 
-// A node's children that are still to be entered.
+// Children of a node that are still to be visited.
 struct Rest {
   node: u32,
-  // Of the nearest of them; its lowest eight bits are three places, the nearest first, and how many are left. NONE when none is.
+  // Key of the nearest of them, or NONE if there are none. Its lowest eight bits are their count, in two bits, and three positions of two
+  // bits each, the nearest lowest.
   key: u32,
 }
 
-// All but the first of a node's children.
+// All entered children of a node but the first.
 fn rest_of(node: u32, keys: vec4<u32>) -> Rest {
   let later = keys.yzw;
   let left = select(vec3<u32>(1u), vec3<u32>(0u), later == vec3<u32>(NONE));
@@ -91,7 +93,7 @@ fn rest_of(node: u32, keys: vec4<u32>) -> Rest {
   return Rest(node, select(key, NONE, keys.y == NONE));
 }
 
-// Goes on with the nearest child that counts, of those not at hand.
+// Sets `current` to the nearest child that is not culled, from `rest` or the stack; NONE if there is none.
 fn pop() {
   let most = most_key();
   while (rest.key > most && top > 0u) {
@@ -107,13 +109,13 @@ fn pop() {
   }
 }
 
-// Goes on with the nearest of a node's children, or with one from before.
+// Sets `current` to the nearest entered child of a node, or pops if there is none.
 fn enter(keys: vec4<u32>, children: vec4<u32>) {
   steps += 1u;
   if (keys.x == NONE) {
     pop();
   } else {
-    // Without a branch: the next one overwrites what is NONE.
+    // Branchless: if `rest` is NONE, the next push overwrites it.
     stack[top] = rest;
     top += select(1u, 0u, rest.key == NONE);
     rest = rest_of(current, keys);
@@ -124,7 +126,7 @@ fn enter(keys: vec4<u32>, children: vec4<u32>) {
   }
 }
 
-// Goes on until spheres are to be solved, or the walk is over.
+// Traverses until FULL leaves are deferred or the traversal is over.
 fn walk() {
   while (current != NONE && waiting < FULL) {
     descend();

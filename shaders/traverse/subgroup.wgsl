@@ -1,10 +1,13 @@
-// What threads that go together, a subgroup, know of each other: software adapters count the turns of all their loops in common.
+// Reductions over a subgroup, for software adapters, where its threads share loads (cull/load_subgroup.wgsl) and loop counts. Replaces
+// traverse/lone_thread.wgsl.
+//
+// Maximum over the group.
 
 fn most_of_group(x: u32) -> u32 {
   return subgroupMax(x);
 }
 
-// Whether x holds for any thread of it.
+// Whether x is true for any thread of the group.
 fn for_any(x: bool) -> bool {
   return subgroupAny(x);
 }

@@ -1,19 +1,19 @@
-// A walk through the tree, front to back, a thread a ray: which spheres a ray has to be solved with. Needs traverse/ray_setup.wgsl,
-// traverse/leaf.wgsl and traverse/stack.wgsl, and of the program `take_certain`: it is told of a sphere that is met for certain, with a chord even if
-// everything is as wrong as it can be, and begins before `high`; whether that has to be solved all the same. It may cut off what begins
-// behind.
+// BVH traversal for hits, front to back, one thread per ray. Finds the spheres that have to be intersected with the ray. Needs
+// traverse/ray_setup.wgsl, traverse/leaf.wgsl and traverse/stack.wgsl. The program defines `take_certain`, which receives each certain hit:
+// a sphere that has a chord under all errors and begins before `high`. It returns whether the sphere still has to be intersected, and may
+// cull what begins behind.
 
-// Where a ray meets four planes along an axis.
+// Positions where a ray intersects four planes of one axis.
 fn meet(word: u32, scale: f32, offset: f32) -> vec4<f32> {
   return bytes_of(word) * scale + vec4<f32>(offset);
 }
 
-// How far what counts may begin: from the start, and a rounding more.
+// Largest key that is not culled: the length of the segment, plus one rounding.
 fn key_limit() -> f32 {
   return (course.far - course.near) * 1.000001;
 }
 
-// From node to node, until there is a leaf or nothing.
+// Descends from node to node, until `current` is a leaf or NONE.
 fn descend() {
   let c = course;
   let forward = c.inverse >= vec3<f32>(0.0);
@@ -36,7 +36,7 @@ fn descend() {
   }
 }
 
-// Looks at a leaf's spheres.
+// Tests the spheres of a leaf: reports certain hits, and defers the spheres that have to be intersected.
 fn meet_leaf() {
   let first = current & 0x0fffffffu;
   let count = (current >> 28u) & 7u;

@@ -1,7 +1,7 @@
-//! Ellipsoids: balls stretched along three axes at right angles.
+//! Ellipsoids: balls stretched along three orthogonal axes.
 //!
-//! A linear map makes a ball of an ellipsoid, and a line of a line, with the same `t`. So an ellipsoid is met as the ball is that it
-//! becomes; only the differences of points, and directions, go through the map.
+//! A linear map turns an ellipsoid into a ball and a line into a line, with the same `t`. So a ray intersects an ellipsoid where the
+//! mapped ray intersects the ball. The map is applied only to differences of points, and to directions.
 
 use glam::{Quat, Vec3};
 
@@ -9,24 +9,24 @@ use super::input::Spheres;
 use crate::intersect::ellipsoid::Shape;
 use crate::records::Sphere;
 
-/// An ellipsoid: its centre, its semi-axes, and how these are turned.
+/// An ellipsoid: centre, semi-axes and rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid {
     /// The centre, in any unit; all lengths of a scene share it.
     pub center: Vec3,
-    /// Half its extent along each of its own axes: finite and above 0, the longest at most 2²⁰ times the shortest.
+    /// Semi-axes, that is half the extent along each of its own axes: finite and above 0, the longest at most 2²⁰ times the shortest.
     pub radii: Vec3,
-    /// Turns its own axes into those of the scene. Any length but zero will do: it is taken as 1.
+    /// Rotation from its own axes to those of the scene. It is normalised; any finite length except zero is allowed.
     pub rotation: Quat,
 }
 
 impl Ellipsoid {
-    /// An ellipsoid whose axes are those of the scene.
+    /// An ellipsoid whose axes are parallel to those of the scene.
     pub fn new(center: impl Into<Vec3>, radii: impl Into<Vec3>) -> Self {
         Self { center: center.into(), radii: radii.into(), rotation: Quat::IDENTITY }
     }
 
-    /// The same, turned about its centre.
+    /// Sets the rotation about the centre.
     #[must_use]
     pub fn turned(self, rotation: Quat) -> Self {
         Self { rotation, ..self }
@@ -39,18 +39,17 @@ impl From<Sphere> for Ellipsoid {
     }
 }
 
-/// Ellipsoids to make a scene of, in the place of spheres: an ellipsoid's number is its id.
+/// Ellipsoids to build a scene from, instead of spheres. The index of an ellipsoid is its id.
 ///
-/// Such a scene answers [`closest`](crate::Scene::closest), [`occluded`](crate::Scene::occluded),
+/// Such a scene supports [`closest`](crate::Scene::closest), [`occluded`](crate::Scene::occluded),
 /// [`interval`](crate::Scene::interval), [`count`](crate::Scene::count), [`all`](crate::Scene::all),
-/// [`nearest`](crate::Scene::nearest) and [`contains`](crate::Scene::contains) by the same rules, with
-/// [`Precision::Fast`](crate::Precision::Fast) and [`Precision::Standard`](crate::Precision::Standard). With the latter, t is off by
-/// 8 u (|t| + g²/w) at most, u = 2⁻²⁴, where w is half of the time that the ray is inside and g half of what it would be through the
-/// centre, and besides by what a displacement of the ellipsoid by 2⁻⁴² of its distance makes of it. It does not answer
-/// [`Precision::Exact`](crate::Precision::Exact), [`approach`](crate::Scene::approach), rays with a radius, and whatever asks for
-/// normals: these are errors.
+/// [`nearest`](crate::Scene::nearest) and [`contains`](crate::Scene::contains) under the same rules as for spheres, with
+/// [`Precision::Fast`](crate::Precision::Fast) and [`Precision::Standard`](crate::Precision::Standard). With the latter, the error of
+/// `t` is at most 8 u (|t| + g²/w), plus the effect of a displacement of the ellipsoid by 2⁻⁴² of its distance. Here u = 2⁻²⁴, w is half
+/// the chord of the ray in units of `t`, and g is half the chord that the ray would have through the centre. It is an error to ask for
+/// [`Precision::Exact`](crate::Precision::Exact), [`approach`](crate::Scene::approach), rays with a radius, or anything that needs normals.
 ///
-/// [Masks](Spheres::masks) and [velocities](Spheres::velocities) go with them as with spheres.
+/// [Masks](Spheres::masks) and [velocities](Spheres::velocities) work as for spheres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ellipsoids {
     balls: Vec<Sphere>,
@@ -58,21 +57,21 @@ pub struct Ellipsoids {
 }
 
 impl Ellipsoids {
-    /// From any number of them. What cannot be used is refused where a scene is made.
+    /// Collects ellipsoids. They are checked when a scene is built.
     pub fn new(ellipsoids: impl IntoIterator<Item = Ellipsoid>) -> Self {
         let mut all = Self::default();
         ellipsoids.into_iter().for_each(|one| all.push(one));
         all
     }
 
-    /// Adds one more.
+    /// Adds an ellipsoid.
     pub fn push(&mut self, ellipsoid: Ellipsoid) {
         let shape = Shape { radii: ellipsoid.radii, rotation: ellipsoid.rotation };
         self.balls.push(Sphere::new(ellipsoid.center, shape.longest()));
         self.shapes.push(shape);
     }
 
-    /// How many there are.
+    /// Number of ellipsoids.
     pub fn len(&self) -> usize {
         self.balls.len()
     }

@@ -1,4 +1,4 @@
-//! What goes in: spheres, rays and points, borrowed.
+//! Input of scenes and queries: borrowed spheres, rays and points.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::intersect::ellipsoid::Shape;
 use crate::math::error_free::two_sum;
 use crate::records::{Ray, Sphere};
 
-/// Spheres to make a scene of: a borrowed slice, and columns beside it.
+/// Spheres to build a scene from: a borrowed slice, and optional attribute columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Spheres<'a> {
     pub(crate) records: &'a [Sphere],
@@ -23,7 +23,7 @@ pub struct Spheres<'a> {
 }
 
 impl<'a> Spheres<'a> {
-    /// How many there are.
+    /// Number of spheres.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -33,21 +33,21 @@ impl<'a> Spheres<'a> {
         self.records.is_empty()
     }
 
-    /// Gives each sphere a mask: a ray meets it only when their masks share a bit. Without, every bit is set: only a ray with mask 0
-    /// passes through.
+    /// Sets a mask per sphere: a ray can hit a sphere only if their masks share a bit. Without this column every bit is set, so only a
+    /// ray with mask 0 passes through.
     #[must_use]
     pub fn masks(self, masks: &'a [u32]) -> Self {
         Self { masks: Some(masks), ..self }
     }
 
-    /// Lets each sphere move: at time `t` its centre is `center + t · velocity`. See [`Motion`](crate::Motion) for how rays meet it and
-    /// [`SceneOptions::time_range`](crate::SceneOptions::time_range) for when.
+    /// Sets a velocity per sphere: at time `t` the centre is `center + t · velocity`. See [`Motion`](crate::Motion) for how rays intersect
+    /// moving spheres, and [`SceneOptions::time_range`](crate::SceneOptions::time_range) for the range of times.
     #[must_use]
     pub fn velocities(self, velocities: &'a [Vec3]) -> Self {
         Self { velocities: Some(velocities), ..self }
     }
 
-    /// Makes of each, as the ball around it, an ellipsoid.
+    /// Turns each sphere into an ellipsoid. The sphere is the ball around it.
     #[must_use]
     pub(crate) fn shapes(self, shapes: &'a [Shape]) -> Self {
         Self { shapes: Some(shapes), ..self }
@@ -58,45 +58,46 @@ impl<'a> Spheres<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Rays<'a> {
     pub(crate) source: Source<'a>,
-    /// The number of the first one, when they are a part of a longer list.
+    /// Index of the first ray in a longer list, if the rays are a part of one.
     pub(crate) first: Option<u64>,
     pub(crate) extras: Extras<'a>,
 }
 
 impl<'a> Rays<'a> {
-    /// Gives each ray a mask: it meets only spheres whose [masks](Spheres::masks) share a bit with it. Without, every bit is set.
+    /// Sets a mask per ray: it can hit only spheres whose [masks](Spheres::masks) share a bit with it. Without this column every bit is
+    /// set.
     #[must_use]
     pub fn masks(self, masks: &'a [u32]) -> Self {
         Self { extras: Extras { masks: Some(masks), ..self.extras }, ..self }
     }
 
-    /// Gives each ray a time, at which it sees spheres that move ([`Motion::AtTime`](crate::Motion::AtTime)). Without, 0.
+    /// Sets a time per ray, at which moving spheres are intersected ([`Motion::AtTime`](crate::Motion::AtTime)). Default: 0.
     #[must_use]
     pub fn times(self, times: &'a [f32]) -> Self {
         Self { extras: Extras { times: Some(times), ..self.extras }, ..self }
     }
 
-    /// Makes each ray a ball of a radius on its way: it meets a sphere where their surfaces touch, as if the sphere's radius were larger
-    /// by its own. Clearances are between surfaces, too.
+    /// Sets a radius per ray. Such a ray is a ball that travels along the line. It hits a sphere where their surfaces touch, as if the
+    /// sphere's radius were larger by the ray's. Clearances are measured between surfaces, too.
     #[must_use]
     pub fn radii(self, radii: &'a [f32]) -> Self {
         Self { extras: Extras { radii: Some(radii), ..self.extras }, ..self }
     }
 
-    /// Names for each ray one sphere that it does not meet, such as the one it starts on; [`NO_SPHERE`](crate::NO_SPHERE) for none.
+    /// Sets one sphere per ray that the ray does not hit, such as the sphere it starts on; [`NO_SPHERE`](crate::NO_SPHERE) for none.
     #[must_use]
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {
         Self { extras: Extras { skip_ids: Some(ids), ..self.extras }, ..self }
     }
 
-    /// Says that these are a part of a longer list, in which the first one has number `first`. Errors then name rays by
-    /// their numbers there, and a pairwise scene of the whole list pairs them by it.
+    /// Declares that the rays are a part of a longer list, in which the first of them has index `first`. Error messages then use the
+    /// indices of that list, and a pairwise scene of the whole list pairs rays and spheres by them.
     #[must_use]
     pub fn numbered_from(self, first: u64) -> Self {
         Self { first: Some(first), ..self }
     }
 
-    /// Rays `range` of these, as far as there are so many, numbered as they are here.
+    /// A slice of the rays. The range is clamped to their number, and the rays keep their indices.
     #[must_use]
     pub fn part(self, range: Range<usize>) -> Self {
         let end = range.end.min(self.len());
@@ -105,7 +106,7 @@ impl<'a> Rays<'a> {
         Self { source: self.source.part(start..end), first: Some(first), extras: self.extras.part(start..end) }
     }
 
-    /// How many there are.
+    /// Number of rays.
     pub fn len(&self) -> usize {
         self.source.len()
     }
@@ -115,7 +116,7 @@ impl<'a> Rays<'a> {
         self.len() == 0
     }
 
-    /// Ray `i`, as every device casts it, though it may be one that cannot be used; none when there are fewer.
+    /// Ray `i`, exactly as every device casts it; it may be invalid. `None` if `i` is out of range.
     pub fn ray(&self, i: usize) -> Option<Ray> {
         (i < self.len()).then(|| self.source.ray(i))
     }
@@ -127,8 +128,8 @@ impl<'a> From<Source<'a>> for Rays<'a> {
     }
 }
 
-/// Segments, from point to point: rays with `t` from 0 to 1 whose direction is the exact difference of the points, which one f32 a
-/// component cannot hold. ([`Ray::segment`] rounds it.)
+/// Segments between pairs of points: rays with `t` from 0 to 1. The direction is the exact difference of the points, which does not
+/// fit into one f32 per component. ([`Ray::segment`] rounds it.)
 #[derive(Clone, Debug, Default)]
 pub struct Segments {
     rays: Vec<Ray>,
@@ -136,22 +137,22 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// From pairs of points. Equal points are a direction of zero: refused where they are cast.
+    /// Segments from pairs of points. Equal points give a direction of zero; such a ray is invalid when it is cast.
     pub fn new(ends: impl IntoIterator<Item = [[f32; 3]; 2]>) -> Self {
         let mut segments = Self::default();
         ends.into_iter().for_each(|ends| segments.push(ends));
         segments
     }
 
-    /// Adds one more.
+    /// Adds a segment.
     pub fn push(&mut self, [from, to]: [[f32; 3]; 2]) {
         let parts: [(f32, f32); 3] = std::array::from_fn(|k| two_sum(to[k], -from[k]));
         self.rays.push(Ray::new(from, parts.map(|(high, _)| high)).between(0.0, 1.0));
-        // Of points that cannot be used nothing else must be wrong than the points.
+        // With invalid points, the points alone must be reported, and not the low parts, too.
         self.lows.push(parts.map(|(_, low)| if low.is_finite() { low } else { 0.0 }));
     }
 
-    /// How many there are.
+    /// Number of segments.
     pub fn len(&self) -> usize {
         self.rays.len()
     }
@@ -169,7 +170,7 @@ impl<'a> From<&'a Segments> for Rays<'a> {
     }
 }
 
-/// Points to be looked at: a borrowed slice.
+/// Query points: a borrowed slice, and optional attribute columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Points<'a> {
     pub(crate) records: &'a [Point],
@@ -180,26 +181,26 @@ pub struct Points<'a> {
 type Point = [f32; 3];
 
 impl<'a> Points<'a> {
-    /// Gives each point a mask: it looks only at spheres whose [masks](Spheres::masks) share a bit with it.
+    /// Sets a mask per point: only spheres whose [masks](Spheres::masks) share a bit with it are considered.
     #[must_use]
     pub fn masks(self, masks: &'a [u32]) -> Self {
         Self { extras: Extras { masks: Some(masks), ..self.extras }, ..self }
     }
 
-    /// Gives each point a time, at which it looks at spheres that move. Without, 0.
+    /// Sets a time per point, at which moving spheres are evaluated. Default: 0.
     #[must_use]
     pub fn times(self, times: &'a [f32]) -> Self {
         Self { extras: Extras { times: Some(times), ..self.extras }, ..self }
     }
 
-    /// Names for each point one sphere that it does not look at; [`NO_SPHERE`](crate::NO_SPHERE) for none.
+    /// Sets one sphere per point that is not considered; [`NO_SPHERE`](crate::NO_SPHERE) for none.
     #[must_use]
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {
         Self { extras: Extras { skip_ids: Some(ids), ..self.extras }, ..self }
     }
 
-    /// Says that these are a part of a longer list, in which the first one has number `first`. Errors then name points by
-    /// their numbers there, and a pairwise scene of the whole list pairs them by it.
+    /// Declares that the points are a part of a longer list, in which the first of them has index `first`. Error messages then use the
+    /// indices of that list, and a pairwise scene of the whole list pairs points and spheres by them.
     #[must_use]
     pub fn numbered_from(self, first: u64) -> Self {
         Self { first, ..self }

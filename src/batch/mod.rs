@@ -1,4 +1,4 @@
-//! What callers give: spheres, rays and their attributes, checked.
+//! Input from callers: spheres, rays and their attributes, and the checks on them.
 
 pub(crate) mod ellipsoids;
 pub(crate) mod input;

@@ -1,4 +1,4 @@
-//! What rays bring along besides themselves: columns beside the records, each as long as they are or left out.
+//! Ray attributes: optional columns in addition to the ray records, with one entry per ray.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::query::policy::same_length;
 use crate::records::{Extra, Ray};
 use crate::runtime::prefetch::fetch;
 
-/// The columns, each as long as there are rays.
+/// Borrowed attribute columns, each with one entry per ray.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extras<'a> {
     pub(crate) masks: Option<&'a [u32]>,
@@ -18,11 +18,12 @@ pub(crate) struct Extras<'a> {
     pub(crate) lows: Option<&'a [[f32; 3]]>,
     /// Whether spheres move while rays travel.
     pub(crate) relative: bool,
-    /// Whether t then counts from each ray's own time, and not from 0: who asks so keeps to the time range.
+    /// Whether `t` then counts from the ray's own time instead of from 0. Times are then not checked against the time range; the caller
+    /// keeps to it.
     pub(crate) launched: bool,
 }
 
-/// Does something to each column.
+/// Applies an expression to each column that is present.
 macro_rules! each_column {
     ($extras:expr, |$column:ident| $do:expr) => {{
         let extras = $extras;
@@ -36,23 +37,23 @@ macro_rules! each_column {
 }
 
 impl Extras<'_> {
-    /// Whether spheres are picked by them.
+    /// Whether masks or skipped ids restrict the spheres that a ray can hit.
     pub(crate) fn pick(&self) -> bool {
         self.masks.is_some() || self.skip_ids.is_some()
     }
 
-    /// Whether spheres at rest are not what they are without them.
+    /// Whether radii or low parts of directions change the intersection even with spheres at rest.
     pub(crate) fn move_things(&self) -> bool {
         self.radii.is_some() || self.lows.is_some()
     }
 
-    /// Brings ray `i`'s into the cache. Called for every ray, and most rays bring nothing.
+    /// Prefetches the attributes of ray `i`. Called for every ray; most batches have no columns.
     #[inline(always)]
     pub(crate) fn fetch(&self, i: usize) {
         each_column!(self, |column| fetch(&column[i]));
     }
 
-    /// Refuses columns that are not as long as there are rays.
+    /// Returns an error if a column's length differs from the number of rays.
     pub(crate) fn check(&self, rays: usize) -> Result<()> {
         let (masks, skip_ids, times, radii, lows) = each_column!(self, |column| column.len());
         let columns =
@@ -60,8 +61,8 @@ impl Extras<'_> {
         columns.into_iter().try_for_each(|(name, len)| same_length("rays", rays, name, len.unwrap_or(rays)))
     }
 
-    /// Why ray `i`, number `number` of the whole input, cannot be used for what it brings along, if it cannot. `span` is the time
-    /// for which the spheres are known to move.
+    /// Returns an error if the attributes of ray `i` are invalid. `number` is the ray's index in the whole input, for the message.
+    /// `span` is the time range in which the motion of the spheres is known; None if they rest.
     pub(crate) fn check_one(&self, i: usize, number: u64, ray: &Ray, span: Option<[f32; 2]>) -> Result<()> {
         let bad = |field, value: f32, why: Cow<'static, str>| Err(Error::record("ray", number, field, value, why));
         let Extra { time, radius, .. } = self.of(i);
@@ -86,14 +87,14 @@ impl Extras<'_> {
         bad(field, value, outside.into())
     }
 
-    /// Those of some of the rays, as far as they go.
+    /// Slices the columns. The range is clamped to their length.
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         let (masks, skip_ids, times, radii, lows) =
             each_column!(self, |column| { &column[range.start.min(column.len())..range.end.min(column.len())] });
         Self { masks, skip_ids, times, radii, lows, relative: self.relative, launched: self.launched }
     }
 
-    /// Ray `i`'s.
+    /// The attributes of ray `i`, with defaults for missing columns.
     #[inline(always)]
     pub(crate) fn of(&self, i: usize) -> Extra {
         let (mask, skip_id, time, radius, low) = each_column!(self, |column| column[i]);
@@ -101,7 +102,7 @@ impl Extras<'_> {
         Extra {
             mask: mask.unwrap_or(none.mask),
             skip_id: skip_id.unwrap_or(none.skip_id),
-            // With spheres that move while it travels, t is time.
+            // If spheres move while the ray travels, `t` itself is the time.
             time: if self.relative && !self.launched { 0.0 } else { time.unwrap_or(none.time) },
             radius: radius.unwrap_or(none.radius),
             low: low.unwrap_or(none.low),
@@ -109,7 +110,7 @@ impl Extras<'_> {
         }
     }
 
-    /// Those of the rays with these numbers, written down.
+    /// Gathers the attributes of the rays with these indices.
     pub(crate) fn some(&self, numbers: impl Iterator<Item = usize> + Clone) -> OwnExtras {
         let (masks, skip_ids, times, radii, lows) =
             each_column!(self, |column| numbers.clone().map(|i| column[i]).collect());
@@ -117,7 +118,7 @@ impl Extras<'_> {
     }
 }
 
-/// The same for who outlives the caller's borrow.
+/// Owned attribute columns, for tasks that outlive the caller's borrow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnExtras {
     masks: Option<Vec<u32>>,

@@ -1,4 +1,4 @@
-//! The spheres of a scene as they were given: records, columns beside them, and balls that hold them wherever they go.
+//! Validated spheres of a scene: records, attribute columns, and balls that contain the whole paths of moving spheres.
 
 use glam::Vec3;
 
@@ -12,48 +12,51 @@ use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 use crate::runtime::memory::room;
 
-/// What a scene keeps beside its spheres.
+/// Optional attribute columns of a scene's spheres.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Columns {
     pub(crate) masks: Option<Vec<u32>>,
     pub(crate) velocities: Option<Vec<Vec3>>,
-    /// What makes balls of ellipsoids; None where all are round.
+    /// Maps from ellipsoids to balls; None if all are spheres.
     pub(crate) maps: Option<Vec<Map>>,
 }
 
 impl Columns {
-    /// Whether spheres are not just where, and what, their records say.
+    /// Whether spheres move or are ellipsoids, so that their records alone do not describe them.
     pub(crate) fn change(&self) -> bool {
         self.velocities.is_some() || self.maps.is_some()
     }
 
-    /// How many times as long as wide the slimmest is; 0 where all are round.
+    /// Largest ratio of the longest to the shortest semi-axis of an ellipsoid; 0 if all are spheres.
     pub(crate) fn slimness(&self) -> f32 {
         self.maps.iter().flatten().fold(0.0, |most, map| (1.0 / map.least).max(most))
     }
 
-    /// The radius of the largest ball around the same centre that sphere `id` is sure to hold.
+    /// Radius of the largest concentric ball that certainly lies inside sphere or ellipsoid `id`.
     pub(crate) fn inner_radius(&self, id: u32, sphere: &Sphere) -> f32 {
         let share = self.maps.as_ref().map_or(1.0, |maps| maps[id as usize].least);
-        // Both were rounded: a product of them is no bound.
+        // Both factors were rounded, so their product alone is not a lower bound.
         if share < 1.0 { (sphere.radius * share).next_down() } else { sphere.radius }
     }
 }
 
-/// Spheres that were found to be right.
+/// Validated spheres with their attributes.
 pub(crate) struct Given<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) columns: Columns,
-    /// The time for which they move, if they do.
+    /// Time range of their motion, if they move.
     pub(crate) span: [f32; 2],
-    /// Who may stop what is built of them.
+    /// Cancels builds over these spheres.
     pub(crate) watch: &'a Watch,
-    /// None where spheres stay.
+    /// Balls around the whole paths; None if the spheres rest.
     swept: Option<Vec<Sphere>>,
 }
 
 impl<'a> Given<'a> {
-    /// Checks them; columns that are not given are those of `before`. `span` is the time for which they move.
+    /// Validates the spheres. Missing columns are taken from `before`. `span` is the time range of their motion.
+    ///
+    /// # Errors
+    /// The first invalid sphere or attribute, columns of the wrong length, cancellation, or lack of memory.
     pub(crate) fn new(given: &Spheres<'a>, before: Columns, span: [f32; 2], watch: &'a Watch) -> Result<Self> {
         let spheres = given.records;
         let maps = given.shapes.map(|shapes| map_all(spheres.len(), shapes)).transpose()?.or(before.maps);
@@ -67,7 +70,7 @@ impl<'a> Given<'a> {
         Ok(Self { spheres, columns: Columns { masks, velocities, maps }, span, watch, swept })
     }
 
-    /// Where they are, at all times.
+    /// A ball per sphere that contains it at all times of `span`.
     pub(crate) fn bounds(&self) -> &[Sphere] {
         self.swept.as_deref().unwrap_or(self.spheres)
     }
@@ -91,7 +94,7 @@ fn own<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Res
     Ok(Some(own))
 }
 
-/// Where spheres are, at all times of a range.
+/// A ball per moving sphere that contains it at all times of a range. Invalid velocities are errors.
 fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<Sphere>> {
     let mut all = room(spheres.len())?;
     for (index, (sphere, velocity)) in (0..).zip(spheres.iter().zip(velocities)) {
@@ -102,7 +105,7 @@ fn sweep(spheres: &[Sphere], velocities: &[Vec3], span: [f32; 2]) -> Result<Vec<
             }
         }
         let ball = swept(sphere, *velocity, span);
-        // Room for what is added to coordinates on the way.
+        // Headroom for later sums of coordinates.
         let within = ball.center.abs().max_element().max(ball.radius) < f32::MAX / 4.0;
         if !within {
             let (field, value) = ["vx", "vy", "vz"]

@@ -1,21 +1,21 @@
-//! Who builds the tree that a GPU walks.
+//! Choice of the processor that builds the GPU's BVH.
 
 use crate::error::Error;
 
-/// Who builds the tree that a GPU walks. The tree is the same to the byte either way; only the time differs.
+/// Where the GPU's BVH is built. The BVH is byte-identical either way; only the build time differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Builder {
-    /// The GPU, but for adapters in software, where every core of the CPU is quicker.
+    /// On the GPU, except for software adapters, for which all cores of the CPU are faster, and GPUs whose arithmetic fails the probe.
     #[default]
     Auto,
-    /// Every core of the CPU.
+    /// On all cores of the CPU.
     Cpu,
-    /// The GPU, software or not.
+    /// On the GPU, also with a software adapter.
     Gpu,
 }
 
 impl Builder {
-    /// What the CPU engine says to [`Builder::Gpu`].
+    /// The error for [`Builder::Gpu`] on the CPU engine.
     pub(crate) fn needs_gpu() -> Error {
         Error::Usage("builder 'gpu' needs a GPU, and the device is the CPU engine: use 'auto', or --device gpu".into())
     }

@@ -1,14 +1,14 @@
-//! The coordinates in which a tree for GPUs is built: scaled by a power of two, around the middle of the scene.
+//! Coordinates in which the GPU culls spheres and its BVH is built: scaled by a power of two, relative to the middle of the scene.
 
 use crate::records::Sphere;
 
-/// Where the filter over blocks measures from, and in which unit; see `shaders/cull/blocks.wgsl`.
+/// Origin and unit of these coordinates; see `shaders/cull/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) scale: f32,
     pub(crate) middle: [f32; 3],
     pub(crate) far: f32,
-    /// The corners of the box around the centres, as they were given.
+    /// Corners of the box around the centres, in the coordinates of the input.
     pub(crate) corners: [[f32; 3]; 2],
 }
 
@@ -25,11 +25,11 @@ impl Frame {
         let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
         let reach = spheres.iter().map(reach).fold(0.0, f64::max);
         let largest = f64::from(largest_of(spheres));
-        // The power of two that brings the reach to [1, 2), unless coordinates then exceed 2⁴⁰ or shaders see no such power.
+        // The power of two that scales the reach to [1, 2), unless coordinates would exceed 2⁴⁰ or shaders could not represent the power.
         let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -126.0 };
         let power = (-exponent(reach)).min(40.0 - exponent(largest)).min(126.0);
         if power < -126.0 {
-            // Spheres as wide apart as f32 reaches: nothing is filtered.
+            // The spheres span the whole range of f32: nothing is culled.
             return Self { scale: f32::MIN_POSITIVE, middle: [0.0; 3], far: -1.0, corners };
         }
         let scale = power.exp2();
@@ -37,12 +37,12 @@ impl Frame {
         Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32, corners }
     }
 
-    /// Whether a tree can be told in it.
+    /// Whether a BVH can be built in this frame.
     pub(crate) fn reaches(&self) -> bool {
         self.far > 0.0
     }
 
-    /// Centre and radius as the shaders' `sphere_at` has them.
+    /// Centre and radius in the frame, as computed by `sphere_at` in the shaders.
     pub(crate) fn sphere(&self, sphere: &Sphere) -> ([f32; 3], f32) {
         (self.center(sphere.center.to_array()), sphere.radius * self.scale)
     }

@@ -1,4 +1,4 @@
-//! How a scene's spheres are found: by a tree, or few of them by a sweep over blocks.
+//! Acceleration structures of the CPU engine: a BVH, or blocks of spheres for brute force.
 
 use std::cell::Cell;
 
@@ -17,34 +17,34 @@ use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 use crate::runtime::memory::room;
 
-/// Up to so many spheres there is a sweep instead. Measured by `umbracast bench scenes` on 1 to 128 spheres in a cube, both ways in
-/// turn: the tree is quicker on all, see `output/bench`. One sphere needs no tree.
+/// Largest number of spheres for which brute force replaces the BVH. Measured by `umbracast bench scenes` with 1 to 128 spheres in a cube,
+/// both methods in turn: the BVH is faster for every count, see `output/bench`. One sphere needs no BVH.
 pub(crate) const FEW: usize = 1;
 
-/// What the spheres are found by.
+/// Acceleration structure of a scene.
 pub(crate) enum Index {
-    /// Every block in turn.
+    /// Brute force over blocks of spheres.
     Blocks(Columns),
-    /// A tree.
+    /// A BVH.
     Tree(Planted),
 }
 
-/// A tree, and what it takes to walk it.
+/// A BVH, and the data that its traversal needs.
 pub(crate) struct Planted {
     pub(crate) tree: Tree,
     pub(crate) frame: Frame,
     pub(crate) level: Level,
-    /// The masks of each leaf's spheres, where spheres have masks: beside the leaf, not all over the list of spheres.
+    /// Masks of the spheres per leaf, if spheres have masks: contiguous per leaf, not scattered over the list of spheres.
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
-    /// The radii, scaled, of balls that ellipsoids hold and, if they move, never leave, around the same middles as the leaf's.
+    /// Per leaf the scaled radii of balls that the ellipsoids contain, at all times if they move; concentric with the leaf's balls.
     pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
-    /// Beside each leaf its spheres as they move; of ellipsoids there is none.
+    /// Motion of the spheres per leaf; None for ellipsoids.
     pub(crate) ways: Option<Vec<Ways>>,
-    /// The middle of the time for which they are known to move.
+    /// Middle of the time range in which the motion is known.
     pub(crate) middle: f64,
 }
 
-/// The memory that the index of so many spheres takes, at the most while it is made.
+/// Upper bound of the memory that the acceleration structure of `spheres` spheres takes, including its build.
 pub(crate) fn index_bytes(spheres: u64) -> u64 {
     if spheres <= FEW as u64 {
         columns_bytes(spheres)
@@ -53,7 +53,7 @@ pub(crate) fn index_bytes(spheres: u64) -> u64 {
     }
 }
 
-/// The memory of what is laid beside the leaves, of spheres with masks, that move, or that are ellipsoids.
+/// Memory of the columns in leaf order, for spheres that have masks, move, or are ellipsoids.
 pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool) -> u64 {
     if spheres <= FEW as u64 {
         return 0;
@@ -66,7 +66,7 @@ pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool)
 }
 
 thread_local! {
-    /// Whether scenes that this thread creates have no tree, set by [`crate::bench::use_tree`].
+    /// Whether scenes that this thread creates have no BVH, set by [`crate::bench::use_tree`].
     pub(crate) static SWEEP_ONLY: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -108,15 +108,16 @@ impl Planted {
         })
     }
 
-    /// Lays beside its leaves what is sure to be a part of ellipsoids, in balls around them and their ways.
+    /// Stores, per leaf, the radii of balls that the ellipsoids certainly contain, concentric with the balls around them and their paths.
     pub(crate) fn lay_inner(&mut self, given: &Given<'_>) -> Result<()> {
         let mut laid = room(self.tree.ids.len())?;
         let inner = |id: u32| match (given.spheres.get(id as usize), given.bounds().get(id as usize)) {
-            // A ball has half of the way more than the sphere, and what is never left is by as much less than what the sphere holds.
+            // The radius of the ball around the path is that of the sphere plus half the path. The radius of the ball that is contained at
+            // all times is smaller by the same amount than that of the ball contained at one time.
             (Some(sphere), Some(ball)) => {
                 let least = f64::from(given.columns.inner_radius(id, sphere));
                 let inner = least + f64::from(sphere.radius) - f64::from(ball.radius);
-                // Rounded down, and what the ball's middle was rounded by with it.
+                // Rounded down, with an allowance for the rounding of the ball's centre.
                 ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale()) as f32
             }
             _ => -1.0,
@@ -126,8 +127,8 @@ impl Planted {
         Ok(())
     }
 
-    /// Lays spheres that move beside its leaves, so that rays need not look at all of their ways, and draws the boxes around those:
-    /// they were around balls around them, which for a way as long as the radius have 1.4 times the surface.
+    /// Stores the motion of the spheres per leaf, so that rays are tested against positions instead of whole paths, and refits the AABBs to
+    /// the paths. Before, they contained the balls around the paths, which have 1.4 times the surface for a path as long as the radius.
     pub(crate) fn lay_ways(&mut self, given: &Given<'_>, velocities: &[Vec3], span: [f32; 2]) -> Result<()> {
         let mut laid = room(self.tree.ids.len())?;
         let middle = f64::from(midway(span));
@@ -142,7 +143,7 @@ impl Planted {
                 let velocity = velocities[id].as_dvec3();
                 let center = self.frame.place(sphere.center.as_dvec3() + velocity * middle);
                 let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
-                // As of a sphere at rest, and what its way adds to that: see `traverse/moving_leaf.rs`.
+                // The slack of a sphere at rest, and the slack for its motion: see `traverse/moving_leaf.rs`.
                 let slack = 256.0 * f64::from(U) * (center.length() + far);
                 for axis in 0..3 {
                     ways.center[axis][k] = center[axis] as f32;
@@ -158,10 +159,10 @@ impl Planted {
         Ok(())
     }
 
-    /// Lays the masks of spheres beside its leaves.
+    /// Stores the masks of the spheres per leaf.
     pub(crate) fn lay_masks(&mut self, masks: &[u32]) -> Result<()> {
         let mut laid = room(self.tree.ids.len())?;
-        // A leaf may have room for more spheres than there are.
+        // A leaf may have unused lanes.
         let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);
         self.tree.ids.par_iter().map(|ids| ids.map(mask)).collect_into_vec(&mut laid);
         self.masks = Some(laid);

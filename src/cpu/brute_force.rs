@@ -1,5 +1,5 @@
-//! Shows a batch of rays the spheres of a scene: by the tree where there is one, else block by block, where culling marks what a ray may
-//! hit and only that is intersected.
+//! Candidate search for a batch of rays: by the BVH if there is one, else by brute force over blocks of spheres, where culling marks the
+//! spheres that a ray may hit and only these are intersected.
 
 use super::accel::Index;
 use super::collector::{Visitor, Wanted};
@@ -10,8 +10,7 @@ use crate::query::policy::Precision;
 use crate::records::{Extra, Ray};
 
 impl Spheres<'_> {
-    /// Shows every ray's visitor the spheres it wants. `rays` go with `visitors` one by one, and with what they bring along, unless
-    /// there is none of that.
+    /// Passes the candidates of every ray to its collector. `visitors` has one entry per ray. `extras` has one, too, or is empty.
     pub(crate) fn sweep<V: Visitor>(&self, rays: &[Ray], extras: &[Extra], visitors: &mut [V], precision: Precision) {
         let Self { spheres, index, .. } = *self;
         let columns = match index {
@@ -58,7 +57,7 @@ impl Spheres<'_> {
                 Wanted::Met => columns.level.may_meet(block, &lines, &mut masks),
                 Wanted::Near => columns.level.may_near(block, &lines, &mut masks),
             }
-            // From the end: a ray that wants no more makes way for the last one, which has had its turn.
+            // Backwards: a finished ray is replaced by the last one, which has already had its turn.
             for i in (0..lines.len()).rev() {
                 let mut mask = masks[i];
                 if mask == 0 {
@@ -76,7 +75,7 @@ impl Spheres<'_> {
                 while mask != 0 {
                     let id = first + mask.trailing_zeros();
                     mask &= mask - 1;
-                    // The last block has room for more spheres than there are.
+                    // The last block may have unused lanes.
                     let Some(target) = self.target(id, extras.get(*slot)) else { break };
                     if extras.get(*slot).is_some_and(|extra| !self.admits(extra, id)) {
                         continue;
@@ -89,7 +88,7 @@ impl Spheres<'_> {
                     let Some(counts) = counts else { break };
                     narrow::<V>(line, ruler, counts);
                     if mask != 0 {
-                        // A solve costs more than another look at the whole block.
+                        // An intersection test costs more than culling the whole block again.
                         mask &= again::<V>(columns, block, line);
                     }
                 }
@@ -105,14 +104,14 @@ impl Spheres<'_> {
     }
 }
 
-/// A ray under way: the visitor's number, its ray, and its measures.
+/// A ray that still has candidates: the index of its collector, its record, and its `Ruler`.
 struct Under<'a> {
     slot: usize,
     ray: &'a Ray,
     ruler: Ruler,
 }
 
-/// Tells the filter what still counts.
+/// Updates the limits of a line: `counts` is the new limit of the collector.
 fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
     match V::WANTED {
         Wanted::Met => line.far = line.far.min(ruler.far(counts)),
@@ -120,7 +119,8 @@ fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
     }
 }
 
-/// Which spheres of a block a line still wants, of those it wanted before.
+/// Culls a block again with the new limits of a line. The result is only valid together with the mask before: for hits, only the segment is
+/// tested.
 fn again<V: Visitor>(columns: &cull::Columns, block: &Block, line: &Line) -> u64 {
     match V::WANTED {
         Wanted::Met => columns.level.on_stretch(block, line),

@@ -1,4 +1,4 @@
-//! Every level, any batch: the answers of a sweep, and of a tree, are those of looking at every sphere.
+//! On every instruction set and for any batch size, brute force and BVH give the results of a loop over all spheres.
 
 use super::*;
 use crate::batch::ray_batch::Batch;
@@ -16,7 +16,7 @@ use crate::query::results::Tally;
 use crate::records::{Approach, Hit, Interval, Sphere};
 use crate::runtime::cancel::Watch;
 
-/// Spheres of all sizes, some of them twins, one around everything, one very far.
+/// Spheres of all sizes: some are duplicates, one is around everything, one is very far away.
 fn spheres(count: usize, radius: f32, n: &mut Numbers) -> Vec<Sphere> {
     let mut spheres: Vec<Sphere> = (0..count).map(|_| Sphere::new(n.vector(), radius * n.unit())).collect();
     for i in (7..count).step_by(9) {
@@ -29,11 +29,11 @@ fn spheres(count: usize, radius: f32, n: &mut Numbers) -> Vec<Sphere> {
     spheres
 }
 
-/// Half-lines, segments, lines, starts inside spheres and far away, a few that cannot be used.
+/// Half-lines, segments, lines, origins inside spheres and far away, a few invalid rays.
 fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
     let ray = |i: usize| {
         let (from, to) = (n.vector(), n.vector());
-        // From very far everything is in doubt at `exact`, and integers are slow.
+        // From very far away every pair is undecided at `exact`, and integer arithmetic is slow.
         let far = if i.is_multiple_of(59) { 1e25 } else { [1.0, 3.0, 1e4][i * 7 % 3] };
         let ray = Ray::new(from.map(|x| x * far), std::array::from_fn::<_, 3, _>(|k| to[k] - from[k] * far));
         match i % 11 {
@@ -47,7 +47,7 @@ fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
     (0..count).map(ray).collect()
 }
 
-/// Looks at every sphere.
+/// Reference: a loop over all spheres.
 fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query: &Query) -> Found<T> {
     let mut visitor = T::visitor(query);
     (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, crate::intersect::motion::Target::at_rest(sphere)));

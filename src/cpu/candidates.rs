@@ -1,4 +1,4 @@
-//! What a ray is cast against: a scene, or one sphere of a pair.
+//! Candidates of a ray: the spheres of a scene, or one sphere in a pairwise scene.
 
 use super::collector::Visitor;
 use super::view::Spheres;
@@ -6,23 +6,23 @@ use crate::intersect::motion::Target;
 use crate::query::policy::Precision;
 use crate::records::{Extra, Ray};
 
-/// What a ray is cast against.
+/// The spheres that a ray is cast against.
 #[derive(Clone, Copy)]
 pub(crate) enum Against<'a> {
-    /// Every sphere of a scene that is for the ray.
+    /// Every sphere of a scene that the ray may hit, and the ray's attributes.
     Scene(Spheres<'a>, Extra),
     /// One sphere and its id.
     One(u32, Target<'a>),
 }
 
 impl Against<'_> {
-    /// Shows the visitor of one ray what it wants.
+    /// Passes the candidates of one ray to its collector, and returns the collector.
     pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
         self.show_to(ray, &mut visitor, precision);
         visitor
     }
 
-    /// The same for one that stays where it is.
+    /// Passes the candidates of one ray to its collector.
     pub(crate) fn show_to<V: Visitor>(self, ray: &Ray, visitor: &mut V, precision: Precision) {
         match self {
             Against::One(id, target) => visitor.see(ray, id, target),

@@ -1,30 +1,30 @@
-//! What a query collects from the spheres that a traversal shows it.
+//! Collectors: a collector receives the candidates of one ray and keeps the result of a query.
 
 use crate::intersect::motion::Target;
 use crate::intersect::sphere::Solved;
 use crate::records::Ray;
 
-/// An answer, and how it came about.
+/// The result of one ray, and how it was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found<T> {
     pub(crate) answer: T,
-    /// Decided by exact arithmetic.
+    /// Resolved by exact arithmetic.
     pub(crate) judged: bool,
-    /// A miss only because the root exceeds f32.
+    /// A miss only because the root overflows f32.
     pub(crate) beyond: bool,
 }
 
-/// Which spheres a ray wants to see.
+/// The test that makes a sphere a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Those it may meet, at a `t` that still counts.
+    /// The ray may hit it, at a `t` that still counts.
     Met,
-    /// Those that may be as near as still counts.
+    /// Its clearance may be as small as still counts.
     Near,
 }
 
 impl Wanted {
-    /// So many spheres are looked at sooner than filtered.
+    /// Up to this number of spheres, passing all of them to the collector is faster than culling.
     pub(crate) fn few(self) -> usize {
         match self {
             Wanted::Met => 1,
@@ -33,37 +33,37 @@ impl Wanted {
     }
 }
 
-/// What somebody knows who is told that spheres are met.
+/// The part of a result that is known after a report of certain hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// Nothing yet.
+    /// Nothing: the spheres have to be intersected.
     Nothing,
-    /// All that is asked of these spheres.
+    /// The whole contribution of these spheres: they need no intersection test.
     These,
-    /// All that is asked.
+    /// The whole result of the ray.
     Everything,
 }
 
-/// Someone who is shown spheres.
+/// Receives the candidates of one ray.
 pub(crate) trait Visitor {
-    /// What is wanted.
+    /// The candidate test.
     const WANTED: Wanted;
-    /// Sees one sphere; the order does not matter.
+    /// Receives one sphere, not intersected yet. The order of the spheres does not matter.
     fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>);
-    /// Whether all that it makes of a sphere comes from the solve at the query's precision. Those of a batch are alike in this.
+    /// Whether the collector needs nothing of a sphere but its roots at the query's precision. The same for all collectors of a batch.
     fn solves(&self) -> bool {
         false
     }
-    /// Sees one sphere that was solved, if it [`solves`](Self::solves).
+    /// Receives one sphere with its roots, if it [`solves`](Self::solves).
     fn take(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &Solved) {}
-    /// The `t` (or clearance) above which nothing counts any more; `None` when nothing does at all.
+    /// The `t` (or clearance) above which nothing counts any more; `None` if nothing counts at all.
     fn counts(&self, ray: &Ray) -> Option<f32>;
-    /// Is told of so many spheres that are met for certain, unsolved; what it then knows.
+    /// Receives the number of spheres that are certain hits, not intersected yet. Returns what is known then.
     fn certain(&mut self, _count: u32) -> Known {
         Known::Nothing
     }
-    /// Where along the ray the stretch ends that counts, when it has ended at `far` and a sphere is met for certain that begins
-    /// before `high`.
+    /// New end of the segment in which spheres count, as a position along the ray. `far` is the end so far. A certain hit begins before
+    /// `high`.
     fn cut(&mut self, far: f32, high: f32) -> f32 {
         far.min(high)
     }

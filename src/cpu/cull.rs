@@ -1,22 +1,23 @@
-//! Which spheres a ray cannot meet, told in plain f32 for a block of spheres at a time: seven operations and a comparison a
-//! pair. `shaders/cull/blocks.wgsl` does the same on a GPU.
+//! Conservative culling of spheres in blocks of 64, in plain f32: seven operations and a comparison per pair of ray and sphere.
+//! `shaders/cull/blocks.wgsl` does the same on a GPU.
 //!
-//! The pair is projected on the plane perpendicular to the ray. Every direction d has a perpendicular with one component 0,
-//! u = (−dy, dx, 0) / |(dx, dy)|, free of cancellation, and with v = d × u / |d| the distance b of a centre c from the line
-//! through o is b² = x² + y², x = c·u − o·u, y = c·v − o·v. What depends on the ray alone is found once, in f64. Conservative:
-//! what is dropped is a certain miss, whichever solve were asked and however the sums are fused.
+//! The pair is projected on the plane perpendicular to the ray. Every direction d has a perpendicular with z = 0, namely u = (−dy, dx, 0) /
+//! |(dx, dy)|, which is free of cancellation. With v = d × u / |d|, the distance b of a centre c from the line through o follows from b² =
+//! x² + y², where x = c·u − o·u and y = c·v − o·v. Everything that depends on the ray alone is computed once, in f64. The test is
+//! conservative: a culled sphere is a certain miss, for every intersection test and for any fusing of the sums.
 //!
-//! With U = 2⁻²⁴, lengths scaled by a power of two so that the scene's are below 2, c counted from a point m amid the scene, F
-//! the point of the line nearest to m, to first order in U:
+//! Error analysis, to first order in U = 2⁻²⁴. Lengths are scaled by a power of two so that those of the scene are below 2. c is relative
+//! to a point m in the middle of the scene, and F is the point of the line nearest to m.
 //!
-//! * `solve_fast` says "missed" when b > r + 32 U (r + |c − o|), the other solves for 2⁻³⁸ in place of 32 U.
-//! * (x, y) is off by at most 8 U (|c| + |F|) + 2⁻⁵⁰ |o|: the columns' rounding U |c|, that of u or v (their error counts from
-//!   F, as it is the same error in α = F·u) U (|c| + |F|), that of α U |F|, and three or four roundings in a row. Arithmetic that
-//!   is only within 2 U, and α found in f32 from o, make it 36 U (|c| + |o|) + 6 U r: the GPU's case.
-//! * So a sphere that may be met has |(x, y)| ≤ ρ + δ, ρ = r + 72 U (|c| + r) its own share, δ = 16 U |F| + (32 U or 2⁻³⁸) |o|
-//!   the ray's, where 8 + 32 and 36 + 32 are less than 72.
-//! * y² + (x² − w) is off by at most 6 U (x² + y² + w), and w ≥ ρ² (1 + 31 U) makes that harmless: what may be met has
-//!   y² + (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The 2⁻¹⁰⁰ in s is more than underflow can take.
+//! * `solve_fast` reports a miss if b > r + 32 U (r + |c − o|); for the other tests, 2⁻³⁸ replaces 32 U.
+//! * The error of (x, y) is at most 8 U (|c| + |F|) + 2⁻⁵⁰ |o|. It consists of the rounding of the columns, U |c|; that of u or v, U (|c| +
+//!   |F|), which counts from F, because the same error is in α = F·u; that of α, U |F|; and three or four roundings in a row. With
+//!   arithmetic that is only accurate to 2 U, and with α computed in f32 from o, it is 36 U (|c| + |o|) + 6 U r: this is the case on the
+//!   GPU.
+//! * So a sphere that may be hit has |(x, y)| ≤ ρ + δ. The sphere's share is ρ = r + 72 U (|c| + r), the ray's share is δ = 16 U |F| + (32
+//!   U or 2⁻³⁸) |o|; 8 + 32 and 36 + 32 are less than 72.
+//! * The error of y² + (x² − w) is at most 6 U (x² + y² + w), and w ≥ ρ² (1 + 31 U) compensates for it: a sphere that may be hit has y² +
+//!   (x² − w) ≤ (2 ρ δ + δ²)(1 + 6 U) ≤ s. The term 2⁻¹⁰⁰ in s is larger than any loss by underflow.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -28,51 +29,51 @@ use crate::records::{Extra, Ray, Sphere};
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
-/// Spheres tested together: one bit each of a mask.
+/// Spheres per block: a mask has one bit for each.
 pub(crate) const BLOCK: usize = 64;
 
-/// Spheres that a median is taken of: the frame need not be the best.
+/// Largest number of spheres from which a median is computed. The frame need not be optimal.
 const SAMPLE: usize = 4096;
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// Starts farther out than this, in radii of the scene, exceed what f64 can project: everything is kept.
+/// Rays whose origin is farther out than this, in radii of the scene, exceed what f64 can project: nothing is culled for them.
 pub(crate) const FAR: f64 = 1.152_921_504_606_847e18;
 
-/// Spheres as columns in scaled units, as wide as a cache line is long.
+/// A block of spheres in SoA layout, in scaled units, aligned to cache lines.
 #[repr(C, align(64))]
 pub(crate) struct Block {
     pub(crate) x: [f32; BLOCK],
     pub(crate) y: [f32; BLOCK],
     pub(crate) z: [f32; BLOCK],
-    /// −w; ∞ where there is no sphere.
+    /// −w; ∞ in unused lanes.
     pub(crate) minus_w: [f32; BLOCK],
-    /// The radius and what arithmetic can add to it along the line.
+    /// The radius plus the error of a position along the line.
     pub(crate) reach: [f32; BLOCK],
     /// The largest ρ.
     pub(crate) widest: f32,
 }
 
-/// A scene's spheres made ready for the filter.
+/// A scene's spheres, prepared for culling.
 pub(crate) struct Columns {
     pub(crate) blocks: Vec<Block>,
     pub(crate) level: Level,
     pub(crate) frame: Frame,
 }
 
-/// A scene's scaled units.
+/// The scaled units of a scene.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     middle: DVec3,
     scale: f64,
-    /// How many times as long as wide the slimmest ellipsoid is; 0 where all are round.
+    /// Largest ratio of the longest to the shortest semi-axis of an ellipsoid; 0 if all are spheres.
     pub(crate) slimness: f64,
 }
 
-/// A ray made ready for the filter, in scaled units.
+/// A ray prepared for culling, in scaled units.
 #[derive(Clone, Copy)]
 pub(crate) struct Line {
-    /// The perpendiculars (the first has no z), and where the line meets their plane, negated.
+    /// The perpendiculars (the first has no z), and the coordinates of the line along them, negated.
     pub(crate) u: [f32; 2],
     pub(crate) v: [f32; 3],
     pub(crate) minus_alpha: f32,
@@ -80,32 +81,32 @@ pub(crate) struct Line {
     /// 2 δ and δ²: s is `spread · widest + floor`.
     pub(crate) spread: f32,
     pub(crate) floor: f32,
-    /// The unit direction, and the stretch along it in which a sphere still counts.
+    /// The unit direction, and the segment along it in which a sphere still counts.
     pub(crate) d: [f32; 3],
     pub(crate) near: f32,
     pub(crate) far: f32,
-    /// How near to the line a surface must pass: for `approach` alone.
+    /// Largest distance from the line at which a surface still counts: only for `approach`.
     pub(crate) limit: f32,
 }
 
-/// From a ray's units to those along its [`Line`].
+/// Converts `t` of a ray to positions along its [`Line`].
 #[derive(Clone, Copy)]
 pub(crate) struct Ruler {
-    /// Where `t = 0` lies, what one unit of `t` adds, what arithmetic can change in a root.
+    /// Position of `t = 0`, length of one unit of `t`, and the error of a root.
     start: f64,
     step: f64,
     slack: f64,
-    /// The scene's scale, and what arithmetic can change in a clearance.
+    /// The scene's scale, and the error of a clearance.
     scale: f64,
     clearance_slack: f64,
 }
 
-/// The memory that the columns of so many spheres take.
+/// Memory that the blocks of `spheres` spheres take.
 pub(crate) fn columns_bytes(spheres: u64) -> u64 {
     spheres.div_ceil(BLOCK as u64).saturating_mul(size_of::<Block>() as u64)
 }
 
-/// The median of some along an axis: unlike a mean it stays with the many when a few are far out.
+/// Median of a sample of the centres along an axis. Unlike the mean, it is not affected by a few that are far out.
 fn median(spheres: &[Sphere], axis: usize) -> f64 {
     let mut values: Vec<f32> = spheres.iter().step_by(spheres.len() / SAMPLE + 1).map(|s| s.center[axis]).collect();
     let half = values.len() / 2;
@@ -127,13 +128,13 @@ impl Frame {
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
         cpu_pool::ready();
         let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
-        // The power of two that brings it to [1, 2); f64 holds those of all f32.
+        // The power of two that scales it to [1, 2). f64 has it for every f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
         let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };
         Self { middle, scale, slimness: 0.0 }
     }
 
-    /// A sphere in scaled units: centre, radius, and the reach of its column.
+    /// A sphere in scaled units: centre, radius, and `reach` as in [`Block`].
     pub(crate) fn sphere(&self, sphere: &Sphere) -> (DVec3, f64, f32) {
         let (c, r) = ((sphere.center.as_dvec3() - self.middle) * self.scale, f64::from(sphere.radius) * self.scale);
         (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
@@ -148,12 +149,12 @@ impl Frame {
         self.middle
     }
 
-    /// The power of two that lengths are multiplied by.
+    /// The power of two by which lengths are multiplied.
     pub(crate) fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Projects a ray, with what `precision`'s solve may get wrong allowed for.
+    /// Prepares a ray for culling, with an allowance for the errors of the intersection test at `precision`.
     pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (Line, Ruler) {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let d = ray.direction.as_dvec3();
@@ -183,7 +184,7 @@ impl Frame {
             far: f32::INFINITY,
             limit: f32::INFINITY,
         };
-        // A root's bounds grow by 2⁻¹²⁵ at the least, see `finish` in `src/intersect/sphere.rs`.
+        // The bounds of a root are at least 2⁻¹²⁵, see `finish` in `src/intersect/sphere.rs`.
         let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
@@ -192,10 +193,10 @@ impl Frame {
 }
 
 impl Frame {
-    /// By how much more a sphere may be off a ray that brings something along, beside it and along it: the ray's radius, and what its
-    /// direction lacks, as far away as spheres are. Where an ellipsoid is a ball, distances are longer by its slimness, and with them
-    /// what a solve gets wrong; back here that is no more than there. Of the flag that is much only with [`Precision::Fast`]; a root
-    /// has f32's digits with any.
+    /// Inflation of a ray for its attributes and for ellipsoids, lateral and axial. It covers the ray's radius, and the low parts of its
+    /// direction at the distance of the spheres. In the space where an ellipsoid is a ball, distances are longer by its slimness, and so
+    /// are the errors of the intersection test; transformed back, they are not larger than there. For the hit flag they matter only at
+    /// [`Precision::Fast`]; a root has only the digits of f32 at any precision.
     pub(crate) fn growth(&self, ray: &Ray, extra: &Extra, precision: Precision) -> Growth {
         if !extra.moves() && self.slimness == 0.0 {
             return Growth::default();
@@ -210,20 +211,20 @@ impl Frame {
     }
 }
 
-/// How much nearer a ray comes to everything.
+/// Inflation of a ray, in scaled units: lateral and axial.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Growth {
     pub(crate) beside: f64,
     pub(crate) along: f64,
 }
 
-/// What a solve may be wrong by about whether a line meets a sphere, as a share of r + |c − o|.
+/// Error of an intersection test's decision between hit and miss, as a fraction of r + |c − o|.
 pub(crate) fn flag_error(precision: Precision) -> f64 {
     if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 }
 }
 
 impl Line {
-    /// Comes so much nearer to everything.
+    /// Inflates the line laterally by `by`, in scaled units.
     pub(crate) fn grow(&mut self, by: f64) {
         if by > 0.0 {
             let delta = f64::from(self.floor).sqrt() + by;
@@ -255,29 +256,29 @@ impl Block {
     }
 }
 
-/// The nearest f32 that is not below.
+/// The nearest f32 that is not below `x`.
 fn up(x: f64) -> f32 {
     let y = x as f32;
     if f64::from(y) < x { y.next_up() } else { y }
 }
 
 impl Ruler {
-    /// Comes so much nearer to everything.
+    /// Inflates by `by`, in scaled units, along the line and for clearances.
     pub(crate) fn grow(&mut self, by: f64) {
         self.clearance_slack += by;
         self.slack += by;
     }
 
-    /// The end of the stretch when nothing that is met later than `t` counts.
+    /// End of the segment if hits later than `t` do not count.
     ///
-    /// Only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r, is the solve's t free of cancellation: then
-    /// |c − o| ≤ 1.42 K, C/q ≥ (K² − r²)/(K + r), t is off by less than 28 U (|c − o| + r), and its bound and the
-    /// foot's together are less than 70 U (|c − o| + r): 128 U covers them. Hence the 0.
+    /// The computed t is free of cancellation only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r. Then |c − o| ≤
+    /// 1.42 K and C/q ≥ (K² − r²)/(K + r). The error of t is less than 28 U (|c − o| + r), and its bound and the foot's together are less
+    /// than 70 U (|c − o| + r): 128 U covers them. Therefore `t` is clamped to at least 0.
     pub(crate) fn far(&self, t: f32) -> f32 {
         if t >= f32::MAX { f32::INFINITY } else { up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
     }
 
-    /// The beginning of the stretch when nothing that is left before `t` counts: the mirror image.
+    /// Beginning of the segment if spheres that the ray leaves before `t` do not count: the mirror image of [`far`](Self::far).
     pub(crate) fn near(&self, t: f32) -> f32 {
         if t <= -f32::MAX {
             f32::NEG_INFINITY
@@ -286,19 +287,21 @@ impl Ruler {
         }
     }
 
-    /// The stretch itself, for `approach`: there the ends are ends, and clearances beyond them are larger.
+    /// The segment between the ray's own ends, for `approach`: only points between the ends count, so `t` is not clamped here. Beyond the
+    /// ends, clearances are larger.
     pub(crate) fn ends(&self, ray: &Ray) -> (f32, f32) {
         let at = |t: f32| self.start + f64::from(t) * self.step;
-        // Whether the foot lies beyond an end is told by its `t`, which was rounded to f32, to 2⁻¹⁴⁹ at the worst.
+        // Whether the foot lies beyond an end depends on its `t` rounded to f32, in the worst case to a multiple of 2⁻¹⁴⁹.
         let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
         let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
-        // The largest finite end stands for none, as in the solve.
+        // An end at the largest finite f32 means that there is none, as in the intersection test.
         let near = if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -up(-(at(ray.t_min) - slack(ray.t_min))) };
         let far = if ray.t_max >= f32::MAX { f32::INFINITY } else { up(at(ray.t_max) + slack(ray.t_max)) };
         (near, far)
     }
 
-    /// What a surface may be away from the line when clearances above `clearance` do not count, a sphere's ρ not included.
+    /// Largest distance of a surface from the line if clearances above `clearance` do not count. The sphere's own slack, in ρ, is not
+    /// included.
     pub(crate) fn limit(&self, clearance: f32) -> f32 {
         if clearance >= f32::MAX {
             return f32::INFINITY;

@@ -5,19 +5,19 @@ use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
 
 dispatch! {
-    /// For each line the spheres of a block that it may meet, as a mask.
+    /// Per line a mask of the spheres of a block that it may hit.
     may_meet, (block: &Block, lines: &[Line], masks: &mut [u64])
 }
 dispatch! {
-    /// The spheres of a block that lie, at least partly, on the line's stretch.
+    /// Mask of the spheres of a block that lie, at least partly, in the line's segment.
     on_stretch, (block: &Block, line: &Line) -> u64
 }
 dispatch! {
-    /// For each line the spheres of a block whose surfaces may pass within its limit.
+    /// Per line a mask of the spheres of a block whose surfaces may be within its limit.
     may_near, (block: &Block, lines: &[Line], masks: &mut [u64])
 }
 
-/// `columns · vector` plus `add`, for the lanes from `i`.
+/// `columns · vector + add`, for the lanes from `i` on.
 #[inline(always)]
 fn dot<L: Lanes, const N: usize>(columns: [&[f32; BLOCK]; N], vector: [f32; N], add: L, i: usize) -> L {
     let mut sum = add;

@@ -1,4 +1,4 @@
-//! What the filter drops is a certain miss: nasty pairs against integer arithmetic and against both solves.
+//! Every culled sphere is a certain miss: grazing pairs against integer arithmetic and against both intersection tests.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,8 @@ use crate::intersect::resolve::judge_pair;
 use crate::intersect::{exact, sphere};
 use crate::query::policy::{Inside, Query, Touch};
 
-/// A sphere in terms of the ray: where along it, how far aside in radii, how large, and how many steps the last digit is off.
+/// A sphere relative to the ray: position along it, distance from it in radii, angle around it, radius, and the f32 steps by which its
+/// numbers are changed.
 #[derive(Clone, Debug)]
 struct Nasty {
     along: f64,
@@ -22,7 +23,7 @@ struct Nasty {
 
 fn nasty() -> impl Strategy<Value = Nasty> {
     let size = |low: f64, high: f64| (low..high).prop_map(f64::exp2);
-    // Mostly grazing, from the inside or the outside, by anything from nothing to a tenth.
+    // Mostly grazing, from the inside or the outside, with a gap of 2⁻³⁴ to 2⁻³ radii.
     let aside = (any::<bool>(), size(-34.0, -3.0), 0u8..8).prop_map(|(outside, by, kind)| match kind {
         0 => 1.0,
         1 => by,
@@ -45,7 +46,7 @@ fn step(x: f64, steps: i32) -> f32 {
 
 type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<Nasty>, (f32, f32));
 
-/// A ray and spheres that it grazes, in a frame of any size that lies anywhere.
+/// A ray and spheres that it grazes, at any scale and position.
 fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     let place = prop_oneof![2 => Just(0.0), 1 => -3.0..3.0, 1 => -1e4..1e4];
     let start = prop_oneof![3 => -3.0..3.0, 1 => -1e5..1e5, 1 => -1e9..1e9];
@@ -63,7 +64,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
         let place: DVec3 = DVec3::from_array(place);
         let ray = Ray::new(((place + start * d) * scale).as_vec3(), (d * f64::from(length).exp2()).as_vec3());
         let ray = ray.between(from, from + stretch);
-        // The line as the rounded numbers have it.
+        // The line of the rounded numbers.
         let (o, hat) = (ray.origin.as_dvec3() / scale, ray.direction.as_dvec3().try_normalize()?);
         let middle = o - (o - place).dot(hat) * hat;
         let sphere = |n: &Nasty| {
@@ -77,7 +78,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     })
 }
 
-/// For every block: the mask of a kernel, at every level.
+/// Which spheres a kernel culls, on any instruction set.
 fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&Columns, &Block) -> u64) -> Vec<bool> {
     let mut dropped = vec![false; spheres.len()];
     for level in Level::all() {
@@ -113,7 +114,7 @@ fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What lies off the stretch is not met at a `t` that counts, whatever the policies.
+/// A sphere outside the segment has no hit at a `t` that counts, whatever the policies.
 fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     for precision in Precision::ALL {
@@ -132,7 +133,7 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
                     Precision::Fast => (sphere::solve_fast::<false>(&scaled), false),
                     _ => (sphere::solve_standard::<false>(&scaled), precision == Precision::Exact),
                 };
-                // A number beyond f32 stands for more than it shows: `exact` judges, as above.
+                // A saturated number may stand for a larger one: `exact` resolves such a pair, as above.
                 if doubtful && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
                     continue;
                 }
@@ -168,7 +169,7 @@ fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestC
     Ok(())
 }
 
-/// A sphere's own numbers, a hair to either side, as what counts.
+/// A limit a few f32 steps from one of the sphere's own results.
 fn near(x: f32, steps: i32) -> f32 {
     step(x.into(), steps)
 }
@@ -191,7 +192,7 @@ proptest! {
         let solved = sphere::solve_standard::<false>(&sphere::scale(&ray, sphere));
         for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
             check_stretch(&ray, &spheres, last)?;
-            // The same number as the ray's own ends.
+            // The same number as an end of the ray.
             for ends in [(ray.t_min, last), (last, ray.t_max)] {
                 let ray = ray.between(ends.0, ends.1);
                 if ray.check().is_ok() {

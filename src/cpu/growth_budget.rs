@@ -1,4 +1,4 @@
-//! Memory for lists of unknown length, shared by all that make them: they stop growing before the machine is out of it.
+//! Memory budget of lists of unknown length, shared by all tasks that fill them: they stop growing before the machine is out of memory.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::runtime::memory::available_bytes;
 
-/// So much is never worth asking for.
+/// Up to this number of bytes the system is not asked how much memory there is.
 const LITTLE: u64 = 1 << 20;
 
-/// What lists may take together.
+/// The memory that all lists may take together, in bytes.
 pub(crate) struct Pool {
     limit: u64,
-    /// Found out when there is much to be had: the system takes a while to say.
+    /// Determined when lists first exceed `LITTLE`: the system takes a while to answer.
     allowed: OnceLock<u64>,
     used: AtomicU64,
     empty: AtomicBool,
@@ -23,7 +23,7 @@ fn bytes_of<T>(list: &Vec<T>) -> u64 {
 }
 
 impl Pool {
-    /// As much as the machine has to spare, and at most `limit`.
+    /// A budget of the memory that the machine has available, and at most `limit`.
     pub(crate) fn new(limit: u64) -> Self {
         Self { limit, allowed: OnceLock::new(), used: AtomicU64::new(0), empty: AtomicBool::new(false) }
     }
@@ -32,13 +32,13 @@ impl Pool {
         *self.allowed.get_or_init(|| available_bytes().unwrap_or(u64::MAX).min(self.limit))
     }
 
-    /// Makes room for one more; false when there is none.
+    /// Makes room for one more element; false if the budget is used up.
     #[inline]
     pub(crate) fn grow<T>(&self, list: &mut Vec<T>) -> bool {
         list.len() < list.capacity() || self.reserve(list, list.len().max(8))
     }
 
-    /// Makes room for so many more; false when there is none.
+    /// Makes room for `more` more elements; false if the budget is used up.
     #[cold]
     pub(crate) fn reserve<T>(&self, list: &mut Vec<T>, more: usize) -> bool {
         let before = bytes_of(list);
@@ -47,23 +47,23 @@ impl Pool {
         let fits =
             (used <= LITTLE || used <= self.allowed()) && !self.is_empty() && list.try_reserve_exact(more).is_ok();
         if !fits {
-            // What was asked for stays counted: the error tells it.
+            // The request stays counted: the error reports it.
             self.empty.store(true, Ordering::Relaxed);
         }
         fits
     }
 
-    /// Takes back what a list had.
+    /// Returns the memory of a list to the budget.
     pub(crate) fn give_back<T>(&self, list: &Vec<T>) {
         self.used.fetch_sub(bytes_of(list), Ordering::Relaxed);
     }
 
-    /// Whether a list did not grow for want of memory: then all that is made of them is void.
+    /// Whether a list could not grow: then all results made from the lists are invalid.
     pub(crate) fn is_empty(&self) -> bool {
         self.empty.load(Ordering::Relaxed)
     }
 
-    /// The error that follows.
+    /// Returns an error if a list could not grow.
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_empty() {
             let (asked, allowed) = (self.used.load(Ordering::Relaxed), self.allowed());

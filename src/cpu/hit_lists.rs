@@ -1,4 +1,4 @@
-//! Lists of what rays meet, made on every core: each task keeps its own, and one list is made of all at the end.
+//! Hit lists of a batch, built on all cores: each task has its own list, and the lists are joined at the end.
 
 use rayon::prelude::*;
 
@@ -14,9 +14,9 @@ use crate::records::{Extra, Interval, Ray};
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
-/// What the rays of one task meet.
+/// Hit lists of the rays of one task.
 pub(crate) struct Share {
-    /// Where each ray's stretch of `records` begins, and how many there are of it, in the order of the rays.
+    /// Where each ray's list begins in `records`, and its length, in the order of the rays.
     stretches: Vec<(usize, u32)>,
     records: Vec<Interval>,
     pub(crate) tally: Tally,
@@ -32,13 +32,13 @@ fn tally(every: &Every<'_>, count: usize) -> Tally {
 }
 
 impl CpuScene {
-    /// What a batch's rays meet, each at most the first `most`, `u32::MAX` for all.
+    /// Lists the hits of a batch, per ray the first `most` or fewer; `u32::MAX` means all.
     pub(crate) fn list(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Vec<Share>> {
         cpu_pool::ready();
         let (rays, size) = (batch.rays.len(), self.task_size(batch.rays.len()));
         let starts: Vec<usize> = (0..rays).step_by(size).collect();
         let task = |&start: &usize| self.list_task(batch.part(start..rays.min(start + size)), most, pool);
-        // Of several errors the first, so that the ray named is the first bad one.
+        // Of several errors the first counts, so that it names the first invalid ray.
         starts.par_iter().map(task).collect::<Vec<_>>().into_iter().collect()
     }
 
@@ -78,7 +78,7 @@ impl CpuScene {
         Ok(lists)
     }
 
-    /// What one ray meets, number `number` of the whole input.
+    /// Lists the hits of one ray, which has index `number` in the whole input.
     pub(crate) fn list_one(
         &self,
         number: u64,
@@ -101,7 +101,7 @@ impl CpuScene {
 }
 
 impl Share {
-    /// Takes one ray's list in; says how long it is.
+    /// Appends the list of one ray and returns its length, or 0 if the budget is used up.
     fn add(&mut self, every: &mut Every<'_>, pool: &Pool) -> usize {
         let entries = every.entries();
         let (count, spare) = (entries.len(), self.records.capacity() - self.records.len());
@@ -115,7 +115,7 @@ impl Share {
     }
 }
 
-/// One list of all: where each ray's part begins, one more than there are rays, and the records.
+/// Joins the lists of all tasks. Returns where each ray's list begins, with one entry more than there are rays, and the records.
 pub(crate) fn join(lists: Vec<Share>) -> Result<(Vec<u64>, Vec<Interval>, Tally)> {
     let rays: usize = lists.iter().map(|part| part.stretches.len()).sum();
     let total: usize = lists.iter().map(|part| part.records.len()).sum();
@@ -135,7 +135,7 @@ pub(crate) fn join(lists: Vec<Share>) -> Result<(Vec<u64>, Vec<Interval>, Tally)
         places.push(own);
         rest = others;
     }
-    // Each part's memory is free as soon as it is copied.
+    // Each part is freed as soon as it is copied.
     cpu_pool::ready();
     places.into_par_iter().zip(lists).for_each(|(mut place, part)| {
         for (start, count) in part.stretches {

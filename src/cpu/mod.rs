@@ -1,4 +1,4 @@
-//! The built-in CPU engine.
+//! The CPU engine.
 
 pub(crate) mod accel;
 pub(crate) mod brute_force;

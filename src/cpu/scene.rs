@@ -1,4 +1,4 @@
-//! The built-in CPU engine: every core, no driver, and the last word on rays that a GPU cannot decide.
+//! The CPU engine's scene: casts batches on all cores, and resolves the rays that a GPU leaves undecided.
 
 use super::accel::Index;
 use super::candidates::Against;
@@ -20,38 +20,37 @@ use crate::records::{Extra, Ray, Sphere};
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 use crate::runtime::prefetch::fetch;
-// Its macro serves those after it.
 
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-/// Rays a task takes at a time: long enough to hide the hand-over, short enough to share evenly.
+/// Rays per task: enough to hide the cost of a task, few enough for an even distribution.
 const TASK: usize = 256;
 
-/// Rays that a task brings in order at the most: the more, the more of them take the same way, and the farther apart they lie. From
-/// 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
+/// Largest number of rays that a task sorts. The more there are, the more of them take the same path through the BVH, and the farther apart
+/// they lie in memory. From 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
 const SORTED: usize = 1 << 17;
 
-/// Spheres held for the CPU engine.
+/// A scene of the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
     pub(crate) columns: Columns,
     index: Index,
-    /// Ray i meets sphere i only.
+    /// Ray i is tested against sphere i only.
     pub(crate) pairwise: bool,
-    /// The range of exponents of its numbers, computed at the first use.
+    /// Magnitudes of the scene's numbers, computed at first use.
     pub(crate) sizes: OnceLock<Sizes>,
 }
 
-/// What two neighbouring tasks say together: of two errors the first, so that the ray named is the first bad one.
+/// Combines the results of two neighbouring tasks. Of two errors the first counts, so that it names the first invalid ray.
 fn both(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
     Ok(a? + b?)
 }
 
 impl CpuScene {
-    /// For the device that casts: itself, or a GPU that it judges for. For the few rays that a GPU leaves undecided a tree would take
-    /// longer to grow than it saves; pairs are looked up one by one.
+    /// Creates a scene for the CPU engine itself, or (`gpu`) for resolving the rays that a GPU leaves undecided. These are few: building a
+    /// BVH would take longer than it saves. A pairwise scene needs no acceleration structure.
     pub(crate) fn beside(gpu: bool, given: Given<'_>, pairwise: bool) -> Result<Self> {
         cpu_pool::ready();
         let mut index = match gpu {
@@ -84,27 +83,29 @@ impl CpuScene {
         Spheres { spheres: &self.spheres, columns: &self.columns, index: &self.index }
     }
 
-    /// Whether spheres are to be picked by what rays bring along.
+    /// Whether masks or skipped ids restrict the spheres that a ray can hit.
     pub(crate) fn picks(&self, extras: &Extras<'_>) -> bool {
         self.columns.masks.is_some() || extras.pick()
     }
 
-    /// Whether spheres are not where, or not what, their records say.
+    /// Whether the records of rays and spheres alone do not determine the hits: spheres move or are ellipsoids, or rays have a radius or
+    /// low parts of their direction.
     pub(crate) fn moves(&self, extras: &Extras<'_>) -> bool {
         self.columns.change() || extras.move_things()
     }
 
-    /// What a ray sees of a sphere.
+    /// A sphere with its motion and its map, for a ray with these attributes; None if there is no such id.
     pub(crate) fn target(&self, id: u32, extra: &Extra) -> Option<Target<'_>> {
         self.spheres().target(id, Some(extra))
     }
 
-    /// Whether a ray that brings this along may meet a sphere.
+    /// Whether a ray with these attributes may hit a sphere.
     pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
         self.spheres().admits(extra, id)
     }
 
-    /// What ray number `ray` of the whole input is cast against; nothing when its only sphere is not for it.
+    /// The spheres that the ray with index `ray` in the whole input is cast against. None in a pairwise scene if the ray may not hit its
+    /// sphere.
     pub(crate) fn against(&self, ray: u64, extra: Extra) -> Option<Against<'_>> {
         if self.pairwise {
             let target = u32::try_from(ray).ok().and_then(|id| self.target(id, &extra));
@@ -114,16 +115,16 @@ impl CpuScene {
         }
     }
 
-    /// How many rays a task of so large a batch takes.
+    /// Number of rays per task for a batch of `rays` rays.
     pub(crate) fn task_size(&self, rays: usize) -> usize {
         match &self.index {
             Index::Blocks(_) => TASK,
-            // A few tasks a core, for an even share.
+            // A few tasks per core, for an even distribution.
             Index::Tree(_) => (rays / (4 * cpu_pool::count())).next_multiple_of(TASK).clamp(TASK, SORTED),
         }
     }
 
-    /// Some of the rays in the order in which they are cast; `sorted` when that is worth it.
+    /// The valid rays, by index, in the order in which they are cast. They are sorted if `sorted` and if there is a BVH.
     pub(crate) fn in_order(&self, rays: &[Ray], usable: Vec<u32>, sorted: bool) -> Vec<u32> {
         match &self.index {
             Index::Tree(planted) if sorted => Sorter::new(planted).order(planted, rays, usable),
@@ -131,7 +132,7 @@ impl CpuScene {
         }
     }
 
-    /// Answers a batch on every core.
+    /// Casts a batch on all cores.
     pub(crate) fn cast<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         cpu_pool::ready();
         let size = self.task_size(batch.rays.len());
@@ -140,7 +141,7 @@ impl CpuScene {
         tasks.map(task).reduce(|| Ok(Tally::default()), both)
     }
 
-    /// The same for `occluded`: one bit a ray, whole words.
+    /// Casts a batch of `occluded` on all cores: one bit per ray. Tasks write whole words.
     pub(crate) fn cast_bits(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
         cpu_pool::ready();
         let size = self.task_size(batch.rays.len());
@@ -157,7 +158,7 @@ impl CpuScene {
         tasks.map(task).reduce(|| Ok(Tally::default()), both)
     }
 
-    /// One core's share.
+    /// Casts the rays of one task.
     fn task<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
         let Batch { first, extras, query, watch, .. } = batch;
         watch.check()?;
@@ -181,7 +182,7 @@ impl CpuScene {
                     }
                 }
             } else {
-                // In order they lie apart: the rays, and where their answers go.
+                // Sorted rays are scattered in memory, and so are their results: both are prefetched.
                 places.iter().for_each(|&i| {
                     fetch(&rays[i as usize]);
                     fetch(&out[i as usize]);
@@ -202,7 +203,7 @@ impl CpuScene {
         Ok(tally)
     }
 
-    /// What the rays at these places bring along; nothing where nothing is to be picked by it.
+    /// Attributes of the rays with these indices; empty if no attribute of rays or spheres affects the hits.
     pub(crate) fn picked(&self, extras: &Extras<'_>, places: &[u32]) -> Vec<Extra> {
         if !self.picks(extras) && !self.moves(extras) {
             return Vec::new();
@@ -210,7 +211,7 @@ impl CpuScene {
         places.iter().map(|&i| extras.of(i as usize)).collect()
     }
 
-    /// Answers one ray, number `ray` of the whole input.
+    /// Casts one ray, which has index `number` in the whole input.
     pub(crate) fn cast_one<T: CpuQuery>(
         &self,
         number: u64,
@@ -221,8 +222,8 @@ impl CpuScene {
         self.against(number, extra).map(|against| T::find(ray, against, query))
     }
 
-    /// Whether a device that takes subnormal numbers for 0 could answer any of these rays otherwise than exact arithmetic does. `nears`
-    /// says that the query is about nearest passes.
+    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `nears`:
+    /// the query is about closest approaches.
     pub(crate) fn needs_subnormals(&self, batch: &Batch<'_>, nears: bool) -> bool {
         let velocities = self.columns.velocities.as_deref();
         let sizes = self.sizes.get_or_init(|| Sizes::of_scene(&self.spheres, velocities));

@@ -1,10 +1,11 @@
-//! Queries that need subnormal numbers: those for which a device that takes them for 0 could give another exact answer.
+//! Detects queries that need subnormal numbers: those for which a device that flushes them to 0 could give another result than exact
+//! arithmetic.
 //!
-//! Sums and differences of f32 that are 0 or at least 2⁻¹⁰⁰ are 0 or at least 2⁻¹²³, and so is what their rounding leaves over: none
-//! of that is subnormal. The solve then brings sizes near 1, where 2⁻¹²⁶ is nothing beside its bounds. What remains are
-//! roots, t = length / |direction|, and their bounds, some 2⁻⁴⁰ of a radius over |direction|: they are normal where a radius is at least
-//! 2⁻⁷⁰ |direction|. Nearest passes have bounds of 2⁻⁴⁰ of the distance to the centre, which is 2⁻²³ of the least coordinate at the
-//! least. All tests here are on the safe side.
+//! If f32 values are 0 or at least 2⁻¹⁰⁰, their sums and differences are 0 or at least 2⁻¹²³, and so are the rounding errors of these: none
+//! of them is subnormal. The intersection test then scales lengths and directions to near 1, where 2⁻¹²⁶ is negligible compared with its
+//! bounds. What can still be subnormal are roots, t = length / |direction|, and their bounds, some 2⁻⁴⁰ of a radius over |direction|: they
+//! are normal if a radius is at least 2⁻⁷⁰ |direction|. Closest approaches have bounds of 2⁻⁴⁰ of the distance to the centre, which is at
+//! least 2⁻²³ of the least coordinate. All tests here are conservative.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -13,27 +14,27 @@ use crate::batch::ray_batch::Batch;
 use crate::records::{Extra, Ray, Sphere};
 use crate::runtime::cpu_pool;
 
-/// Numbers of a query that are not 0 should be at least this: 2⁻¹⁰⁰.
+/// Least magnitude of numbers that need no subnormals, unless they are 0: 2⁻¹⁰⁰.
 const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;
-/// For nearest passes: 2⁻³⁰.
+/// The same limit for closest approaches: 2⁻³⁰.
 const SMALL_NEAR: f32 = 1.0 / (1 << 30) as f32;
-/// A direction may be as many times as long as the least radius: 2⁷⁰.
+/// Largest length of a direction, in units of the least radius: 2⁷⁰.
 const LONGEST: f32 = (1_u128 << 70) as f32;
-/// For nearest passes a direction may be as long: 2²⁷.
+/// Largest length of a direction for closest approaches: 2²⁷.
 const LONGEST_NEAR: f32 = (1 << 27) as f32;
-/// Radii of spheres that move should be at least this, 2⁻⁶⁰: a way, velocity times time, may be subnormal although neither is.
+/// Least radius of moving spheres: 2⁻⁶⁰. A displacement, velocity times time, may be subnormal although neither factor is.
 const LEAST_MOVING: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// How small the numbers of a scene are.
+/// Magnitudes of a scene's numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sizes {
-    /// The least coordinate, radius or part of a velocity that is not 0, without its sign; infinite where there is none.
+    /// Least magnitude of a coordinate, radius or velocity component that is not 0; infinite if there is none.
     least: f32,
-    /// The least radius that is not 0; infinite where there is none.
+    /// The least radius that is not 0; infinite if there is none.
     radius: f32,
     /// Whether there are radii of 0.
     points: bool,
-    /// The largest part of a velocity.
+    /// Largest magnitude of a velocity component.
     speed: f32,
 }
 
@@ -59,7 +60,7 @@ impl Sizes {
         }
     }
 
-    /// Of all spheres of a scene.
+    /// Magnitudes of all spheres of a scene.
     pub(crate) fn of_scene(spheres: &[Sphere], velocities: Option<&[Vec3]>) -> Self {
         cpu_pool::ready();
         let still = spheres.par_iter().map(Self::of).reduce(|| Self::NONE, Self::and);
@@ -71,8 +72,8 @@ impl Sizes {
         velocities.into_iter().flatten().fold(still, moving)
     }
 
-    /// Whether a device that takes subnormal numbers for 0 could answer any of these rays otherwise than exact arithmetic does. `moves`:
-    /// the spheres have velocities; `nears`: the query is about nearest passes.
+    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `moves`:
+    /// the spheres have velocities; `nears`: the query is about closest approaches.
     pub(crate) fn need_subnormals(&self, batch: &Batch<'_>, moves: bool, nears: bool) -> bool {
         if self.least < if nears { SMALL_NEAR } else { SMALL } || (moves && self.radius < LEAST_MOVING) {
             return true;
@@ -83,12 +84,12 @@ impl Sizes {
     }
 }
 
-/// The least number that is not 0, without its sign; infinite where there is none.
+/// Least magnitude of the numbers that are not 0; infinite if there is none.
 fn least<const N: usize>(numbers: [f32; N]) -> f32 {
     numbers.into_iter().map(f32::abs).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min)
 }
 
-/// Whether one ray needs them.
+/// Whether one ray needs subnormal numbers.
 fn needs(sizes: &Sizes, ray: &Ray, extra: &Extra, nears: bool) -> bool {
     let Ray { origin: o, direction: d, t_min, t_max } = *ray;
     let small = least([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, extra.time, extra.radius]);

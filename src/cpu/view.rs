@@ -1,4 +1,4 @@
-//! A scene as traversals see it: its spheres, their attributes, and how they are found.
+//! View of a scene for candidate searches: its spheres, their attributes, and the acceleration structure.
 
 use super::accel::Index;
 use super::collector::Visitor;
@@ -7,7 +7,7 @@ use crate::intersect::motion::Target;
 use crate::records::{Extra, Ray, Sphere};
 use crate::runtime::prefetch::fetch;
 
-/// A scene as a sweep needs it.
+/// A borrowed scene.
 #[derive(Clone, Copy)]
 pub(crate) struct Spheres<'a> {
     pub(crate) spheres: &'a [Sphere],
@@ -16,7 +16,7 @@ pub(crate) struct Spheres<'a> {
 }
 
 impl<'a> Spheres<'a> {
-    /// A sphere as a ray sees it that brings something along.
+    /// A sphere with its motion and its map, for a ray with these attributes; None if there is no such id.
     #[inline(always)]
     pub(crate) fn target(&self, id: u32, extra: Option<&Extra>) -> Option<Target<'a>> {
         let sphere = self.spheres.get(id as usize)?;
@@ -26,7 +26,7 @@ impl<'a> Spheres<'a> {
         Some(extra.map_or(Target::at_rest(sphere), |extra| Target::new(sphere, velocity, map, extra)))
     }
 
-    /// Brings a sphere into the cache, and what is beside it.
+    /// Prefetches a sphere and its attributes.
     pub(crate) fn fetch(&self, id: u32) {
         let (id, Columns { velocities, maps, .. }) = (id as usize, self.columns);
         self.spheres.get(id).into_iter().for_each(fetch);
@@ -34,13 +34,13 @@ impl<'a> Spheres<'a> {
         maps.iter().filter_map(|maps| maps.get(id)).for_each(fetch);
     }
 
-    /// Whether a ray that brings this along may meet a sphere.
+    /// Whether a ray with these attributes may hit a sphere.
     #[inline(always)]
     pub(crate) fn admits(&self, extra: &Extra, id: u32) -> bool {
         extra.admits(self.columns.masks.as_ref().map_or(u32::MAX, |masks| masks[id as usize]), id)
     }
 
-    /// Shows one visitor every sphere that is for its ray.
+    /// Passes every sphere that the ray may hit to one collector.
     pub(crate) fn show_all<V: Visitor>(&self, ray: &Ray, extra: Option<&Extra>, visitor: &mut V) {
         for id in 0..self.spheres.len() as u32 {
             if let Some(target) = self.target(id, extra)

@@ -1,11 +1,11 @@
-//! Numbers and choices from the bytes of an input. Past its end everything is 0.
+//! Decodes the bytes of a fuzz input into numbers and choices. Reads past the end return 0.
 
 use glam::{DVec3, Vec3};
 
-/// The bytes of an input that are not used yet.
+/// The unread rest of a fuzz input.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
-/// What sort of numbers an input holds.
+/// Distribution of the numbers of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Small multiples of powers of two, one byte each: equal numbers, tangents and starts on surfaces are frequent.
@@ -50,7 +50,7 @@ impl Bytes<'_> {
         2.0 * self.unit() - 1.0
     }
 
-    /// A point of the cube from -1 to 1.
+    /// A point in the cube from -1 to 1.
     pub(crate) fn point(&mut self) -> DVec3 {
         DVec3::new(self.signed(), self.signed(), self.signed())
     }

@@ -1,4 +1,5 @@
-//! What caps leave of a disc depends neither on their order nor on those that hide behind others, and more leave no more.
+//! Fuzz target for the uncovered fraction of a disc. It depends neither on the order of the caps nor on caps hidden behind others, and more
+//! caps never leave more.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -9,20 +10,20 @@ use crate::shadow::coverage::caps::{Cap, apart, covered};
 use crate::shadow::coverage::disc::{Sky, add, left};
 use crate::shadow::coverage::light::Disc;
 
-/// What the part that is left may be off by.
+/// Tolerance of the uncovered fraction.
 const BOUND: f64 = 1e-9;
-/// The same where two caps are nearly the same: where their edges cross is then known to fewer digits.
+/// Tolerance of the uncovered fraction if two caps are almost equal: the crossings of their edges are then less accurate.
 const NEARLY: f64 = 1e-5;
 
 fn cap_at(separation: f64, radius: f64, azimuth: DVec2) -> Cap {
     Cap { separation, radius, edge: separation - radius, azimuth }
 }
 
-/// A cap that touches a disc of radius `a`, or nearly; some things it has in common with the one before.
+/// A cap that overlaps or touches a disc of radius `a`. It may share its radius, separation or azimuth with the cap `before`.
 fn cap(bytes: &mut Bytes<'_>, a: f64, before: Cap) -> Cap {
     let choice = bytes.byte();
     if choice >= 216 {
-        // Nearly the same as the one before.
+        // Almost equal to the previous cap.
         let near = |bytes: &mut Bytes<'_>| a * bytes.signed() * 0.1_f64.powi(i32::from(bytes.byte() % 18));
         let (nearer, wider, turned) = (near(bytes), near(bytes), near(bytes));
         let radius = (before.radius + wider).clamp(1e-3 * a, FRAC_PI_2);
@@ -57,7 +58,7 @@ fn left_by<'a>(disc: Disc, caps: impl IntoIterator<Item = &'a Cap>) -> f64 {
     left(&mut sky, disc)
 }
 
-/// `caps`: the part of a disc that caps leave.
+/// `caps`: checks the fraction of a disc that caps leave uncovered.
 pub fn caps(data: &[u8]) {
     let mut bytes = Bytes(data);
     let a = [1e-4, 4.7e-3, 0.1, 1.0][bytes.below(4)];

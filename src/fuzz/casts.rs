@@ -1,4 +1,5 @@
-//! Casts: exact answers against integers, standard ones within their bounds, the tree against a sweep over all spheres.
+//! Fuzz target for queries. Exact results are compared with integer arithmetic, standard results with their error bounds, and the tree with
+//! brute force.
 
 use std::cmp::Ordering;
 
@@ -13,7 +14,7 @@ use crate::scene::bench_hooks::use_tree;
 use crate::scene::device::Device;
 use crate::scene::scene::{Scene, SceneOptions};
 
-/// `casts`: policies, spheres, and rays.
+/// `casts`: the input encodes policies, spheres and rays.
 pub fn casts(data: &[u8]) {
     let mut bytes = Bytes(data);
     let (style, policies, copies) = (bytes.style(), bytes.byte(), bytes.below(8));
@@ -26,7 +27,7 @@ pub fn casts(data: &[u8]) {
     let count = 1 + bytes.below(8);
     let mut spheres: Vec<Sphere> =
         (0..count).map(|_| Sphere::new(bytes.vector(style), bytes.number(style).abs())).collect();
-    // Many for the tree, in rows: few bytes, few roots of integers.
+    // Shifted copies in rows give the tree many spheres. They cost few input bytes and few exact (integer) roots.
     let first = spheres.len();
     for copy in 1..=3 * copies.saturating_sub(4) {
         for i in 0..first {
@@ -68,7 +69,7 @@ pub fn casts(data: &[u8]) {
     }
 }
 
-/// All queries, as bits; and what they say of each other.
+/// Runs all queries, checks that they agree with each other, and returns their results as bytes.
 fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
     let closest = blocking::closest(scene, rays, query).expect("they can be used");
     let interval = blocking::interval(scene, rays, query).expect("they can be used");
@@ -108,14 +109,14 @@ fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
     ]
 }
 
-/// The policies, from the sentences of the contract rather than from the code.
+/// Reference implementation of the policies. It follows the text of the contract, not the code.
 fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
     let roots = ExactRoots::new(ray, sphere);
     let at_least = |root, t| roots.compare(root, t) != Some(Ordering::Less);
     if roots.crossing == Ordering::Less || (roots.crossing == Ordering::Equal && query.touch == Touch::Miss) {
         return None;
     }
-    // A sphere behind the start is never met.
+    // A sphere behind the start is never hit.
     if !at_least(Root::Exit, ray.t_min) {
         return None;
     }
@@ -134,7 +135,7 @@ fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
     }
 }
 
-/// Exact answers of a scene against integers.
+/// Compares the exact results of a scene with integer arithmetic.
 fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
     let spheres = scene.spheres();
     let hits = blocking::closest(scene, rays, query).expect("they can be used");
@@ -154,9 +155,9 @@ fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
     }
 }
 
-/// What is promised of one pair at `standard`.
+/// Checks the guarantees of `standard` for one pair.
 fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query, style: Style) {
-    // f64 is exact enough for the bounds of everyday numbers only.
+    // f64 is accurate enough to check the bounds only for numbers of moderate size.
     if style == Style::Wild {
         return;
     }
@@ -182,7 +183,7 @@ fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query, style: Style) {
         assert_eq!(found.is_some(), truth.is_some(), "{}", what());
     }
     if let (Some(_), Some(t)) = (found, truth) {
-        // Where a root is within its bound of the start, either may be taken.
+        // If a root lies within its bound of an end of the ray, either root is accepted.
         let other = !clear_of_ends && both.into_iter().zip(bounds).any(|(root, bound)| near(root, bound));
         assert!(near(t.into(), bounds[0].max(bounds[1])) || other, "{}", what());
     }

@@ -1,4 +1,4 @@
-//! What errors say is short and printable, whatever the path, the cell or the text of the system is.
+//! Fuzz target for error messages. They are short and printable for any path, any cell and any system file.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use crate::error::Error;
 use crate::io::write::target::check_output;
 use crate::shadow::system::System;
 
-/// The longest message, in bytes.
+/// Limit of a message's length in bytes.
 const LONGEST: usize = 2048;
 
-/// Checks the text of an error: no control characters, nothing that changes the direction of writing, less than 2 KiB.
+/// Checks the text of an error: less than 2 KiB, no control characters, no characters that change the writing direction.
 pub(crate) fn check_message(error: &Error) {
     let shown = error.to_string();
     assert!(shown.len() < LONGEST, "a message of {} bytes: {}", shown.len(), shown.escape_debug());
@@ -30,10 +30,10 @@ fn path_of(data: &[u8]) -> PathBuf {
     String::from_utf8_lossy(data).into_owned().into()
 }
 
-/// `messages`: the input is a path, a cell and a text at once.
+/// `messages`: the input is used as a path, as a cell and as a text.
 pub fn messages(data: &[u8]) {
     let (path, text) = (path_of(data), String::from_utf8_lossy(data).into_owned());
-    // A long one of the same characters.
+    // A long text of the same characters.
     let long = text.repeat(4096 / text.len().max(1));
     for text in [text, long] {
         for error in [
@@ -48,7 +48,7 @@ pub fn messages(data: &[u8]) {
         if let Err(error) = System::parse(&text, &path) {
             check_message(&error);
         }
-        // What drivers say may be long and have lines.
+        // Driver messages may be long and contain line breaks.
         let said = Error::DeviceLost { device: text.clone(), message: text.clone() }.to_string();
         assert!(said.len() < 40_000 && !said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
     }

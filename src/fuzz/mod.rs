@@ -1,7 +1,7 @@
-//! Fuzz targets: functions of any bytes that panic where a promise is broken. `fuzz/` gives them to libFuzzer, and `tests` below runs
-//! them with the corpus in `fuzz/corpus` and with inputs made from it at random. `fuzz/README.md` lists what each one checks.
+//! Fuzz targets: functions of arbitrary bytes that panic if a guarantee is broken. `fuzz/` runs them with libFuzzer. `tests` below runs
+//! them with the corpus in `fuzz/corpus` and with random changes of it. `fuzz/README.md` lists the checks of each target.
 //!
-//! Those that need the insides of a module are a child of it.
+//! A target that needs private items of a module is a child of that module.
 
 pub(crate) mod bytes;
 pub(crate) mod caps;
@@ -21,8 +21,8 @@ pub use crate::bvh::qbvh4::fuzz::quads;
 pub use crate::io::fuzz::{answers, npy, number, parquet, sources};
 pub use crate::shadow::fuzz::{cull, systems};
 
-/// Takes back libFuzzer's hook, which ends the program at every panic. Some files make the parquet crate panic, which its reader
-/// catches; a panic that nobody catches still ends the program.
+/// Removes libFuzzer's panic hook, which ends the program at every panic. Some files make the parquet crate panic, and the reader catches
+/// these panics. An uncaught panic still ends the program.
 pub fn allow_caught_panics() {
     drop(std::panic::take_hook());
 }

@@ -1,4 +1,4 @@
-//! Bullets keep their speed, never get into spheres, and fly their first leg however many are asked for.
+//! Fuzz target for bullets. They keep their speed, never enter spheres, and have the same first leg for every limit on the number of legs.
 
 use glam::{DVec3, Vec3};
 
@@ -12,10 +12,10 @@ use crate::records::{NO_SPHERE, Sphere};
 use crate::scene::device::Device;
 use crate::scene::scene::SceneOptions;
 
-/// 2⁻²¹: what rounding points, directions and their sums to f32 may move, as a share of the coordinates.
+/// Relative tolerance, 2⁻²¹, for the rounding of points, directions and their sums to f32.
 const SLACK: f64 = 1.0 / (1_u64 << 21) as f64;
 
-/// `ricochet`: spheres that rest, and bullets with radii or without.
+/// `ricochet`: the input encodes spheres at rest and bullets with or without radii.
 pub fn ricochet(data: &[u8]) {
     let mut bytes = Bytes(data);
     let style = [Style::Lattice, Style::Tame][bytes.below(2)];
@@ -58,7 +58,7 @@ pub fn ricochet(data: &[u8]) {
     }
 }
 
-/// To the bit: points on a miss are no numbers.
+/// Whether two legs are equal bit by bit: the points of a miss are NaN.
 fn same(a: &Leg, b: &Leg) -> bool {
     let bits = |leg: &Leg| {
         let vectors = [leg.point, leg.velocity].map(|v| v.to_array().map(f32::to_bits));
@@ -110,7 +110,7 @@ impl Flight<'_> {
         Ok(())
     }
 
-    /// How far a point is from a centre, and how far it may not be less.
+    /// Distance of a point from a sphere's centre, and the smallest distance allowed: the sum of both radii.
     fn from(&self, sphere: &Sphere, point: Vec3) -> (f64, f64) {
         let away = (point.as_dvec3() - sphere.center.as_dvec3()).length();
         (away, f64::from(sphere.radius) + f64::from(self.radius))
@@ -121,7 +121,7 @@ impl Flight<'_> {
         SLACK * (point.as_dvec3().length() + sphere.center.as_dvec3().length() + away + reach)
     }
 
-    /// Whether the way from a point to another, or on and on, is outside all spheres.
+    /// Checks that the segment from `from` to `to`, or the half-line along `along`, is outside all spheres.
     fn clear(&self, from: Vec3, along: DVec3, to: Option<Vec3>) -> Result<(), String> {
         for (id, sphere) in self.spheres.iter().enumerate() {
             let (start, unit) = (from.as_dvec3() - sphere.center.as_dvec3(), along.normalize());

@@ -1,15 +1,15 @@
-//! Every target with its corpus, and with inputs made from it at random: as many as `UMBRACAST_INTENSITY` says.
+//! Runs every fuzz target with its corpus and with random changes of it. `UMBRACAST_INTENSITY` scales the number of random inputs.
 
 use std::path::Path;
 
 use crate::intensity::scaled;
 use crate::numbers::Numbers;
 
-/// The longest file of a corpus, in bytes, and the most files.
+/// Maximum length of a corpus file in bytes. `MOST` is the maximum number of files per corpus.
 const LONGEST: usize = 4096;
 const MOST: usize = 40;
 
-/// Shows the input when a target panics: as the text of a byte string, for a file of the corpus.
+/// Prints the input if a target panics, as an escaped byte string that can become a file of the corpus.
 struct Shown<'a>(&'a str, &'a [u8]);
 
 impl Drop for Shown<'_> {
@@ -46,7 +46,7 @@ fn below(n: &mut Numbers, end: usize) -> usize {
     n.bits() as usize % end
 }
 
-/// A file of the corpus with a few changes, or random bytes.
+/// A corpus file with up to 4 changes, or random bytes.
 fn changed(n: &mut Numbers, corpus: &[Vec<u8>]) -> Vec<u8> {
     if below(n, 4) == 0 {
         let length = below(n, 200);
@@ -87,7 +87,7 @@ macro_rules! targets {
             }
         )*
 
-        /// cargo fuzz knows the same targets.
+        /// Checks that `fuzz/` has the same targets for cargo fuzz.
         #[test]
         fn every_target_is_a_program() {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");

@@ -1,4 +1,4 @@
-//! A GPU with what queries keep on it: pipelines, each made once, the layout of a cast, and buffers for the next one.
+//! The GPU engine: a device with its probe, its pipelines, the layout of a cast, and staging buffers for later casts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,17 +15,17 @@ use crate::error::{Error, Result};
 use crate::query::policy::Precision;
 use crate::records::Extra;
 
-/// An opened GPU that answers queries.
+/// An opened GPU that runs queries.
 pub(crate) struct GpuEngine {
     context: GpuContext,
     pub(crate) probe: Probe,
     pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     /// The layout that all programs of a cast share.
     pub(crate) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    /// The masks of spheres that have none, and what rays bring along that bring nothing.
+    /// Bound in place of missing attributes: masks with all bits set for spheres, `Extra::NONE` for rays.
     pub(crate) every_bit: wgpu::Buffer,
     pub(crate) no_extra: wgpu::Buffer,
-    /// Buffers for the next cast.
+    /// Staging buffers for later casts.
     pub(crate) staging: StagingPool,
 }
 
@@ -38,7 +38,7 @@ impl Deref for GpuEngine {
 }
 
 impl GpuEngine {
-    /// An engine that has not been probed: `src/gpu/open.rs` does that.
+    /// Creates an engine without running the probe; `src/gpu/open.rs` runs it.
     pub(crate) fn new(context: GpuContext) -> Self {
         let device = &context.device;
         Self {
@@ -52,7 +52,7 @@ impl GpuEngine {
         }
     }
 
-    /// Refuses a precision that the probe does not bear out.
+    /// Fails with [`Error::NoPrecision`] if the results of the probe do not allow a precision.
     pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
         let refuse = |why: &String, instead| {
             Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
@@ -64,12 +64,12 @@ impl GpuEngine {
         }
     }
 
-    /// A program's pipeline, made on first use; its layout is its own.
+    /// Returns the pipeline of a program with its own layout; created at first use.
     pub(crate) async fn pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
         self.pipeline_in(program, own, None).await
     }
 
-    /// The same for the programs of a cast, which share one layout.
+    /// Returns the pipeline of a program of a cast; these share one layout. Created at first use.
     pub(crate) async fn cast_pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
         self.pipeline_in(program, own, Some(&self.cast.1)).await
     }

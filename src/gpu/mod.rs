@@ -1,4 +1,4 @@
-//! GPUs through wgpu. This folder is the only one that names it.
+//! The GPU engine, on wgpu. Only this folder and `shadow/gpu` name wgpu.
 
 pub(crate) mod bvh;
 pub(crate) mod cast;

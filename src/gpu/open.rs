@@ -22,7 +22,7 @@ impl GpuEngine {
         Self::new(GpuContext::open(adapter, limits, edit).await?).probed().await
     }
 
-    /// Takes a device that belongs to the caller, and probes it; installs nothing on it.
+    /// Uses a device of the caller, and probes it. Sets no callbacks on it.
     pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         Self::new(GpuContext::start(device, queue)?).probed().await
     }
@@ -33,7 +33,7 @@ impl GpuEngine {
     }
 }
 
-/// Runs the probe program and judges what comes back.
+/// Runs the probe program and evaluates its results.
 async fn run(gpu: &GpuEngine) -> Result<Probe> {
     let (rays, spheres) = probe::rows();
     let pipeline = gpu.pipeline(&programs::PROBE, Overrides::default()).await?;

@@ -1,7 +1,7 @@
-//! What a device's arithmetic does: run once when it is opened, so that no precision is promised on trust.
+//! Probe of a device's arithmetic. It runs once when the device is opened, so that every precision offered has been tested.
 //!
-//! WGSL lets compilers reorder, fuse and cancel. The standard solve rests on error-free transforms surviving that, and on
-//! division and square root being nearly right; the probe tries both on a few thousand values and on hard rays.
+//! WGSL lets compilers reorder, fuse and cancel operations. Intersection at `standard` needs error-free transforms that survive this, and
+//! nearly correct division and square root. The probe tests both on a few thousand values and on hard rays.
 
 use std::cmp::Ordering;
 
@@ -11,48 +11,49 @@ use crate::records::{Ray, Sphere};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// Pairs of numbers, and rays, that are tried.
+/// Number of rows: each is a pair of numbers and a ray to test.
 pub(crate) const ROWS: usize = 4096;
-/// Results a row, four numbers each.
+/// Results per row, four numbers each.
 pub(crate) const RESULTS: usize = 5;
-/// Rows judged by integer arithmetic: the rest only tests the pairs.
+/// Number of rows whose rays are compared with integer arithmetic. The other rows test only their pair of numbers.
 const JUDGED: usize = 512;
 
-/// What the probe found.
+/// Results of the probe.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Probe {
-    /// Pairs tried.
+    /// Pairs tested.
     pub pairs: usize,
     /// Pairs whose sum's error term was wrong.
     pub sums_wrong: usize,
     /// Pairs whose product's error term was wrong.
     pub products_wrong: usize,
-    /// Share of `a * b + c` that were fused.
+    /// Fraction of the expressions `a * b + c` that were fused.
     pub expression_fused: f64,
-    /// Share of `fma(a, b, c)` that were fused.
+    /// Fraction of the calls `fma(a, b, c)` that were fused.
     pub fma_fused: f64,
     /// Largest error of a division, in units in the last place.
     pub division_ulp: f64,
     /// Largest error of a square root, in units in the last place.
     pub root_ulp: f64,
-    /// Whether subnormal numbers, those below 2⁻¹²⁶, survive arithmetic. Where they do not the device takes them for 0: at
-    /// [`Exact`](crate::Precision::Exact) rays for which that could matter are answered by the CPU engine.
+    /// Whether subnormal numbers, those below 2⁻¹²⁶, survive arithmetic. If not, the device treats them as 0. At
+    /// [`Exact`](crate::Precision::Exact) the CPU engine then answers rays for which that could matter.
     pub subnormals: bool,
-    /// Hard rays tried.
+    /// Hard rays tested.
     pub rays: usize,
-    /// Hard rays that the standard solve got certainly wrong.
+    /// Hard rays for which intersection at `standard` was wrong although its bounds called the result certain.
     pub flags_wrong: usize,
-    /// Largest error of a standard root as a share of what is promised.
+    /// Largest error of a root at `standard`, as a fraction of the promised bound.
     pub roots_of_bound: f64,
-    /// Largest error of a plain root as a share of what `fast` promises; infinite when a flag was certainly wrong.
+    /// Largest error of a root at `fast`, as a fraction of the promised bound; infinite if a hit or miss was wrong although the bounds
+    /// called it certain.
     pub fast_of_bound: f64,
-    /// Why the standard precision cannot be promised, if it cannot.
+    /// Why `standard` cannot be offered; `None` if it can.
     pub failure: Option<String>,
-    /// Why nothing at all can be promised, not even `fast`, if so.
+    /// Why no precision can be offered, not even `fast`; `None` if one can.
     pub broken: Option<String>,
 }
 
-/// A small generator with a fixed seed: the probe must ask the same everywhere.
+/// Linear congruential generator with a fixed seed: the probe must test the same values everywhere.
 struct Numbers(u64);
 
 impl Numbers {
@@ -71,7 +72,7 @@ impl Numbers {
         glam::DVec3::new(self.signed(), self.signed(), self.signed())
     }
 
-    /// A ray that passes a sphere far away or close by, often near its edge.
+    /// A ray that passes a sphere at a large or small distance from its origin, often close to the sphere's edge.
     fn row(&mut self) -> (Ray, Sphere) {
         let direction = (self.vector() + glam::DVec3::new(1.5, 0.0, 0.0)) * 2f64.powf(4.0 * self.signed());
         let distance = 10f64.powf(6.0 * self.unit());
@@ -85,20 +86,20 @@ impl Numbers {
     }
 }
 
-/// Rays and spheres that are tried, the same everywhere.
+/// The rays and spheres to test, the same everywhere.
 pub(crate) fn rows() -> (Vec<Ray>, Vec<Sphere>) {
     let mut numbers = Numbers(2024);
     (0..ROWS).map(|_| numbers.row()).unzip()
 }
 
-/// Judges the results of the probe program.
+/// Evaluates the results of the probe program.
 pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESULTS]]) -> Probe {
     let mut probe = Probe { pairs: rays.len(), rays: rays.len().min(JUDGED), ..Probe::default() };
     let (mut inexact, mut fused, mut fma_fused) = (0u32, 0u32, 0u32);
     for (ray, found) in rays.iter().zip(results) {
         let (a, b) = (ray.origin.x, ray.direction.x);
         let (wide_a, wide_b) = (f64::from(a), f64::from(b));
-        // The sum of a pair is exact in f64 when their exponents are as close as here; a product always is.
+        // The sum of a pair is exact in f64, because the exponents are close enough here. A product always is.
         let pair = |i: usize| f64::from(found[0][i]) + f64::from(found[0][i + 1]);
         probe.sums_wrong += usize::from(pair(0) != wide_a + wide_b);
         probe.products_wrong += usize::from(pair(2) != wide_a * wide_b);
@@ -113,7 +114,7 @@ pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESU
     }
     probe.expression_fused = f64::from(fused) / f64::from(inexact.max(1));
     probe.fma_fused = f64::from(fma_fused) / f64::from(inexact.max(1));
-    // Doubled; taken in by the solve and brought to 1; given back by it.
+    // A subnormal number: doubled; as the radius in `scale`, which brings it to 1; as a root that `unscale` returns.
     let kept = |found: &[[f32; 4]; RESULTS]| {
         let low = |k: usize| found[2][k].to_bits() & 0xffff;
         low(0) == 0x200 && found[2][1] == 1.0 && low(2) == 0x100
@@ -132,7 +133,7 @@ pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESU
         probe.fast_of_bound = probe.fast_of_bound.max(plain.unwrap_or(0.0));
     }
     let mut reasons = Vec::new();
-    // Most of these rays are decided by either solve where arithmetic is as it should be: 490 and 276 of 512.
+    // With correct arithmetic, `standard` decides 490 of these 512 rays and `fast` decides 276.
     if certain[0] < probe.rays * 4 / 5 || certain[1] < probe.rays * 2 / 5 {
         reasons.push(format!("only {} and {} of {} hard rays are decided at all", certain[0], certain[1], probe.rays));
     }
@@ -155,13 +156,13 @@ pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESU
     probe
 }
 
-/// How far a root may be off, from the root, as a parameter.
+/// Computes the promised error bound of a root, in units of t, from the exact root.
 type Promise = fn(&Row, f64) -> f64;
 
-/// One hard ray and the truth about it.
+/// A hard ray with its exact results.
 struct Row {
     crossing: Ordering,
-    /// Both roots, when there are two.
+    /// Both roots, if there are two.
     roots: [f64; 2],
     length: f64,
     e: f64,
@@ -195,8 +196,9 @@ impl Row {
         32.0 * U * (self.e + self.r + self.e * self.r / self.half) / self.length
     }
 
-    /// What a solve found (discriminant, roots, the discriminant's bound): its worst root as a share of the promise,
-    /// infinite for a flag that is certainly wrong or no number at all, `None` where the solve is in doubt.
+    /// Checks results of the device: discriminant, both roots, bound of the discriminant. Returns the larger root error as a fraction of
+    /// the promised bound, 0 for a correct miss, infinity if a value is not finite or if a hit or miss is wrong although the bound calls
+    /// it certain, and `None` if the result is undecided.
     fn check(&self, found: &[f32; 4], promise: Promise) -> Option<f64> {
         let [disc, t_enter, t_exit, bound] = *found;
         if found.iter().any(|x| !x.is_finite()) {
@@ -216,7 +218,7 @@ impl Row {
     }
 }
 
-/// The distance between a result and the truth in units in the last place of the truth.
+/// Error of a result, in units in the last place of the exact value.
 fn ulps(found: f32, truth: f64) -> f64 {
     let spacing = 2f64.powi(truth.abs().max(f64::from(f32::MIN_POSITIVE)).log2().floor() as i32 - 23);
     (f64::from(found) - truth).abs() / spacing

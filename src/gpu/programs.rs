@@ -1,11 +1,12 @@
-//! The compute programs: each is a list of files of `shaders/`, joined in order.
+//! The compute programs. Each is a list of files of `shaders/`, concatenated in order.
 
-/// Joins files of the folder `shaders`, in order.
+/// Concatenates files of the folder `shaders`, in order.
 macro_rules! join {
     ($($name:literal),+ $(,)?) => { concat!($(include_str!(concat!("../../shaders/", $name, ".wgsl")), "\n"),+) };
 }
 
-/// The documented solve, as WGSL to stand before a kernel of your own: records, error-free transforms, both roots, policies.
+/// WGSL source of the intersection of a ray and a sphere, to prepend to a kernel of your own: records, error-free transforms, both roots,
+/// policies.
 ///
 /// ```wgsl
 /// @compute @workgroup_size(64)
@@ -18,34 +19,39 @@ macro_rules! join {
 /// ```
 ///
 /// `examples/solve_in_your_shader.rs` is such a kernel in a pipeline of its own, checked against [`ray.hit`](crate::Ray::hit).
-/// No feature and no limit beyond WebGPU's own is needed, and nothing is bound.
+/// It needs no feature and no limit beyond WebGPU's defaults, and declares no bindings.
 ///
-/// What it brings, in this order:
+/// It defines, in this order:
 ///
-/// | name | what |
+/// | name | meaning |
 /// |---|---|
-/// | `Sphere`, `Ray`, `Hit`, `Interval`, `Approach` | the [records](crate::Sphere), laid out as in Rust; `Hit` and its like hold bits (`u32`), since a miss is an infinity, with which no shader may compute |
-/// | `NO_SPHERE`, `FAR`, `INFINITY_BITS`, `reported(x)` | the id of a miss; the largest f32; the bits of a miss; the bits of a result, those of ±∞ from ±`FAR` on |
-/// | `zero` | the private variable that keeps compilers from simplifying the error terms away: plain ones become 0 on Mesa |
+/// | `Sphere`, `Ray`, `Hit`, `Interval`, `Approach` | the [records](crate::Sphere), laid out as in Rust; `Hit`, `Interval` and `Approach` contain bits (`u32`), because a miss is an infinity, with which no shader may compute |
+/// | `NO_SPHERE`, `FAR`, `INFINITY_BITS`, `reported(x)` | the id of a miss; the largest f32; the bits of `t` of a miss; the bits of a result `x`, those of ±∞ if `x` is ±`FAR` |
+/// | `zero` | the private variable that keeps compilers from simplifying the error terms away: without it they become 0 on Mesa |
 /// | `two_sum`, `quick_two_sum`, `two_product` | a sum or product and its error, as `vec2(value, error)` |
-/// | `scale(ray, sphere)` → `Scaled` | the pair scaled by exact powers of two: from here on nothing overflows |
-/// | `solve_fast(scaled)`, `solve_standard(scaled)` → `Solved` | `disc`, below 0 a miss and 0 tangent, certain above `disc_bound`; `t_enter`, `t_exit` with `enter_bound`, `exit_bound`; all in units of the ray's direction as given, saturating at ±`FAR` |
-/// | `solve_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the nearest pass within the ends |
+/// | `scale(ray, sphere)` → `Scaled` | the pair scaled by exact powers of two, so that no later step overflows |
+/// | `solve_fast(scaled)`, `solve_standard(scaled)` → `Solved` | `disc` is negative for a miss and 0 for a tangent ray; its sign is certain if its magnitude exceeds `disc_bound`. `t_enter` and `t_exit` have the error bounds `enter_bound` and `exit_bound`; these four are in units of the ray's direction as given, saturating at ±`FAR` |
+/// | `solve_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the closest approach between the ends |
 /// | `clearance_at(scaled, t)` | the distance to the surface at `t` |
-/// | `decide(solved, ray, policies, doubtful)` → `Verdict` | `met`: `YES`, `NO`, or `BEYOND` where the root exceeds f32; and, only with `doubtful`, `MAYBE` where the bounds prove neither. `t`, valid with `YES`; it lies in `low..=high` |
+/// | `decide(solved, ray, policies, doubtful)` → `Verdict` | `met` is `YES`, `NO`, or `BEYOND` if the root exceeds f32; only with `doubtful` it is `MAYBE` if the bounds prove neither. `t` is valid with `YES` and lies in `low..=high` |
 /// | `Policies(inside, touch, ends)` | `INSIDE_ENTER`, `INSIDE_EXIT` or `INSIDE_IGNORE`; 0 or `TOUCH_MISS`; 0 or `ENDS_HALF_OPEN` |
 ///
-/// `Scaled`, `Foot`, `Best`, `Nearest`, `Params` and the `TAG_…` and `BEST_…` constants are there too, without a promise to stay.
+/// `Scaled`, `Foot`, `Best`, `Nearest`, `Params` and the `TAG_…` and `BEST_…` constants are defined too, but may change in later versions.
 ///
-/// What must hold: `center`, `radius`, `origin` and `direction` are finite, the radius is not negative, the direction not zero
-/// ([`check_sphere`](crate::check_sphere), [`check_ray`](crate::check_ray)); infinite ends are replaced by ±`FAR`. Otherwise what
-/// comes out means nothing, but nothing loops or traps.
+/// Requirements: `center`, `radius`, `origin` and `direction` are finite, the radius is not negative and the direction is not zero
+/// ([`check_sphere`](crate::check_sphere), [`check_ray`](crate::check_ray)); infinite ends are replaced by ±`FAR`. Otherwise the
+/// results are meaningless, but no code loops forever or traps.
 ///
-/// What is promised, u = 2⁻²⁴, E the distance from origin to centre, r the radius, h the half chord: the flag of `solve_fast` where
-/// |disc| says so outside 32 u (1 + E/r) of tangency, its roots within |δt|·|d| ≤ 32 u (E + r + E·r/h), on every device; the flag
-/// of `solve_standard` outside 2⁻⁴⁰ (1 + E/r), its roots within 8 u (|t|·|d| + r·r/h), on devices whose [`Probe`](crate::Probe)
-/// passes: `Device::from_wgpu(device, queue)` runs it on a device of yours, and [`Device::probe`](crate::Device::probe) says
-/// what it found.
+/// Guarantees, with u = 2⁻²⁴, E the distance from origin to centre, r the radius, b the distance from the line to the centre, and h the
+/// half chord:
+///
+/// * `solve_fast`, on every device: hit or miss (the sign of `disc`) is right if |b/r − 1| > 32 u (1 + E/r), and roots have errors
+///   |δt|·|d| ≤ 32 u (E + r + E·r/h).
+/// * `solve_standard`, on devices that pass the [`Probe`](crate::Probe): hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and roots
+///   have errors |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
+///
+/// `Device::from_wgpu(device, queue)` runs the probe on a device of yours, and [`Device::probe`](crate::Device::probe) returns its
+/// results.
 pub const SOLVE: &str =
     join!("records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify");
 
@@ -57,12 +63,12 @@ macro_rules! programs {
     };
 }
 
-/// A compute program: its name and its whole text, with one entry point `main`.
+/// A compute program: its name and its whole source, with one entry point `main`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// The file that holds the entry point, without its extension.
+    /// Name of the file that contains the entry point, without folder and extension.
     pub name: &'static str,
-    /// The text.
+    /// The WGSL source.
     pub source: &'static str,
 }
 
@@ -139,7 +145,7 @@ programs! {
     SAH_COST = "sah_cost": "build/common", "build/sah_cost";
 }
 
-/// The same program for a device whose subgroups share what they load and know.
+/// Variant of a program for a device on which the threads of a subgroup share their loads and loop counts.
 pub fn with_shared_loads(source: &str) -> String {
     source
         .replace(include_str!("../../shaders/cull/load.wgsl"), include_str!("../../shaders/cull/load_subgroup.wgsl"))
@@ -149,7 +155,7 @@ pub fn with_shared_loads(source: &str) -> String {
         )
 }
 
-/// The same program for bodies all of which are round: a third of the text, and of the time to compile it.
+/// Variant of a program for bodies that are all spheres: a third of the source, and of the time to compile it.
 pub fn without_spheroids(source: &str) -> String {
     source.replace(
         include_str!("../../shaders/shadow/cones.wgsl"),

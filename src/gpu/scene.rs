@@ -1,4 +1,4 @@
-//! Spheres on a GPU, in as many parts as its bindings demand.
+//! The spheres of a scene on a GPU, in as many parts as the limit of a binding requires.
 
 use std::cell::Cell;
 
@@ -18,21 +18,23 @@ use crate::intersect::motion::midway;
 use crate::records::Sphere;
 use crate::runtime::memory::room;
 
-/// Spheres that a shader looks at between two solves; buffers are padded to whole spans. `BLOCKS * BLOCK` of
-/// `shaders/cull/blocks.wgsl`.
+/// Spheres that a shader culls before it intersects the candidates among them: `BLOCKS * BLOCK` of `shaders/cull/blocks.wgsl`. Buffers
+/// are padded to a multiple of it.
 pub(crate) const SPAN: u64 = 128;
-/// Spheres a dispatch at most. Each is a candidate of eight rays at worst, and its loops then stay far below the 65,535
-/// iterations after which lavapipe stops a thread without a word: 8 × 4,096 candidates and 1,200 for the rest.
+/// Maximum number of spheres per dispatch of brute force. At worst each is a candidate of eight rays; loops then have 8 × 4,096
+/// iterations for candidates and 1,200 for the rest. This is far below the 65,535 iterations after which lavapipe silently stops a
+/// thread.
 pub(crate) const RANGE: u64 = 4096;
 
-/// From so many spheres on there is a tree. On a software adapter random rays' walks still cost more than tests of all 2,048 spheres, and
-/// less than tests of all 4,096.
+/// Number of spheres from which on a scene has a BVH on a software adapter. Measured with random rays, a traversal costs more than tests
+/// of all 2,048 spheres, and less than tests of all 4,096.
 const TREE_FROM_SOFTWARE: usize = 2500;
-/// On other GPUs: not measured; a walk is some 1,800 issue slots and a test 14, and threads of a walk part company.
+/// Number of spheres from which on a scene has a BVH on other GPUs. Estimated, not measured: a traversal takes about 1,800 issue slots and
+/// a test 14, and the threads of a traversal diverge.
 const TREE_FROM: usize = 512;
 
 thread_local! {
-    /// The number of spheres from which on scenes of this thread have a tree, set by [`crate::bench::tree_from`]; 0 when it is not.
+    /// Number of spheres from which on scenes of this thread have a BVH, set by [`crate::bench::tree_from`]; 0 if it is not set.
     pub(crate) static TREE_FROM_CHOSEN: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -46,30 +48,30 @@ fn tree_from(gpu: &GpuEngine) -> usize {
 
 const SPHERE: u64 = size_of::<Sphere>() as u64;
 
-/// Spheres a part at the most: a tree's leaves have 28 bits for where they begin.
+/// Maximum number of spheres per part: BVH leaves have 28 bits for the position of their first sphere.
 const MOST: u64 = 1 << 28;
 
-/// Spheres on a GPU.
+/// The spheres of a scene on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<Part>,
-    /// By the tree, and without.
+    /// Throughput with the BVH, and without it.
     pub(crate) paces: [Pace; 2],
     pub(crate) frame: Frame,
     pub(crate) facts: Facts,
 }
 
-/// What holds of all spheres of a scene together.
+/// Properties of all spheres of a scene together.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
     /// The largest coordinate or radius.
     largest: f32,
-    /// How many times as long as wide the slimmest is; 0 where all are round.
+    /// Largest ratio of longest to shortest semi-axis; 0 if all are spheres.
     slimness: f32,
-    /// Whether they have masks.
+    /// Whether spheres have masks.
     pub(crate) masked: bool,
-    /// The middle of the time for which they move.
+    /// Middle of the time range of their motion.
     midway: f32,
-    /// Whether they are not just where, and what, their records say.
+    /// Whether spheres move or are ellipsoids.
     pub(crate) changed: bool,
 }
 
@@ -86,28 +88,28 @@ impl Facts {
     }
 }
 
-/// Spheres in one buffer.
+/// The spheres of one buffer, with their attributes and BVH.
 pub(crate) struct Part {
-    /// The id of the first one.
+    /// Id of the first sphere.
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
-    /// What is beside them: masks, or all of [`beside`]. None where there is nothing.
+    /// Attributes: masks, or everything that [`beside`] packs. `None` if there are none.
     pub(crate) beside: Option<Buffer>,
     pub(crate) planted: Option<Planted>,
-    /// What the tree cost when it was built, once it has been fitted to other spheres; see [`Planted::cost`].
+    /// SAH cost of the BVH when it was built, known after the first refit; see [`Planted::cost`].
     pub(crate) built_cost: Option<f64>,
 }
 
 impl Part {
-    /// First and last sphere, the last not included, of what is searched in one dispatch each: by the tree all of them.
+    /// The ranges of spheres, begin and end, that are searched in one dispatch each. With the BVH it is one range of all spheres.
     pub(crate) fn ranges(&self, walks: bool) -> impl Iterator<Item = (u32, u32)> {
         let (count, step) = (self.count, if walks { self.count } else { RANGE as u32 });
         (0..count).step_by(step.max(1) as usize).map(move |begin| (begin, begin + step.min(count - begin)))
     }
 
-    /// What a cast's programs see of it and of parameters, rays, state, results and what rays bring along: the search, and the
-    /// finish.
+    /// Bind groups of the search program and of the finalize program for this part. `own` has the buffers of parameters, rays, state,
+    /// results and ray attributes.
     pub(crate) async fn groups(&self, gpu: &GpuEngine, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
         let beside = self.beside.as_ref().unwrap_or(&gpu.every_bit);
         let finish = gpu.cast_group(own, [&self.spheres, beside], None).await?;
@@ -120,7 +122,7 @@ impl Part {
 }
 
 impl GpuScene {
-    /// Uploads spheres, but for those of pairs, which travel with their rays.
+    /// Uploads the spheres and builds their BVHs. The spheres of a pairwise scene are uploaded with their rays instead.
     pub(crate) async fn new(gpu: &GpuEngine, given: &Given<'_>, pairwise: bool, builder: Builder) -> Result<Self> {
         let spheres = given.bounds();
         let mut parts = Vec::new();
@@ -145,17 +147,17 @@ impl GpuScene {
         Ok(Self { parts, paces, frame, facts: Facts::of(given) })
     }
 
-    /// Whether rays can walk: every part has a tree, and there is one.
+    /// Whether rays can traverse: there is a part, and every part has a BVH.
     pub(crate) fn is_planted(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.planted.is_some())
     }
 
-    /// Whether so many spheres are worth a tree, and one can be told.
+    /// Whether a scene of `spheres` spheres has BVHs: there are enough spheres, and the frame can represent a BVH.
     pub(crate) fn has_trees(gpu: &GpuEngine, spheres: usize, frame: &Frame) -> bool {
         spheres >= tree_from(gpu) && frame.reaches()
     }
 
-    /// The spheres of one part.
+    /// Uploads the spheres of one part.
     pub(crate) async fn upload(gpu: &GpuEngine, spheres: &[Sphere]) -> Result<Buffer> {
         let bytes = (spheres.len() as u64).next_multiple_of(SPAN) * SPHERE;
         let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
@@ -163,7 +165,7 @@ impl GpuScene {
         Ok(buffer)
     }
 
-    /// What is beside the spheres of one part, if there is anything.
+    /// Uploads the attributes of the spheres of one part; `None` if there are none.
     pub(crate) async fn upload_beside(
         gpu: &GpuEngine,
         given: &Given<'_>,
@@ -190,12 +192,12 @@ impl GpuScene {
         Ok(Some(buffer))
     }
 
-    /// How fast it goes one way.
+    /// Throughput with or without the BVH.
     pub(crate) fn pace(&self, walks: bool) -> &Pace {
         &self.paces[usize::from(!walks)]
     }
 
-    /// Spheres a binding holds, in whole ranges where it holds one.
+    /// Number of spheres per binding: whole ranges if at least one fits, else whole spans.
     fn capacity(gpu: &GpuEngine, words: usize) -> Result<u64> {
         let most = gpu.largest_binding() / SPHERE.max(4 * words as u64);
         let unit = if most >= RANGE { RANGE } else { SPAN };
@@ -207,7 +209,7 @@ impl GpuScene {
         Ok(capacity)
     }
 
-    /// Bytes that so many spheres take, with a tree 72 a sphere more for as long as it is made.
+    /// Bytes of `spheres` spheres on the device. With a BVH this includes 72 bytes per sphere that are needed only while it is built.
     pub(crate) fn bytes(gpu: &GpuEngine, spheres: u64) -> u64 {
         let tree = if spheres >= tree_from(gpu) as u64 {
             Planted::bytes(spheres).saturating_add(spheres.saturating_mul(72))
@@ -217,7 +219,7 @@ impl GpuScene {
         spheres.saturating_add(SPAN).saturating_mul(SPHERE).saturating_add(tree)
     }
 
-    /// What the filter has to know.
+    /// Adds the scene's frame and properties, which culling needs, to the parameters.
     pub(crate) fn framed(&self, params: Params) -> Params {
         let Frame { scale, middle, far, .. } = self.frame;
         let Facts { largest, slimness, midway, .. } = self.facts;

@@ -1,4 +1,4 @@
-//! A scene much like another: with its spheres elsewhere, or with new trees.
+//! Updates of a scene on a GPU: moved spheres with refitted BVHs, or the same spheres with new BVHs.
 
 use super::bvh::motion::Ways;
 use super::bvh::resident::Planted;
@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::gpu::engine::GpuEngine;
 
 impl GpuScene {
-    /// The same with as many other spheres; and by what share its trees have become worse since they were built.
+    /// Returns the scene with other spheres, as many as before, and the relative increase of the SAH cost of its BVHs since they were
+    /// built.
     pub(crate) async fn moved(&self, gpu: &GpuEngine, given: &Given<'_>, builder: Builder) -> Result<(Self, f64)> {
         let spheres = given.bounds();
         let frame = Frame::of(spheres);
@@ -48,7 +49,7 @@ impl GpuScene {
         Ok((Self { parts, facts: Facts::of(given), ..self.like(frame) }, loss))
     }
 
-    /// The same with new trees.
+    /// Returns the scene with new BVHs.
     pub(crate) async fn replanted(&self, gpu: &GpuEngine, given: &Given<'_>, builder: Builder) -> Result<Self> {
         let mut parts = Vec::new();
         for old in &self.parts {
@@ -64,7 +65,7 @@ impl GpuScene {
         Ok(Self { parts, ..self.like(self.frame) })
     }
 
-    /// Its paces, and no spheres.
+    /// Returns a scene without spheres, with the throughputs measured so far.
     fn like(&self, frame: Frame) -> Self {
         Self {
             parts: Vec::new(),

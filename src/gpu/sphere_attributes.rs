@@ -1,16 +1,17 @@
-//! What is beside spheres on a device that are not just where, and what, their records say. `shaders/intersect/attributes.wgsl` reads it as words.
+//! Packed attributes of moving spheres and ellipsoids on a device, up to 108 bytes per sphere. `shaders/intersect/attributes.wgsl` reads
+//! them as words.
 
 use crate::batch::sphere_set::Columns;
 use crate::intersect::ellipsoid::Map;
 use crate::records::Sphere;
 
-/// The sphere as it was given, its velocity and its mask.
+/// Words of a moving sphere: centre and radius as given, velocity and mask.
 const MOVING: usize = 8;
 
-/// What is beside an ellipsoid: all of that, and its map.
+/// Words of an ellipsoid: those of a moving sphere, then its map.
 const MOST: usize = MOVING + size_of::<Map>() / 4;
 
-/// Words beside each sphere; 0 where spheres are what they are, though they may have masks.
+/// Words per sphere; 0 if spheres neither move nor are ellipsoids. Masks alone have a buffer of their own.
 pub(crate) fn words(columns: &Columns) -> usize {
     words_of(columns.velocities.is_some(), columns.maps.is_some())
 }
@@ -23,12 +24,12 @@ fn words_of(moving: bool, mapped: bool) -> usize {
     }
 }
 
-/// The same in bytes, of spheres that move and of ellipsoids.
+/// Bytes per sphere, for spheres that move (`moving`) and for ellipsoids (`mapped`).
 pub(crate) fn bytes(moving: bool, mapped: bool) -> u64 {
     4 * words_of(moving, mapped) as u64
 }
 
-/// What is beside a sphere, in as many words as [`words`] says.
+/// Packs the attributes of a sphere. The first [`words`] words are used.
 pub(crate) fn beside(columns: &Columns, id: usize, sphere: &Sphere, mask: u32) -> [u32; MOST] {
     let [x, y, z] = sphere.center.to_array();
     let velocity = columns.velocities.as_ref().map_or(glam::Vec3::ZERO, |velocities| velocities[id]);

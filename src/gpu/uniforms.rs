@@ -1,13 +1,13 @@
-//! What the host tells a dispatch, and what a cast keeps between two of them. Twins of `shaders/records.wgsl`.
+//! Uniform of a dispatch, and the state of a ray between two dispatches. Twins of `shaders/records.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::query::policy::{Ends, Inside, Query, Touch};
 
-/// From one dispatch's parameters to the next in their buffer: the largest alignment WebGPU may ask for.
+/// Bytes between the parameters of two dispatches in their buffer: the largest alignment that WebGPU may require.
 pub(crate) const UNIFORM_STEP: u64 = 256;
 
-/// The uniform of every program.
+/// Uniform of the programs of a cast.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Params {
@@ -53,7 +53,7 @@ impl Params {
     }
 }
 
-/// The best sphere so far of one ray; only its layout matters here.
+/// State of `closest` and `interval` per ray: the best hit so far. Only its layout matters here.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Best {
@@ -65,7 +65,7 @@ pub(crate) struct Best {
     pub(crate) flags: u32,
 }
 
-/// The nearest pass so far of one ray; only its layout matters here.
+/// State of `approach` per ray: the best sphere so far. Only its layout matters here.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Nearest {
@@ -77,7 +77,7 @@ pub(crate) struct Nearest {
     pub(crate) id: u32,
 }
 
-/// The spheres that one ray meets.
+/// State of `count` per ray: the number of spheres hit, and flags.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Counted {
@@ -85,16 +85,16 @@ pub(crate) struct Counted {
     pub(crate) flags: u32,
 }
 
-/// Flags of a [`Counted`]. Twins of `COUNTED_DOUBT` and its neighbours.
+/// Flags of a [`Counted`]: undecided, overflow, unfinished. Twins of the constants of the same names in WGSL.
 pub(crate) const COUNTED_DOUBT: u32 = 1;
 pub(crate) const COUNTED_BEYOND: u32 = 2;
 pub(crate) const COUNTED_AGAIN: u32 = 4;
 
-/// In the place of `t`: cast the ray again exactly. Twins of `TAG_JUDGE` and its neighbours.
+/// In place of `t`: resolve the ray exactly. This tag and the next three are twins of the constants of the same names in WGSL.
 pub(crate) const TAG_JUDGE: u32 = 0x7fc0_0001;
-/// In the place of `t`: the sphere is certain, its roots are to be rounded here.
+/// In place of `t`: the sphere is certain; the host rounds its roots.
 pub(crate) const TAG_ROUND: u32 = 0x7fc0_0002;
-/// In the place of `t`: a miss only because the root exceeds f32.
+/// In place of `t`: overflow, a miss only because the root exceeds f32.
 pub(crate) const TAG_BEYOND: u32 = 0x7fc0_0003;
-/// In the place of `t`: cast the ray without the tree.
+/// In place of `t`: unfinished; cast the ray again without the BVH.
 pub(crate) const TAG_AGAIN: u32 = 0x7fc0_0004;

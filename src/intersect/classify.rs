@@ -1,5 +1,5 @@
-//! From roots to an answer: what the policies make of one ray and one sphere.
-//! [`decide`] is the twin of `shaders/intersect/classify.wgsl`; [`judge`] is the same table over roots that can be compared exactly.
+//! Classification: turns the roots of one ray and one sphere into a result, according to the policies of the query.
+//! [`decide`] is the twin of `shaders/intersect/classify.wgsl`. [`judge`] applies the same rules to roots that can be compared exactly.
 
 use std::cmp::Ordering;
 
@@ -7,20 +7,20 @@ use super::sphere::Solved;
 use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::Ray;
 
-/// What one sphere is to one ray.
+/// Result of the classification of one ray and one sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
-    /// Not met.
+    /// Miss.
     No,
-    /// Met.
+    /// Hit.
     Yes,
-    /// Met, unless the bounds deceive: only [`decide`] with `doubtful` says so.
+    /// Undecided within the error bounds. Returned only by [`decide`] with `doubtful`.
     Maybe,
-    /// Not met only because its `t` exceeds the largest f32.
+    /// Overflow: a miss only because `t` exceeds the largest f32.
     Beyond,
 }
 
-/// One sphere's verdict, with the parameter at which it is met and the range in which the true one lies.
+/// Classification of one sphere, with the parameter of the hit and the interval that contains the true parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     pub(crate) met: Met,
@@ -37,14 +37,14 @@ impl Verdict {
     }
 }
 
-/// `t ± bound` without leaving the finite f32.
+/// The interval `t ± bound`, clamped to finite f32.
 #[inline(always)]
 fn widen(t: f32, bound: f32) -> (f32, f32) {
     (t.max(bound - f32::MAX) - bound, t.min(f32::MAX - bound) + bound)
 }
 
-/// What the policies make of a solved pair. With `doubtful` false the solve is taken at its word; with `doubtful` true
-/// nothing is `Yes` or `No` that the solve's bounds do not prove. `ray`'s ends are finite here.
+/// Classifies a pair by its computed roots. With `doubtful` false, the roots are taken as exact. With `doubtful` true, the result is `Yes`
+/// or `No` only if the error bounds prove it. The ends of `ray` must be finite.
 #[inline(always)]
 pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) -> Verdict {
     let mut enter = (solved.t_enter, solved.t_enter);
@@ -54,7 +54,7 @@ pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) 
             return Verdict::NO;
         }
         if solved.disc <= solved.disc_bound {
-            // Somewhere around the foot, or nowhere.
+            // The roots, if any, lie within `foot ± foot_bound`.
             let (low, high) = widen(solved.foot, solved.foot_bound);
             let outside = high < ray.t_min || low > ray.t_max;
             return if outside { Verdict::NO } else { Verdict::maybe(low.max(ray.t_min)) };
@@ -64,7 +64,7 @@ pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) 
     } else if solved.disc < 0.0 || (solved.disc == 0.0 && query.touch == Touch::Miss) {
         return Verdict::NO;
     }
-    // `t` is one of the roots or the start; `low` and `high` hold the true one.
+    // `t` is one of the roots or the start of the ray. The interval from `low` to `high` contains the true parameter.
     let (mut t, mut low, mut high) = (solved.t_enter, enter.0, enter.1);
     match query.inside {
         Inside::Enter => {
@@ -93,45 +93,45 @@ pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) 
     }
     let half_open = query.ends == Ends::HalfOpen;
     if doubtful && t <= -f32::MAX {
-        // Before all f32: whether the ray has such a start is not to be told from finite ends.
+        // `t` lies below the f32 range. The ends were made finite, so it is unknown whether the ray starts that far back.
         return Verdict::maybe(low);
     }
     if low > ray.t_max || (half_open && low >= ray.t_max) {
-        // A root beyond f32 is not behind the ray's end when the ray has none.
+        // If the ray has no end, a root above the f32 range is an overflow, not a root behind the end.
         let beyond = ray.t_max >= f32::MAX && t >= f32::MAX;
         return if beyond && !doubtful { Verdict { met: Met::Beyond, ..Verdict::NO } } else { Verdict::NO };
     }
     if high > ray.t_max || (half_open && high >= ray.t_max) {
         return Verdict::maybe(low);
     }
-    // A saturated root is beyond f32, or as near as its bound tells.
+    // A saturated root lies outside the f32 range, or within its bound of the end of that range.
     if low <= -f32::MAX || high >= f32::MAX || t.abs() >= f32::MAX {
         return if doubtful { Verdict::maybe(low) } else { Verdict { met: Met::Beyond, ..Verdict::NO } };
     }
     Verdict { met: Met::Yes, t, low, high }
 }
 
-/// One of the two roots.
+/// Selects one of the two roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// The smaller.
+    /// The smaller root.
     Enter,
-    /// The larger.
+    /// The larger root.
     Exit,
 }
 
-/// Roots that answer questions exactly, or say that they cannot (`None`).
+/// Roots whose comparisons are exact. A method returns `None` if the precision does not suffice.
 pub trait Roots {
-    /// The sign of the discriminant.
+    /// Sign of the discriminant.
     fn crossing(&self) -> Option<Ordering>;
     /// Compares a root with a number.
     fn compare(&self, root: Root, t: f32) -> Option<Ordering>;
-    /// The root rounded once, an infinity beyond f32.
+    /// The root rounded once to f32; an infinity if it lies outside the f32 range.
     fn round(&self, root: Root) -> Option<f32>;
 }
 
-/// What the policies make of exact roots: not met, met at a correctly rounded `t`, or beyond f32. `None` when `roots` cannot
-/// tell.
+/// Classifies exact roots: a miss, a hit at a correctly rounded `t`, or an overflow. Returns `None` if the precision of `roots` does not
+/// suffice.
 pub(crate) fn judge(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(Met, f32)> {
     const NO: Option<(Met, f32)> = Some((Met::No, f32::INFINITY));
     if ray.t_min > ray.t_max {
@@ -141,7 +141,7 @@ pub(crate) fn judge(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(Met
     if crossing == Ordering::Less || (crossing == Ordering::Equal && query.touch == Touch::Miss) {
         return NO;
     }
-    // None: the start of the ray, inside the sphere.
+    // `None` stands for the start of the ray, which lies inside the sphere.
     let root = if roots.compare(Root::Enter, ray.t_min)? != Ordering::Less {
         Some(Root::Enter)
     } else if query.inside == Inside::Ignore || roots.compare(Root::Exit, ray.t_min)? == Ordering::Less {

@@ -1,8 +1,7 @@
-//! Roots with more digits than f32 has, and a proof of how many are right: f64 here, pairs of f32 in its twin
-//! `shaders/intersect/double.wgsl`.
+//! Roots in f64 with error bounds, for pairs that f32 leaves undecided. The twin `shaders/intersect/double.wgsl` uses pairs of f32 instead.
 //!
-//! Squares of f32 fit f64's range, so no scaling is needed. Bounds are running error analysis of the operations below with
-//! v = 2⁻⁵³, doubled.
+//! Squares of f32 values fit into the range of f64, so no scaling is needed. The bounds are a running error analysis of the operations
+//! below with the unit roundoff v = 2⁻⁵³, doubled.
 
 use std::cmp::Ordering;
 
@@ -14,7 +13,7 @@ use crate::records::{Ray, Sphere};
 
 const V: f64 = 1.0 / 9_007_199_254_740_992.0;
 
-/// Both roots of one pair in f64.
+/// Both roots of one pair in f64, with error bounds.
 pub(crate) struct DoubleRoots {
     disc: f64,
     disc_bound: f64,
@@ -23,14 +22,15 @@ pub(crate) struct DoubleRoots {
 }
 
 impl DoubleRoots {
-    /// Solves one pair; inputs are finite and the direction is not zero.
+    /// Computes the roots of one pair. Inputs must be finite, and the direction must not be zero.
     pub(crate) fn new(ray: &Ray, target: Target<'_>) -> Self {
         let sphere = target.sphere;
         let (o, mut d, mut c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
         let (mut r, mut slop) = (f64::from(sphere.radius), 0.0);
         if let Some(moves) = &target.moves {
             let velocity = moves.velocity.as_dvec3();
-            // Where the centre is, to a rounding of each part of it; d and r are as exact as what is done with them.
+            // The centre at the pair's time, with one rounding per component. The rounding errors of d and r are no larger than those of
+            // the operations that use them.
             c += velocity * f64::from(moves.time);
             slop = 8.0 * V * (sphere.center.as_dvec3().length() + c.length() + o.length());
             d += moves.low.as_dvec3() - if moves.relative { velocity } else { DVec3::ZERO };
@@ -38,7 +38,7 @@ impl DoubleRoots {
         }
         let e: DVec3 = c - o;
         if target.moves.is_some() {
-            // One more rounding of d and of r.
+            // d and r have one more rounding each.
             slop += 8.0 * V * (e.length() + r);
         }
         let a = d.dot(d);
@@ -53,7 +53,7 @@ impl DoubleRoots {
         let h = disc.max(0.0).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
         let constant = e.dot(e) - r * r;
-        // One rounding of e moves e·e by 2 v |e|², its products and sums by 5 v |e|².
+        // One rounding of e changes e·e by 2 v |e|². The roundings of its products and sums change it by 5 v |e|².
         let dconstant = 16.0 * V * (em * em + r * r) + 4.0 * slop * (em + r + slop);
         let q = if b < 0.0 { b - h * length } else { b + h * length };
         let dq = (16.0 * V * em + 4.0 * slop + dh + 4.0 * V * h) * length;
@@ -101,12 +101,12 @@ impl Roots for DoubleRoots {
         let (low, high) = self.range(root);
         // Adding 0 turns a negative zero into zero.
         let (low, high) = (low as f32 + 0.0, high as f32 + 0.0);
-        // A NaN bound fails this comparison, as it should.
+        // If a bound is NaN, this comparison fails and the result is `None`, as intended.
         (low == high).then_some(low)
     }
 }
 
-/// The nearest pass in f64, both numbers rounded once; `None` when f64 does not settle the rounding.
+/// Closest approach in f64: parameter and clearance, each rounded once. Returns `None` if the precision of f64 does not suffice for that.
 pub(crate) fn double_approach(ray: &Ray, sphere: &Sphere) -> Option<(f32, f32)> {
     let (o, d, c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
     let (r, e) = (f64::from(sphere.radius), c - o);
@@ -130,7 +130,7 @@ pub(crate) fn double_approach(ray: &Ray, sphere: &Sphere) -> Option<(f32, f32)> 
     let p = e - t * d;
     let pm = p.length();
     let dp = 24.0 * V * (em + t.abs() * length);
-    // |p| − r through the difference of squares, which keeps its digits next to the surface.
+    // |p| − r is computed from the difference of squares, which keeps its digits near the surface.
     let clearance = (p.dot(p) - r * r) / (pm + r);
     Some((rounded, settled(clearance, dp + 16.0 * V * (pm + r))?))
 }

@@ -1,7 +1,8 @@
-//! A ray and an ellipsoid, told where it is a ball. Twin of `shaders/intersect/ellipsoid.wgsl`.
+//! One ray and one ellipsoid: maps the ellipsoid to a ball, so that the sphere intersection applies. Twin of
+//! `shaders/intersect/ellipsoid.wgsl`.
 //!
-//! Products and sums are kept as pairs, so that what is lost is what a displacement of the ellipsoid by 2⁻⁴³ of its distance would
-//! lose: in f32 the distance from a slim one would be off by as many times as it is slimmer than long.
+//! Products and sums are kept as pairs (high, low). The error is then that of a displacement of the ellipsoid by 2⁻⁴³ of its distance. In
+//! plain f32 the error of the distance from a slim ellipsoid would be multiplied by the ratio of its longest to its shortest semi-axis.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{DMat3, DQuat, Quat, Vec3};
@@ -10,7 +11,7 @@ use super::sphere::{Scaled, ranged};
 use crate::error::{Error, Result};
 use crate::math::error_free::{dot3, two_product, two_sum};
 
-/// A row times a vector, both as pairs.
+/// Product of a matrix row and a vector, each as a pair (high, low).
 #[inline(always)]
 fn along(row: (Vec3, Vec3), v: (Vec3, Vec3)) -> (f32, f32) {
     let x = two_product(row.0.x, v.0.x);
@@ -22,7 +23,7 @@ fn along(row: (Vec3, Vec3), v: (Vec3, Vec3)) -> (f32, f32) {
     two_sum(all.0, rest)
 }
 
-/// A vector through the map.
+/// Applies the map to a vector given as a pair (high, low).
 #[inline(always)]
 fn image(map: &Map, v: (Vec3, Vec3)) -> (Vec3, Vec3) {
     let row = |i: usize| (Vec3::from_array(map.high[i]), Vec3::from_array(map.low[i]));
@@ -30,18 +31,18 @@ fn image(map: &Map, v: (Vec3, Vec3)) -> (Vec3, Vec3) {
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
-/// A pair where its ellipsoid, scaled as the ball around it, is a ball. How far it may be off is told nobody: who asks, asks for
-/// exact answers.
+/// Maps a pair, scaled for the bounding ball of its ellipsoid, to the space in which the ellipsoid is a ball. `noise` does not cover the
+/// error of the mapping: only `Precision::Exact` needs error bounds, and it is refused for ellipsoids.
 #[inline(always)]
 pub(crate) fn mapped(s: &Scaled, map: &Map) -> Scaled {
     let ((eh, el), (d, dl)) = (image(map, (s.eh, s.el)), image(map, (s.d, s.dl)));
     ranged(&Scaled { eh, el, d, dl, ..*s })
 }
 
-/// How many times as long as the shortest semi-axis the longest may be.
+/// Maximum ratio of the longest to the shortest semi-axis: 2²⁰.
 const SLIMMEST: f32 = 1_048_576.0;
 
-/// What an ellipsoid is besides the ball around it.
+/// Semi-axes and rotation of an ellipsoid. Its sphere record contains the bounding ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) radii: Vec3,
@@ -49,12 +50,12 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The radius of the ball around it.
+    /// Radius of the bounding ball.
     pub(crate) fn longest(&self) -> f32 {
         self.radii.max_element()
     }
 
-    /// Why ellipsoid number `index` cannot be used, if it cannot.
+    /// Returns an error if ellipsoid `index` is invalid.
     pub(crate) fn check(&self, index: u64) -> Result<()> {
         let bad = |field, value: f32, why: &'static str| Err(Error::record("ellipsoid", index, field, value, why));
         let radii = self.radii.to_array();
@@ -78,19 +79,19 @@ impl Shape {
     }
 }
 
-/// What makes a ball of an ellipsoid, with the radius of the ball around it: the rows of a matrix as pairs; and the shortest semi-axis
-/// as a share of the longest. `shaders/intersect/attributes.wgsl` reads it as words.
+/// Linear map from an ellipsoid to a ball with the radius of its bounding ball: the rows of a matrix as pairs (high, low). Also has the
+/// ratio of the shortest to the longest semi-axis. `shaders/intersect/attributes.wgsl` reads the record as words.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(crate) struct Map {
     pub(crate) high: [[f32; 3]; 3],
     pub(crate) low: [[f32; 3]; 3],
-    /// Rounded down.
+    /// Shortest divided by longest semi-axis, rounded down.
     pub(crate) least: f32,
 }
 
 impl Map {
-    /// That of a shape that was found to be right.
+    /// Computes the map of a valid shape.
     pub(crate) fn of(shape: &Shape) -> Self {
         let [x, y, z, w] = shape.rotation.to_array().map(f64::from);
         let (longest, radii) = (f64::from(shape.longest()), shape.radii.to_array().map(f64::from));

@@ -1,8 +1,8 @@
-//! Exact arithmetic: the oracle of the tests, and the last judge of undecided rays.
+//! Exact intersection with integers: the reference of the tests, and the last step in the resolution of undecided rays.
 //!
-//! Every f32 is an integer times 2⁻¹⁴⁹, so the quadratic's coefficients are integers of a few hundred bits and every
-//! question asked here (does the line meet the ball, on which side of a number does a root lie) is the sign of an
-//! integer. Nothing is rounded until an answer is, once, to nearest with ties to even.
+//! Every f32 is an integer times 2⁻¹⁴⁹, so the coefficients of the quadratic are integers of a few hundred bits. Every predicate here (does
+//! the line intersect the sphere, on which side of a number does a root lie) is the sign of an integer. Only a result is rounded: once, to
+//! nearest, ties to even.
 
 use std::cmp::Ordering;
 
@@ -51,7 +51,8 @@ fn sign(value: &BigInt) -> Ordering {
     }
 }
 
-/// A pair as integers: from the origin to the centre at t = 0, the relative velocity, and the sum of the radii, in units of 2^-unit.
+/// Integer form of a pair: the vector from the origin to the centre at t = 0, the relative velocity, and the sum of the radii, in units of
+/// 2^-unit.
 struct Pair {
     e: [BigInt; 3],
     d: [BigInt; 3],
@@ -77,49 +78,50 @@ impl Pair {
     }
 }
 
-/// `A t² − 2 B t + C = 0` of one line and one sphere, with integer coefficients; inputs are finite, the direction is not zero.
+/// The quadratic `A t² − 2 B t + C = 0` of one line and one sphere, with integer coefficients. Inputs must be finite, and the direction
+/// must not be zero.
 pub struct ExactRoots {
     a: BigInt,
     b: BigInt,
     c: BigInt,
-    /// Sign of the discriminant: `Less` no root, `Equal` tangent, `Greater` two roots.
+    /// Sign of the discriminant: `Less` for no root, `Equal` for tangency, `Greater` for two roots.
     pub crossing: Ordering,
 }
 
 impl ExactRoots {
-    /// Sets the quadratic up.
+    /// Computes the coefficients.
     pub fn new(ray: &Ray, sphere: &Sphere) -> Self {
         Self::of(ray, Target::at_rest(sphere))
     }
 
-    /// The same of what moves.
+    /// [`new`](Self::new) for targets that may move.
     pub(crate) fn of(ray: &Ray, target: Target<'_>) -> Self {
         let Pair { e, d, r, .. } = Pair::of(ray, target);
         let (a, b, c) = (dot(&d, &d), dot(&e, &d), dot(&e, &e) - &r * &r);
-        // Who keeps the distance is inside for ever or never.
+        // If the relative velocity is zero, the ray is inside the sphere for all t or for none.
         let rest = a.sign() == Sign::NoSign;
         let crossing = if rest { sign(&-&c) } else { sign(&(&b * &b - &a * &c)) };
         Self { a, b, c, crossing }
     }
 
-    /// On which side of the sphere the point at `t = 0` lies: `Less` inside, `Equal` on it, `Greater` outside.
+    /// Side of the sphere on which the point at `t = 0` lies: `Less` inside, `Equal` on it, `Greater` outside.
     pub fn origin_side(&self) -> Ordering {
         sign(&self.c)
     }
 
-    /// Compares a root with `n · 2^-shift`; there is a root.
+    /// Compares a root with `n · 2^-shift`. The root must exist.
     fn compare_scaled(&self, root: Root, n: &BigInt, shift: u64) -> Ordering {
         if self.a.sign() == Sign::NoSign {
             return if root == Root::Enter { Ordering::Less } else { Ordering::Greater };
         }
-        // The number is below the enter root when the quadratic is positive there and the foot lies ahead.
+        // The number is below the enter root if the quadratic is positive there and the foot lies ahead.
         let an = &self.a * n;
         let value = &an * n - ((&self.b * n) << (shift + 1)) + (&self.c << (2 * shift));
         let side_of_foot = an.cmp(&(&self.b << shift));
         match (sign(&value), root) {
             (Ordering::Less, Root::Enter) => Ordering::Less,
             (Ordering::Less, Root::Exit) => Ordering::Greater,
-            // At a root, or outside both: which one is told by the side of the foot, halfway between them.
+            // At a root, or outside both. The side of the foot, which lies halfway between the roots, distinguishes the cases.
             (Ordering::Equal, _) => match (root, side_of_foot) {
                 (_, Ordering::Equal) => Ordering::Equal,
                 (Root::Enter, Ordering::Less) | (Root::Exit, Ordering::Greater) => Ordering::Equal,
@@ -142,9 +144,9 @@ impl ExactRoots {
         }
     }
 
-    /// A root rounded once to f64, for comparing with reference tables.
+    /// A root rounded once to f64, for comparison with reference tables.
     pub fn round_f64(&self, root: Root) -> f64 {
-        // Ordered bit patterns; the midpoint of two neighbours needs one bit more than an f64 has.
+        // Keys are ordered bit patterns. The midpoint of two neighbours needs one bit more than f64 has.
         let key = |k: i64| f64::from_bits((if k < 0 { i64::MIN ^ !k } else { k }) as u64);
         let largest = f64::MAX.to_bits() as i64;
         let floor = bisect(!largest, largest, |k| self.compare_f64(root, key(k)) != Ordering::Less);
@@ -175,12 +177,12 @@ impl Roots for ExactRoots {
     }
 }
 
-/// Where the line, clamped to the ray's ends, passes nearest to a sphere, and by how much; both rounded once.
+/// Closest approach of the line, clamped to the ray's ends, to a sphere: parameter and clearance, each rounded once.
 pub fn approach(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
     approach_of(ray, Target::at_rest(sphere))
 }
 
-/// The same of what moves.
+/// [`approach`] for targets that may move.
 pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     let Pair { e, d, r, unit } = Pair::of(ray, target);
     let (a, b) = (dot(&d, &d), dot(&e, &d));
@@ -193,7 +195,7 @@ pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
         let (left, right) = if x >= 0 { (b.clone(), &a * (n << x)) } else { (&b << -x, &a * n) };
         left.cmp(&right)
     };
-    // Squared distance to the centre as a fraction, in units of 2^-2·UNIT.
+    // Squared distance to the centre as the fraction `square / over`, in units of 2^(−2 · unit).
     let (t, square, over) = if rest || foot_versus(f64::from(ray.t_min)) == Ordering::Less {
         distance_at(ray.t_min, &e, &d)
     } else if foot_versus(f64::from(ray.t_max)) == Ordering::Greater {
@@ -202,7 +204,7 @@ pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
         (round_f32(foot_versus), dot(&e, &e) * &a - &b * &b, a.clone())
     };
     let clearance = round_f32(|y| {
-        // distance ⋛ y + r, where the right side may be negative
+        // Compares the distance with y + r, which may be negative.
         if y.is_infinite() {
             return if y > 0.0 { Ordering::Less } else { Ordering::Greater };
         }
@@ -218,19 +220,19 @@ pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     (t, clearance)
 }
 
-/// The squared distance between the centre and the point at `t`, as a fraction.
+/// Squared distance between the centre and the point at `t`. Returns `t`, the numerator and the denominator.
 fn distance_at(t: f32, e: &[BigInt; 3], d: &[BigInt; 3]) -> (f32, BigInt, BigInt) {
     let n = integer(t);
     let p: [BigInt; 3] = std::array::from_fn(|i| (&e[i] << UNIT) - &n * &d[i]);
     (t, dot(&p, &p), BigInt::from(1) << (2 * UNIT))
 }
 
-/// Rounds the number that `compare` compares with its argument to the nearest f32, ties to even; beyond the largest f32
-/// it is an infinity, as IEEE 754 has it.
+/// Rounds a number to the nearest f32, ties to even. `compare` compares the number with its argument. A number that rounds beyond the
+/// largest f32 gives an infinity, as in IEEE 754.
 fn round_f32(compare: impl Fn(f64) -> Ordering) -> f32 {
     let key = |k: i64| f32::from_bits((if k < 0 { i64::from(i32::MIN) ^ !k } else { k }) as u32);
     let infinity = i64::from(f32::INFINITY.to_bits());
-    // The value after the largest f32 would be 2^128: rounding treats infinity as that number.
+    // The value after the largest f32 would be 2^128. Rounding treats infinity as that number.
     let number = |k: i64| {
         let value = key(k);
         if value.is_infinite() { 2f64.powi(128).copysign(f64::from(value)) } else { f64::from(value) }
@@ -258,7 +260,7 @@ fn pick(low: f64, high: f64, middle_side: Ordering, low_is_even: bool) -> f64 {
     }
 }
 
-/// The largest key in `low..high` for which `holds`; it holds at `low`.
+/// The largest key in `low..high` for which `holds` is true. It must be true at `low`.
 fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
     while high as i128 - low as i128 > 1 {
         let middle = low.midpoint(high);

@@ -1,20 +1,20 @@
-//! The foot of the perpendicular from a centre on a line, in f64: what normals, angles and ricochets come from. `origin + t · direction −
-//! center` would lose the digits of a small ball far away.
+//! Foot of the perpendicular from a centre to a line, in f64, from which normals, angles and ricochets are computed.
+//! `origin + t · direction − center` would lose the digits of a small sphere far away.
 
 use glam::DVec3;
 
-/// Where a line passes nearest to a centre.
+/// Point of a line that is closest to a centre.
 pub(crate) struct Foot {
-    /// Its parameter, in units of the direction.
+    /// Parameter of the foot, in units of the direction.
     pub(crate) t: f64,
-    /// From there to the centre.
+    /// Vector from the foot to the centre.
     pub(crate) p: DVec3,
-    /// Half of the chord that a ball of some radius cuts off; 0 where the line passes by.
+    /// Half the chord inside a sphere of the given radius; 0 if the line misses it.
     pub(crate) half: f64,
 }
 
 impl Foot {
-    /// Of the line along `d` from where the centre is `e` away.
+    /// Foot on the line along `d`. `e` is the vector from its point at t = 0 to the centre.
     pub(crate) fn of(e: DVec3, d: DVec3, radius: f64) -> Self {
         let t = e.dot(d) / d.length_squared();
         let p = e - t * d;
@@ -23,7 +23,7 @@ impl Foot {
     }
 }
 
-/// a + b − c, as exact as f64 holds it however much of them cancels: what two sums lose is added last (Knuth's TwoSum).
+/// a + b − c in f64, accurate even under cancellation: the rounding errors of both sums are added last (Knuth's TwoSum).
 pub(crate) fn less(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
     let (sum, lost) = two_sum(a, b);
     let (rest, more) = two_sum(sum, -c);

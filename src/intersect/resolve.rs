@@ -1,4 +1,4 @@
-//! The last instance: pairs that f32 could not decide, in f64 where that proves enough and in integers where not.
+//! Exact resolution of pairs that f32 leaves undecided: in f64 if its error bounds suffice, otherwise with integers.
 
 use super::classify::{Met, Root, Roots, judge};
 use super::double::{DoubleRoots, double_approach};
@@ -7,19 +7,19 @@ use super::motion::Target;
 use crate::query::policy::Query;
 use crate::records::Ray;
 
-/// Whether the ray meets the sphere, and at which correctly rounded `t`.
+/// Classifies a pair exactly: whether the ray hits the sphere, and the correctly rounded `t`.
 pub(crate) fn judge_pair(ray: &Ray, target: Target<'_>, query: &Query) -> (Met, f32) {
     judge(&DoubleRoots::new(ray, target), ray, query)
         .or_else(|| judge(&ExactRoots::of(ray, target), ray, query))
         .unwrap_or((Met::No, f32::INFINITY))
 }
 
-/// The correctly rounded `t` of a pair that is known to meet.
+/// Correctly rounded `t` of a pair that is known to be a hit.
 pub(crate) fn round_hit(ray: &Ray, target: Target<'_>, query: &Query) -> f32 {
     judge_pair(ray, target, query).1
 }
 
-/// Both roots, correctly rounded; infinities beyond f32. The pair has roots.
+/// Both roots, correctly rounded; infinities outside the f32 range. The pair must have roots.
 pub(crate) fn round_roots(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     let double = DoubleRoots::new(ray, target);
     if let (Some(_), Some(enter), Some(exit)) = (double.crossing(), double.round(Root::Enter), double.round(Root::Exit))
@@ -31,7 +31,7 @@ pub(crate) fn round_roots(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     (round(Root::Enter), round(Root::Exit))
 }
 
-/// The nearest pass, both numbers correctly rounded.
+/// Closest approach: parameter and clearance, both correctly rounded.
 pub(crate) fn judge_approach(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     let double = if target.moves.is_none() { double_approach(ray, target.sphere) } else { None };
     double.unwrap_or_else(|| exact::approach_of(ray, target))

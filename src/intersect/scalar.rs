@@ -1,4 +1,4 @@
-//! The scalar entry: one ray and one sphere at a precision.
+//! Scalar intersection: one ray and one target at a given precision.
 
 use super::ellipsoid::mapped;
 use super::motion::{Target, scale_moving};
@@ -6,7 +6,7 @@ use super::sphere::{Solved, scale, solve_fast, solve_standard};
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
-/// A ray with its infinite ends replaced by the largest finite numbers, as the solve wants them.
+/// The ray with its infinite ends replaced by the largest finite numbers, as the f32 intersection requires.
 #[inline]
 pub(crate) fn finite(ray: &Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
@@ -29,7 +29,7 @@ pub(crate) fn solve(ray: &Ray, target: Target<'_>, precision: Precision) -> Solv
     }
 }
 
-/// A solve's saturated number as the infinity it stands for.
+/// Converts a saturated `t` to the infinity that it stands for.
 #[inline]
 pub(crate) fn reported(t: f32) -> f32 {
     if t.abs() >= f32::MAX { f32::INFINITY.copysign(t) } else { t }

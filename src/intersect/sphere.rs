@@ -1,10 +1,10 @@
-//! One ray against one sphere in f32: both roots, and how far they and the discriminant can be off.
+//! Intersection of one ray and one sphere in f32: both roots, with error bounds of the roots and of the discriminant.
 //! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations.
 //!
-//! The geometry is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant comes from
-//! the foot of the perpendicular, not from `b² − ac`, on the direction as given. `standard` adds error-free corrections to
-//! the foot, to the discriminant and to the constant term. Bounds: u = 2⁻²⁴, e the vector from the origin to the centre,
-//! p the one from the foot to the centre, h the half chord.
+//! The method is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant is computed from the foot of
+//! the perpendicular, not as `b² − ac`. The direction is used as given. `solve_standard` adds error-free corrections to the foot, to the
+//! discriminant and to the constant term. Notation of the bounds: u = 2⁻²⁴, e is the vector from the origin to the centre, p the vector
+//! from the foot to the centre, h half the chord.
 
 use glam::Vec3;
 
@@ -13,48 +13,48 @@ use crate::records::{Ray, Sphere};
 
 const U: f32 = 1.0 / 16_777_216.0;
 
-/// The problem scaled by exact powers of two, so that nothing below overflows or loses digits to underflow.
+/// A pair scaled by exact powers of two, so that no later operation overflows or loses digits to underflow.
 #[derive(Clone, Copy)]
 pub(crate) struct Scaled {
-    /// Centre minus origin, and what rounding left over.
+    /// Centre minus origin: rounded, and the rounding error.
     pub(crate) eh: Vec3,
     pub(crate) el: Vec3,
     pub(crate) d: Vec3,
     pub(crate) r: f32,
-    /// What direction and radius lack, and how far `eh + el` may be off: 0 unless the pair moves or its sphere is an ellipsoid, see
-    /// `motion.rs` and `ellipsoid.rs`. Nothing below reads them unless `M` says so.
+    /// Low parts of direction and radius, and the error bound of `eh + el`. They are 0 unless the pair moves or its sphere is an ellipsoid,
+    /// see `motion.rs` and `ellipsoid.rs`. The functions below read them only if `M` is true.
     pub(crate) dl: Vec3,
     pub(crate) rl: f32,
     pub(crate) noise: f32,
-    /// A length is the scaled one times `2^length`; a `t` is the scaled one times `2^(length − direction)`.
+    /// An unscaled length is the scaled length times `2^length`. An unscaled `t` is the scaled `t` times `2^(length − direction)`.
     pub(crate) length: i32,
     pub(crate) direction: i32,
 }
 
-/// The foot of the perpendicular from the centre on the line.
+/// Foot of the perpendicular from the centre to the line.
 #[derive(Clone, Copy)]
 pub(crate) struct Foot {
-    /// Its parameter, and the correction of it.
+    /// Parameter of the foot, and its correction.
     pub(crate) k: f32,
     pub(crate) dk: f32,
-    /// From the foot to the centre.
+    /// Vector from the foot to the centre.
     pub(crate) p: Vec3,
     /// r² − |p|²: the discriminant without the factor |d|².
     pub(crate) disc: f32,
 }
 
-/// Both roots with their bounds; what a miss has there is meaningless.
+/// Both roots with their error bounds. On a miss the roots and their bounds are meaningless.
 #[derive(Clone, Copy)]
 pub(crate) struct Solved {
-    /// r² − |p|², in scaled units: below 0 a miss, 0 tangent.
+    /// r² − |p|², in scaled units: negative for a miss, 0 for tangency.
     pub(crate) disc: f32,
-    /// |disc| above this is certain.
+    /// The sign of `disc` is certain if |disc| exceeds this bound.
     pub(crate) disc_bound: f32,
     pub(crate) t_enter: f32,
     pub(crate) t_exit: f32,
     pub(crate) enter_bound: f32,
     pub(crate) exit_bound: f32,
-    /// Within these the roots lie, if any, when the discriminant is in doubt.
+    /// If the sign of the discriminant is uncertain, the roots, if any, lie within `foot ± foot_bound`.
     pub(crate) foot: f32,
     pub(crate) foot_bound: f32,
 }
@@ -76,13 +76,13 @@ pub(crate) fn largest(v: Vec3) -> f32 {
     v.x.abs().max(v.y.abs()).max(v.z.abs())
 }
 
-/// Scales a pair; every factor is a power of two, so nothing is rounded.
+/// Scales a pair. Every factor is a power of two, so nothing is rounded.
 #[inline(always)]
 pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
-    // c − o must neither overflow nor drown among subnormals.
+    // c − o must neither overflow nor lose its digits to underflow.
     let m = largest(ray.origin).max(largest(sphere.center)).max(sphere.radius);
     let before = if m >= power_of_two(125) {
-        // Where the large coordinates are equal, small ones decide: they must not be scaled away.
+        // If the large coordinates are equal, the small ones determine the result: they must not be scaled away.
         let s = power_of_two(-3);
         let near = largest(sphere.center * s - ray.origin * s).max(sphere.radius * s);
         if near < power_of_two(100) { 0 } else { -3 }
@@ -99,12 +99,12 @@ pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
     ranged(&Scaled { eh, el, d, r, dl, rl: 0.0, noise: 0.0, length: -before, direction: 0 })
 }
 
-/// Brings lengths and directions near 1, by powers of two.
+/// Scales lengths and directions to about 1, by powers of two.
 #[inline(always)]
 pub(crate) fn ranged(s: &Scaled) -> Scaled {
     let e = largest(s.eh).max(s.r).clamp(power_of_two(-126), power_of_two(126));
     let se = power_of_two(-exponent(e));
-    // A direction among the subnormals is lifted first.
+    // A direction near the subnormal range is scaled up first.
     let lift = if largest(s.d) < power_of_two(-100) { 24 } else { 0 };
     let lifted = s.d * power_of_two(lift);
     let g = largest(lifted).clamp(power_of_two(-126), power_of_two(126));
@@ -122,7 +122,7 @@ pub(crate) fn ranged(s: &Scaled) -> Scaled {
     }
 }
 
-/// `x · 2^n`; what exceeds f32 becomes the largest one, what is below it zero.
+/// `x · 2^n`, saturated at the largest f32. Results below the subnormal range become 0.
 #[inline(always)]
 pub(crate) fn unscale(x: f32, n: i32) -> f32 {
     let bits = x.to_bits();
@@ -136,11 +136,11 @@ pub(crate) fn unscale(x: f32, n: i32) -> f32 {
     if e >= 1 {
         return f32::from_bits(bits & 0x807f_ffff | (e as u32) << 23);
     }
-    // Subnormal: one rounding, by a product.
+    // Subnormal result: the product rounds once.
     f32::from_bits(bits & 0x807f_ffff | ((e + 100) as u32) << 23) * power_of_two(-100)
 }
 
-/// The foot in plain f32.
+/// Computes the foot in plain f32.
 #[inline(always)]
 pub(crate) fn foot_fast(s: &Scaled) -> Foot {
     let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
@@ -148,7 +148,7 @@ pub(crate) fn foot_fast(s: &Scaled) -> Foot {
     Foot { k, dk: 0.0, p, disc: s.r * s.r - dot3(p, p) }
 }
 
-/// The vector from the point at parameter `k` to the centre as high and low parts.
+/// Vector from the point at parameter `k` to the centre, as high and low parts.
 #[inline(always)]
 fn perpendicular<const M: bool>(s: &Scaled, k: f32) -> (Vec3, Vec3) {
     let (mx, my, mz) = (two_product(k, s.d.x), two_product(k, s.d.y), two_product(k, s.d.z));
@@ -165,7 +165,7 @@ fn square_of_radius<const M: bool>(s: &Scaled) -> (f32, f32) {
     if M { (rr.0, rr.1 + (s.r + s.r) * s.rl) } else { rr }
 }
 
-/// r² − |h + l|² with the errors of the squares carried along; also returns the rounded sum h + l.
+/// r² − |h + l|², corrected by the rounding errors of the squares. Also returns the rounded sum h + l.
 #[inline(always)]
 fn difference_of_squares<const M: bool>(s: &Scaled, high: Vec3, low: Vec3) -> (f32, Vec3) {
     let rr = square_of_radius::<M>(s);
@@ -184,7 +184,7 @@ fn difference_of_squares<const M: bool>(s: &Scaled, high: Vec3, low: Vec3) -> (f
     (tz.0 + rest, Vec3::new(x.0, y.0, z.0))
 }
 
-/// The foot with error-free corrections; `p` is perpendicular to `d` to about 2⁻⁴⁴.
+/// Computes the foot with error-free corrections. `p` is perpendicular to `d` to about 2⁻⁴⁴.
 #[inline(always)]
 pub(crate) fn foot_standard<const M: bool>(s: &Scaled) -> Foot {
     let a = dot3(s.d, s.d);
@@ -196,7 +196,7 @@ pub(crate) fn foot_standard<const M: bool>(s: &Scaled) -> Foot {
     Foot { k, dk, p, disc }
 }
 
-/// |e|² − r² with the errors of the squares carried along.
+/// |e|² − r², corrected by the rounding errors of the squares.
 #[inline(always)]
 fn constant_standard<const M: bool>(s: &Scaled) -> f32 {
     let (mx, my, mz) = (two_product(s.eh.x, s.eh.x), two_product(s.eh.y, s.eh.y), two_product(s.eh.z, s.eh.z));
@@ -211,7 +211,7 @@ fn constant_standard<const M: bool>(s: &Scaled) -> f32 {
     tr.0 + rest
 }
 
-/// The two roots from the foot and the constant term, by the quotient that cancels nothing.
+/// Computes both roots from the foot and the constant term, with the quotient that avoids cancellation.
 #[inline(always)]
 fn roots<const M: bool>(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
     let plain = dot3(s.d, s.d);
@@ -228,7 +228,7 @@ fn roots<const M: bool>(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
     (t0.min(t1), t0.max(t1))
 }
 
-/// Scales bounds and roots back; every bound also covers the rounding to f32 and what underflow can take.
+/// Scales roots and bounds back. Every bound also covers the rounding to f32 and the error of underflow.
 #[inline(always)]
 fn finish(s: &Scaled, foot: &Foot, roots: (f32, f32), disc_bound: f32, bounds: (f32, f32), foot_bound: f32) -> Solved {
     let shift = s.length - s.direction;
@@ -245,7 +245,8 @@ fn finish(s: &Scaled, foot: &Foot, roots: (f32, f32), disc_bound: f32, bounds: (
     }
 }
 
-/// Half the longest chord that a discriminant in doubt allows, and the error of the foot, in units of the scaled t.
+/// Bound on the distance of the roots from the computed foot if the discriminant is uncertain, in units of the scaled t: half the longest
+/// chord that the uncertainty allows, plus the error of the foot.
 #[inline(always)]
 fn reach<const M: bool>(s: &Scaled, foot: &Foot, disc_bound: f32) -> f32 {
     let half = (foot.disc.abs() + disc_bound).sqrt() * 1.01;
@@ -253,13 +254,13 @@ fn reach<const M: bool>(s: &Scaled, foot: &Foot, disc_bound: f32) -> f32 {
     (half + 32.0 * U * (norm1(s.eh) + s.r)) / dot3(s.d, s.d).sqrt()
 }
 
-/// Whether ray and sphere keep their distance.
+/// Whether the relative direction is zero, so that the distance between ray and sphere does not change.
 #[inline(always)]
 fn is_at_rest(s: &Scaled) -> bool {
     s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0
 }
 
-/// A ray inside a sphere that travels with it entered before all time and never leaves.
+/// Intersects a pair whose relative direction is zero. A ray inside the sphere is inside for all times, so its roots are ∓ the largest f32.
 #[inline(always)]
 fn solve_at_rest(s: &Scaled) -> Solved {
     let (disc, _) = difference_of_squares::<true>(s, s.eh, s.el);
@@ -276,31 +277,32 @@ fn solve_at_rest(s: &Scaled) -> Solved {
     }
 }
 
-/// What the noise of a moving pair makes of the discriminant, and of a root.
+/// Error of the discriminant caused by `noise`.
 #[inline(always)]
 fn noise_of(s: &Scaled, foot: &Foot) -> f32 {
     4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise
 }
 
+/// Error of a root caused by `noise`, in units of the scaled t.
 #[inline(always)]
 fn noise_along(s: &Scaled, h: f32) -> f32 {
     4.0 * s.noise * (1.0 + s.r / h) / dot3(s.d, s.d).sqrt()
 }
 
-/// Plain f32. The flag is right when |b/r − 1| > 32 u (1 + E/r), and |δt|·|d| ≤ 32 u (E + r + E·r/h), whatever the
-/// device's rounding.
+/// Intersects a pair in plain f32. With E = |e| and b = |p|, hit or miss is right if |b/r − 1| > 32 u (1 + E/r), and the error of a root
+/// satisfies |δt|·|d| ≤ 32 u (E + r + E·r/h). Both hold for every rounding that a device may use.
 #[inline(always)]
 pub(crate) fn solve_fast<const M: bool>(s: &Scaled) -> Solved {
     if M && is_at_rest(s) { solve_at_rest(s) } else { solve_fast_way::<M>(s) }
 }
 
-/// The same of what does not keep its distance: without a branch.
+/// [`solve_fast`] for a pair whose relative direction is not zero. Has no branch.
 #[inline(always)]
 pub(crate) fn solve_fast_way<const M: bool>(s: &Scaled) -> Solved {
     let foot = foot_fast(s);
     let constant = dot3(s.eh, s.eh) - s.r * s.r;
     let e = norm1(s.eh) + s.r;
-    // 24 u covers every rounding WGSL allows; the square of p's own error is the floor.
+    // 24 u covers every rounding that WGSL allows. The square of p's own error is the minimum of the bound.
     let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
     let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
     let h = foot.disc.max(power_of_two(-80)).sqrt();
@@ -310,13 +312,14 @@ pub(crate) fn solve_fast_way<const M: bool>(s: &Scaled) -> Solved {
     finish(s, &foot, roots, disc_bound, (bound, bound), reach::<M>(s, &foot, disc_bound))
 }
 
-/// Compensated f32. The flag is right when |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
+/// Intersects a pair in compensated f32. With E = |e| and b = |p|, hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and the error of a
+/// root satisfies |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 #[inline(always)]
 pub(crate) fn solve_standard<const M: bool>(s: &Scaled) -> Solved {
     if M && is_at_rest(s) { solve_at_rest(s) } else { solve_standard_way::<M>(s) }
 }
 
-/// The same of what does not keep its distance: without a branch.
+/// [`solve_standard`] for a pair whose relative direction is not zero. Has no branch.
 #[inline(always)]
 pub(crate) fn solve_standard_way<const M: bool>(s: &Scaled) -> Solved {
     let foot = foot_standard::<M>(s);
@@ -325,24 +328,25 @@ pub(crate) fn solve_standard_way<const M: bool>(s: &Scaled) -> Solved {
     let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
     let (t0, t1) = roots::<M>(s, &foot, constant_standard::<M>(s));
     let h = foot.disc.max(power_of_two(-80)).sqrt();
-    // Half an ulp more than the promise on either side of two roots makes their rounded values differ.
+    // 10 u instead of the promised 8 u: the margin exceeds half an ulp, so two roots with disjoint intervals also differ after rounding.
     let grazing = 10.0 * U * s.r * s.r / (h * dot3(s.d, s.d).sqrt());
     let grazing = if M { grazing + noise_along(s, h) } else { grazing };
     let bounds = (10.0 * U * t0.abs() + grazing, 10.0 * U * t1.abs() + grazing);
     finish(s, &foot, (t0, t1), disc_bound, bounds, reach::<M>(s, &foot, disc_bound))
 }
 
-/// Distance to the centre minus radius at parameter `t` (unscaled, finite), from compensated differences; in unscaled units.
+/// Clearance at parameter `t`: distance to the centre minus radius, from compensated differences. `t` is unscaled and finite; the result is
+/// unscaled.
 #[inline(always)]
 pub(crate) fn clearance_at<const M: bool>(s: &Scaled, t: f32) -> f32 {
     let lift = if t.abs() < power_of_two(-100) { 24 } else { 0 };
     let lifted = t * power_of_two(lift);
     let k = unscale(lifted, s.direction - s.length - lift);
     if k.abs() > power_of_two(30) {
-        // So far out that the sphere is a point: k · d may exceed f32, and so may its square.
+        // At this distance the sphere is effectively a point. k · d may exceed f32, and so may its square.
         let length = dot3(s.d, s.d).sqrt();
         let along = dot3(s.eh, s.d) / length;
-        // 2^-127 is no normal number.
+        // 2^-127 is not a normal number.
         let e = exponent(lifted).min(126);
         let far = unscale(lifted.abs() * power_of_two(-e) * length, e - lift + s.direction);
         let near = unscale(s.r + if k < 0.0 { -along } else { along }, s.length);
@@ -353,7 +357,7 @@ pub(crate) fn clearance_at<const M: bool>(s: &Scaled, t: f32) -> f32 {
     clearance(s, disc, p)
 }
 
-/// |p| − r, as −disc / (|p| + r): accurate next to the surface.
+/// Clearance |p| − r, computed as −disc / (|p| + r): accurate near the surface. The result is unscaled.
 #[inline(always)]
 fn clearance(s: &Scaled, disc: f32, p: Vec3) -> f32 {
     let sum = dot3(p, p).sqrt() + s.r;
@@ -363,7 +367,7 @@ fn clearance(s: &Scaled, disc: f32, p: Vec3) -> f32 {
     unscale(-disc / sum, s.length)
 }
 
-/// Where the ray passes nearest to the sphere's centre, within its ends, and the clearance there.
+/// Closest approach of the ray to the sphere's centre, within the ray's ends: parameter and clearance.
 #[inline(always)]
 pub(crate) fn solve_approach<const M: bool>(s: &Scaled, t_min: f32, t_max: f32) -> (f32, f32) {
     if M && is_at_rest(s) {

@@ -1,6 +1,6 @@
-//! Pairs of a ray and a sphere solved side by side: the very functions of `sphere.rs` in a loop without branches, which the
-//! compiler turns into vectors. Rounding is the same in every lane, and nothing is fused, so a pair's bits are those it has alone.
-//! One by one a solve spends most of its time waiting for its own results.
+//! Intersection of SoA batches of ray–sphere pairs: the functions of `sphere.rs` in a loop without branches, which the compiler vectorises.
+//! Every lane rounds alike and no operation is fused, so each pair has the same bits as if it were intersected alone. A single pair spends
+//! most of its time waiting for its own intermediate results.
 
 use glam::Vec3;
 
@@ -12,19 +12,19 @@ use crate::math::simd::level::{Level, dispatch};
 use crate::query::policy::Precision;
 use crate::records::{Ray, Sphere};
 
-/// Pairs solved at once.
+/// Pairs per batch.
 pub(crate) const LOT: usize = 16;
 
 type Lane = [f32; LOT];
 
-/// Pairs as columns, and what they are solved to.
+/// SoA batch of pairs, with their results.
 #[derive(Default)]
 pub(crate) struct Lot {
     ray: [Lane; 6],
     sphere: [Lane; 4],
-    /// Velocity, time, radius, what the direction lacks, and 1 where t is time: of those that move alone.
+    /// Velocity, time, radius of the ray, low part of its direction, and 1 where `t` is time. Set only for moving pairs.
     moves: [Lane; 9],
-    /// The high and low parts of a matrix by rows: of ellipsoids alone.
+    /// High parts, then low parts, of the map's matrix by rows. Set only for ellipsoids.
     map: [Lane; 18],
     disc: Lane,
     disc_bound: Lane,
@@ -43,7 +43,7 @@ impl Lot {
         self.sphere.iter_mut().zip([c.x, c.y, c.z, sphere.radius]).for_each(|(column, x)| column[i] = x);
     }
 
-    /// The same of a pair that moves: so do all others then.
+    /// Sets a pair that may move. All other pairs of the batch must then be set by this function too.
     pub(crate) fn set_moving(&mut self, i: usize, ray: &Ray, target: &Target<'_>) {
         self.set(i, ray, target.sphere);
         let Moves { velocity: v, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
@@ -55,7 +55,7 @@ impl Lot {
         }
     }
 
-    /// Solves pairs that move, or all of whose spheres are ellipsoids.
+    /// Intersects all pairs. They may move; with `ellipsoids`, all spheres are ellipsoids.
     pub(crate) fn solve_moving(&mut self, level: Level, precision: Precision, ellipsoids: bool) {
         match (precision, ellipsoids) {
             (Precision::Fast, true) => level.solve_fast_ellipsoids(self),
@@ -74,7 +74,7 @@ impl Lot {
         }
     }
 
-    /// What became of a pair; bounds at [`Precision::Exact`] alone, as nobody else asks for them.
+    /// Result of pair `i`. Its bounds are valid only after [`Precision::Exact`]; other precisions do not need them.
     pub(crate) fn solved(&self, i: usize) -> Solved {
         Solved {
             disc: self.disc[i],
@@ -88,12 +88,12 @@ impl Lot {
         }
     }
 
-    /// Pair `i`, scaled; with `M` it may move, with `E` its sphere is an ellipsoid besides.
+    /// Scales pair `i`. With `M` it may move; with `M` and `E` its sphere is also an ellipsoid.
     #[inline(always)]
     fn pair<const M: bool, const E: bool>(&self, i: usize) -> Scaled {
         let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| column[i]);
         let [x, y, z, r] = self.sphere.each_ref().map(|column| column[i]);
-        // The ends do not matter to a solve.
+        // The roots do not depend on the ray's ends.
         let ray = Ray { origin: Vec3::new(ox, oy, oz), t_min: 0.0, direction: Vec3::new(dx, dy, dz), t_max: 0.0 };
         let sphere = Sphere { center: Vec3::new(x, y, z), radius: r };
         if !M {
@@ -109,8 +109,8 @@ impl Lot {
         mapped(&scaled, &Map { high: rows(0), low: rows(9), least: 0.0 })
     }
 
-    /// Solves all pairs, without bounds: in plain f32, or with error-free corrections where `STANDARD`. A solver that is passed as a
-    /// function is called once per pair, and not vectorised.
+    /// Intersects all pairs without bounds: with error-free corrections if `STANDARD`, otherwise in plain f32. A solver passed as a
+    /// function would be called once per pair and not be vectorised.
     #[inline(always)]
     fn solve_plain<const M: bool, const E: bool, const STANDARD: bool>(&mut self) {
         for i in 0..LOT {
@@ -120,7 +120,7 @@ impl Lot {
         }
     }
 
-    /// Solves all pairs with error-free corrections, with bounds.
+    /// Intersects all pairs with error-free corrections and bounds.
     #[inline(always)]
     fn solve_bounded<const M: bool>(&mut self) {
         for i in 0..LOT {
@@ -134,35 +134,39 @@ impl Lot {
 }
 
 dispatch! {
-    /// Solves a lot in plain f32, without bounds.
+    /// Intersects a pair batch in plain f32, without bounds.
     solve_fast_lot, (lot: &mut Lot)
 }
 dispatch! {
-    /// Solves a lot with error-free corrections, without bounds.
+    /// Intersects a pair batch with error-free corrections, without bounds.
     solve_standard_lot, (lot: &mut Lot)
 }
 dispatch! {
-    /// The same with bounds.
+    /// Intersects a pair batch with error-free corrections and bounds.
     solve_bounded_lot, (lot: &mut Lot)
 }
 dispatch! {
-    /// Solves a lot of ellipsoids in plain f32, without bounds. What keeps its distance comes out as nonsense.
+    /// Intersects a pair batch of ellipsoids in plain f32, without bounds. The result of a pair with relative direction zero is
+    /// meaningless.
     solve_fast_ellipsoids, (lot: &mut Lot)
 }
 dispatch! {
-    /// The same with error-free corrections. Nobody asks for bounds.
+    /// Intersects a pair batch of ellipsoids with error-free corrections, without bounds: only `Precision::Exact` needs bounds, and it is
+    /// refused for ellipsoids. The result of a pair with relative direction zero is meaningless.
     solve_standard_ellipsoids, (lot: &mut Lot)
 }
 dispatch! {
-    /// The three of pairs that move. What keeps its distance comes out as nonsense.
+    /// Intersects a batch of moving pairs in plain f32, without bounds. The result of a pair with relative direction zero is meaningless.
     solve_fast_moving, (lot: &mut Lot)
 }
 dispatch! {
-    /// See there.
+    /// Intersects a batch of moving pairs with error-free corrections, without bounds. The result of a pair with relative direction zero is
+    /// meaningless.
     solve_standard_moving, (lot: &mut Lot)
 }
 dispatch! {
-    /// See there.
+    /// Intersects a batch of moving pairs with error-free corrections and bounds. The result of a pair with relative direction zero is
+    /// meaningless.
     solve_bounded_moving, (lot: &mut Lot)
 }
 

@@ -1,10 +1,10 @@
-//! A pair solved among others has the bits that it has alone, on every level.
+//! Pairs in a batch have the same bits as pairs intersected alone, with every instruction set.
 
 use super::*;
 use crate::intensity::scaled;
 use crate::intersect::sphere::{solve_fast, solve_standard};
 
-/// Any bits that are a finite number, small and large ones more often than not.
+/// Generator of finite numbers: arbitrary bits (1 in 8), +0 and −0 (1 in 8 each), up to 10⁶ (1 in 8), and up to 1 (4 in 8).
 struct Numbers(u64);
 
 impl Numbers {

@@ -1,29 +1,30 @@
-//! How much of the disk answers take, asked before they are computed.
+//! Checks the disk space that results need, before they are computed.
 
 use std::path::Path;
 
 use super::format::extension;
 use crate::error::{Error, Result};
 
-/// Bytes that a file of so many answers has at the least, each of `bytes` in arrays; none where nobody knows.
+/// Minimum size in bytes of a file of `answers` results, where `bytes` is the size of one result in arrays. `None` for formats without such
+/// a minimum.
 pub fn least_output(path: &Path, answers: u64, bytes: u64) -> Option<u64> {
     match extension(path).as_str() {
         "npz" => Some(answers.saturating_mul(bytes)),
-        // A line end each, and nothing else where a ray has no answer.
+        // At least a line end per result.
         "csv" => Some(answers),
         _ => None,
     }
 }
 
-/// Checks that the disk has room for answers whose file has at least `bytes`.
+/// Checks that the disk has at least `bytes` bytes for a file of results, or twice as many for `.npz`.
 ///
 /// # Errors
-/// [`Error::Io`] with both figures, where the system says how much is free.
+/// [`Error::Io`] with both sizes, if the system reports the free space and it is too small.
 pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
-    // Every column of an archive waits in a file of its own until all are complete.
+    // Each column of an archive is stored in a temporary file until all are complete.
     let twice = extension(path) == "npz";
     let asked = bytes.saturating_mul(if twice { 2 } else { 1 });
-    // Where it is a link, the answers lie beside what it names.
+    // If the path is a link, the results are written next to the link's target.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match free_bytes(place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))) {
         Some(free) if asked > free => {
@@ -35,11 +36,11 @@ pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
     }
 }
 
-/// The bytes that a program can still write to the disk of a folder; none where the system does not say.
+/// Bytes on the disk of a folder that this program can still use; `None` if the system does not report them.
 #[cfg(target_os = "linux")]
 fn free_bytes(folder: &Path) -> Option<u64> {
     let about = rustix::fs::statvfs(folder).ok()?;
-    // Some file systems tell no sizes.
+    // Some file systems report no sizes.
     (about.f_blocks > 0).then(|| about.f_bavail.saturating_mul(about.f_frsize))
 }
 

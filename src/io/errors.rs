@@ -1,4 +1,4 @@
-//! Errors of files.
+//! Constructors of file errors.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> Error {
     Error::Io { action: "read", path: path.to_path_buf(), message: error.to_string() }
 }
 
-/// Reserves memory for `more` records. The error names the file.
+/// Reserves capacity for `more` records. An error names the file.
 pub(crate) fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) -> Result<()> {
     grow(what, records, more).map_err(|error| match error {
         Error::OutOfMemory { device, .. } => {
@@ -25,7 +25,7 @@ pub(crate) fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, pa
 
 pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
     let text = error.to_string();
-    // The crate of temporary files says which of them it was about, a name that nobody has chosen.
+    // The tempfile crate appends the path of its temporary file, a name that means nothing to the user.
     let own = error.raw_os_error().is_none().then(|| text.rsplit_once(" at path ")).flatten();
     let message = own.map_or(text.as_str(), |(why, _)| why).to_owned();
     Error::Io { action: "write", path: path.to_path_buf(), message }

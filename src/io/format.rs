@@ -1,4 +1,4 @@
-//! Formats by the extensions of files' names.
+//! File formats, determined by file name extensions.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::no_parquet_tests;
 use crate::error::Result;
 use crate::escape::quoted;
 
-/// The extension in lower case, empty if there is none.
+/// The extension in lower case; empty if there is none.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Pictures and their arrays as files, whole or not at all.
+//! Writes pictures and their arrays to files, atomically.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,45 +13,45 @@ use crate::runtime::memory::{check_memory, grow, room};
 use crate::shadow::picture::color::encoded;
 use crate::shadow::picture::image::Picture;
 
-/// Channels of so many bits.
+/// Bits per colour channel of a PNG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bits {
-    /// What screens show.
+    /// 8 bits, for screens.
     #[default]
     Eight,
-    /// For what comes after.
+    /// 16 bits, for further processing.
     Sixteen,
 }
 
-/// The files of a picture.
+/// Output files of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct PictureFiles<'a> {
-    /// The PNG.
+    /// Path of the PNG.
     pub png: &'a Path,
-    /// Its channels.
+    /// Bits per channel of the PNG.
     pub bits: Bits,
-    /// `t` as an array.
+    /// Path of the array of `t`, if wanted.
     pub t: Option<&'a Path>,
-    /// The ids.
+    /// Path of the array of ids, if wanted.
     pub id: Option<&'a Path>,
-    /// The visible fractions.
+    /// Path of the array of visible fractions, if wanted.
     pub fraction: Option<&'a Path>,
 }
 
 impl Picture {
-    /// Writes a PNG, in sRGB.
+    /// Writes a PNG in sRGB.
     ///
     /// # Errors
-    /// [`Error::Io`] when writing fails, [`Error::TooLarge`] and [`Error::OutOfMemory`] when there is no room to encode it; then `path` is
-    /// as it was.
+    /// [`Error::Io`] if writing fails, [`Error::TooLarge`] and [`Error::OutOfMemory`] if there is not enough memory to encode the picture.
+    /// A file that exists at `path` then stays unchanged.
     pub fn write_png(&self, path: &Path, bits: Bits) -> Result<()> {
         self.prepare_png(path, bits)?.appear()
     }
 
-    /// Writes the PNG and the arrays. None appears before all are complete.
+    /// Writes the PNG and the arrays. No file appears before all are complete.
     ///
     /// # Errors
-    /// As [`Picture::write_png`].
+    /// The errors of [`Picture::write_png`].
     pub fn write_files(&self, files: &PictureFiles<'_>) -> Result<()> {
         let mut ready = vec![self.prepare_png(files.png, files.bits)?];
         ready.extend(files.t.map(|path| self.prepare_array(path, &self.t)).transpose()?);
@@ -63,30 +63,30 @@ impl Picture {
     /// Writes `t` as a NumPy array of shape (height, width).
     ///
     /// # Errors
-    /// As [`Picture::write_png`].
+    /// The errors of [`Picture::write_png`].
     pub fn write_t(&self, path: &Path) -> Result<()> {
         self.prepare_array(path, &self.t)?.appear()
     }
 
-    /// Writes the ids likewise.
+    /// Writes the ids as a NumPy array of shape (height, width).
     ///
     /// # Errors
-    /// As [`Picture::write_png`].
+    /// The errors of [`Picture::write_png`].
     pub fn write_id(&self, path: &Path) -> Result<()> {
         self.prepare_array(path, &self.id)?.appear()
     }
 
-    /// Writes the visible fractions likewise.
+    /// Writes the visible fractions as a NumPy array of shape (height, width).
     ///
     /// # Errors
-    /// As [`Picture::write_png`].
+    /// The errors of [`Picture::write_png`].
     pub fn write_fraction(&self, path: &Path) -> Result<()> {
         self.prepare_array(path, &self.fraction)?.appear()
     }
 
     fn prepare_png(&self, path: &Path, bits: Bits) -> Result<Ready> {
         let channels = 3 * self.rgb.len() as u64;
-        // What the encoder takes besides: the compressed bytes, which grow by doubling, and for 16 bits the channels again.
+        // Additional memory of the encoder: the compressed bytes, whose buffer grows by doubling, and for 16 bits a copy of the channels.
         let (own, more) = match bits {
             Bits::Eight => (channels, 2 * channels),
             Bits::Sixteen => (2 * channels, 6 * channels),
@@ -97,7 +97,7 @@ impl Picture {
             Bits::Eight => self.encode_into(&mut bytes, |x| (x * 255.0).round() as u8)?,
             Bits::Sixteen => self.encode_into(&mut words, |x| (x * 65535.0).round() as u16)?,
         }
-        // The encoder itself ends the program where there is no room: asked for here, and given back.
+        // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
         drop(room::<u8>(more as usize)?);
         prepare_whole(path, |out| {
             let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);

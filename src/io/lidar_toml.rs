@@ -1,4 +1,4 @@
-//! Sensor files: TOML, described in `systems/README.md`.
+//! Parser of sensor files: TOML, documented in `systems/README.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::batch::raygen::lidar::{Sensor, steps};
 use crate::error::{Error, Result};
 use crate::query::policy::OnBad;
 
-/// The most angles of a table given by its ends.
+/// Maximum number of angles in a range given by its two ends.
 const MOST_STEPS: u64 = 1 << 20;
 
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ fn everything() -> [f64; 2] {
     [0.0, f64::INFINITY]
 }
 
-/// At the origin, unturned.
+/// One pose at the origin, without rotation.
 fn here() -> Poses {
     Poses::Inline(vec![vec![0.0; 3]])
 }
@@ -62,7 +62,7 @@ enum Poses {
     Inline(Vec<Vec<f64>>),
 }
 
-/// A sensor file that was read and understood, but for its poses.
+/// A parsed sensor file. If it names a pose table, that file is not read yet.
 #[derive(Debug)]
 pub struct SensorFile {
     path: PathBuf,
@@ -70,16 +70,16 @@ pub struct SensorFile {
 }
 
 impl SensorFile {
-    /// Reads the file, but no table of poses that it names.
+    /// Reads and parses the file, but not the pose table that it names.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be read, [`Error::BadFile`] when it cannot be understood.
+    /// [`Error::Io`] if it cannot be read, [`Error::BadFile`] if it cannot be parsed.
     pub fn open(path: &Path) -> Result<Self> {
         let tables = parse(&read_text(path, "sensor")?, path)?;
         Ok(Self { path: path.into(), tables })
     }
 
-    /// The table of poses that it names, found from the folder that it is in.
+    /// Path of the pose table that the file names, relative to the folder of the sensor file.
     pub fn poses(&self) -> Option<PathBuf> {
         match &self.tables.poses {
             Poses::File(name) => Some(self.path.parent().unwrap_or(Path::new("")).join(name)),
@@ -87,12 +87,12 @@ impl SensorFile {
         }
     }
 
-    /// The sensor, and what rounding to f32 did to its positions; `origin` is subtracted from them in f64.
+    /// Returns the sensor, and how rounding to f32 changed its positions. `origin` is subtracted from the positions in f64.
     ///
-    /// With [`OnBad::Skip`] poses that cannot be used are kept, for the query to skip.
+    /// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
     ///
     /// # Errors
-    /// [`Error::BadFile`] with the key, the place and the value that cannot be used; as [`read_poses`].
+    /// [`Error::BadFile`] with the key, the position and the invalid value; the errors of [`read_poses`].
     pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Sensor, Rounding)> {
         let bad = |message: String| bad_file(&self.path, message);
         let Tables { elevations_deg, azimuths_deg, range: [near, far], poses } = &self.tables;
@@ -117,7 +117,7 @@ impl SensorFile {
                 }
                 table
             }
-            // A file has been read.
+            // Not reachable: a pose table was read above.
             (None, Poses::File(_)) => PoseTable::default(),
         };
         for end in [near, far] {
@@ -136,7 +136,7 @@ impl SensorFile {
     }
 }
 
-/// The library's complaint about a record, with its place in the file.
+/// Text of an error about a record, with its position in the file.
 fn placed(error: &Error, place: &str) -> String {
     match error {
         Error::BadRecord { field: "deg", value, why, .. } => format!("{place} is {value}: {why}"),

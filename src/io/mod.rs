@@ -1,4 +1,4 @@
-//! Reading spheres and rays, writing answers: one file a format, chosen by the extension.
+//! Readers of spheres and rays, writers of results: one file per format. The extension selects the format.
 //!
 //! | extension | spheres | rays |
 //! |---|---|---|
@@ -6,21 +6,21 @@
 //! | `.csv`, `.parquet` | columns `x,y,z,r`, or `rx,ry,rz` and optional `qw,qx,qy,qz` instead of `r`; optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
-//! A structured `.npy`, of one dimension, has fields with the names of columns, in any order, f4, f8 or whole numbers.
+//! A structured `.npy` is one-dimensional. Its fields have the names of the columns, in any order, and are f4, f8 or integers.
 //!
-//! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with what may be beside rays.
+//! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with the optional columns of rays except `t_min,t_max`.
 //!
-//! Points to make rays from, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`); poses of a sensor (N, 7), columns
-//! `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`); [bullets](crate::Bullet) (M, 7), columns `x1,y1,z1,x2,y2,z2,speed` or 7 × f32 (also
-//! `.bullets`).
+//! Points from which rays are generated, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`). Poses of a sensor are (N,
+//! 7), columns `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`). [Bullets](crate::Bullet) are (M, 7), columns `x1,y1,z1,x2,y2,z2,speed` or 7
+//! × f32 (also `.bullets`).
 //!
-//! Numbers become f32 by one rounding; [`Rounding`] says how many changed and by how much. What a file gets wrong is an
-//! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and what was expected. Spheres are read whole, rays
-//! in batches, so that files larger than memory work; answers go to `.npz`, `.csv` and `.parquet` as they come, and appear as whole files or
-//! not at all. Pipes are read too, but for Parquet, told apart by their names' extensions or else by their first byte.
-//! `.parquet` takes a build with the feature `parquet`.
+//! Numbers are rounded to f32 once; [`Rounding`] reports how many changed and by how much. An error in a file is an
+//! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and the expected content. Spheres are read as a whole. Rays
+//! are read in batches, so that files can be larger than memory. Results are streamed to `.npz`, `.csv` and `.parquet`, and the files
+//! appear atomically. Pipes can be read too, except Parquet; the extension of their name selects the format, or else their first byte.
+//! `.parquet` needs a build with the feature `parquet`.
 //!
-//! A row of text has at most 1 MiB. Devices are not read, and what a system file or a sensor file names must be a regular file.
+//! A row of text has at most 1 MiB. Devices are refused. A file that a system file or a sensor file names must be a regular file.
 
 pub(crate) mod disk_space;
 pub(crate) mod errors;

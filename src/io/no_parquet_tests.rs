@@ -1,4 +1,4 @@
-//! What a build without Parquet says, tested in a build that has it: a second build of everything would take a minute.
+//! Tests the error messages of a build without Parquet, within a build that has it: a second build would take a minute.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::records::{Hit, Ray};
 
 thread_local! {
-    /// Whether this thread behaves as a build without Parquet.
+    /// Whether this thread behaves like a build without Parquet.
     pub(crate) static WITHOUT_PARQUET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The errors of reading spheres and rays, and of writing answers and lists.
+/// The errors of reading spheres and rays, and of writing results and hit lists.
 fn errors(folder: &Path) -> [Option<Error>; 4] {
     [
         read_spheres(&folder.join("s.parquet"), DVec3::ZERO).err(),
@@ -47,7 +47,7 @@ fn without_the_feature_it_is_said_how_to_get_it() {
         assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), "before", "{name}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "nothing was added");
-    // The feature decides where no test does.
+    // Without this override the feature of the build decides.
     let [spheres, ..] = errors(folder.path());
     let spheres = spheres.expect("these are no Parquet files").to_string();
     assert_eq!(spheres.contains("built without"), cfg!(not(feature = "parquet")), "{spheres}");

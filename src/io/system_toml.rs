@@ -1,4 +1,4 @@
-//! System files: TOML, described in `systems/README.md`.
+//! Parser of system files: TOML, documented in `systems/README.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,11 @@ use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::color::Color;
 use crate::shadow::system::{Body, LightSource, MAX_BALLS, PictureOptions, System, check_bodies};
 
-/// Units of length; every length of a file is in its one unit, and so is the `t` of its picture.
+/// Units of length. Every length of a file, and the `t` of its picture, has the one unit of that file.
 const UNITS: [&str; 6] = ["mm", "m", "km", "mi", "au", "pc"];
 
-/// The system file `systems/planet.toml`: a banded planet and its moon, the picture that `umbracast render` draws by default.
-/// [`System::parse`] reads it.
+/// The system file `systems/planet.toml`: a banded planet and its moon, the default picture of `umbracast render`. [`System::parse`] parses
+/// it.
 pub const PLANET: &str = include_str!("../../systems/planet.toml");
 
 #[derive(Deserialize)]
@@ -110,28 +110,28 @@ struct PictureTable {
 }
 
 impl System {
-    /// Reads a system file. Lengths stay in the file's unit.
+    /// Reads a system file. Lengths stay in the unit of the file.
     ///
     /// # Errors
-    /// [`Error::Io`] when it, or a cloud it names, cannot be read; [`Error::BadFile`] with the table, the key, the value
-    /// and what is allowed when it cannot be used.
+    /// [`Error::Io`] if it, or a sphere file that it names, cannot be read; [`Error::BadFile`] with the table, the key, the value and the
+    /// allowed values if it is invalid.
     pub fn read(path: &Path) -> Result<Self> {
         Ok(Self::read_with_files(path)?.0)
     }
 
-    /// The same, and the files that it was read from: the system file, then the clouds. They must not be written to.
+    /// Reads a system file. Also returns the files that were read: the system file, then the sphere files. Output must not overwrite them.
     ///
     /// # Errors
-    /// As [`System::read`].
+    /// The errors of [`System::read`].
     pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let (system, clouds) = Self::parse_all(&read_text(path, "system")?, path)?;
         Ok((system, [path.to_path_buf()].into_iter().chain(clouds).collect()))
     }
 
-    /// The same from text; `path` is what errors name, and its folder is where clouds are looked for.
+    /// Parses the text of a system file. Errors name `path`. Sphere files are found relative to its folder.
     ///
     /// # Errors
-    /// As [`System::read`].
+    /// The errors of [`System::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         Ok(Self::parse_all(text, path)?.0)
     }
@@ -170,27 +170,28 @@ impl System {
 }
 
 impl Lighting {
-    /// Reads a system file for its light and the bodies that cast shadows. It needs no camera.
+    /// Reads the light and the shadow-casting bodies of a system file. The file needs no camera.
     ///
     /// # Errors
-    /// As [`System::read`].
+    /// The errors of [`System::read`].
     pub fn read(path: &Path) -> Result<Self> {
         Ok(Self::read_with_files(path)?.0)
     }
 
-    /// The same, and the files that it was read from: the system file, then the clouds. They must not be written to.
+    /// Reads a system file like [`Lighting::read`]. Also returns the files that were read: the system file, then the sphere files. Output
+    /// must not overwrite them.
     ///
     /// # Errors
-    /// As [`System::read`].
+    /// The errors of [`System::read`].
     pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let (lighting, clouds) = Self::parse_all(&read_text(path, "system")?, path)?;
         Ok((lighting, [path.to_path_buf()].into_iter().chain(clouds).collect()))
     }
 
-    /// The same from text; `path` is what errors name, and its folder is where clouds are looked for.
+    /// Parses the text of a system file. Errors name `path`. Sphere files are found relative to its folder.
     ///
     /// # Errors
-    /// As [`System::read`].
+    /// The errors of [`System::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         Ok(Self::parse_all(text, path)?.0)
     }
@@ -215,7 +216,7 @@ impl SystemFile {
         Ok(file)
     }
 
-    /// The light and the bodies, as they are written, and the files of the clouds.
+    /// The light and the bodies, in the unit of the file, and the paths of the sphere files.
     fn bodies(&mut self, path: &Path) -> Result<(LightSource, Vec<Body>, Vec<PathBuf>)> {
         let bad = |message: String| bad_file(path, message);
         let light = LightSource {
@@ -279,7 +280,8 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
     })
 }
 
-/// The spheres of a cloud. They are read about their own middle, so that what f32 rounds is the cloud, not its distance.
+/// Reads the spheres of a sphere file, at most `most`. Their common centre is subtracted first, so that the error of rounding to f32 is
+/// relative to the size of the set and not to its distance.
 fn read_balls(cloud: &Path, most: u64) -> Result<Vec<Ball>> {
     let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most)?;
     if table.records.is_empty() {

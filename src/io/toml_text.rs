@@ -1,4 +1,4 @@
-//! What system files and sensor files have in common: they are TOML, and short.
+//! Reader and parser shared by system files and sensor files: short TOML texts.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::read::input::check_regular;
 use crate::error::Result;
 use crate::escape::quoted;
 
-/// The longest such file, in bytes.
+/// Maximum length of such a file in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The text of a file; `what` it is.
+/// Reads the text of a file. `what` is the kind of file, for error messages.
 pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     let length = check_regular(path)?;
     let too_long = |bytes: u64| bad_file(path, format!("it has {bytes} bytes: a {what} file has at most {LONGEST}"));
@@ -21,7 +21,7 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
         return Err(too_long(length));
     }
     let mut bytes = Vec::new();
-    // What the system makes up while it is read says that it has no bytes.
+    // The length is checked again, because files that the system generates report 0 bytes.
     let file = std::fs::File::open(path).map_err(|e| cannot_read(path, &e))?;
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| cannot_read(path, &e))?;
     if bytes.len() as u64 > LONGEST {
@@ -30,14 +30,14 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|e| bad_file(path, format!("it is not UTF-8 text: {}", e.utf8_error())))
 }
 
-/// What the text says.
+/// Parses a TOML text.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
     toml::from_str(text).map_err(|error| bad_file(path, fault(text, &error)))
 }
 
-/// What is wrong, and where: line, column, and the line itself.
+/// Error message with line, column and the line itself.
 fn fault(text: &str, error: &toml::de::Error) -> String {
-    // Between backquotes is what somebody wrote.
+    // Text between backquotes comes from the file.
     let message: Vec<String> = error.message().split('`').map(quoted).collect();
     let message = message.join("`");
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
@@ -45,7 +45,7 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
     let number = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before[start..].chars().count() + 1;
     let line = text[start..].lines().next().unwrap_or_default();
-    // Of a long line the part that is wrong.
+    // Only the part of a long line around the error.
     let shown: String = line.chars().skip(column.saturating_sub(40)).take(80).collect();
     match shown.trim() {
         "" => format!("line {number}, column {column}: {message}"),

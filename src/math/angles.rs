@@ -1,7 +1,7 @@
-//! Angles in f64: the twin of `shaders/math/angles.wgsl`, which must bring its own polynomials.
+//! Angle functions in f64. The twin `shaders/math/angles.wgsl` needs polynomials of its own.
 //!
-//! WGSL promises `sin` to 2⁻¹¹ and `atan2` to 4096 ulp only, so the shader carries functions good to 10⁻⁷; here the
-//! standard library is good enough, and only the differences that would cancel are written out.
+//! WGSL guarantees `sin` only to 2⁻¹¹ and `atan2` only to 4096 ulp, so the shader has functions accurate to 10⁻⁷. Here the standard library
+//! is accurate enough, and only differences that would cancel are written out.
 
 /// The sine of an angle in `[0, 2π]`.
 pub(crate) fn sine(x: f64) -> f64 {
@@ -13,7 +13,7 @@ pub(crate) fn arc(y: f64, x: f64) -> f64 {
     y.atan2(x)
 }
 
-/// `1 − cos x`, without the cancellation.
+/// `1 − cos x` without cancellation.
 pub(crate) fn versine(x: f64) -> f64 {
     let half = sine(0.5 * x);
     2.0 * half * half

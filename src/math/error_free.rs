@@ -1,7 +1,7 @@
 //! Error-free transforms: a sum or product as a pair of f32 whose value is exact. Twin of `shaders/math/error_free.wgsl`.
 //!
-//! Knuth's TwoSum, Dekker's QuickTwoSum, and a product split by masking 12 mantissa bits. No `fma`: WGSL does not promise
-//! that it fuses, and the twins must agree.
+//! Knuth's TwoSum, Dekker's QuickTwoSum, and a product whose operands are split by masking 12 mantissa bits. `fma` is not used: WGSL does
+//! not guarantee that it fuses, and the twins must agree.
 
 /// `s + e = a + b` exactly, `s` the rounded sum.
 #[inline(always)]
@@ -12,7 +12,7 @@ pub(crate) fn two_sum(a: f32, b: f32) -> (f32, f32) {
     (s, (a - aa) + (b - bb))
 }
 
-/// The same for `|a| ≥ |b|`.
+/// [`two_sum`] for `|a| ≥ |b|`.
 #[inline(always)]
 pub(crate) fn quick_two_sum(a: f32, b: f32) -> (f32, f32) {
     let s = a + b;
@@ -37,13 +37,13 @@ fn high_half(a: f32) -> f32 {
     f32::from_bits(a.to_bits() & 0xffff_f000)
 }
 
-/// `x · y` summed from left to right: WGSL's own `dot` may use any order.
+/// Dot product, summed from left to right. WGSL's `dot` may use any order.
 #[inline(always)]
 pub(crate) fn dot3(x: glam::Vec3, y: glam::Vec3) -> f32 {
     x.x * y.x + x.y * y.y + x.z * y.z
 }
 
-/// The sum of the components' magnitudes.
+/// Sum of the components' magnitudes.
 #[inline(always)]
 pub(crate) fn norm1(x: glam::Vec3) -> f32 {
     x.x.abs() + x.y.abs() + x.z.abs()

@@ -1,4 +1,4 @@
-//! Arithmetic of one number or one vector of lanes: the lowest layer.
+//! Arithmetic of single numbers and of SIMD vectors: the lowest layer.
 
 pub(crate) mod angles;
 pub(crate) mod error_free;

@@ -1,20 +1,20 @@
-//! What an encoded query asks.
+//! Kinds of encoded queries.
 
-/// What an encoded query asks: the verbs of a [`Scene`](crate::Scene).
+/// Kind of an encoded query: the corresponding method of [`Scene`](crate::Scene).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// [`Scene::closest`](crate::Scene::closest): a [`Hit`](crate::Hit) a ray, 8 bytes.
+    /// [`Scene::closest`](crate::Scene::closest): one [`Hit`](crate::Hit) per ray, 8 bytes.
     Closest,
-    /// [`Scene::interval`](crate::Scene::interval): an [`Interval`](crate::Interval) a ray, 12 bytes.
+    /// [`Scene::interval`](crate::Scene::interval): one [`Interval`](crate::Interval) per ray, 12 bytes.
     Interval,
-    /// [`Scene::approach`](crate::Scene::approach): an [`Approach`](crate::Approach) a ray, 12 bytes.
+    /// [`Scene::approach`](crate::Scene::approach): one [`Approach`](crate::Approach) per ray, 12 bytes.
     Approach,
-    /// [`Scene::occluded`](crate::Scene::occluded): one bit a ray, ray 0 in bit 0 of the first word, 4 bytes for every 32 rays begun.
+    /// [`Scene::occluded`](crate::Scene::occluded): one bit per ray, ray 0 in bit 0 of the first word, 4 bytes per 32 rays (rounded up).
     Occluded,
 }
 
 impl Question {
-    /// Words of an answer; 0 for a bit.
+    /// Words per result; 0 if a result is a bit.
     pub(crate) fn width(self) -> u64 {
         match self {
             Self::Closest => 2,

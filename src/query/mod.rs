@@ -1,4 +1,4 @@
-//! What a query asks, and the results it returns.
+//! Query kinds and policies, validation, and the results that a query returns.
 
 pub(crate) mod kind;
 pub(crate) mod policy;

@@ -1,24 +1,24 @@
-//! What can be asked: queries, precisions and policies.
+//! Policies of a query, such as its precision.
 
 use crate::error::{Error, Result};
 use crate::records::{Interval, Ray};
 
-/// How a ray is treated that starts inside a sphere.
+/// Treatment of rays that start inside a sphere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Inside {
-    /// The ball is solid: it is met at `t_min`.
+    /// The sphere is solid: the ray hits it at `t_min`.
     #[default]
     Enter,
-    /// Only the surface counts: it is met on the way out, at `t_exit`.
+    /// Only the surface counts: the ray hits it on the way out, at `t_exit`.
     Exit,
-    /// A sphere around the start does not count.
+    /// A sphere that contains the start is ignored.
     Ignore,
 }
 
 impl Interval {
-    /// Where it was met, from its roots: what [`Hit::t`](crate::Hit::t) tells of a closest sphere, and what lists of spheres are
-    /// ordered by. (With [`Precision::Exact`] lists are ordered by the true roots; a root that is not the ray's start but is rounded to
-    /// it may be told otherwise here.)
+    /// Parameter of the hit, computed from the roots. [`Hit::t`](crate::Hit::t) reports it for the closest sphere, and hit lists are
+    /// ordered by it. (With [`Precision::Exact`] lists are ordered by the true roots. If a root is not the ray's start but rounds to it,
+    /// this function may return another parameter.)
     pub fn met_at(&self, ray: &Ray, inside: Inside) -> f32 {
         match inside {
             Inside::Enter => self.t_enter.max(ray.t_min),
@@ -28,13 +28,13 @@ impl Interval {
     }
 }
 
-/// Whether an exactly tangent ray meets the sphere.
+/// Whether an exactly tangent ray hits the sphere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Touch {
-    /// It does.
+    /// A tangent ray is a hit.
     #[default]
     Hit,
-    /// It does not.
+    /// A tangent ray is a miss.
     Miss,
 }
 
@@ -48,39 +48,39 @@ pub enum Ends {
     HalfOpen,
 }
 
-/// How exact the answer is; `docs` of [`crate`] state the bounds.
+/// Precision of the results. The [crate documentation](crate) states the error bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Precision {
-    /// One plain f32 solve, its bounds valid on every device.
+    /// Plain f32 arithmetic. The error bounds hold on every device.
     Fast,
-    /// Error-free corrections: wrong only within 2⁻⁴⁰ of tangency; needs a device that rounds as it should.
+    /// Error-free corrections: hit or miss is wrong only within 2⁻⁴⁰ of tangency. Needs a device that rounds correctly.
     #[default]
     Standard,
-    /// The true answer rounded once, identical on every device: doubtful rays are decided by exact arithmetic.
+    /// The true result rounded once, identical on every device: undecided rays are resolved by exact arithmetic.
     Exact,
 }
 
-/// How spheres with velocities move; those without stay where they are.
+/// How spheres with velocities move. Spheres without velocities are at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Motion {
-    /// Each ray sees them where they are at its own time: a picture at an instant.
+    /// Each ray is intersected with the spheres at the ray's own time, as in a picture of an instant.
     #[default]
     AtTime,
-    /// They move while a ray travels, so that t is time: a projectile. Its ends must be finite.
+    /// The spheres move while a ray travels, so `t` is time, as for a projectile. The ray's ends must be finite.
     WithRay,
 }
 
-/// What to do with a ray that cannot be used (spheres are always refused).
+/// Treatment of invalid rays. (Invalid spheres are always refused.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBad {
-    /// Refuse the whole batch and name the ray.
+    /// Refuse the whole batch, with an error that names the ray.
     #[default]
     Refuse,
-    /// Let it miss, and count it in the report.
+    /// Treat the ray as a miss, and count it in the report.
     Skip,
 }
 
-/// The policies of a query; `Query::default()` is what most people mean.
+/// Policies of a query. `Query::default()` fits most uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Query {
     /// Rays that start inside a sphere.
@@ -89,26 +89,26 @@ pub struct Query {
     pub touch: Touch,
     /// The last point of a ray.
     pub ends: Ends,
-    /// How exact.
+    /// Precision of the results.
     pub precision: Precision,
-    /// Rays that cannot be used.
+    /// Invalid rays.
     pub on_bad: OnBad,
-    /// Spheres that move.
+    /// Motion of the spheres.
     pub motion: Motion,
 }
 
 impl Query {
-    /// The default policies at another precision.
+    /// The default policies with another precision.
     pub fn at(precision: Precision) -> Self {
         Self { precision, ..Self::default() }
     }
 }
 
 impl Precision {
-    /// All of them, from the quickest to the most exact.
+    /// All precisions, from the fastest to the most exact.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Standard, Self::Exact];
 
-    /// The word used on the command line.
+    /// Name on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Fast => "fast",
@@ -118,7 +118,7 @@ impl Precision {
     }
 }
 
-/// Refuses two arrays that belong together and differ in length.
+/// Returns an error if two arrays that belong together differ in length.
 pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {
     if left == right {
         return Ok(());

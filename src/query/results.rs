@@ -1,11 +1,11 @@
-//! What comes out: records or bits, and a report.
+//! Results of a query: records, bits or lists, and a report.
 
 use std::ops::Deref;
 use std::time::Instant;
 
 use crate::records::{Hit, Interval};
 
-/// Counts of a batch, which add up to those of a query.
+/// Counts of a batch. Their sums are the counts of the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) hits: u64,
@@ -26,21 +26,21 @@ impl std::ops::Add for Tally {
     }
 }
 
-/// How a query went.
+/// Statistics of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Rays cast.
+    /// Number of rays cast.
     pub rays: u64,
-    /// Rays that met a sphere (for `approach`: that touch or enter one).
+    /// Rays that hit a sphere (for `approach`: rays that touch or enter one).
     pub hits: u64,
-    /// Rays that could not be used and missed ([`OnBad::Skip`](crate::OnBad::Skip)).
+    /// Invalid rays, treated as misses ([`OnBad::Skip`](crate::OnBad::Skip)).
     pub skipped: u64,
-    /// Rays that miss only because their root exceeds the largest f32.
+    /// Overflow: rays that miss only because their root exceeds the largest f32.
     pub beyond: u64,
-    /// Rays decided by exact arithmetic ([`Precision::Exact`](crate::Precision::Exact)).
+    /// Rays resolved by exact arithmetic ([`Precision::Exact`](crate::Precision::Exact)).
     pub judged: u64,
-    /// Wall time.
+    /// Wall-clock time in seconds.
     pub seconds: f64,
 }
 
@@ -54,7 +54,7 @@ impl Report {
 impl std::ops::Add for Report {
     type Output = Self;
 
-    /// The report of two parts cast one after the other.
+    /// Report of two parts that were cast one after the other.
     fn add(self, other: Self) -> Self {
         Self {
             rays: self.rays + other.rays,
@@ -67,17 +67,17 @@ impl std::ops::Add for Report {
     }
 }
 
-/// One record a ray, in their order, and how it went.
+/// One record per ray, in the order of the rays, and a report.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Answer<T> {
-    /// One for each ray.
+    /// One record per ray.
     pub records: Vec<T>,
-    /// How it went.
+    /// Statistics of the query.
     pub report: Report,
 }
 
-/// The answer of `closest`.
+/// Result of `closest`.
 pub type Hits = Answer<Hit>;
 
 impl<T> Deref for Answer<T> {
@@ -87,46 +87,46 @@ impl<T> Deref for Answer<T> {
     }
 }
 
-/// The answer of `occluded`: one bit a ray, ray 0 in bit 0 of word 0; bits past the last ray are 0.
+/// Result of `occluded`: one bit per ray, ray 0 in bit 0 of word 0. Bits after the last ray are 0.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Bits {
-    /// The words.
+    /// Packed words.
     pub words: Vec<u32>,
-    /// How many rays.
+    /// Number of rays.
     pub len: usize,
-    /// How it went.
+    /// Statistics of the query.
     pub report: Report,
 }
 
 impl Bits {
-    /// Whether ray `i` met a sphere; `None` past the last ray.
+    /// Whether ray `i` hit a sphere; `None` if `i` is out of range.
     pub fn get(&self, i: usize) -> Option<bool> {
         let word = self.words.get(i / 32)?;
         (i < self.len).then(|| word >> (i % 32) & 1 == 1)
     }
 
-    /// All of them in order.
+    /// Whether each ray hit a sphere, in the order of the rays.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = bool> + '_ {
         (0..self.len).map(|i| self.get(i) == Some(true))
     }
 }
 
-/// The answer of `all` and `nearest`: each ray's spheres one after the other, in order of (`t`, id) where `t` is the policy's
-/// ([`Interval::met_at`]). Their raw roots tell how long a ray is inside: a chord is `t_exit − t_enter`, in units of the direction.
+/// Result of `all` and `nearest`: the hits of each ray, one ray after the other. The hits of a ray are ordered by (`t`, id), where `t`
+/// follows the policy ([`Interval::met_at`]). The chord inside a sphere is `t_exit − t_enter`, in units of the direction.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Lists {
-    /// Where each ray's spheres begin among the records: one more than there are rays, from 0 to the number of records.
+    /// Index in `records` at which each ray's hits begin: one entry more than there are rays, from 0 to the number of records.
     pub offsets: Vec<u64>,
-    /// What was met: both roots, never clipped to the ray's ends, and the id.
+    /// Hits: both roots, never clipped to the ray's ends, and the id.
     pub records: Vec<Interval>,
-    /// How it went; a ray that meets anything is one hit.
+    /// Statistics of the query. A ray with any hits counts as one hit.
     pub report: Report,
 }
 
 impl Lists {
-    /// How many rays.
+    /// Number of rays.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -136,17 +136,17 @@ impl Lists {
         self.len() == 0
     }
 
-    /// The spheres that ray `i` meets, in order, none of them when it misses; `None` past the last ray.
+    /// Hits of ray `i`, in order; empty if it misses, `None` if `i` is out of range.
     pub fn get(&self, i: usize) -> Option<&[Interval]> {
         let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
         self.records.get(start as usize..end as usize)
     }
 
-    /// The spheres of every ray, in the order of the rays.
+    /// Hits of every ray, in the order of the rays.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Interval]> {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
 }
 
-/// All spheres, not only the first so many.
+/// List limit that means all hits.
 pub(crate) const ALL: u32 = u32::MAX;

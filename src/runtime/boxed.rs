@@ -1,11 +1,11 @@
 //! Boxed futures, for queries that many programs call.
 //!
-//! The body of an `async fn` is compiled again in every program that awaits it. A boxed future is compiled once, in this crate:
-//! the command line takes half as long to build. One allocation per call is the price.
+//! Every program that awaits an `async fn` compiles its body again. A boxed future is compiled once, in this crate: the command line builds
+//! in half the time. The price is one allocation per call.
 
 use std::pin::Pin;
 
 use crate::error::Result;
 
-/// A future that is compiled where it is made.
+/// A future that is compiled in the crate that makes it.
 pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;

@@ -1,12 +1,12 @@
-//! Following long work from elsewhere, and stopping it.
+//! Progress and cancellation of long operations.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// How far the queries of a [watched scene](crate::Scene::watched) are, or what a [watched device](crate::Device::watched) builds and
-/// draws, and a way to stop them. Clones share it, so that one can be read or stopped from another thread while the work goes on.
+/// Progress of the queries of a [watched scene](crate::Scene::watched), or of the operations of a [watched device](crate::Device::watched)
+/// (builds and pictures), and a way to cancel them. Clones share their state, so another thread can read the progress or cancel.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     shared: Arc<Shared>,
@@ -20,27 +20,27 @@ struct Shared {
 }
 
 impl Watch {
-    /// Nothing done, not cancelled.
+    /// Creates a watch: nothing done, not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Rays and observers answered so far, by all queries together.
+    /// Rays and observers processed so far, by all queries together.
     pub fn done(&self) -> u64 {
         self.shared.done.load(Ordering::Relaxed)
     }
 
-    /// Stops what runs and what comes: it ends with [`Error::Cancelled`] as soon as its present piece is done.
+    /// Cancels running and later operations. Each ends with [`Error::Cancelled`] as soon as its current chunk is done.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was cancelled.
+    /// Whether [`cancel`](Self::cancel) was called.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// The same for work on rays that are answered by other work later: nothing is added.
+    /// A clone that adds no progress, for passes over rays that another pass counts.
     pub(crate) fn silently(&self) -> Self {
         Self { silent: true, ..self.clone() }
     }

@@ -1,16 +1,16 @@
-//! How much memory there is, asked before it is used: a system that has promised too much ends programs without a word.
+//! Available memory, checked before it is used: a system that has overcommitted its memory kills programs without a message.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 
-/// Checks that `asked` bytes more fit into what the machine has available.
+/// Checks that `asked` more bytes fit into the available memory of the machine.
 ///
 /// # Errors
-/// [`Error::TooLarge`] with both figures; as [`check_variable`].
+/// [`Error::TooLarge`] with both figures; the errors of [`check_variable`].
 pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
-    // So little is granted without asking the system.
+    // Up to this many bytes are granted without asking the system.
     const ALWAYS: u64 = 1 << 20;
     let replaced = variable()?;
     if asked <= ALWAYS {
@@ -24,7 +24,7 @@ pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
     }
 }
 
-/// An empty list with room for `count` records: an error, not an abort, when there is none.
+/// An empty list with capacity for `count` records. If the allocation fails, this returns an error and does not abort.
 pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     match list.try_reserve_exact(count) {
@@ -33,14 +33,14 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
     }
 }
 
-/// Makes room for `more` records in a list, if the machine has it.
+/// Reserves capacity for `more` records in a list, if the machine has the memory.
 pub(crate) fn grow<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
     check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
     let failed = |_| Error::OutOfMemory { device: "this machine".into(), message: format!("no room for {what}") };
     list.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(failed)
 }
 
-/// Adds a record to a list of unknown length, which grows by half as long as the machine has room.
+/// Appends a record to a list of unknown length. The capacity grows by half each time, if the machine has the memory.
 pub(crate) fn push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
     if list.len() == list.capacity() {
         grow(what, list, (list.len() as u64 / 2).max(1 << 12))?;
@@ -49,7 +49,7 @@ pub(crate) fn push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Resul
     Ok(())
 }
 
-/// A list of `count` times the same, if the machine has room for it.
+/// A list of `count` copies of a value, if the machine has the memory.
 pub(crate) fn filled<T: Clone>(what: &'static str, count: usize, value: T) -> Result<Vec<T>> {
     let mut list = Vec::new();
     grow(what, &mut list, count as u64)?;
@@ -57,28 +57,28 @@ pub(crate) fn filled<T: Clone>(what: &'static str, count: usize, value: T) -> Re
     Ok(list)
 }
 
-/// The bytes that a program can still have without others being hurt; none where the system does not say.
+/// Bytes that a program can allocate without harm to others; `None` if the system does not report it.
 pub fn available_bytes() -> Option<u64> {
-    // The variable is for tests, and for users who know better than the system.
+    // The environment variable is for tests, and for users who know better than the system.
     variable().ok().flatten().or_else(system_bytes)
 }
 
-/// As [`available_bytes`], from the system.
+/// [`available_bytes`] as reported by the system.
 fn system_bytes() -> Option<u64> {
     let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Some(left_over(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
 }
 
-/// Checks the environment variable `UMBRACAST_MEMORY`, which replaces what the system says.
+/// Checks the environment variable `UMBRACAST_MEMORY`, which replaces the system's figure.
 ///
 /// # Errors
-/// [`Error::Usage`] when it is no number of bytes.
+/// [`Error::Usage`] if it is not a number of bytes.
 pub fn check_variable() -> Result<()> {
     variable().map(|_| ())
 }
 
-/// What the variable says; none where it is not set, or empty.
+/// Value of the environment variable; `None` if it is not set or is empty.
 fn variable() -> Result<Option<u64>> {
     let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(None) };
     let bytes = value.to_str().and_then(|text| text.parse().ok());
@@ -86,7 +86,7 @@ fn variable() -> Result<Option<u64>> {
     bytes.map(Some).ok_or_else(|| Error::Usage(bad()))
 }
 
-/// What the limits of the control groups that this program is in leave over; none without a limit.
+/// Bytes that are left within the limits of this program's control groups; `None` without a limit.
 fn left_over(groups: &str, root: &Path) -> Option<u64> {
     let found = groups.lines().filter_map(|line| match line.splitn(3, ':').collect::<Vec<_>>()[..] {
         ["0", "", path] => Some((root.to_path_buf(), path, ["memory.max", "memory.current", "inactive_file"])),
@@ -96,7 +96,7 @@ fn left_over(groups: &str, root: &Path) -> Option<u64> {
         }
         _ => None,
     });
-    // A container often sees its own group as the root, under whatever path.
+    // A container often sees its own group as the root, whatever path is listed. So the ancestors of the path are read, too.
     let left = found.filter_map(|(root, path, names)| {
         let own = root.join(path.trim_start_matches('/'));
         own.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| left_in(group, names)).min()
@@ -104,7 +104,7 @@ fn left_over(groups: &str, root: &Path) -> Option<u64> {
     left.min()
 }
 
-/// What one group's limit leaves over. What it holds of files counts as free: the system gives that up first.
+/// Bytes that are left within one group's limit. Its inactive file pages count as free: the system reclaims them first.
 fn left_in(group: &Path, [limit, used, files]: [&str; 3]) -> Option<u64> {
     let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
     let limit: u64 = read(limit)?.trim().parse().ok()?;
@@ -113,7 +113,7 @@ fn left_in(group: &Path, [limit, used, files]: [&str; 3]) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(files)))
 }
 
-/// The number after a name at the beginning of a line.
+/// The number after `name` at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     let mut words =
         text.lines().map(str::split_whitespace).find_map(|mut words| (words.next()? == name).then_some(words))?;

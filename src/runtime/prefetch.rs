@@ -1,12 +1,12 @@
-//! Memory asked for before it is needed.
+//! Cache prefetch.
 
-/// Lets the processor fetch what lies at a place, and goes on. A hint: where there is no instruction for it, nothing happens.
+/// Prefetches the memory at `place` into the cache, without waiting for it. This is a hint: except on x86-64, it does nothing.
 #[inline(always)]
 pub(crate) fn fetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: it reads nothing, and belongs to the architecture.
+        // SAFETY: the instruction accesses no memory as far as the program can observe, and it is part of the architecture.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) }
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -1,4 +1,4 @@
-//! Spheres in f64, and what an observer sees of a light: the types that all shadow code shares.
+//! Spheres in f64 and shadow results: the types that all shadow code shares.
 
 use glam::DVec3;
 
@@ -7,40 +7,40 @@ use glam::DVec3;
 pub struct Ball {
     /// The centre.
     pub center: DVec3,
-    /// The radius, not negative.
+    /// The radius; not negative.
     pub radius: f64,
 }
 
 impl Ball {
-    /// A ball from its centre and radius.
+    /// A sphere with this centre and radius.
     pub fn new(center: impl Into<DVec3>, radius: f64) -> Self {
         Self { center: center.into(), radius }
     }
 }
 
-/// How a light's disc is covered. The numbers are those of files and of shaders.
+/// Kind of coverage of a light's disc. Files and shaders use the same numbers.
 ///
-/// A fraction of 0 is [`Total`](Self::Total). Otherwise the edges of the discs decide, not the fraction: what covers a sliver may be
-/// too thin to move the fraction from 1. Discs with the same centre are never [`Partial`](Self::Partial).
+/// A fraction of 0 is [`Total`](Self::Total). Otherwise the edges of the discs decide, not the fraction: an occluder may cover a sliver too
+/// thin to change the fraction from 1. Concentric discs are never [`Partial`](Self::Partial).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ShadowKind {
-    /// Not at all: full light.
+    /// Not covered: full light.
     #[default]
     None = 0,
-    /// In part, its rim too: the penumbra.
+    /// Partly covered, including part of its rim: the penumbra.
     Partial = 1,
-    /// In part, but its whole rim is seen: the antumbra. (Several small balls before a large light do the same.)
+    /// Partly covered, with the whole rim visible: the antumbra. (Several small spheres in front of a large light have the same effect.)
     Annular = 2,
-    /// Wholly: the umbra.
+    /// Completely covered: the umbra.
     Total = 3,
 }
 
 impl ShadowKind {
-    /// In the order of their numbers.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::None, Self::Partial, Self::Annular, Self::Total];
 
-    /// What it is called: `none`, `partial`, `annular`, `total`.
+    /// Its name: `none`, `partial`, `annular` or `total`.
     pub fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -51,13 +51,12 @@ impl ShadowKind {
     }
 }
 
-/// What of the light is left at a place.
+/// Shadow at a point: the visible fraction of the light, and the kind of coverage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shadow {
-    /// The part of the light's disc, by solid angle, that is seen: 0 in the umbra, 1 in full light. (1 − fraction is the
-    /// obscuration.)
+    /// Fraction of the light's disc, by solid angle, that is visible: 0 in the umbra, 1 in full light. (1 − fraction is the obscuration.)
     pub fraction: f64,
-    /// How the disc is covered.
+    /// Kind of coverage.
     pub kind: ShadowKind,
 }
 

@@ -1,7 +1,7 @@
-//! Light-aligned frames: where f64 positions become small numbers that f32 can carry.
+//! Light-aligned frames: f64 positions become relative numbers that f32 can represent.
 //!
-//! What a shadow depends on is how far a point is from the line through light and occluder. Formed from coordinates in
-//! f32 that distance has a 16 km step at 1 au; formed here in f64, and stored by itself, it keeps all its digits.
+//! A shadow depends on the distance of a point from the line through light and occluder. Computed from f32 coordinates, that distance has a
+//! resolution of 16 km at 1 au. Computed here in f64 and stored separately, it keeps its full precision.
 
 use glam::{DMat3, DVec2, DVec3};
 
@@ -27,11 +27,11 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The frame around `origin`, with lengths in `unit`s.
+    /// A frame with this origin and this unit of length.
     pub(crate) fn new(origin: DVec3, unit: f64, light: Ball) -> Self {
         let toward = light.center - origin;
         let distance = toward.length();
-        // At the light's own centre every direction is as good; the caller is inside the light then.
+        // At the light's own centre any direction works: the caller is inside the light.
         let z = if distance > 0.0 { toward / distance } else { DVec3::Z };
         let (x, y) = z.any_orthonormal_pair();
         let distance = distance.max(f64::MIN_POSITIVE);
@@ -47,19 +47,19 @@ impl Frame {
         }
     }
 
-    /// The rotation into the frame.
+    /// The rotation from the input's coordinates into the frame.
     pub(crate) fn rotation(&self) -> DMat3 {
         DMat3::from_cols(self.axes[0], self.axes[1], self.axes[2]).transpose()
     }
 
-    /// An occluder in this frame.
+    /// Transforms an occluder into this frame.
     pub(crate) fn occluder(&self, ball: Ball) -> Occluder {
         let from_origin = ball.center - self.origin;
         let from_light = ball.center - self.light_center;
-        // Across the axis both differ by nothing; the shorter one is rounded less.
+        // Both vectors have the same components across the axis; the shorter one has the smaller rounding error.
         let w = if from_origin.length_squared() <= from_light.length_squared() { from_origin } else { from_light };
-        // Difference of the squared distances as a product of sum and difference: a planet's star may be 10⁷ times as
-        // far as the two are apart.
+        // The difference of the squared distances is computed as a product of sum and difference: a star may be 10⁷ times as far away as
+        // occluder and origin are apart.
         let radii = (self.light_radius - ball.radius) * (self.light_radius + ball.radius);
         let powers = -from_light.dot(self.toward + from_origin) - radii;
         Occluder {
@@ -73,7 +73,7 @@ impl Frame {
         }
     }
 
-    /// A spheroid in this frame; its shape is to have that number.
+    /// Transforms a spheroid into this frame, and gives its shape the index `number`.
     pub(crate) fn spheroid(&self, spheroid: &Spheroid, number: u32) -> (Occluder, Shape) {
         let (pole, stretch) = (spheroid.pole.normalize(), spheroid.stretch());
         let height = (spheroid.center - self.origin).dot(pole);
@@ -89,8 +89,8 @@ impl Frame {
     }
 }
 
-/// Squared distance less squared radius, and more, as if computed exactly and rounded once or twice: an observer a millimetre
-/// above a planet sees its edge at √(2 h / r) below the horizontal, which plain f64 gets wrong in the seventh digit.
+/// Squared distance minus squared radius, plus `more`, as if computed exactly and rounded once or twice. An observer a millimetre above a
+/// planet sees its edge √(2 h / r) below the horizontal; plain f64 would get that wrong in the seventh digit.
 fn power(point: DVec3, ball: Ball, more: f64) -> f64 {
     let mut high = 0.0;
     let mut low = 0.0;
@@ -109,7 +109,7 @@ fn power(point: DVec3, ball: Ball, more: f64) -> f64 {
     high + low
 }
 
-/// The sum and what its rounding lost (Knuth).
+/// The rounded sum and its rounding error (Knuth's TwoSum).
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;

@@ -1,4 +1,4 @@
-//! A light and what may stand before it, and what of the light is left at a place.
+//! A light and its occluders: the scene of [`Device::shadows`](crate::Device::shadows).
 
 use super::ball::Ball;
 use super::spheroid::{Spheroid, check_spheroid};
@@ -6,15 +6,14 @@ use super::system::{Body, System};
 use super::validate::check;
 use crate::error::Result;
 
-/// A light and the balls that may stand before it, in f64 and in any one unit: what [`Device::shadows`](crate::Device::shadows)
-/// is asked about.
+/// A light and the bodies that may cover it, in f64 and in any single unit: the input of [`Device::shadows`](crate::Device::shadows).
 ///
-/// * A ball behind the light, or behind the observer, counts for nothing. Balls that overlap on the disc count once (their
-///   true union). Should a ball meet the light, the one of smaller power stands in front.
-/// * Inside a ball it is dark. On its surface the ball is half the sky, and so it is up to 2⁻²² of its radius below, which is
-///   what rounding to f32 makes of a place on the ground.
-/// * Inside the light, and outside all balls, there is light: 1, [`ShadowKind::None`](crate::shadow::ShadowKind::None).
-/// * A light of radius 0 is a point: all or nothing.
+/// * A sphere behind the light or behind the observer has no effect. Spheres that overlap on the disc count once (their true union). If a
+///   sphere intersects the light, the one of smaller power counts as in front.
+/// * Inside a sphere it is dark. On its surface the sphere covers half the sky. Observers up to 2⁻²² of its radius below the surface count
+///   as on it, because rounding a position on the ground to f32 may move it that far.
+/// * Inside the light and outside all spheres there is full light: 1, [`ShadowKind::None`](crate::shadow::ShadowKind::None).
+/// * A light of radius 0 is a point: it is visible completely or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lighting {
     light: Ball,
@@ -23,11 +22,11 @@ pub struct Lighting {
 }
 
 impl Lighting {
-    /// Puts a light and its occluders together.
+    /// A light with its occluders.
     ///
     /// # Errors
-    /// [`Error::BadRecord`](crate::Error::BadRecord) for a coordinate or a radius that is no number up to 1e150, and for a
-    /// negative radius.
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for a coordinate or radius that is not a number or exceeds 1e150 in magnitude, and for
+    /// a negative radius.
     pub fn new(light: Ball, occluders: impl Into<Vec<Ball>>) -> Result<Self> {
         let occluders = occluders.into();
         check("light", 0, light)?;
@@ -35,8 +34,8 @@ impl Lighting {
         Ok(Self { light, occluders, spheroids: Vec::new() })
     }
 
-    /// Adds bodies that are not round. All that is said of balls is true of them; whether one is before the light or behind it is
-    /// decided by the ball around it.
+    /// Adds bodies that are not spheres. The rules for spheres apply to them. Whether one is in front of the light or behind it is decided
+    /// by its bounding sphere.
     ///
     /// ```
     /// use umbracast::shadow::{Ball, Lighting, Spheroid};
@@ -47,8 +46,8 @@ impl Lighting {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new); and for a radius of 0, a polar radius that is not 0.01 to 100 times the radius, or a pole
-    /// without a direction.
+    /// The errors of [`new`](Self::new); also for a radius of 0, a polar radius that is not 0.01 to 100 times the radius, or a pole without
+    /// a direction.
     pub fn with_spheroids(mut self, spheroids: impl Into<Vec<Spheroid>>) -> Result<Self> {
         let spheroids = spheroids.into();
         (0..).zip(&spheroids).try_for_each(|(i, one)| check_spheroid(i, one))?;
@@ -61,19 +60,19 @@ impl Lighting {
         self.light
     }
 
-    /// What may stand before it and is round.
+    /// The occluders that are spheres.
     pub fn occluders(&self) -> &[Ball] {
         &self.occluders
     }
 
-    /// What may stand before it and is not.
+    /// The occluders that are spheroids.
     pub fn spheroids(&self) -> &[Spheroid] {
         &self.spheroids
     }
 }
 
 impl Lighting {
-    /// The light, and the bodies that cast shadows, which have been checked.
+    /// A light and the bodies that cast shadows. The bodies must have been checked.
     pub(crate) fn of(light: Ball, bodies: &[Body]) -> Self {
         let (mut occluders, mut spheroids) = (Vec::new(), Vec::new());
         for body in bodies.iter().filter(|body| body.casts) {
@@ -87,7 +86,7 @@ impl Lighting {
 }
 
 impl From<&System> for Lighting {
-    /// The system's light, and the balls and spheroids of all bodies that cast shadows.
+    /// The system's light, and the spheres and spheroids of all bodies that cast shadows.
     fn from(system: &System) -> Self {
         Self::of(system.light().ball, system.bodies())
     }

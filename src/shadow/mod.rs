@@ -1,4 +1,4 @@
-//! Physically right shadows: how much of a light's disc is left, and pictures of it.
+//! Physically accurate shadows: the visible fraction of a light's disc, and rendered pictures.
 
 pub(crate) mod ball;
 pub(crate) mod coverage;

@@ -22,23 +22,24 @@ use crate::scene::scene::Caller;
 use crate::shadow::gpu::render::shades;
 use crate::shadow::gpu::uniforms::Shade;
 
-/// Observers a core takes at a time.
+/// Observers per task.
 const TASK: usize = 16 * BLOCK;
-/// Observers handed on at once where they must be copied.
+/// Observers per chunk if they must be copied.
 const PIECE: usize = 1 << 18;
-/// Occluders written down for a GPU at once, should every one touch every observer's disc: 64 MiB.
+/// Maximum number of occluders that are prepared for a GPU at once, if every one touches every observer's disc: 64 MiB.
 const WRITTEN: usize = 1 << 20;
 
-/// Observers whose shadow is still to be computed: their numbers in the list, and of what.
+/// Observers whose shadow is still to be computed: index in the list, and the prepared query.
 type Doubtful = Vec<(usize, Prepared)>;
 
 impl Device {
-    /// What of the light is left for each observer, and how it is covered: [`visible_fraction`](super::visibility::visible_fraction) for
-    /// very many.
+    /// Visible fraction of the light for each observer, and the kind of coverage: [`visible_fraction`](super::visibility::visible_fraction)
+    /// for large numbers of observers.
     ///
-    /// On the CPU engine in f64, as exact as that. On a GPU in f32, exact to 10⁻⁴ (10⁻³ past spheroids), of numbers that were made small in f64; who
-    /// stands in no penumbra is found in f64 before, and what f32 cannot hold (a ball's edge across a light of some µrad, more than
-    /// sixteen balls on one disc, or three bodies if one is a spheroid) is done on the CPU. No observers, no occluders: valid.
+    /// The CPU engine computes in f64, as accurately as that function. A GPU computes in f32, accurate to 10⁻⁴ (10⁻³ with spheroids), from
+    /// numbers that are made relative in f64. Before that, observers outside every penumbra are classified in f64. The CPU computes the
+    /// cases that the GPU cannot: an edge of an occluder across a light of a few µrad, more than sixteen spheres on one disc, or more than
+    /// three bodies if one is a spheroid. Empty lists of observers or occluders are valid.
     ///
     /// ```
     /// use umbracast::shadow::{Ball, Lighting, ShadowKind};
@@ -59,16 +60,17 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadRecord`](crate::Error::BadRecord) for the first observer with a coordinate that is no number up to 1e150;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); what devices do wrong.
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for the first observer with a coordinate that is not a number or exceeds 1e150 in
+    /// magnitude; [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); device errors.
     pub async fn shadows(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
         self.shadows_of(lighting, observers, Caller::Polls).await
     }
 
-    /// [`shadows`](Self::shadows), into memory of the caller's.
+    /// [`shadows`](Self::shadows), written to `out`.
     ///
     /// # Errors
-    /// As there, and [`Error::LengthsDiffer`](crate::Error::LengthsDiffer). After an error `out` holds nothing of use.
+    /// The errors of [`shadows`](Self::shadows), and [`Error::LengthsDiffer`](crate::Error::LengthsDiffer). After an error the contents of
+    /// `out` are unspecified.
     pub async fn shadows_into(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
         self.shade(lighting, observers, out, Caller::Polls).await
     }
@@ -131,7 +133,7 @@ impl Device {
     }
 }
 
-/// What the device found, and where it left that to the host, in f64.
+/// The device's results; those that it left to the CPU are computed here in f64.
 pub(crate) fn settle(found: &[Shade], prepared: &[Prepared]) -> Vec<Shadow> {
     let one = |(found, one): (&Shade, &Prepared)| match ShadowKind::ALL.get(found.kind as usize) {
         Some(&kind) => Shadow { fraction: f64::from(found.fraction), kind },
@@ -140,7 +142,7 @@ pub(crate) fn settle(found: &[Shade], prepared: &[Prepared]) -> Vec<Shadow> {
     found.par_iter().zip(prepared).map(one).collect()
 }
 
-/// All of it, in f64, on every core.
+/// Computes all shadows in f64, on all cores.
 fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], watch: &Watch) -> Result<()> {
     cpu_pool::ready();
     let level = Level::best();
@@ -155,11 +157,11 @@ fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow],
         watch.add(observers.len() as u64);
         Ok(())
     });
-    // Of several that cannot be used the first is named, whichever core found one.
+    // If several observers are invalid, the error names the first one, whichever task found its own first.
     done.or_else(|error| refuse(first, observers).and(Err(error)))
 }
 
-/// Who stands in no penumbra; and of all others their places and what there is to compute.
+/// Classifies observers. Returns the shadows of those outside every penumbra; for all others, their indices and prepared queries.
 fn sift(lighting: &Lighting, first: u64, observers: &[DVec3], watch: &Watch) -> Result<(Vec<Shadow>, Doubtful)> {
     let level = Level::best();
     let mut out = room(observers.len())?;
@@ -179,13 +181,13 @@ fn sift(lighting: &Lighting, first: u64, observers: &[DVec3], watch: &Watch) -> 
     Ok((out, doubtful.into_iter().flatten().collect()))
 }
 
-/// Names the first observer that cannot be used.
+/// Returns the error for the first invalid observer.
 fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
 }
 
-/// One core's share. Those who may stand in a penumbra of one ball are computed by `lenses` if there are any, all others by
-/// `compute`. False when there is an observer who cannot be used.
+/// Runs one task. `lenses`, if given, computes the observers that may be in the penumbra of exactly one sphere; `compute` computes all
+/// others. Returns false if an observer is invalid.
 fn task(
     level: Level,
     lighting: &Lighting,
@@ -218,7 +220,7 @@ fn task(
                 touching_spheroids.push(*spheroid);
             }
         }
-        // Without a branch, for nobody can guess who stands in the light.
+        // Branch-free, because which observers are undecided is unpredictable.
         let mut count = 0;
         for (i, (out, &flags)) in out[first..].iter_mut().zip(&block.flags).enumerate() {
             *out = if flags & COVERS != 0 { Shadow::DARK } else { Shadow::LIT };
@@ -235,7 +237,8 @@ fn task(
                     }
                 }
                 None => {
-                    // Next to the light nothing has been sifted; elsewhere others of the block touch balls that this one does not.
+                    // Observers close to the light are not classified, so all occluders count. For others, `touching` also contains
+                    // occluders that touch only other observers of the block.
                     own_balls.clear();
                     own_spheroids.clear();
                     if block.flags[i] & IN_LIGHT != 0 {
@@ -258,7 +261,7 @@ fn task(
     true
 }
 
-/// Puts what lenses find where it belongs.
+/// Computes the pair batch and writes its results to `out`.
 fn drain(
     level: Level,
     lenses: &mut Lenses,

@@ -17,19 +17,19 @@ use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::grow;
 use crate::scene::device::Device;
 
-/// Hears now and then which share of the work is done, 0…1.
+/// Callback that receives the finished fraction of the work from time to time, 0…1.
 pub type Progress = Arc<dyn Fn(f64) + Send + Sync>;
 
 impl Device {
-    /// Draws a system.
+    /// Renders a system.
     ///
-    /// On the CPU in f64; on a GPU in f32, from numbers that the host made small in f64. Colours then agree to one
-    /// step of 8 bits, distances to 10⁻⁵ of themselves, fractions to 10⁻³ (10⁻⁴ is the worst seen on bodies of many
-    /// pixels) and what a thousandth of a pixel makes, but for single pixels at edges.
+    /// The CPU renders in f64; a GPU renders in f32, from numbers that the CPU makes relative in f64. Their pictures agree as follows,
+    /// except for single pixels at edges: colours within one step of 8 bits; distances within a relative 10⁻⁵; fractions within 10⁻³ plus
+    /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a
-    /// picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled); what devices do wrong.
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a picture too large for
+    /// the device; [`Error::Cancelled`](crate::Error::Cancelled); device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
@@ -40,13 +40,13 @@ impl Device {
         }
     }
 
-    /// The visible fraction of each sight's light: what [`visible_fraction`](crate::shadow::visible_fraction) says, many at once.
+    /// Visible fraction of each query's light: the batch version of [`visible_fraction`](crate::shadow::visible_fraction).
     ///
-    /// On a GPU in f32, within 10⁻⁴; what f32 cannot hold is done on the CPU. Many observers of one light are quicker with
-    /// [`shadows`](Self::shadows).
+    /// A GPU computes in f32, accurate to 10⁻⁴; the CPU computes what f32 cannot represent. For many observers of one light
+    /// [`shadows`](Self::shadows) is faster.
     ///
     /// # Errors
-    /// [`Error::BadRecord`](crate::Error::BadRecord) for a sight that cannot be used; what devices do wrong.
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for an invalid query; device errors.
     pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
         let mut prepared = Vec::new();
         grow("sights", &mut prepared, sights.len() as u64)?;

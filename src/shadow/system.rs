@@ -1,4 +1,4 @@
-//! Systems: a light, bodies, a camera and what the picture shall be like.
+//! Systems: a light, bodies, a camera and the options of the picture.
 
 use glam::DVec3;
 
@@ -10,67 +10,67 @@ use crate::error::Result;
 use crate::escape::quoted;
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
-/// The source of all light: a sphere of even brightness.
+/// The light source: a sphere of uniform brightness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LightSource {
     /// Its name.
     pub name: String,
-    /// Where and how large; radius 0 is a point.
+    /// Centre and radius; radius 0 is a point light.
     pub ball: Ball,
-    /// Its colour, as it looks and as it tints what it lights.
+    /// Its colour, both as it appears itself and as it tints the bodies.
     pub color: Color,
 }
 
-/// What is lit: a sphere, or a cloud of them that look alike.
+/// A body that is lit: a sphere, a spheroid, or a cloud of spheres with the same appearance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
     /// Its name.
     pub name: String,
-    /// Where and how large.
+    /// Centre and radius of each of its spheres.
     pub balls: Vec<Ball>,
-    /// Colours from the south pole to the north pole, evenly spaced in latitude and blended; at least one.
+    /// Colours from the south pole to the north pole, evenly spaced in latitude and interpolated; at least one.
     pub colors: Vec<Color>,
-    /// The direction of the north pole; any length.
+    /// Direction of the north pole; any length.
     pub pole: DVec3,
-    /// From the centre to either pole, where that is not the radius: such a body is a spheroid, and has one ball, whose radius
-    /// is that of its equator.
+    /// Distance from the centre to either pole, if it differs from the radius. Such a body is a spheroid. It must have exactly one sphere,
+    /// whose radius is the equatorial radius.
     pub polar_radius: Option<f64>,
-    /// How far the bands meander, 0…1.
+    /// Strength of the meandering of the bands, 0…1.
     pub swirl: f64,
-    /// Whether it casts shadows on others.
+    /// Whether it casts shadows on other bodies.
     pub casts: bool,
-    /// Whether shadows of others fall on it. (Its night side is dark all the same.)
+    /// Whether the shadows of other bodies fall on it. (Its night side is dark in either case.)
     pub receives: bool,
 }
 
 impl Body {
-    /// The body as a spheroid, if it is one.
+    /// The body as a spheroid; `None` if it has no polar radius.
     pub(crate) fn spheroid(&self) -> Option<Spheroid> {
         let (&Ball { center, radius }, polar_radius) = (self.balls.first()?, self.polar_radius?);
         Some(Spheroid { center, radius, polar_radius, pole: self.pole })
     }
 }
 
-/// What the picture shall be like.
+/// Options of the picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureOptions {
     /// Width and height in pixels.
     pub size: [u32; 2],
     /// Samples along each axis of a pixel.
     pub samples: u32,
-    /// Factor on the light.
+    /// Factor applied to the light.
     pub exposure: f64,
-    /// Light that is everywhere, 0…1; not exposed.
+    /// Ambient light, 0…1; exposure does not apply to it.
     pub ambient: f64,
-    /// The colour behind everything.
+    /// Background colour.
     pub background: Color,
-    /// How many stars there are, 0 (none) … 1 (many).
+    /// Density of stars, 0 (none) … 1 (many).
     pub stars: f64,
 }
 
-/// A system, checked.
+/// A system whose values have been checked.
 ///
-/// Ids count the bodies' balls in the order given, a cloud's one by one; the light comes last.
+/// Ids number the spheres of all bodies in the given order, including each sphere of a cloud. The light has the last id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct System {
     light: LightSource,
@@ -79,22 +79,22 @@ pub struct System {
     picture: PictureOptions,
 }
 
-/// The most balls in a system.
+/// Maximum number of spheres in a system.
 pub const MAX_BALLS: usize = 65_536;
-/// The longest side of a picture.
+/// Maximum length of a picture's side, in pixels.
 pub const MAX_SIDE: u32 = 16_384;
-/// The most pixels of a picture.
+/// Maximum number of pixels of a picture.
 pub const MAX_PIXELS: u64 = 1 << 26;
-/// The most samples along each axis of a pixel.
+/// Maximum number of samples along each axis of a pixel.
 pub const MAX_SAMPLES: u32 = 16;
-/// The largest ratio of a distance to a radius.
+/// Largest ratio of a distance to a radius.
 const MAX_RATIO: f64 = 1e15;
 
 impl System {
-    /// Puts a system together.
+    /// A system of a light, bodies, a camera and picture options.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) that names what cannot be, its value and what is allowed.
+    /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
         let system = Self { light, bodies, camera, picture };
         check_picture(&system.picture)?;
@@ -118,27 +118,27 @@ impl System {
         &self.camera
     }
 
-    /// What the picture shall be like.
+    /// Options of the picture.
     pub fn picture(&self) -> &PictureOptions {
         &self.picture
     }
 
-    /// How many balls there are, the light not counted; also the light's id.
+    /// Number of spheres, without the light; also the light's id.
     pub fn ball_count(&self) -> usize {
         self.bodies.iter().map(|body| body.balls.len()).sum()
     }
 
-    /// The same system with another picture.
+    /// The same system with other picture options.
     ///
     /// # Errors
-    /// As [`System::new`].
+    /// The errors of [`System::new`].
     pub fn with_picture(self, picture: PictureOptions) -> Result<Self> {
         check_picture(&picture)?;
         Ok(Self { picture, ..self })
     }
 }
 
-/// Checks a light and bodies, and where there is a camera that nothing is around it.
+/// Checks a light and bodies. If there is a camera, also checks that it is outside all of them.
 pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<&Camera>) -> Result<()> {
     check_ball("light", &light.ball)?;
     let count: usize = bodies.iter().map(|body| body.balls.len()).sum();

@@ -1,16 +1,16 @@
-//! Which balls and observers can be used.
+//! Validation of spheres and observers.
 
 use glam::DVec3;
 
 use super::ball::Ball;
 use crate::error::{Error, Result};
 
-/// Whether an observer's place can be used.
+/// Checks the position of an observer.
 pub(crate) fn check_observer(index: u64, observer: DVec3) -> Result<()> {
     check("observer", index, Ball { center: observer, radius: 0.0 })
 }
 
-/// The largest coordinate and radius: squares of these stay finite.
+/// Largest coordinate and radius: their squares are finite.
 pub(crate) const LARGEST: f64 = 1e150;
 
 pub(crate) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {

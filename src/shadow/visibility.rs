@@ -1,4 +1,4 @@
-//! Lights as somebody sees them past what stands in the way.
+//! Visibility queries: the visible fraction of a light, for one observer and a list of occluders.
 
 use glam::DVec3;
 
@@ -11,23 +11,23 @@ use super::spheroid::Spheroid;
 use super::validate::check;
 use crate::error::Result;
 
-/// A light, seen from a place, past occluders. Positions in f64, in any unit.
+/// A visibility query: a light, an observer and occluders. Positions are in f64, in any unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sight {
-    /// From where.
+    /// Position of the observer.
     pub observer: DVec3,
     /// The light.
     pub light: Ball,
-    /// What may stand before it.
+    /// Spheres that may cover the light.
     pub occluders: Vec<Ball>,
 }
 
-/// A sight in its light-aligned frame.
+/// A visibility query in its light-aligned frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     pub(crate) light: Light,
     pub(crate) occluders: Vec<Occluder>,
-    /// The shapes of those that are spheroids.
+    /// Shapes of the occluders that are spheroids.
     pub(crate) shapes: Vec<Shape>,
 }
 
@@ -55,7 +55,7 @@ fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<Prepared>
 }
 
 impl Prepared {
-    /// Becomes another sight, of numbers that have been checked.
+    /// Replaces the contents with another query. Its numbers must have been checked.
     pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball], spheroids: &[Spheroid]) {
         let unit = (light.center - observer).length();
         let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
@@ -70,7 +70,7 @@ impl Prepared {
         }
     }
 
-    /// What of the light is left, in f64. Twin of `shaders/shadow/visibility.wgsl`.
+    /// Computes the shadow, in f64. Twin of `shaders/shadow/visibility.wgsl`.
     pub(crate) fn shadow(&self, sky: &mut Sky) -> Shadow {
         let disc = disc_from(DVec3::ZERO, self.light);
         let mut open = 1.0;
@@ -103,14 +103,15 @@ impl Prepared {
         Shadow { fraction: rest, kind: disc::kind(sky, disc, rest) }
     }
 
-    /// Whether f32 may be wrong by more than 10⁻⁴.
+    /// Whether an f32 result may be wrong by more than 10⁻⁴.
     ///
-    /// The edge of an occluder of angular radius b is at sin(c − b) = |o| h − z r (o, z the centre across and along the line of
-    /// sight, h the tangent, r the radius). Each of the four is rounded once, which moves the edge by up to 2⁻²² sin b cos b,
-    /// and a light of angular radius a is 2 a wide: 1 in 1.6 a of its area for a step across its middle.
+    /// Let an occluder have the angular radius b. Its edge is at sin(c − b) = |o| h − z r (o and z: its centre across and along the line of
+    /// sight; h: the length of the tangent; r: its radius). Each of the four is rounded once, which moves the edge by up to 2⁻²² sin b cos
+    /// b. A light of angular radius a is 2 a wide. Moving an edge that crosses its centre by s therefore changes the visible fraction by s
+    /// / (1.6 a).
     ///
-    /// Areas are squares of angles. Where an angle or a distance is below [`LEAST_SQUARED`] its square loses digits in f32, or is 0
-    /// on a device without subnormal numbers: an observer 10¹⁷ times as far away as the light is wide would be in the dark.
+    /// Areas are squares of angles. The square of an angle or a distance below [`LEAST_SQUARED`] loses digits in f32, or is 0 on a device
+    /// without subnormal numbers: an observer 10¹⁷ times as far away as the light is wide would be in the dark.
     pub(crate) fn exceeds_f32(&self) -> bool {
         const MOST: f64 = 500.0;
         let squares = LEAST_SQUARED..=MOST_SQUARED;
@@ -125,28 +126,29 @@ impl Prepared {
     }
 }
 
-/// The least and the largest number whose square, and a hundredth of that, keeps its digits in f32 without subnormal numbers.
+/// The smallest and the largest number whose square, and a hundredth of that square, keep full precision in f32 without subnormal numbers.
 const LEAST_SQUARED: f64 = 1e-17;
 const MOST_SQUARED: f64 = 1e18;
 
-/// An observer a little below the surface of an occluder stands on it: see [`Lighting`](super::lighting::Lighting).
+/// An observer slightly below the surface of an occluder counts as on it: see [`Lighting`](super::lighting::Lighting).
 fn stood_on(occluder: Occluder) -> Occluder {
-    // Twice the depth of 2⁻²² radii, in powers.
+    // A depth of 2⁻²² radii below the surface, expressed as a power: −2⁻²¹ in units of the squared radius.
     const DEPTH: f64 = 1.0 / (1_u64 << 21) as f64;
     let on = occluder.power < 0.0 && occluder.power >= -DEPTH * occluder.radius * occluder.radius;
     if on { Occluder { power: 0.0, ..occluder } } else { occluder }
 }
 
-/// The part of the light's disc, by solid angle, that the occluders leave uncovered at `observer`: 0 in an umbra, 1 in
-/// full light. Positions in f64, in any unit.
+/// Fraction of the light's disc, by solid angle, that the occluders leave uncovered at `observer`: 0 in an umbra, 1 in full light.
+/// Positions are in f64, in any unit.
 ///
-/// An occluder behind the light, or one that the light's disc does not touch, counts for nothing. Inside an occluder it
-/// is dark; inside the light it is not. Occluders that overlap on the disc count once (the true union). Exact to 10⁻⁹, and to
-/// 10⁻⁵ where the outlines of several occluders nearly coincide, to a thousandth of the light's radius. A light of radius 0 is a point:
-/// all or nothing.
+/// An occluder behind the light, or one that does not touch the light's disc, has no effect. Inside an occluder it is dark; inside the
+/// light it is not. Occluders that overlap on the disc count once (the true union). The result is accurate to 10⁻⁹, or to 10⁻⁵ if the
+/// outlines of several occluders coincide to a thousandth of the light's radius. A light of radius 0 is a point: it is visible completely
+/// or not at all.
 ///
 /// # Errors
-/// [`Error::BadRecord`](crate::Error::BadRecord) for a coordinate or a radius that is not finite, or a negative radius.
+/// [`Error::BadRecord`](crate::Error::BadRecord) for a coordinate or radius that is not a number or exceeds 1e150 in magnitude, and for a
+/// negative radius.
 ///
 /// ```
 /// use umbracast::shadow::{Ball, visible_fraction};

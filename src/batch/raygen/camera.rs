@@ -1,56 +1,56 @@
-//! Cameras, and the space they see: x to the right, y up, z forward, the camera at the origin.
+//! Cameras and camera space: x to the right, y up, z forward, the camera at the origin.
 //!
-//! Spheres are turned into that space in f64. There a pixel's direction is (x, y, 1) with x and y as small as the field
-//! of view, so that a telescope's picture loses nothing to f32.
+//! Spheres are transformed into camera space in f64. There the direction of a pixel is (x, y, 1), with x and y as small as the field
+//! of view. So even a telescope's picture loses no precision to f32.
 
 use crate::error::Result;
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
 use glam::{DVec2, DVec3};
 
-/// What a camera shows.
+/// Projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lens {
-    /// As eyes see: the height of the picture spans this angle, in degrees.
+    /// Perspective projection: the height of the picture spans an angle.
     Perspective {
-        /// More than 0, at most 170.
+        /// The angle in degrees: 0.000001 to 170.
         field_of_view_deg: f64,
     },
-    /// As plans are drawn: the width of the picture spans this length.
+    /// Orthographic projection: the width of the picture spans a length.
     Orthographic {
-        /// In the system's unit.
+        /// The length, in the unit of the system.
         width: f64,
     },
 }
 
-/// Where the picture is taken from.
+/// A camera: position, orientation and projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// The camera's place.
+    /// Position of the camera.
     pub position: DVec3,
-    /// What is in the middle of the picture.
+    /// Point at the centre of the picture.
     pub target: DVec3,
-    /// What points upwards in it.
+    /// Direction that points upwards in the picture. It must not be parallel to the line of sight.
     pub up: DVec3,
-    /// Perspective or not.
+    /// Perspective or orthographic projection.
     pub lens: Lens,
 }
 
-/// A camera with a picture of so many pixels: how pixels become rays.
+/// A camera with a picture size: the transformation from pixels to rays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) position: DVec3,
     /// Right, up and forward.
     pub(crate) axes: [DVec3; 3],
-    /// Half the picture: of the plane at distance 1 in perspective, of the picture's own plane otherwise.
+    /// Half the width and height of the picture: at distance 1 in perspective, in the picture's own plane otherwise.
     pub(crate) half: DVec2,
     pub(crate) orthographic: bool,
-    /// Width of a pixel in the plane of `half`; for stars, as an angle.
+    /// Width of a pixel in the plane of `half`. In perspective, the starfield uses it as an angle.
     pub(crate) pixel: f64,
 }
 
 impl View {
-    /// For a checked camera and picture.
+    /// The view of a camera and a picture size that have been checked.
     pub(crate) fn new(camera: &Camera, size: [u32; 2]) -> Self {
         let forward = (camera.target - camera.position).normalize();
         let right = forward.cross(camera.up).normalize();
@@ -66,7 +66,7 @@ impl View {
         Self { position: camera.position, axes: [right, up, forward], half, orthographic, pixel: 2.0 * half.x / width }
     }
 
-    /// A direction turned into the camera's space.
+    /// Rotates a direction into camera space.
     pub(crate) fn turn(&self, v: DVec3) -> DVec3 {
         DVec3::new(v.dot(self.axes[0]), v.dot(self.axes[1]), v.dot(self.axes[2]))
     }

@@ -1,7 +1,8 @@
-//! Rays of frames × rows × columns: what a camera and a spinning sensor have in common. `shaders/raygen.wgsl` makes the same.
+//! Rays on a grid of frames × rows × columns, as used by cameras and spinning sensors. Twin: `shaders/raygen.wgsl`.
 //!
-//! A column is (c, s), a row (p, q), and a ray looks along forward · (p c) + side · (p s) + up · q. Of a camera p and c are 1, s and
-//! q the place in the picture; of a sensor they are cosines and sines of azimuth and elevation.
+//! A column is (c, s), a row is (p, q), and a ray has the direction forward · (p c) + side · (p s) + up · q. For a perspective camera,
+//! p and c are 1, and s and q are the position in the picture. For an orthographic camera, p is 1, c is 0, the vector is the offset of
+//! the ray's origin, and the direction is forward. For a sensor, (c, s) and (p, q) are cosine and sine of azimuth and elevation.
 
 use std::ops::Range;
 
@@ -16,15 +17,15 @@ pub(crate) struct Grid {
     pub(crate) frames: Vec<Frame>,
     pub(crate) rows: Vec<[f32; 2]>,
     pub(crate) columns: Vec<[f32; 2]>,
-    /// Frames that cannot be used, in their order, and why.
+    /// Index and error of each invalid frame, in ascending order.
     pub(crate) faults: Vec<(usize, Error)>,
-    /// The rays look forward, and begin beside each other.
+    /// Whether the rays are parallel to forward and start next to each other.
     pub(crate) orthographic: bool,
     pub(crate) t_min: f32,
     pub(crate) t_max: f32,
 }
 
-/// Where rays begin, and the axes they are turned into: 48 bytes, as a device reads them.
+/// Origin of the rays and the axes of their directions: 48 bytes, in the layout that a device reads.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Frame {
@@ -40,20 +41,20 @@ impl Frame {
         Self { position: position.as_vec3(), forward: axis(forward), side: axis(side), up: axis(up) }
     }
 
-    /// One whose rays cannot be used.
+    /// A frame whose rays are invalid.
     pub(crate) fn unusable() -> Self {
         Self { position: Vec3::NAN, forward: Vec3::X, side: Vec3::Y, up: Vec3::Z }
     }
 }
 
-/// Numbers rounded to f32. What is 0 but for the rounding of f64, as the cosine of 90° is, becomes 0: nothing a device
-/// multiplies is then so small that it may be flushed.
+/// Rounds numbers to f32. Numbers below 2⁻⁴⁰ of the largest become 0: they differ from 0 only by f64 rounding, like the cosine of 90°.
+/// So no factor on a device is so small that the device may flush it.
 pub(crate) fn clean<const N: usize>(numbers: [f64; N]) -> [f32; N] {
     let largest = numbers.into_iter().fold(0.0, |most: f64, number| most.max(number.abs()));
     numbers.map(|number| if number.abs() < largest * (-40.0_f64).exp2() { 0.0 } else { number as f32 })
 }
 
-/// Some rays of a grid, one after the other.
+/// A range of consecutive rays of a grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GridPart<'a> {
     pub(crate) grid: &'a Grid,
@@ -61,7 +62,7 @@ pub(crate) struct GridPart<'a> {
     len: usize,
 }
 
-/// Where a ray stands in its grid.
+/// Position of a ray in its grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) frame: usize,
@@ -70,7 +71,7 @@ pub(crate) struct Place {
 }
 
 impl Grid {
-    /// Refuses more rays than can be numbered, or more of a frame than a device counts.
+    /// Returns an error if a frame has more than 2³⁰ rays, the limit of a device, or if the total exceeds `usize`.
     pub(crate) fn checked(self, what: &str) -> Result<Self> {
         let (frames, rows, columns) = (self.frames.len(), self.rows.len(), self.columns.len());
         let here = rows.checked_mul(columns).filter(|rays| *rays <= 1 << 30);

@@ -1,4 +1,4 @@
-//! The rays of a camera's picture.
+//! Ray generator for a camera's picture.
 
 use glam::DVec3;
 
@@ -6,17 +6,17 @@ use super::camera::{Camera, View, check_camera};
 use super::grid::{Frame, Grid, clean};
 use crate::error::{Error, Result};
 
-/// The longest side of a picture, in pixels.
+/// Maximum width and height of a picture, in pixels.
 const MOST: u32 = 1 << 16;
 
-/// The rays of a camera's picture, one through the centre of each pixel: rows from the top, each from the left.
+/// The rays of a camera's picture, one through the centre of each pixel: rows from top to bottom, each from left to right.
 ///
-/// In perspective all begin at the camera, and a direction is `forward + x · right + y · up` with unit vectors, not normalised: `t` is the
-/// depth along the line of sight. Orthographic ones begin beside each other in the plane of the camera and look along the unit
-/// vector `forward`. `t` in `[0, ∞)`.
+/// Perspective rays start at the camera. Their direction is `forward + x · right + y · up` with unit vectors and is not normalised, so
+/// `t` is the depth along the line of sight. Orthographic rays start in the plane of the camera, and their direction is the unit vector
+/// `forward`. The range of `t` is `[0, ∞)`.
 ///
-/// Directions are f32: pixels narrower than about 10⁻⁶ rad run together. ([`Device::render`](crate::Device::render) turns the spheres
-/// instead, in f64, and has no such limit.)
+/// Directions are f32, so pixels narrower than about 10⁻⁶ rad cannot be told apart. ([`Device::render`](crate::Device::render) rotates
+/// the spheres instead, in f64, and has no such limit.)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     pub(crate) grid: Grid,
@@ -26,8 +26,8 @@ impl Image {
     /// The rays of a picture of `width` × `height` pixels.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the field and the value, when the camera cannot be used (its `up` along the line of sight, an angle
-    /// out of range), a side is not 1…65,536, or there are more than 2³⁰ pixels.
+    /// [`Error::Usage`] with the field and the value if the camera is invalid (`up` parallel to the line of sight, an angle out of
+    /// range), if width or height is not in 1…65,536, or if there are more than 2³⁰ pixels.
     pub fn new(camera: &Camera, size: [u32; 2]) -> Result<Self> {
         check_camera(camera)?;
         let [width, height] = size;
@@ -36,7 +36,8 @@ impl Image {
         }
         let View { position, axes: [right, up, forward], half, orthographic, .. } = View::new(camera, size);
         let one = if orthographic { 0.0 } else { 1.0 };
-        // Lengths in the picture's plane may be small in their unit; beside the distance 1 they are nothing.
+        // Orthographic lengths may be small in their unit and are kept. In perspective they are relative to the distance 1, so tiny ones
+        // become 0.
         let rounded = |pair: [f64; 2]| if orthographic { pair.map(|x| x as f32) } else { clean(pair) };
         let columns = centers(width).map(|x| rounded([one, half.x * x])).collect();
         let rows = centers(height).map(|y| rounded([1.0, -half.y * y])).collect();
@@ -50,7 +51,7 @@ impl Image {
     }
 }
 
-/// The centres of so many pixels, from −1 to 1.
+/// Pixel centres along an axis of `pixels` pixels, in units where the picture reaches from −1 to 1.
 fn centers(pixels: u32) -> impl Iterator<Item = f64> {
     (0..pixels).map(move |i| (2.0 * f64::from(i) + 1.0) / f64::from(pixels) - 1.0)
 }

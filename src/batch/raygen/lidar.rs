@@ -1,4 +1,4 @@
-//! The rays of a spinning or flashing sensor, as LiDARs are described.
+//! Ray generator for spinning and flash LiDAR sensors: poses × elevations × azimuths.
 
 use glam::{DQuat, DVec3};
 
@@ -6,36 +6,36 @@ use super::grid::{Frame, Grid, clean};
 use crate::error::{Error, Result};
 use crate::runtime::memory::{grow, push};
 
-/// Where a sensor is, and how it is turned.
+/// Position and orientation of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
-    /// Its place; finite, and not beyond f32.
+    /// Position of the sensor; finite, and within the range of f32.
     pub position: DVec3,
-    /// From its own axes to the world's: a unit quaternion, within 10⁻⁴ (it is normalised).
+    /// Rotation from the sensor's axes to the world's: a quaternion of length 1 within 10⁻⁴. It is normalised.
     pub rotation: DQuat,
 }
 
-/// The rays of a sensor: for each pose each elevation (channel), for each elevation each azimuth.
+/// The rays of a sensor, ordered by pose, then by elevation (channel), then by azimuth.
 ///
-/// A sensor's own axes are x forward, y to the left and z up (as ISO 8855 and ROS have them); azimuths turn from x to y,
-/// elevations rise from there to z. Directions have unit length, within 8 units in the last place of f32: `t` is in the unit of the
+/// The axes of a sensor are x forward, y to the left and z up, as in ISO 8855 and ROS. Azimuths rotate from x towards y, elevations rise
+/// from the xy plane towards z. Directions have unit length within 8 units in the last place of f32, so `t` is in the unit of the
 /// positions.
 ///
-/// A sensor that moves while it turns has a pose for each azimuth, and one azimuth, 0.
+/// For a sensor that moves while it rotates, pass one pose per azimuth, and a single azimuth of 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
     pub(crate) grid: Grid,
 }
 
 impl Sensor {
-    /// A sensor with its tables in degrees; `t` in `[0, ∞)`.
+    /// A sensor from tables of angles in degrees. The range of `t` is `[0, ∞)`.
     ///
-    /// A pose that cannot be used is not refused here but by a query, which may skip its rays.
+    /// An invalid pose is not an error here. The query reports it, or skips its rays.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] with the index and the value of an angle that is not finite or an elevation outside −90…90;
-    /// [`Error::Usage`] when a table is empty, or for more than 2³⁰ rays a pose; [`Error::TooLarge`] and [`Error::OutOfMemory`] when
-    /// there is no room for so many poses.
+    /// [`Error::BadRecord`] with the index and the value of an angle that is not finite, or of an elevation outside −90…90;
+    /// [`Error::Usage`] if a table is empty, or for more than 2³⁰ rays per pose; [`Error::TooLarge`] and [`Error::OutOfMemory`] if
+    /// memory for the poses cannot be allocated.
     pub fn new(poses: &[Pose], elevations_deg: &[f64], azimuths_deg: &[f64]) -> Result<Self> {
         for (name, table) in [("elevations", elevations_deg), ("azimuths", azimuths_deg)] {
             if table.is_empty() {
@@ -76,7 +76,7 @@ impl Sensor {
         Ok(Self { grid: grid.checked("sensor")? })
     }
 
-    /// The same sensor, which sees from `near` to `far`.
+    /// Sets the range of the sensor: `t` from `near` to `far`.
     ///
     /// # Errors
     /// [`Error::Usage`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.
@@ -121,7 +121,7 @@ impl Pose {
     }
 }
 
-/// `count` equal steps from `from` on, `to` left out: a full turn from 0 to 360 has no ray twice.
+/// `count` equally spaced numbers from `from` to `to`, without `to` itself. So a full turn from 0 to 360 contains no angle twice.
 pub fn steps(from: f64, to: f64, count: usize) -> impl ExactSizeIterator<Item = f64> {
     (0..count).map(move |i| from + (to - from) * (i as f64 / count as f64))
 }

@@ -1,13 +1,13 @@
-//! Rays that nobody has to write down: made where they are cast, on a GPU too, from a few numbers.
+//! Ray generators: compute rays from a few numbers where they are cast, also on the GPU, instead of reading a list of records.
 //!
-//! | source | rays | what goes up to a GPU |
+//! | source | rays | upload to a GPU |
 //! |---|---|---|
-//! | [`Parallel`] | from points in one direction: towards the sun | 12 bytes a ray |
-//! | [`Toward`] | from points to one point, or to where a sphere begins | 12 bytes a ray |
-//! | [`Image`] | of a camera, one through the centre of each pixel | 8 bytes a row and a column |
-//! | [`Sensor`] | of poses × elevations × azimuths, as LiDARs are described | 8 bytes an angle, 48 a pose |
+//! | [`Parallel`] | from points in one direction, such as towards the sun | 12 bytes per ray |
+//! | [`Toward`] | from points to one point, or to the surface of a sphere | 12 bytes per ray |
+//! | [`Image`] | of a camera, one through the centre of each pixel | 8 bytes per row and per column |
+//! | [`Sensor`] | of a LiDAR, for poses × elevations × azimuths | 8 bytes per angle, 48 per pose |
 //!
-//! Each goes where rays go, in every query:
+//! Every query that takes rays also takes a generator:
 //!
 //! ```
 //! use umbracast::raygen::Toward;
@@ -24,13 +24,13 @@
 //! # Ok::<(), umbracast::Error>(())
 //! ```
 //!
-//! A source makes the same rays everywhere, bit for bit: its numbers are rounded to f32 once, on the host, and what a device does to
-//! them is sums, differences and products in a fixed order, each rounded as IEEE 754 says. A GPU whose probe does not bear that out
-//! is sent the rays instead, and so is one where the tables would be larger than the rays. (On devices that flush them, parts of a
-//! direction below 1.2e-38 may be 0.) [`Rays::ray`](crate::Rays::ray) tells what a ray is.
+//! A generator makes bit-identical rays on every device. Its numbers are rounded to f32 once, on the host. The device computes only
+//! sums, differences and products in a fixed order, each rounded as IEEE 754 requires. If the probe of a GPU shows other rounding, the
+//! rays themselves are uploaded instead; this is also done if the tables would take more than half the bytes of the rays. (On devices
+//! that flush subnormal numbers, components of a direction below 1.2e-38 may be 0.) [`Rays::ray`](crate::Rays::ray) returns a ray.
 //!
-//! Bad points and poses are refused, or skipped and counted, as bad rays are ([`OnBad`](crate::OnBad)); what spoils all rays, such
-//! as a target that is not finite, is always refused.
+//! Invalid points and poses are treated like invalid rays: they are errors, or skipped and counted ([`OnBad`](crate::OnBad)). An input
+//! that makes all rays invalid, such as a target that is not finite, is always an error.
 
 pub(crate) mod camera;
 pub(crate) mod grid;

@@ -1,45 +1,46 @@
-//! Rays from points, all in one direction or all to one place. `shaders/raygen.wgsl` makes the same.
+//! Ray generators for points: all rays in one direction, or all towards one target. Twin: `shaders/raygen.wgsl`.
 
 use glam::Vec3;
 
 use crate::error::{Error, Result};
 use crate::records::Ray;
 
-/// From each point a ray in one direction, `t` in `[0, ∞)`: towards the sun, or straight down.
+/// One ray per point, all in one direction, with `t` in `[0, ∞)`. Examples: towards the sun, or straight down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parallel<'a> {
-    /// Where the rays begin; finite.
+    /// Origins of the rays; finite.
     pub points: &'a [[f32; 3]],
-    /// Where they all go: finite and not zero, of any length, which `t` counts in.
+    /// Direction of all rays: finite and not zero. Its length is the unit of `t`.
     pub direction: [f32; 3],
 }
 
-/// From each point the segment to one target, `t` in `[0, 1]`: is the lamp seen from here?
+/// One segment per point, to a common target, with `t` in `[0, 1]`. Example: is the lamp visible from here?
 ///
-/// The direction is `target − point`, rounded once, and the target itself, at `t = 1`, is a part of the ray. With a radius the target
-/// is a sphere, and the ray ends before it begins, so that the sphere may be in the scene without being in the way:
-/// `t_max = 1 − radius / |direction| − 2⁻¹⁷`, the share of the way that `fast` can be wrong by; 0 for a point that lies in the sphere
-/// or as near to it. The quotient is `radius · s · y`, s the power of two that brings the longest coordinate of the direction to
-/// [1, 2), and y the inverse square root of its squared length, by three Newton steps from the bits `0x5f3759df − (bits >> 1)`: sums
-/// and products alone, which every device rounds alike.
+/// The direction is `target − point`, rounded once. The target itself, at `t = 1`, belongs to the ray. With a radius, the target is a
+/// sphere and the ray ends before it, so that the sphere may be in the scene without blocking the ray:
+/// `t_max = 1 − radius / |direction| − 2⁻¹⁷`. The last term covers the error of `fast`, as a fraction of the distance. `t_max` is 0 for
+/// a point inside the sphere, or outside it by no more than that. The quotient is computed as `radius · s · y`. Here s is the power
+/// of two that scales the longest coordinate of the direction to [1, 2), and y is the inverse square root of the squared length after
+/// scaling, by three Newton steps from the bits `0x5f3759df − (bits >> 1)`. These are only sums and products, which every device rounds
+/// alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Toward<'a> {
-    /// Where the rays begin; finite, and not the target.
+    /// Origins of the rays; finite, and not equal to the target.
     pub points: &'a [[f32; 3]],
-    /// Where they all go; finite.
+    /// Common target of the rays; finite.
     pub target: [f32; 3],
-    /// Where they end before it: finite and not negative.
+    /// Radius of a sphere around the target, before which the rays end: finite and not negative.
     pub radius: f32,
 }
 
-/// Points and where they look.
+/// Ray origins and their common aim.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Points<'a> {
     pub(crate) points: &'a [[f32; 3]],
     pub(crate) aim: Aim,
 }
 
-/// Where points look.
+/// Common direction or common target of the rays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aim {
     Along { direction: Vec3, t_max: f32 },
@@ -76,7 +77,7 @@ impl Points<'_> {
     }
 }
 
-/// Why a point cannot be used wherever its ray goes, if so.
+/// Returns an error if a point is not finite, whatever the direction of its ray.
 pub(crate) fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
     match coordinates(point).find(|(_, value)| !value.is_finite()) {
         Some((field, value)) => bad(index, field, value, "a point must be finite"),
@@ -117,16 +118,16 @@ fn spoken(v: Vec3) -> String {
     format!("{},{},{}", v.x, v.y, v.z)
 }
 
-/// The share of the way by which a ray ends before a target sphere: 128 u, what `fast` can be wrong by there and a little more.
+/// Fraction of the distance by which a ray ends before a target sphere: 128 u, slightly more than the error of `fast` there.
 const MARGIN: f32 = 1.0 / 131_072.0;
 
-/// The `t` at which a ray to the centre of a sphere ends.
+/// `t_max` of a ray towards the centre of a sphere; `direction` leads to the centre.
 fn end(direction: Vec3, radius: f32) -> f32 {
     if radius == 0.0 {
         return 1.0;
     }
     let e = exponent(direction.abs().max_element()).clamp(-126, 126);
-    // It is larger than the way is long.
+    // The radius exceeds the distance.
     if exponent(radius) > e + 3 {
         return 0.0;
     }
@@ -161,7 +162,7 @@ mod tests {
     fn a_segment_ends_a_margin_before_its_target() {
         let mut worst = 0.0_f64;
         for i in 0..20_000_u32 {
-            // Lengths over the whole range of f32, radii up to them.
+            // Lengths over the whole range of f32, radii up to the length.
             let angle = f64::from(i) * 2.399_963;
             let scale = (f64::from(i % 240) - 120.0).exp2();
             let unit = glam::DVec3::new(angle.sin(), angle.cos(), (angle * 1.7).sin());

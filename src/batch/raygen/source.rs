@@ -1,4 +1,4 @@
-//! Where the rays of a query come from.
+//! Source of the rays of a query: records or a generator.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::query::validate::{check_ray, is_usable};
 use crate::records::Ray;
 
-/// Where the rays of a query come from.
+/// Source of the rays of a query: records, points or a grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'a> {
     Records(&'a [Ray]),
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Ray `i`, which may be one that cannot be used.
+    /// Ray `i`, which may be invalid.
     pub(crate) fn ray(&self, i: usize) -> Ray {
         match self {
             Self::Records(rays) => rays[i],
@@ -37,7 +37,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Some of the rays, which must be there.
+    /// A slice of the rays. The range must be within bounds.
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         match self {
             Self::Records(rays) => Self::Records(&rays[range]),
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// All of them, written down.
+    /// All rays as records; borrowed if they are records already.
     pub(crate) fn records(&self) -> Cow<'a, [Ray]> {
         match self {
             Self::Records(rays) => Cow::Borrowed(rays),
@@ -54,7 +54,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Why none of the rays can be used, if so.
+    /// Returns an error if a common parameter makes all rays invalid.
     pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Points(points) => points.aim.check(),
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Why ray `i`, number `number` of the whole input, cannot be used, if it cannot.
+    /// Returns an error if ray `i` is invalid. `number` is its index in the whole input, for the message.
     #[inline]
     pub(crate) fn check_one(&self, i: usize, number: u64) -> Result<()> {
         match self {
@@ -74,7 +74,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Points as rays that go nowhere: `t` is 0, and what holds a point is met there.
+/// Turns points into rays with `t` in `[0, 0]`. Such a ray hits the spheres that contain its point.
 pub(crate) fn here(points: &[[f32; 3]]) -> Source<'_> {
     Source::Points(Points { points, aim: Aim::Along { direction: Vec3::X, t_max: 0.0 } })
 }

@@ -1,8 +1,8 @@
-//! Building a [`Tree`]: a binary tree by the surface area heuristic, binned (Wald 2007), down to sets that one node holds;
-//! then nodes of eight from it.
+//! Build of a [`Tree`]: a binary BVH by the binned surface area heuristic (Wald 2007), down to sets of at most 64 spheres, then
+//! collapsed into nodes of eight children.
 //!
-//! A set of up to 64 spheres is cut at multiples of eight, so that at most its last leaf has empty places. Depth is bounded by
-//! construction: below [`UNEVEN`] levels no part may be smaller than 1/32, below [`BALANCED`] every cut halves.
+//! A set is split at multiples of eight, so that only its last leaf can have empty slots. The depth is bounded by construction: from
+//! depth [`UNEVEN`] on, each side of a split has at least 1/32 of the spheres; from depth [`BALANCED`] on, every split halves.
 
 use glam::Vec3A;
 use rayon::prelude::*;
@@ -13,26 +13,28 @@ use crate::records::NO_SPHERE;
 use crate::runtime::cancel::Watch;
 use crate::runtime::memory::room;
 
-/// Spheres that one node holds in leaves.
+/// Maximum number of spheres in a set, that is in the leaves of one node.
 const SET: usize = WIDTH * WIDTH;
 
-/// Places where a cut is considered, an axis, and one.
+/// Bins per axis. Splits are considered at the `BINS - 1` boundaries between them.
 const BINS: usize = 16;
 
-/// From here on, cuts have a least size: before, one huge sphere may leave the others at once.
+/// Depth from which each side of a split has a minimum size. Above it, a split may separate one huge sphere from all others.
 const UNEVEN: usize = 8;
 
-/// Smaller sets would waste nodes and leaves.
+/// Minimum number of spheres per side of a split, from depth [`UNEVEN`] on. Smaller sets would waste nodes and leaves.
 const LEAST: usize = 16;
 
-/// From here on cuts halve: 48 and the 26 halvings from 2³² to a set make less than `DEEPEST`.
+/// Depth from which splits halve. 48 levels and the 26 halvings from 2³² spheres to a set are fewer than `DEEPEST`.
 const BALANCED: usize = 48;
 
-/// More spheres than this are worth another core, or several.
+/// Above this number of spheres, the two sides of a split are built in parallel.
 const FORK: usize = 1 << 13;
+
+/// From this number of spheres on, the bins of one split are filled in parallel.
 const SPREAD: usize = 1 << 17;
 
-/// A part of the binary tree: `count` items from `first`.
+/// A subtree of the binary BVH: `count` items from `first`. A set has no halves.
 struct Part {
     bounds: Bounds,
     first: usize,
@@ -45,17 +47,17 @@ impl Item {
         Vec3A::from_array(self.center)
     }
 
-    /// What it reaches, not less.
+    /// Conservative bounds of the padded sphere.
     fn bounds(&self) -> Bounds {
         let (c, r) = (self.position(), Vec3A::splat(self.reach));
         let (low, high) = (c - r, c + r);
-        // One rounding is at most this.
+        // At least the error of one rounding.
         let slack = (low.abs().max(high.abs())) * 1.2e-7 + Vec3A::splat(f32::MIN_POSITIVE);
         Bounds { low: low - slack, high: high + slack }
     }
 }
 
-/// `add`s up all items, on every core when there are many.
+/// Reduces all items with `add`, in parallel from [`SPREAD`] items on. `join` combines partial results.
 fn gather<T: Clone + Send + Sync>(
     items: &[Item],
     none: &T,
@@ -77,7 +79,7 @@ fn gather<T: Clone + Send + Sync>(
     items.par_chunks(SPREAD / 8).map(sum).reduce(|| none.clone(), both)
 }
 
-/// What lies in one slice of an axis.
+/// Bounds and number of the items in one bin of an axis.
 #[derive(Clone, Copy)]
 struct Bin {
     bounds: Bounds,
@@ -88,7 +90,7 @@ type Bins = [[Bin; BINS]; 3];
 
 const NO_BINS: Bins = [[Bin { bounds: Bounds::EMPTY, count: 0 }; BINS]; 3];
 
-/// Which bin an item lies in, an axis.
+/// Maps the centre of an item to its bin on each axis.
 #[derive(Clone, Copy)]
 struct Grid {
     low: Vec3A,
@@ -108,7 +110,7 @@ impl Grid {
     }
 }
 
-/// Where to cut: axis, and the first bin of the right half.
+/// Best split by the surface area heuristic: axis, and the first bin of the right side. Each side has at least `least` items.
 fn best_cut(bins: &Bins, grid: &Grid, least: usize) -> Option<(usize, usize)> {
     let mut best = (f32::INFINITY, None);
     for axis in (0..3).filter(|&axis| grid.scale[axis] > 0.0) {
@@ -152,7 +154,7 @@ fn halve(items: &mut [Item], at: usize) {
     items.select_nth_unstable_by(at, |a, b| a.center[axis].total_cmp(&b.center[axis]));
 }
 
-/// Puts a set in the order of its leaves.
+/// Sorts a set into leaf order, by median splits at multiples of eight.
 fn arrange(items: &mut [Item]) {
     if items.len() > WIDTH {
         let at = items.len().div_ceil(2 * WIDTH) * WIDTH;
@@ -165,7 +167,7 @@ fn arrange(items: &mut [Item]) {
     }
 }
 
-/// Cuts items in two; returns how many are left of the cut.
+/// Splits items in two; returns the number of items on the left side.
 fn cut(items: &mut [Item], depth: usize) -> usize {
     let count = items.len();
     if depth < BALANCED {
@@ -188,7 +190,7 @@ fn cut(items: &mut [Item], depth: usize) -> usize {
         if let Some((axis, first_right)) = best_cut(&gather(items, &NO_BINS, add, join), &grid, least) {
             let mut at = 0;
             for i in 0..count {
-                // Without a branch: it would be a coin toss.
+                // Branch-free, because the branch would be unpredictable.
                 let left = grid.place(&items[i])[axis] < first_right;
                 items.swap(at, i);
                 at += usize::from(left);
@@ -232,7 +234,7 @@ impl Leaf {
     }
 }
 
-/// The largest number 64 · 8ⁿ that is less.
+/// The largest number 64 · 8ⁿ below `count`. `count` is above 64.
 fn below(count: usize) -> usize {
     let mut cap = SET;
     while cap.saturating_mul(WIDTH) < count {
@@ -241,17 +243,17 @@ fn below(count: usize) -> usize {
     cap
 }
 
-/// The wide nodes, the leaves being numbered in the order of their items.
+/// State of the collapse into wide nodes. Leaves are numbered as they are emitted.
 struct Widening<'a> {
     items: &'a [Item],
     nodes: Vec<Node>,
-    /// The items of each leaf: the first, and how many.
+    /// Items of each leaf: the first, and the number.
     leaves: Vec<(usize, usize)>,
     depth: usize,
 }
 
 impl Widening<'_> {
-    /// A node for a part; returns its number.
+    /// Emits the node of a part, and all nodes below; returns its index.
     fn node(&mut self, part: &Part, depth: usize) -> u32 {
         self.depth = self.depth.max(depth);
         let number = self.nodes.len();
@@ -262,7 +264,7 @@ impl Widening<'_> {
         } else {
             let cap = below(part.count);
             let mut parts = vec![part];
-            // The largest surface first, down to what makes a full subtree a level below.
+            // Opens the part with the largest surface area first, but no part that fits into a full subtree one level below.
             while parts.len() < WIDTH {
                 let open = |p: &&Part| p.halves.is_some() && (p.count > cap || p.count == part.count);
                 let by_area =
@@ -271,7 +273,7 @@ impl Widening<'_> {
                 let Some(halves) = parts[i].halves.as_deref() else { break };
                 parts.splice(i..=i, halves.iter());
             }
-            // Leaves of small sets fill the places left, which saves their nodes.
+            // The leaves of small sets go into the remaining slots, which saves the nodes of these sets.
             let mut spare = WIDTH - parts.len();
             for part in parts {
                 let more = part.count.div_ceil(WIDTH) - 1;
@@ -322,7 +324,7 @@ impl Node {
 }
 
 impl Tree {
-    /// The tree of these items, one at least, which are put in its order.
+    /// Builds the tree of at least one item. Sorts the items into leaf order.
     pub(crate) fn new(items: &mut [Item], watch: &Watch) -> Result<Self> {
         let root = grow(items, 0, 0, watch)?;
         let (nodes, leaves) = (room(items.len() / 40 + 1)?, room(items.len() / 7 + 1)?);

@@ -1,4 +1,4 @@
-//! The tree of the CPU engine: nodes of eight boxes over leaves of eight spheres.
+//! The BVH of the CPU engine: nodes of eight boxes over leaves of eight spheres.
 
 pub(crate) mod build_sah;
 pub(crate) mod node;

@@ -1,30 +1,30 @@
-//! The CPU engine's tree: nodes of eight boxes over leaves of eight spheres.
+//! The CPU engine's BVH: nodes of eight boxes over leaves of eight spheres.
 //!
-//! The leaves are the filter's columns (`src/cpu/cull.rs`) in the tree's order, so that a leaf is one or two vectors; no
-//! sphere has a box of its own. A box holds what its spheres' columns reach, in scaled units, and that includes what every
-//! solve may get wrong on the sphere's account: what a ray gets wrong is added where the ray meets the box.
+//! A leaf is a SoA record in the scaled units of the culling pass (`src/cpu/cull.rs`), so that each component is one or two SIMD
+//! vectors. Spheres have no boxes of their own. A box contains its spheres with padded radii. The padding covers the sphere's share of
+//! the error of every intersection method. The ray's share is added when the ray is tested against the box.
 
 use glam::Vec3A;
 
-/// Boxes in a node, and spheres in a leaf.
+/// Boxes per node, and spheres per leaf.
 pub(crate) const WIDTH: usize = 8;
 
-/// Nodes from the root to a leaf at the most, see `build_sah.rs`.
+/// Maximum number of nodes on a path from the root to a leaf, see `build_sah.rs`.
 pub(crate) const DEEPEST: usize = 80;
 
-/// Eight boxes and what lies in them.
+/// Node: eight boxes and the children inside them.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct Node {
-    /// The lower faces an axis, then the upper ones. An empty place has a box turned inside out, which nothing enters.
+    /// Lower faces per axis, then upper faces. The box of an empty slot is inverted, so no ray enters it.
     pub(crate) faces: [[[f32; WIDTH]; 3]; 2],
-    /// Empty places are last.
+    /// Empty slots are last.
     pub(crate) children: [Child; WIDTH],
-    /// For each octant of directions the places from front to back, three bits each.
+    /// For each octant of directions, the slots from front to back: three bits each, lowest bits first.
     pub(crate) order: [u32; 8],
 }
 
-/// What a box holds: a node, a leaf (the highest bit set), or nothing.
+/// Packed reference to a child: a node, a leaf (highest bit set), or nothing.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Child(pub(crate) u32);
@@ -53,18 +53,18 @@ impl Child {
     }
 }
 
-/// Eight spheres as columns, in scaled units. Where there is no sphere `x` is NaN, which compares with nothing.
+/// Leaf: eight spheres in SoA layout, in scaled units. In an empty slot `x` is NaN, so every comparison fails.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct Leaf {
     pub(crate) x: [f32; WIDTH],
     pub(crate) y: [f32; WIDTH],
     pub(crate) z: [f32; WIDTH],
-    /// The radius and what arithmetic can add to it.
+    /// Padded radius: the radius plus the sphere's share of the error bounds.
     pub(crate) reach: [f32; WIDTH],
 }
 
-/// A sphere in scaled units, on its way into a leaf.
+/// Input of the build: a sphere in scaled units, with its padded radius.
 #[derive(Clone, Copy)]
 pub(crate) struct Item {
     pub(crate) center: [f32; 3],
@@ -72,31 +72,31 @@ pub(crate) struct Item {
     pub(crate) id: u32,
 }
 
-/// The whole tree. The first node is the root.
+/// BVH with nodes of eight boxes. The first node is the root.
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
     pub(crate) leaves: Vec<Leaf>,
-    /// Whose columns a leaf holds; [`NO_SPHERE`](crate::NO_SPHERE) where there is no sphere.
+    /// Sphere ids of each leaf; [`NO_SPHERE`](crate::NO_SPHERE) in empty slots.
     pub(crate) ids: Vec<[u32; WIDTH]>,
-    /// Nodes from the root to the farthest leaf.
+    /// Number of nodes on the longest path from the root to a leaf.
     pub(crate) depth: usize,
 }
 
 impl Tree {
-    /// What it takes.
+    /// Memory of the tree in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         (size_of_val(&self.nodes[..]) + size_of_val(&self.leaves[..]) + size_of_val(&self.ids[..])) as u64
     }
 
-    /// Two corners of what holds everything.
+    /// Lower and upper corner of the bounds of the whole tree.
     pub(crate) fn corners(&self) -> [[f32; 3]; 2] {
         self.nodes[0].corners()
     }
 
-    /// Gives all nodes other boxes: `leaf` tells the corners of each leaf's.
+    /// Refits all boxes bottom-up. `leaf` returns the corners of a leaf's box.
     pub(crate) fn fit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2]) {
-        // A node comes before those below it.
+        // A node precedes its descendants.
         for number in (0..self.nodes.len()).rev() {
             for place in 0..WIDTH {
                 let corners = match self.nodes[number].children[place].kind() {
@@ -113,7 +113,7 @@ impl Tree {
 }
 
 impl Node {
-    /// Two corners of what holds all of its boxes.
+    /// Lower and upper corner of the union of its boxes.
     fn corners(&self) -> [[f32; 3]; 2] {
         let [low, high] = self.faces;
         let least = |face: [f32; WIDTH]| face.into_iter().fold(f32::INFINITY, f32::min);
@@ -122,13 +122,14 @@ impl Node {
     }
 }
 
-/// What a tree of so many spheres takes at the most. By count some 27 bytes a sphere: 20 in leaves of which one place in fifteen is
-/// empty, and 256 for the node of some 40 spheres; the tests hold scenes to this bound. In small scenes a few nodes more count.
+/// Upper bound of a tree's memory in bytes. Measured: about 27 bytes per sphere, that is 20 bytes per slot in leaves of which one slot
+/// in fifteen is empty, and a node of 256 bytes per about 40 spheres. The constant covers the few extra nodes that count in small
+/// scenes. Tests check this bound.
 pub(crate) fn tree_bytes(spheres: u64) -> u64 {
     spheres.saturating_mul(32).saturating_add(4096)
 }
 
-/// Places in the leaves of such a tree at the most: one in five is empty, and of few spheres a few more.
+/// Upper bound of the leaf slots of a tree: one slot in five may be empty, and a few more in small trees.
 pub(crate) fn places(spheres: u64) -> u64 {
     (spheres / 4).saturating_mul(5).saturating_add(128)
 }
@@ -151,7 +152,7 @@ impl Bounds {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// Half the surface.
+    /// Half the surface area.
     pub(crate) fn area(&self) -> f32 {
         let d = (self.high - self.low).max(Vec3A::ZERO);
         d.x * d.y + d.y * d.z + d.z * d.x

@@ -1,4 +1,4 @@
-//! Proving a tree's invariants, by walking all of it.
+//! Validator for a [`Tree`]: checks its invariants by a full traversal.
 
 use super::node::{Child, DEEPEST, Kind, Leaf, Tree, WIDTH};
 use crate::records::NO_SPHERE;
@@ -12,7 +12,7 @@ fn holds(outer: &Corners, inner: &Corners) -> bool {
     (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
 }
 
-/// What has been met on the way.
+/// Nodes, leaves and spheres that the traversal has visited.
 struct Census<'a> {
     tree: &'a Tree,
     nodes: Vec<bool>,
@@ -86,10 +86,11 @@ impl Census<'_> {
 }
 
 impl Tree {
-    /// Every sphere is in one place, every box holds what lies in it, no path is longer than promised, nothing is out of reach.
+    /// Checks that every sphere is in exactly one slot, that every box contains everything below it, that `depth` is the length of the
+    /// longest path, and that every node, leaf and sphere can be reached.
     ///
     /// # Errors
-    /// The first thing that is not so.
+    /// A description of the first violation.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), String> {
         if self.depth > DEEPEST || self.ids.len() != self.leaves.len() {
             return Err(format!("depth {}, {} leaves, {} ids", self.depth, self.leaves.len(), self.ids.len()));

@@ -1,4 +1,4 @@
-//! Building an [`Lbvh`] on every core.
+//! Build of an [`Lbvh`] on all CPU cores: Morton codes, sort, radix tree, collapse into nodes of four children.
 
 use rayon::prelude::*;
 
@@ -11,33 +11,34 @@ use crate::runtime::cancel::Watch;
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
-/// Bits of a key, an axis.
+/// Bits of a Morton code per axis.
 const BITS: u32 = 21;
 
-/// More spheres than this are worth another core.
+/// Above this number of spheres, the two halves of a part are built in parallel.
 const FORK: usize = 1 << 13;
 
-/// Nodes above this may be opened by size. Below, the fullest child is opened, so that on every path a node goes down two levels of
-/// the radix tree, of which there are 63 and 28 where keys are equal, or halves what is left: 12 + 46 + 28 make less than
+/// Nodes at a smaller depth open the child with the largest bounds first. All others open the child with the most spheres, which bounds
+/// the depth: on every path, each such node descends two levels of the radix tree or halves the spheres that are left. The radix tree
+/// has 63 levels, and 28 more where codes are equal. So the depth is at most 12 + 46 + 28, which is less than
 /// [`DEEPEST`](Lbvh::DEEPEST).
 const DEEP: usize = 12;
 
-/// A sphere's place on the Morton curve, and in its buffer.
+/// Morton code of a sphere, and its index in the sphere buffer.
 type Key = (u64, u32);
 
-/// The cells of the curve: cubes, so many of which make 1.
+/// Grid of the Morton curve: its lower corner, and cubic cells per unit length.
 pub(crate) struct Grid {
     pub(crate) low: [f32; 3],
     pub(crate) cells: f32,
 }
 
 impl Grid {
-    /// Cubes of which 2²¹ span the scene's centres.
+    /// A grid of at most 2²¹ cells per axis that covers all centres of the scene.
     pub(crate) fn new(frame: &Frame) -> Self {
-        // Rounding keeps numbers in order: these corners are the least and the greatest of the centres in the frame.
+        // Rounding is monotonic, so these corners are the minimum and the maximum of the centres in the frame.
         let [low, high] = frame.corners.map(|corner| plain(frame.center(corner)));
         let width = (0..3).map(|k| high[k] - low[k]).fold(0.0, f32::max);
-        // Powers of two multiply without rounding. The last cell is cut off for what lies on its far side.
+        // A power of two, so that the multiplication does not round. Centres on the far side of the last cell count as inside (`key`).
         let exponent = if width > 0.0 { (width.to_bits() >> 23) as i32 - 127 } else { 0 };
         let cells = f32::from_bits((((BITS as i32 - 1 - exponent).clamp(-126, 126) + 127) as u32) << 23);
         Self { low, cells }
@@ -50,12 +51,12 @@ impl Grid {
     }
 }
 
-/// Numbers too small to be told from 0 are it, so that a device that flushes them makes the same keys.
+/// Replaces coordinates below [`TINY`] by 0, so that a device that flushes subnormal numbers computes the same codes.
 fn plain(center: [f32; 3]) -> [f32; 3] {
     center.map(|x| if x.abs() < TINY { 0.0 } else { x })
 }
 
-/// The bits of x, two zeros between each.
+/// Spreads the bits of x, with two zeros between neighbours.
 fn spread(x: u32) -> u64 {
     let mut x = u64::from(x);
     for (shift, mask) in [
@@ -70,7 +71,7 @@ fn spread(x: u32) -> u64 {
     x
 }
 
-/// A part of the radix tree that is more than a leaf.
+/// A subtree of the radix tree: `count` keys from `first`. A leaf has no halves.
 struct Part {
     bounds: Bounds,
     first: usize,
@@ -78,7 +79,7 @@ struct Part {
     halves: Option<Box<[Part; 2]>>,
 }
 
-/// The spheres in order.
+/// The spheres in the order of their keys.
 struct Sorted<'a> {
     spheres: &'a [Sphere],
     frame: &'a Frame,
@@ -107,8 +108,8 @@ impl Sorted<'_> {
         Ok(Part { bounds: halves[0].bounds.join(halves[1].bounds), first, count, halves: Some(Box::new(halves)) })
     }
 
-    /// How many of them lie on the near side of the highest bit in which their keys differ. Equal keys are told apart by where
-    /// they are.
+    /// Splits a range at the highest bit in which its Morton codes differ; returns the count of keys with that bit clear. If all codes
+    /// are equal, the position in the order takes their place.
     fn cut(&self, first: usize, count: usize) -> usize {
         let keys = &self.keys[first..][..count];
         let differing = keys[0].0 ^ keys[count - 1].0;
@@ -122,11 +123,11 @@ impl Sorted<'_> {
     }
 }
 
-/// The up to four parts that a node's boxes hold.
+/// Opens a part into the children of a node, at most four.
 fn open(part: &Part, depth: usize) -> Vec<&Part> {
     let mut parts = vec![part];
     while parts.len() < WIDTH {
-        // No edge is negative: the bits are in the numbers' order.
+        // Edges are not negative, so their bits are in the order of the numbers.
         let size = |part: &Part| if depth < DEEP { part.bounds.edges().to_bits() } else { part.count as u32 };
         let mut largest: Option<usize> = None;
         for (i, part) in parts.iter().enumerate().filter(|(_, part)| part.halves.is_some()) {
@@ -142,7 +143,7 @@ fn open(part: &Part, depth: usize) -> Vec<&Part> {
 }
 
 impl Lbvh {
-    /// A tree over spheres, none of which is also allowed.
+    /// Builds the tree; `spheres` may be empty.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
@@ -165,7 +166,7 @@ impl Lbvh {
     }
 }
 
-/// Nodes of four from a radix tree, level by level.
+/// Collapses the radix tree into nodes of four children, level by level. Returns the nodes and the end of each level.
 fn collapse(root: &Part, watch: &Watch) -> Result<(Vec<Quad>, Vec<u32>)> {
     let mut nodes: Vec<Quad> = room(root.count / 8 + 1)?;
     let mut levels = Vec::new();

@@ -1,4 +1,4 @@
-//! Boxes of nodes hold their spheres, and what a child packs into a word is what comes out.
+//! Fuzz target `quads`: boxes of nodes contain their spheres, and packed children unpack to the same value.
 
 use super::node::{Bounds, Child, LEAF, Quad, down, up};
 use super::tree::Lbvh;
@@ -7,7 +7,7 @@ use crate::fuzz::bytes::Bytes;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 
-/// `quads`: words, nodes of any four boxes, and a tree over any spheres.
+/// `quads`: child words, a node of up to four arbitrary boxes, and a tree over arbitrary spheres.
 pub fn quads(data: &[u8]) {
     let mut bytes = Bytes(data);
     let word = bytes.word();
@@ -20,7 +20,7 @@ pub fn quads(data: &[u8]) {
     tree(&mut bytes);
 }
 
-/// In units of a scene's frame, where no coordinate exceeds 2.
+/// A node of up to four boxes, in units of a scene's frame, where no coordinate exceeds 2.
 fn boxes(bytes: &mut Bytes<'_>) {
     let count = 1 + bytes.below(4);
     let mut place = || bytes.signed() as f32 * 2.0 * (-(f32::from(bytes.byte() % 64))).exp2();
@@ -50,7 +50,7 @@ fn tree(bytes: &mut Bytes<'_>) {
         spheres.push(Sphere::new(bytes.vector(style), bytes.number(style).abs()));
     }
     let frame = Frame::of(&spheres);
-    // Spheres as wide apart as f32 reaches have no tree.
+    // There is no tree if the spheres span the whole range of f32.
     if frame.reaches() {
         let tree = Lbvh::new(&spheres, &frame, &Watch::new()).expect("nobody stops it");
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{spheres:?}");

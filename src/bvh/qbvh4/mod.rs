@@ -1,4 +1,4 @@
-//! The tree of GPUs: nodes of four quantised boxes, built along a Morton curve.
+//! The BVH of GPUs: an LBVH along a Morton curve, with nodes of four quantised boxes.
 
 pub(crate) mod build_lbvh;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]

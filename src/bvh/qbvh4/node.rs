@@ -1,39 +1,40 @@
-//! A node of four boxes in 64 bytes, as shaders read it. Twin of `shaders/traverse/qnode.wgsl` and of the executor in shaders.
+//! Node of four quantised boxes in 64 bytes, in the layout that shaders read. Twin of `shaders/traverse/qnode.wgsl` (traversal) and of
+//! `shaders/build/aabb.wgsl` and `pack_node.wgsl` (build).
 //!
-//! Boxes are told in eighths of a byte an axis and side: multiples of a power of two from the corner that all four share, rounded
-//! outwards (Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs). Everything is
-//! in units of the scene's [`Frame`](crate::gpu::Frame), where no coordinate exceeds 2.
+//! Each box has one byte per axis and side: a multiple of a power of two, relative to the lower corner that all four boxes share,
+//! rounded outwards (Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs). Everything
+//! is in units of the scene's [`Frame`], where no coordinate exceeds 2.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::bvh::scene_frame::Frame;
 use crate::records::Sphere;
 
-/// Boxes in a node.
+/// Boxes per node.
 pub(crate) const WIDTH: usize = 4;
 
-/// Spheres in a leaf at most.
+/// Maximum number of spheres per leaf.
 pub(crate) const LEAF: usize = 7;
 
-/// Four boxes and what lies in them.
+/// Node: four quantised boxes and the children inside them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub(crate) struct Quad {
-    /// The bits of the lower corner of all boxes.
+    /// Common lower corner of all boxes, as the bits of f32.
     pub(crate) origin: [u32; 3],
-    /// A byte an axis: the exponent of its unit, with 127 added; above them how many children there are.
+    /// One byte per axis: the exponent of its unit, plus 127. The highest byte is the number of children.
     pub(crate) units: u32,
-    /// A word an axis, a byte a child: the lower faces, in units from the origin.
+    /// Lower faces in units from the origin: one word per axis, one byte per child.
     pub(crate) low: [u32; 3],
-    /// The upper faces.
+    /// Upper faces, in the same layout as the lower ones.
     pub(crate) high: [u32; 3],
-    /// The number of a node; or with the highest bit set the count of a leaf's spheres, three bits, and where they begin, 28.
+    /// Index of a node; or, with the highest bit set, a leaf: the number of its spheres (3 bits) and the first of them (28 bits).
     pub(crate) children: [u32; WIDTH],
-    /// All spheres below it: where they begin, and how many there are. A refit asks for them.
+    /// All spheres below the node: the first, and their number. Read by a refit.
     pub(crate) range: [u32; 2],
 }
 
-/// What a box holds.
+/// A child of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Child {
     Node(u32),
@@ -53,15 +54,15 @@ impl Child {
     }
 }
 
-/// Less than this is taken for it, so that no subnormal number ever decides: devices may flush those.
+/// 2⁻⁶⁰. Rounding of bounds replaces smaller magnitudes by it, so that no result depends on subnormal numbers, which devices may flush.
 pub(crate) const TINY: f32 = 1.0 / (1u64 << 60) as f32;
 
-/// The next number below x, or −2⁻⁶⁰ where x is smaller than that.
+/// The next f32 below x; −2⁻⁶⁰ if |x| < 2⁻⁶⁰.
 pub(crate) fn down(x: f32) -> f32 {
     -up(-x)
 }
 
-/// The next number above x, or 2⁻⁶⁰ where x is smaller than that.
+/// The next f32 above x; 2⁻⁶⁰ if |x| < 2⁻⁶⁰.
 pub(crate) fn up(x: f32) -> f32 {
     if x.abs() < TINY {
         return TINY;
@@ -78,10 +79,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Turned inside out: joined with another, it is the other.
+    /// Inverted box: the identity of [`Bounds::join`].
     pub(crate) const EMPTY: Self = Self { low: [f32::MAX; 3], high: [-f32::MAX; 3] };
 
-    /// What a sphere reaches, not less, and where a solve takes subnormal coordinates for 0, as devices may, too.
+    /// Conservative bounds of a sphere in the frame. Devices may treat subnormal coordinates as 0 in an intersection test, so the bounds
+    /// contain that position, too.
     pub(crate) fn of(sphere: &Sphere, frame: &Frame) -> Self {
         let ((center, radius), given) = (frame.sphere(sphere), sphere.center.to_array());
         let flushed = |k: usize| if given[k].is_subnormal() { -frame.middle[k] } else { center[k] };
@@ -98,7 +100,8 @@ impl Bounds {
         }
     }
 
-    /// The sum of the edges: as good as the surface for choosing what to open, and no product that a compiler may fuse.
+    /// Sum of the three edge lengths. It is as good as the surface area for choosing the child to open, and has no product that a
+    /// compiler could fuse.
     pub(crate) fn edges(&self) -> f32 {
         (self.high[0] - self.low[0]) + (self.high[1] - self.low[1]) + (self.high[2] - self.low[2])
     }
@@ -136,12 +139,12 @@ impl Quad {
         quad
     }
 
-    /// How many children there are.
+    /// Number of children.
     pub(crate) fn count(&self) -> usize {
         (self.units >> 24) as usize
     }
 
-    /// A child and its box; f64 holds the box exactly.
+    /// Box of child `i`, exact in f64, and the child.
     pub(crate) fn child(&self, i: usize) -> ([[f64; 3]; 2], Child) {
         let face = |words: &[u32; 3], k: usize| {
             let unit = (self.units >> (8 * k) & 255) as i32 - 127;
@@ -153,7 +156,7 @@ impl Quad {
     }
 }
 
-/// The exponent of the least unit of which 255 make `width`, which is at least 2⁻⁶⁰.
+/// Exponent of the smallest power of two of which 255 cover `width`. `width` is at least 2⁻⁶⁰.
 fn unit_of(width: f32) -> i32 {
     let unit = (width.to_bits() >> 23) as i32 - 127 - 7;
     if width > 255.0 * power_of_two(unit) { unit + 1 } else { unit }

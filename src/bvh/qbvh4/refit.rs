@@ -1,5 +1,5 @@
-//! New boxes for the nodes of a tree whose spheres have moved, and what a tree costs: the twins of what shaders do, for tests to
-//! compare with.
+//! Refit of an [`Lbvh`] whose spheres have moved, and its SAH cost. Reference for tests; twins of `shaders/build/refit.wgsl` and
+//! `shaders/build/sah_cost.wgsl`.
 
 use super::node::{Bounds, Child, Quad};
 use super::tree::Lbvh;
@@ -7,10 +7,10 @@ use crate::bvh::scene_frame::Frame;
 use crate::records::Sphere;
 
 impl Lbvh {
-    /// Fits the boxes to other spheres, as many as before.
+    /// Refits the boxes to other spheres, of the same number as before.
     pub(crate) fn refit(&mut self, spheres: &[Sphere], frame: &Frame) {
         let mut bounds = vec![Bounds::EMPTY; self.nodes.len()];
-        // Children have higher numbers than their parents.
+        // Children have higher indices than their parents.
         for number in (0..self.nodes.len()).rev() {
             let quad = self.nodes[number];
             let around = |child: Child| match child {
@@ -27,7 +27,7 @@ impl Lbvh {
         }
     }
 
-    /// How many nodes a line through the root's box enters on average.
+    /// SAH cost: the average number of nodes that a line through the root's box enters.
     pub(crate) fn cost(&self) -> f64 {
         let area = |quad: &Quad| {
             let low: [f64; 3] = quad.origin.map(|bits| f64::from(f32::from_bits(bits)));

@@ -1,4 +1,4 @@
-//! Trees over scenes of every kind, checked; and what the checker finds in broken ones.
+//! Tests: the validator accepts trees over scenes of many kinds, and finds the fault in broken trees.
 
 use super::node::{Bounds, Child, Quad, down, up};
 use super::tree::Lbvh;
@@ -98,7 +98,7 @@ fn boxes_hold_what_they_are_made_of() {
             let ([low, high], _) = quad.child(i);
             for k in 0..3 {
                 assert!(low[k] <= f64::from(own.low[k]) && f64::from(own.high[k]) <= high[k], "{own:?} {quad:?}");
-                // And not much more: two steps of the unit.
+                // The box is larger by at most two units per side.
                 let step = 2f64.powi((quad.units >> (8 * k) & 255) as i32 - 127) * 2.0 + 1e-17;
                 assert!(f64::from(own.low[k]) - low[k] <= step && high[k] - f64::from(own.high[k]) <= step, "{own:?}");
             }

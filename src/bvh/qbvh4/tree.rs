@@ -1,22 +1,22 @@
-//! The tree that shaders walk: spheres along a Morton curve, a radix tree over them (Karras 2012, Maximizing Parallelism in the
-//! Construction of BVHs, Octrees, and k-d Trees), and nodes of four boxes from it.
+//! LBVH that shaders traverse: spheres are sorted along a Morton curve, a radix tree is built over them (Karras 2012, Maximizing
+//! Parallelism in the Construction of BVHs, Octrees, and k-d Trees), and it is collapsed into nodes of four boxes.
 //!
-//! One algorithm, two executors with the same result to the bit: this one on every core, and the shaders of `shaders/build`. So nothing
-//! here rounds but sums and products of two numbers, which every device rounds alike.
+//! The algorithm has two implementations with bit-identical results: this one for all CPU cores, and the shaders of `shaders/build`. So
+//! the only rounded operations here are sums and products of two numbers, which every device rounds alike.
 
 use super::node::Quad;
 
-/// A tree over the spheres of one buffer.
+/// LBVH over the spheres of one buffer.
 pub(crate) struct Lbvh {
-    /// The root first, then level by level.
+    /// All nodes, the root first, then level by level.
     pub(crate) nodes: Vec<Quad>,
-    /// The place in the buffer of each sphere in the order of the leaves.
+    /// Index in the buffer of each sphere, in leaf order.
     pub(crate) order: Vec<u32>,
-    /// Where each level of nodes ends; the root's ends at 1.
+    /// End of each level, as a node index; the first level, the root, ends at 1.
     pub(crate) levels: Vec<u32>,
 }
 
 impl Lbvh {
-    /// Levels of nodes at the most: see `build_lbvh.rs`.
+    /// Maximum number of levels of nodes, see `build_lbvh.rs`.
     pub(crate) const DEEPEST: usize = 96;
 }

@@ -1,4 +1,4 @@
-//! Proving a tree's invariants, by walking all of it.
+//! Validator for an [`Lbvh`]: checks its invariants by visiting all nodes and leaves.
 
 use super::node::{Child, LEAF, Quad, WIDTH};
 use super::tree::Lbvh;
@@ -17,18 +17,18 @@ fn join(a: &Corners, b: &Corners) -> Corners {
     [std::array::from_fn(|k| a[0][k].min(b[0][k])), std::array::from_fn(|k| a[1][k].max(b[1][k]))]
 }
 
-/// What has been met on the way.
+/// Spheres and bounds that have been visited.
 struct Census<'a> {
     tree: &'a Lbvh,
     spheres: &'a [Sphere],
     frame: &'a Frame,
     seen: Vec<bool>,
-    /// What the spheres below each node reach.
+    /// Bounds of the spheres below each node, in f64.
     reaches: Vec<Corners>,
 }
 
 impl Census<'_> {
-    /// To be called from the last node to the first.
+    /// Checks a node. Must be called from the last node to the first.
     fn node(&mut self, number: usize, quad: &Quad) -> Result<(), String> {
         let mut all = NOTHING;
         for i in 0..quad.count() {
@@ -67,10 +67,11 @@ impl Census<'_> {
 }
 
 impl Lbvh {
-    /// Every sphere is in one place, every box holds what lies in it, levels follow one another, nothing is out of reach.
+    /// Checks that every sphere is in exactly one leaf, that every box contains the spheres below it, that levels are contiguous, and
+    /// that every node and sphere can be reached.
     ///
     /// # Errors
-    /// The first thing that is not so.
+    /// A description of the first violation.
     pub(crate) fn check(&self, spheres: &[Sphere], frame: &Frame) -> Result<(), String> {
         let (mut begin, mut next) = (0, 1);
         for end in self.levels.iter().map(|end| *end as usize) {

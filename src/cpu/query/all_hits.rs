@@ -1,4 +1,4 @@
-//! All spheres that a ray hits: both roots of each, in order.
+//! Collector of all hits of a ray: both roots of each, in order.
 
 use crate::cpu::collector::{Visitor, Wanted};
 use crate::cpu::growth_budget::Pool;
@@ -10,12 +10,12 @@ use crate::intersect::sphere::Solved;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Interval, Ray};
 
-/// Up to so many spheres that are met for certain cut a walk off before they are solved. Their ends are 8 bytes a ray of a stream
-/// each; beyond, most of what lies before the last of them is met anyway.
+/// Largest `most` for which certain hits end the traversal early, before they are intersected. Storing their ends takes up to 8 bytes per
+/// hit, for each ray of a stream. With more hits, most of what lies before the last of them is a hit anyway.
 const CUTTING: usize = 64;
 
-/// What the policies make of a solved pair, with nothing left open: what the solve's bounds do not prove at precision `exact` is
-/// decided by exact arithmetic, as the last number tells. With the `t` it is met at.
+/// Classifies a pair with known roots, and leaves nothing undecided: at precision `exact`, a pair that the error bounds do not decide is
+/// resolved by exact arithmetic. Returns the class, the `t` of the hit, and whether exact arithmetic was needed.
 pub(crate) fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Query) -> (Met, f32, bool) {
     let verdict = decide(solved, &finite(ray), query, query.precision == Precision::Exact);
     if verdict.met == Met::Maybe {
@@ -25,10 +25,10 @@ pub(crate) fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Que
     (verdict.met, verdict.t, false)
 }
 
-/// A sphere that is met.
+/// A hit.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
-    /// Orders by the `t` of the policies, then by id, which is the lower half.
+    /// Sorts by the `t` of the policies, then by id, which is the lower half.
     key: u64,
     t_enter: f32,
     t_exit: f32,
@@ -49,22 +49,22 @@ impl Entry {
     }
 }
 
-/// An integer that orders by `t`, then by id; both zeros are the same `t`.
+/// A key that sorts by `t`, then by id; both zeros are the same `t`.
 pub(crate) fn key_of(t: f32, id: u32) -> u64 {
     let bits = (t + 0.0).to_bits();
     let ordered = if bits >> 31 == 1 { !bits } else { bits | 0x8000_0000 };
     u64::from(ordered) << 32 | u64::from(id)
 }
 
-/// Lists the spheres that are met: all of them, or the first few.
+/// Collects the hits of a ray: all of them, or the first `most`.
 pub(crate) struct Every<'a> {
     query: &'a Query,
     pool: &'a Pool,
     most: usize,
     entries: Vec<Entry>,
-    /// Nothing later counts: the last of the first few, once there are so many.
+    /// Nothing later counts: the `t` of the last of the first `most` hits, once there are so many.
     last: f32,
-    /// Where spheres that are met for certain end to begin, along the ray, and how the first few of these lie.
+    /// Positions along the ray before which certain hits begin, and the `most`-th smallest of them.
     highs: Vec<f32>,
     cut: f32,
     pub(crate) judged: bool,
@@ -86,7 +86,7 @@ impl<'a> Every<'a> {
         }
     }
 
-    /// What was met, in order.
+    /// The hits in order.
     pub(crate) fn entries(&mut self) -> &[Entry] {
         self.entries.sort_unstable_by_key(|entry| entry.key);
         self.entries.truncate(self.most);
@@ -100,7 +100,7 @@ impl<'a> Every<'a> {
         self.entries.push(entry);
         let count = self.entries.len();
         if count == self.most || count / 2 >= self.most {
-            // Of twice as many the first half: each costs a few comparisons on the average.
+            // Keeps the first half of twice as many: this costs a few comparisons per hit on average.
             self.last = self.entries.select_nth_unstable_by_key(self.most - 1, |entry| entry.key).1.t();
             self.entries.truncate(self.most);
         }
@@ -134,7 +134,7 @@ impl Visitor for Every<'_> {
         let entry = if self.query.precision == Precision::Exact {
             let (t_enter, t_exit) = round_roots(ray, target);
             let roots = Interval { t_enter, t_exit, id };
-            // What needed no judge is told from its rounded roots, too: both lie on the sides of the start that they did before.
+            // Without exact resolution, `t` can be taken from the rounded roots: rounding moves neither across the start of the ray.
             Entry::new(if judged { t } else { roots.met_at(ray, self.query.inside) }, id, t_enter, t_exit)
         } else {
             Entry::new(t, id, reported(solved.t_enter), reported(solved.t_exit))

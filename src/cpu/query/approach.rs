@@ -1,4 +1,4 @@
-//! The nearest pass of a ray among spheres. Twin of `shaders/query/approach_state.wgsl`.
+//! Collector of the closest approach of a ray to any of several spheres. Twin of `shaders/query/approach_state.wgsl`.
 
 use super::kind::CpuQuery;
 use crate::cpu::candidates::Against;
@@ -10,7 +10,7 @@ use crate::intersect::sphere::{scale, solve_approach};
 use crate::query::policy::{Precision, Query};
 use crate::records::{Approach, NO_SPHERE, Ray};
 
-/// Where the ray passes nearest, and the clearance there.
+/// Parameter of the closest approach to one sphere, and the clearance there.
 fn nearest_pass(ray: &Ray, target: Target<'_>, t_min: f32, t_max: f32) -> (f32, f32) {
     match &target.moves {
         None => solve_approach::<false>(&scale(ray, target.sphere), t_min, t_max),
@@ -18,10 +18,10 @@ fn nearest_pass(ray: &Ray, target: Target<'_>, t_min: f32, t_max: f32) -> (f32, 
     }
 }
 
-/// How far a solved clearance can be off: its own rounding, and the foot's.
+/// Error bound of a computed clearance: its own rounding and that of the perpendicular foot.
 fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32 {
     if t.abs() >= f32::MAX || clearance.abs() >= f32::MAX {
-        // A saturated number stands for more than it shows.
+        // A saturated number may stand for a larger one.
         return f32::MAX;
     }
     let sphere = target.sphere;
@@ -29,17 +29,18 @@ fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32
     let mut pace = ray.direction.abs().element_sum();
     if let Some(moves) = &target.moves {
         let speed = moves.velocity.abs().element_sum();
-        // Not the difference: noise is a part of each.
+        // Not the difference of the two: the position error grows with each of them.
         size = ray.origin.abs().element_sum() + sphere.center.abs().element_sum() + sphere.radius + moves.radius;
         size += speed * moves.time.abs();
         pace += if moves.relative { speed } else { 0.0 };
     }
-    // The clearance is that of the foot, and of what rounds to the same f32 as its t one may be within the ray's ends.
+    // The clearance is that of the foot. Of the values that round to the same f32 as its t, another may be the one within the ray's ends:
+    // `step` allows for a difference of 2⁻¹⁴⁹ in t.
     let step = pace * f32::from_bits(1);
     (clearance.abs() * 9.54e-7 + (size + pace * t.abs()) * 1.5e-11 + step).min(f32::MAX)
 }
 
-/// Looks for the nearest pass over all spheres: least clearance, then least `t`, then lowest id.
+/// Collects the closest approach to all spheres: least clearance, then least `t`, then lowest id.
 pub(crate) struct Nearest<'a> {
     query: &'a Query,
     best: Approach,
@@ -101,8 +102,8 @@ impl Visitor for Nearest<'_> {
     }
 }
 
-/// Looks for the nearest pass by exact arithmetic among the spheres that may be as near as `high`; ties by the rounded
-/// clearance, the rounded `t`, the id.
+/// Collects the closest approach by exact arithmetic, among the spheres that may be as near as `high`: least rounded clearance, then least
+/// rounded `t`, then lowest id.
 struct NearestExact {
     high: f32,
     answer: Approach,

@@ -1,4 +1,4 @@
-//! The closest sphere of a ray, and both roots with it. `shaders/query/closest_state.wgsl` asks the same of the same solve.
+//! Collector of the closest hit of a ray, and both roots of its sphere. Twin of `shaders/query/closest_state.wgsl`.
 
 use super::kind::CpuQuery;
 use crate::cpu::candidates::Against;
@@ -11,15 +11,15 @@ use crate::intersect::sphere::Solved;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Hit, Interval, NO_SPHERE, Ray};
 
-/// The best sphere so far, and what could still beat it.
+/// The best hit so far, and the least `t` that could still beat it.
 struct Best {
     t: f32,
     id: u32,
     low: f32,
     high: f32,
-    /// The least `t` that any other sphere, met or in doubt, may have.
+    /// The least `t` that any other sphere, certain or undecided, may have.
     rival: f32,
-    /// Whether there is any: a rival may itself lie at the largest f32.
+    /// Whether there is a rival: `rival` may itself be the largest f32.
     rivaled: bool,
     beyond: bool,
 }
@@ -35,14 +35,14 @@ impl Best {
         beyond: false,
     };
 
-    /// Takes a verdict in. The order does not matter.
+    /// Updates the best with one verdict. The order does not matter.
     fn take(&mut self, id: u32, v: &Verdict) {
         match v.met {
             Met::No => {}
             Met::Beyond => self.beyond = true,
             Met::Maybe => self.rivaled_by(v.low),
             Met::Yes => {
-                // Two that are met exactly at the start tie without doubt: the lower id wins.
+                // Two hits exactly at the start are a certain tie: the lower id wins.
                 let both_certain = v.low == v.high && self.low == self.high && v.t == self.t;
                 let better = self.id == NO_SPHERE || (v.t, id) < (self.t, self.id);
                 if self.id != NO_SPHERE && !both_certain {
@@ -65,7 +65,7 @@ impl Best {
     }
 }
 
-/// Looks for the closest sphere.
+/// Collects the closest hit.
 pub(crate) struct Closest<'a> {
     query: &'a Query,
     best: Best,
@@ -77,7 +77,7 @@ impl<'a> Closest<'a> {
         Self { query, best: Best::NONE }
     }
 
-    /// The closest sphere, with an exact `t` at precision `exact`.
+    /// The closest hit, with a correctly rounded `t` at precision `exact`.
     #[inline]
     pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Hit> {
         let Self { query, best } = self;
@@ -90,7 +90,7 @@ impl<'a> Closest<'a> {
         if best.id == NO_SPHERE {
             return Found { answer: Hit::MISS, judged: false, beyond: best.beyond };
         }
-        // Where spheres move, one that is only looked up costs a tenth of the walk.
+        // The look-up happens only if it is needed: with moving spheres it costs a tenth of the traversal.
         let target = if exact { against.target(best.id) } else { None };
         let t = target.map_or(best.t, |target| round_hit(ray, target, query));
         Found { answer: Hit { t, id: best.id }, judged: false, beyond: false }
@@ -121,14 +121,14 @@ impl Visitor for Closest<'_> {
         self.best.take(id, &decide(solved, &finite(ray), self.query, exact));
     }
 
-    /// A sphere that begins after `high` is no rival: neither of this best nor of one that replaces it, which has this one's
-    /// `low` for a rival.
+    /// A sphere that begins after `high` is no rival: neither of the current best, nor of one that replaces it, because that one has the
+    /// current `low` as a rival.
     fn counts(&self, _ray: &Ray) -> Option<f32> {
         Some(if self.query.precision == Precision::Exact { self.best.high } else { self.best.t })
     }
 }
 
-/// Looks for the closest sphere by exact arithmetic alone: the smallest correctly rounded `t`, then the lowest id.
+/// Collects the closest hit by exact arithmetic alone: the smallest correctly rounded `t`, then the lowest id.
 struct ClosestExact<'a> {
     query: &'a Query,
     answer: Hit,

@@ -1,4 +1,4 @@
-//! How many spheres a ray hits.
+//! Collector that counts the spheres that a ray hits.
 
 use super::all_hits::settle;
 use super::kind::CpuQuery;
@@ -11,7 +11,7 @@ use crate::intersect::sphere::Solved;
 use crate::query::policy::Query;
 use crate::records::Ray;
 
-/// Counts the spheres that are met.
+/// Counts hits.
 pub(crate) struct Count<'a> {
     query: &'a Query,
     count: u32,
@@ -53,7 +53,7 @@ impl Visitor for Count<'_> {
         Some(f32::MAX)
     }
 
-    /// Counting them needs no solve.
+    /// Certain hits are counted without an intersection test.
     fn certain(&mut self, count: u32) -> Known {
         self.count += count;
         Known::These

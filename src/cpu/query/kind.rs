@@ -1,26 +1,26 @@
-//! A query of the CPU engine, named by its answer.
+//! Trait of the CPU engine's queries, implemented by their result types.
 
 use crate::cpu::candidates::Against;
 use crate::cpu::collector::{Found, Visitor};
 use crate::query::policy::Query;
 use crate::records::Ray;
 
-/// A query, named by its answer.
+/// A query, identified by its result type.
 pub(crate) trait CpuQuery: Copy + Send + 'static {
-    /// The answer of a ray that meets nothing.
+    /// The result of a ray that hits nothing.
     const MISS: Self;
-    /// Whether it asks how near a sphere comes, not whether it is met.
+    /// Whether the query is about clearances instead of hits.
     const NEARS: bool = false;
-    /// Looks at spheres on a ray's behalf.
+    /// The collector of the query.
     type Visitor<'a>: Visitor;
-    /// Whether it counts as a hit in the report.
+    /// Whether the result counts as a hit in the report.
     fn is_hit(&self) -> bool;
-    /// Has seen nothing yet.
+    /// A collector that has not received any sphere.
     fn visitor(query: &Query) -> Self::Visitor<'_>;
-    /// What it makes of all it has seen.
+    /// The result, after the collector has received all candidates.
     fn found(visitor: Self::Visitor<'_>, ray: &Ray, against: Against<'_>) -> Found<Self>;
 
-    /// Answers one ray.
+    /// Casts one ray.
     fn find(ray: &Ray, against: Against<'_>, query: &Query) -> Found<Self> {
         Self::found(against.show(ray, Self::visitor(query), query.precision), ray, against)
     }

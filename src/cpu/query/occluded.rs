@@ -1,4 +1,4 @@
-//! Whether a ray hits anything.
+//! Collector that determines whether a ray hits anything.
 
 use super::kind::CpuQuery;
 use crate::cpu::candidates::Against;
@@ -11,10 +11,10 @@ use crate::intersect::sphere::Solved;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
 
-/// Looks whether any sphere is met.
+/// Determines whether any sphere is hit.
 pub(crate) struct Occluded<'a> {
     query: &'a Query,
-    /// Without regard for the solve's bounds: it is exact.
+    /// Whether every pair is resolved by exact arithmetic, without regard for error bounds.
     judging: bool,
     answer: bool,
     doubt: bool,

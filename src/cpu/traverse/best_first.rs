@@ -1,7 +1,7 @@
-//! The nearest pass by the tree: a ray at a time, the nearest box first.
+//! BVH traversal for the closest approach: one ray at a time, nearest child first.
 //!
-//! A box lies in the ball around it, and so do its spheres: their clearances are at least the ball's. So one function bounds the
-//! clearances of boxes and of spheres.
+//! The ball around an AABB contains the AABB and its spheres. The clearances of the spheres are therefore at least that of the ball. So one
+//! function bounds the clearances of AABBs and of spheres.
 
 use crate::bvh::bvh8::node::{Child, Kind, Leaf, Node, WIDTH};
 use crate::cpu::accel::Planted;
@@ -16,7 +16,7 @@ use crate::records::{Extra, Ray};
 const U: f32 = 1.0 / 16_777_216.0;
 
 dispatch! {
-    /// What the clearances of eight balls from the line's stretch are at the least, NaN where there is none.
+    /// Lower bounds of the clearances of eight balls from the line's segment; NaN in unused lanes.
     clearances, (balls: &Leaf, line: &Line, least: &mut [f32; WIDTH])
 }
 
@@ -31,14 +31,14 @@ fn clearances<L: Lanes>(lanes: L, balls: &Leaf, line: &Line, least: &mut [f32; W
         let across = y.mul_add(splat(u[1]), x.mul_add(splat(u[0]), splat(minus_alpha)));
         let over = z.mul_add(splat(v[2]), y.mul_add(splat(v[1]), x.mul_add(splat(v[0]), splat(minus_beta))));
         let along = z.mul_add(splat(d[2]), y.mul_add(splat(d[1]), x.mul(splat(d[0]))));
-        // A stretch may be so far away that the square is infinite, and then nothing but the first leaf counted.
+        // Clamped: if the segment is very far away, the square would be infinite, and then only the first leaf would be tested.
         let outside = splat(near).sub(along).max(along.sub(splat(far))).max(splat(0.0)).min(splat(1e18));
         let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
         square.sqrt().sub(load(&balls.reach)).store(&mut least[i..]);
     }
 }
 
-/// The balls around a node's boxes.
+/// The balls around a node's AABBs.
 fn balls(node: &Node) -> Leaf {
     let [low, high] = &node.faces;
     let middle = |k: usize| -> [f32; WIDTH] { std::array::from_fn(|i| 0.5 * low[k][i] + 0.5 * high[k][i]) };
@@ -47,7 +47,7 @@ fn balls(node: &Node) -> Leaf {
         let half = |k: usize| 0.5 * high[k][i] - 0.5 * low[k][i];
         let size = x[i].abs() + y[i].abs() + z[i].abs();
         let radius = (half(0) * half(0) + half(1) * half(1) + half(2) * half(2)).sqrt();
-        // What rounding may have taken from it and from the distance, and underflow.
+        // Allowance for the rounding of the radius and of the distance, and for underflow.
         radius + 128.0 * U * (radius + size) + 1e-15
     };
     Leaf { x, y, z, reach: std::array::from_fn(reach) }
@@ -63,7 +63,7 @@ struct Search<'a, V> {
     ruler: Ruler,
 }
 
-/// Shows a ray's visitor the spheres whose surfaces may be as near as still counts.
+/// Passes the spheres whose surfaces may be as near as still counts to a ray's collector.
 pub(crate) fn search<V: Visitor>(
     planted: &Planted,
     scene: Spheres<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn search<V: Visitor>(
 ) {
     let (mut line, mut ruler) = planted.frame.prepare(ray, precision);
     ruler.grow(extra.map_or(0.0, |extra| planted.frame.growth(ray, extra, precision).along));
-    // From so far everything may be near.
+    // From so far away everything may be near.
     if line.floor == f32::INFINITY {
         return scene.show_all(ray, extra, visitor);
     }
@@ -90,7 +90,7 @@ impl<V: Visitor> Search<'_, V> {
         self.line.limit = counts.map_or(f32::NEG_INFINITY, |counts| self.ruler.limit(counts));
     }
 
-    /// As deep as the tree is.
+    /// Visits a node. The recursion is as deep as the BVH.
     fn node(&mut self, number: usize) {
         let node = &self.planted.tree.nodes[number];
         let mut least = [0.0; WIDTH];

@@ -1,4 +1,4 @@
-//! The end of a walk: pairs of a ray and a sphere that were left over, solved many at a time.
+//! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
 
 use super::ellipsoid_reject::passes_by;
 use super::stream::{Pair, Solving, Walk};
@@ -7,7 +7,7 @@ use crate::intersect::motion::Target;
 use crate::intersect::sphere_soa::LOT;
 
 impl<V: Visitor> Walk<'_, V> {
-    /// What they come to may spare their rays the rest of the way.
+    /// Intersects the undecided pairs. The results may shorten the segments of their rays for the rest of the traversal.
     pub(crate) fn solve_doubtful(&mut self) {
         let mut pairs = std::mem::take(self.doubtful);
         self.drop_passed(&mut pairs);
@@ -19,7 +19,7 @@ impl<V: Visitor> Walk<'_, V> {
             if counts.is_some_and(|counts| counts >= f32::MAX) {
                 continue;
             }
-            // So few are in doubt that no ray keeps its ruler.
+            // So few pairs are undecided that rays do not keep their `Ruler`.
             let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
             self.fars[number] = self.fars[number].min(far);
         }
@@ -27,7 +27,7 @@ impl<V: Visitor> Walk<'_, V> {
         *self.doubtful = pairs;
     }
 
-    /// Forgets ellipsoids that are passed by, though the balls around them are not.
+    /// Removes the pairs whose ray certainly misses the ellipsoid, though not the ball around it.
     fn drop_passed(&self, pairs: &mut Vec<Pair>) {
         if self.scene.columns.maps.is_none() {
             return;
@@ -42,7 +42,7 @@ impl<V: Visitor> Walk<'_, V> {
         });
     }
 
-    /// Where the stretch ends when nothing that is met later than `t` counts.
+    /// End of the segment if hits later than `t` do not count.
     fn far(&self, number: usize, t: f32) -> f32 {
         let (ray, frame) = (&self.input[number], &self.planted.frame);
         let mut ruler = frame.prepare(ray, self.precision).1;
@@ -57,7 +57,7 @@ impl<V: Visitor> Walk<'_, V> {
         *self.certain = pairs;
     }
 
-    /// Solves pairs that move.
+    /// Intersects moving pairs.
     fn solve_moving(&mut self, pairs: &[Pair]) {
         let Solving { ids, lot, .. } = &mut *self.solving;
         ids.iter().for_each(|&id| self.scene.fetch(id));
@@ -81,8 +81,8 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 
-    /// Solves those pairs that still count, and tells their visitors. Ids are fetched first, then spheres, all at once: one by one
-    /// each would be waited for.
+    /// Intersects the pairs that are not culled by now, and passes the roots to the collectors. All ids are gathered first, then all
+    /// spheres, so that their cache misses overlap.
     fn solve(&mut self, pairs: &mut Vec<Pair>) {
         pairs.retain(|pair| pair.low <= self.fars[pair.ray as usize]);
         let Solving { ids, spheres, lot } = &mut *self.solving;

@@ -1,9 +1,9 @@
-//! Ellipsoids that a ray passes by for certain, told in f64 before any solve: of a slim one most of the ball around it is empty, and a
-//! solve in pairs takes several times as long.
+//! Rejection test in f64 for ellipsoids that a ray certainly misses, before the intersection test. Most of the ball around a slim ellipsoid
+//! is empty, and an intersection test with pairs of f32 takes several times as long.
 //!
-//! Where the ellipsoid is a ball of radius r, the line's distance from its middle is |e × d| / |d|, with an error of 2⁻⁵⁰ |e| and of
-//! what e and the map were rounded by. What a solve may get wrong there is `flag_error` · (|e| + r), and besides what moving the
-//! ellipsoid by 2⁻⁴³ of its distance would do, times as much as it is slimmer than long.
+//! In the space where the ellipsoid is a ball of radius r, the distance of the line from the centre is |e × d| / |d|. Its error is 2⁻⁵⁰ |e|
+//! plus the rounding of e and of the map. The error of an intersection test there is `flag_error` · (|e| + r), plus the effect of a
+//! displacement of the ellipsoid by 2⁻⁴³ of its distance, times its slimness.
 
 use glam::{DMat3, DVec3};
 
@@ -12,7 +12,7 @@ use crate::intersect::motion::{Moves, Target};
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
-/// Whether no solve of this precision calls the ellipsoid met. What is round is left to the solve.
+/// Whether the ray certainly misses the ellipsoid: then no intersection test of this precision reports a hit. False for spheres.
 pub(crate) fn passes_by(ray: &Ray, target: &Target<'_>, precision: Precision) -> bool {
     let Some(map) = target.map else { return false };
     let Moves { velocity, time, relative, low, .. } = target.moves.unwrap_or(Moves::NONE);
@@ -45,13 +45,13 @@ mod tests {
     use crate::scene::device::DeviceOptions;
     use crate::scene::scene::SceneOptions;
 
-    /// Balls, needles and discs, grazed within a few roundings, from near and far, at rest and on their way.
+    /// Balls, needles and discs, grazed within a few roundings, from near and far, at rest and in motion.
     #[test]
     fn what_a_solve_calls_met_is_never_passed_by() {
         let mut numbers = Numbers(1);
         let mut unit = || numbers.unit();
         let mut counts = [Precision::Fast, Precision::Standard].map(|precision| (precision, 0, 0));
-        // In parts, so that memory stays flat.
+        // In rounds, to limit the memory.
         for round in 0..scaled(1) {
             let (mut list, mut rays, mut drift, mut times) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for i in 0..40_000 {

@@ -1,16 +1,17 @@
-//! Rays in streams: many rays meet one node, or one leaf, in a row (Barringer & Akenine-Möller 2014, Dynamic ray stream
-//! traversal). The node stays in registers, one ray does not wait for the other, and no branch depends on what a box says.
+//! Kernels of the stream traversal: many rays are tested against one node or one leaf in a row (Barringer & Akenine-Möller 2014, Dynamic
+//! ray stream traversal). The node stays in registers, no ray waits for another, and no branch depends on the result of a slab test.
 //!
-//! Errors, with U, F, δ, ρ as in `src/cpu/cull.rs`. A ray is the line F + s · d in scaled units, and everything a box or a leaf computes
-//! stays near the scene, wherever the ray starts. Each plane of a box is met at s = plane · (1/d) − (F ± δ')/d in one rounding of
-//! each part: as if the plane were off by 4 U (|plane| + |F|). The rounding of d and F moves the line by as much again. On the
-//! planes' side that is a part of the 128 U (|c| + r) in every sphere's reach; on the ray's side δ' = 2 δ + 64 U |F| is more. What
-//! a solve gets wrong is as if the radius were off by 32 U (|c| + r) + δ: that is in reach and δ' too.
+//! Error analysis, with U, F, δ, ρ as in `src/cpu/cull.rs`. A ray is the line F + s · d in scaled units. All values in the tests of AABBs
+//! and leaves stay as small as the scene, wherever the ray starts. The line intersects a plane of an AABB at s = plane · (1/d) − (F ±
+//! δ')/d, with one rounding of each part: this is equivalent to an error of 4 U (|plane| + |F|) of the plane. The rounding of d and F moves
+//! the line by as much again. The part that depends on the plane is covered by the 128 U (|c| + r) in every sphere's `reach`; the part that
+//! depends on the ray is covered by δ' = 2 δ + 64 U |F|. The error of an intersection test is equivalent to an error of 32 U (|c| + r) + δ
+//! of the radius, which `reach` and δ' cover, too.
 //!
-//! In a leaf, h² = ρ² − b² bounds the chord: entry and exit lie within s = c·d ± h, with h from above (ρ + δ) and from below
-//! (2 r − ρ − δ), and 32 U (|c| + ρ) for c·d. Whoever begins after the ray's start and before its end by more than the solve's own
-//! error (`margin`), with a chord even from below, is met under every policy, and nothing that begins later by more than `margin`
-//! matters: no solve is needed to know that.
+//! In a leaf, h² = ρ² − b² bounds the chord: entry and exit lie within s = c·d ± h. The upper bound of h uses the radius ρ + δ, the lower
+//! bound uses 2 r − ρ − δ, and c·d has an error of 32 U (|c| + ρ). A sphere is a certain hit under every policy if even the lower bound
+//! gives a chord, and if the sphere begins after the ray's start and before its end by more than the error of a root (`margin`). What
+//! begins later than a certain hit by more than `margin` does not matter. None of this needs an intersection test.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -21,37 +22,38 @@ use crate::runtime::prefetch::fetch;
 
 pub(crate) const U: f32 = 1.0 / 16_777_216.0;
 
-/// A ray as boxes and leaves want it: what boxes want in one cache line.
+/// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct StreamRay {
-    /// 1/d, and what is to be added where the ray enters and leaves.
+    /// 1/d, and the offsets for the planes where the ray enters and leaves.
     pub(crate) inverse: [f32; 3],
     pub(crate) enter: [f32; 3],
     pub(crate) leave: [f32; 3],
-    /// Where the stretch that counts begins, and where it ends as long as nothing has been met.
+    /// Beginning of the segment in which spheres count, and its end before any hit.
     pub(crate) near: f32,
     pub(crate) far: f32,
-    /// What arithmetic can change in a root.
+    /// Error of a root.
     pub(crate) margin: f32,
-    /// Within these a ray's own ends lie for certain: `near` and `far` never cut beyond t = 0.
+    /// Positions from `begin` to `end` certainly lie between the ray's own ends. `near` and `far` do not imply that: they are never moved
+    /// past t = 0.
     pub(crate) begin: f32,
     pub(crate) end: f32,
-    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](crate::cpu::cull::Line). Of one that travels while spheres move the first three
-    /// are where it is at `pivot`.
+    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](crate::cpu::cull::Line). If spheres move while the ray travels, the first three
+    /// are the ray's point at `pivot`.
     pub(crate) line: [f32; 12],
-    /// When it sees moving spheres, from the middle of the time for which they are known to move: of one that travels while they
-    /// move the moment when it is at `pivot`. The rest is of those: see [`chase`](super::moving_leaf).
+    /// Time at which the ray sees moving spheres, relative to the middle of their time range. If they move while the ray travels, it is the
+    /// time at which the ray is at `pivot`; the other fields are only for this case, see [`moving_leaf`](super::moving_leaf).
     pub(crate) moment: f32,
     pub(crate) pivot: f32,
     pub(crate) pace: f32,
     pub(crate) flag: f32,
-    /// To the end of the cache line.
+    /// Padding to the end of the cache line.
     rest: [f32; 2],
 }
 
-/// Eight spheres that move, as columns in scaled units: where they are in the middle of the time for which they are known to move, how
-/// they move, the radius and what arithmetic can add to it, and the radius of a ball that they are sure to hold.
+/// Eight moving spheres in SoA layout, in scaled units: centres in the middle of the time range in which the motion is known, velocities,
+/// radii with an allowance for errors, and radii of balls that the spheres certainly contain.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Ways {
@@ -62,7 +64,7 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    /// Two corners of what its spheres reach within so much time of the middle.
+    /// Corners of an AABB that contains the spheres at all times within `half` of the middle.
     pub(crate) fn corners(&self, half: f64) -> [[f32; 3]; 2] {
         let [mut low, mut high] = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
         for k in (0..WIDTH).filter(|&k| !self.center[0][k].is_nan()) {
@@ -76,20 +78,20 @@ impl Ways {
         [low, high]
     }
 
-    /// Brings its four lines into the cache.
+    /// Prefetches the four cache lines.
     pub(crate) fn fetch(&self) {
         [&self.center[0], &self.center[2], &self.velocity[1], &self.reach].into_iter().for_each(fetch);
     }
 }
 
-/// Spheres of a leaf that a ray may meet.
+/// Spheres of a leaf that a ray may hit.
 #[derive(Clone, Copy)]
 pub(crate) struct Met {
     pub(crate) ray: u32,
-    /// One bit a sphere: which, and which of them for certain, whatever the policies.
+    /// One bit per sphere: may be hit, and certainly hit, whatever the policies.
     pub(crate) maybe: u32,
     pub(crate) certain: u32,
-    /// They are not met before; what begins after those that are met for certain does not matter.
+    /// Positions along the ray: a sphere is not hit before `low`. What begins after the `high` of a certain hit does not matter.
     pub(crate) low: [f32; WIDTH],
     pub(crate) high: [f32; WIDTH],
 }
@@ -99,8 +101,8 @@ impl Met {
 }
 
 impl StreamRay {
-    /// Comes so much nearer to everything, in scaled units, beside itself and along itself. What is met for certain is so with that
-    /// much to spare.
+    /// Inflates the ray laterally by `beside` and axially by `along`, in scaled units. The conditions for certain hits become stricter by
+    /// as much.
     pub(crate) fn grow(&mut self, beside: f32, along: f32) {
         let [beside, along] = [beside, along].map(|by| by * 1.000_001);
         if along > 0.0 {
@@ -120,26 +122,26 @@ impl StreamRay {
         }
     }
 
-    /// All rays of an octant meet the same faces first.
+    /// Octant of the direction. All rays of an octant enter AABBs through the same faces.
     pub(crate) fn octant(&self) -> usize {
         (0..3).fold(0, |octant, i| octant | usize::from(self.inverse[i] < 0.0) << i)
     }
 }
 
-/// Where rays of a list enter the boxes of a node.
+/// Hits of a list of rays with the AABBs of a node.
 #[derive(Default)]
 pub(crate) struct Entered {
-    /// For each ray of the list, and each box.
+    /// Position where each ray of the list enters each AABB.
     at: Vec<[f32; WIDTH]>,
-    /// For eight rays of the list a byte each, for each box a bit.
+    /// One word per eight rays of the list: one byte per ray, one bit per AABB.
     masks: Vec<u64>,
-    /// The boxes that any ray enters.
+    /// Mask of the AABBs that any ray enters.
     pub(crate) any: u64,
 }
 
 impl Entered {
-    /// Puts those of `list` that enter box `place`, no farther than what counts for them, at the beginning of `out`; how many.
-    /// A step a ray that enters, none for the others, and no branch that depends on a ray.
+    /// Compacts a list of rays for a child: writes those of `list` that enter child `place` before the end of their segment to `out`.
+    /// Returns their number. Takes one iteration per ray that enters, none for the others, and has no branch that depends on a ray.
     #[inline(always)]
     fn pass(&self, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize {
         let mut count = 0;
@@ -147,7 +149,7 @@ impl Entered {
         let out = &mut out[..list.len()];
         for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(self.at.chunks(64)) {
             let at = &at[..list.len()];
-            // Eight times a bit of eight bytes, by a product that brings them together.
+            // One bit of each of the eight bytes; the product brings them together.
             let bits = |mask: u64| (mask >> place & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
             let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits(mask));
             while word != 0 {
@@ -167,29 +169,31 @@ dispatch! {
     pass, (entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize
 }
 
-// The lanes are for the instructions that find bits.
+// Compiled per instruction set for its bit-scan instructions. The lanes themselves are not used.
 #[inline(always)]
 fn pass(_: impl Lanes, entered: &Entered, place: usize, list: &[u32], fars: &[f32], out: &mut [u32]) -> usize {
     entered.pass(place, list, fars, out)
 }
 
 dispatch! {
-    /// Which of a node's boxes each ray of a list enters.
+    /// Tests a list of rays against the AABBs of a node.
     enter_boxes, (node: &Node, octant: usize, rays: &[StreamRay], fars: &[f32], list: &[u32], entered: &mut Entered)
 }
 dispatch! {
-    /// Which spheres of a leaf each ray of a list may meet: so many of `met`.
+    /// Tests a list of rays against the spheres of a leaf. Writes one entry of `met` per ray that may hit a sphere, and returns their
+    /// number.
     meet_leaf, (leaf: &Leaf, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
 }
 dispatch! {
-    /// The same of spheres that move: `inner` are the radii of balls that they never leave, less than nothing where there are none.
+    /// Like `meet_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner` has the radii of balls that the ellipsoids
+    /// contain at all times, negative where there is none.
     meet_swept_leaf, (
         leaf: &Leaf, inner: &[f32; WIDTH], rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]
     ) -> usize
 }
 
 dispatch! {
-    /// The same of spheres that move, each where it is at a ray's own time.
+    /// Like `meet_leaf`, for moving spheres, each at its position at the time of the ray.
     meet_moved_leaf, (ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
 }
 
@@ -253,7 +257,7 @@ fn meet_swept_leaf(
 ) -> usize {
     let lanes = lanes.narrow();
     let load = |column: &[f32; WIDTH], i: usize| lanes.load(&column[i..]);
-    // Not `map`, which the compiler calls as a function, with vectors through memory.
+    // Not `map`: the compiler calls it as a function and passes vectors through memory.
     let spheres = |_: &StreamRay, i: usize| {
         [load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.reach, i), load(inner, i)]
     };
@@ -279,7 +283,8 @@ fn meet_moved_leaf(
     meet_spheres(lanes, spheres, rays, fars, list, met)
 }
 
-/// `spheres` are centres, reaches, and radii of balls that are met for certain, less what rounding may take.
+/// The leaf test. `spheres` returns the centres, the radii with an allowance for errors, and the radii of balls whose hits are certain; the
+/// rounding errors of the latter are subtracted here.
 #[inline(always)]
 fn meet_spheres<L: Lanes>(
     lanes: L,
@@ -302,7 +307,7 @@ fn meet_spheres<L: Lanes>(
             let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
             let slack = size.mul(splat(32.0 * U));
             let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
-            // The radius less what it has been given, and once more.
+            // The radius without its allowance, and less by the same amount again.
             let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
             let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
             let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
@@ -324,7 +329,7 @@ fn meet_spheres<L: Lanes>(
             *maybe |= (mask as u32) << i;
             *certain |= ((mask & sure) as u32) << i;
         }
-        // Without a branch: half of the rays meet something.
+        // Branchless: half of the rays have a hit.
         count += usize::from(*maybe != 0);
     }
     count

@@ -1,4 +1,4 @@
-//! Traversal of the tree by streams of rays.
+//! Traversal of the CPU engine's BVH: streams of rays for hits, single rays for closest approaches.
 
 pub(crate) mod best_first;
 pub(crate) mod deferred;

@@ -1,18 +1,19 @@
-//! Rays that travel while spheres move, at a leaf.
+//! Leaf test for spheres that move while the rays travel.
 //!
-//! Seen from the sphere such a ray is a line, too. With s along the ray, d its direction and ν = velocity / speed of the ray, the
-//! sphere's middle is c + ν (s − pivot), where c is where it is when the ray is at `pivot`. From there to the ray at its pivot, P, it is
-//! e = c − P, and the ray heads for w = d − ν. The line passes at |e × w| / |w| and is nearest at s = pivot + e·w / w².
+//! In the frame of the sphere such a ray is a line, too. Let s be the position along the ray, d its direction and ν = velocity / speed of
+//! the ray. The sphere's centre is c + ν (s − pivot), where c is its position when the ray is at `pivot`. Let P be the ray's point at the
+//! pivot and e = c − P. In the sphere's frame the direction of the ray is w = d − ν. The line passes the centre at the distance |e × w| /
+//! |w| and is nearest to it at s = pivot + e·w / w².
 //!
-//! The pivot is where the ray passes nearest to the middle of the scene, or that end of its stretch which is nearest to there. So
-//! whoever is met is met at an s no farther from the pivot than from the middle, and every number here is as small as the scene:
-//! |P| ≤ |c| + f + r and |e| ≤ 2 (|c| + f + r) of whoever is met, f being the radius of the ball around the sphere's whole way.
+//! The pivot is the point where the ray is nearest to the middle of the scene, or the end of its segment that is nearest to that point. So
+//! every hit is at an s no farther from the pivot than from the middle, and every number here is as small as the scene: for every sphere
+//! that is hit, |P| ≤ |c| + f + r and |e| ≤ 2 (|c| + f + r), where f is the radius of the ball around the sphere's whole path.
 //!
-//! Errors, besides those told in `kernels.rs`: P is off by 8 U |P|, the sum e by 4 U (|c| + f) + U |e|. ν is off by 4 U |ν|, w by
-//! U |w| more, which turn the line by as much over |w|, with |ν| ≤ 1 + |w|; products and sums of e × w by 4 U |e| |w|. With
-//! |w| ≥ ½ that is less than 70 U (|c| + f + r), and `Ways` give 256 U. Along the line it counts up to twice, since |w| ≥ ½, and
-//! `Ways` give that, too. A solve starts where the ray does, and there the sphere is |w| times as far away as the ray travels: hence
-//! `flag`. Of what goes along with the ray, |w| < ½, nothing is said but that it may be met.
+//! Errors, in addition to those in `kernels.rs`: that of P is 8 U |P|, that of the sum e is 4 U (|c| + f) + U |e|. The error of ν is 4 U
+//! |ν|, and w has U |w| more; both turn the line by as much divided by |w|, and |ν| ≤ 1 + |w|. Products and sums of e × w add 4 U |e| |w|.
+//! With |w| ≥ ½ the total is less than 70 U (|c| + f + r), and `Ways` allow for 256 U. Along the line it counts up to twice, because |w| ≥
+//! ½; `Ways` allow for that, too. An intersection test starts at the origin of the ray, where the sphere is |w| times as far away as the
+//! ray travels: `flag` allows for that. A sphere that moves almost with the ray, |w| < ½, is always a candidate and never a certain hit.
 
 use glam::DVec3;
 
@@ -24,10 +25,11 @@ use crate::math::simd::level::{Level, dispatch};
 use crate::query::policy::Precision;
 use crate::records::{Extra, Ray};
 
-/// Squares of |w| between which it is told whether a sphere is met.
+/// Range of |w|² in which spheres are tested. Outside of it they are candidates.
 const TAME: [f32; 2] = [0.25, 1_048_576.0];
 
-/// Makes a ray ready that has been aimed. `middle` is that of the time for which spheres are known to move.
+/// Completes the setup of a prepared ray for this test. `middle` is the middle of the time range in which the motion of the spheres is
+/// known.
 pub(crate) fn aim(aimed: &mut StreamRay, frame: &Frame, ray: &Ray, extra: &Extra, precision: Precision, middle: f64) {
     let (o, d) = (frame.place(ray.origin.as_dvec3()), ray.direction.as_dvec3());
     let scale = frame.scale();
@@ -37,7 +39,7 @@ pub(crate) fn aim(aimed: &mut StreamRay, frame: &Frame, ray: &Ray, extra: &Extra
     let [from, to] = [ray.t_min, ray.t_max].map(f64::from);
     let launch = f64::from(extra.time) - middle;
     aimed.moment = ((-start * pace).max(from).min(to) + launch) as f32;
-    // Where it is then, not where it was to be.
+    // The position at the rounded `moment`, not at the exact one.
     let pivot = start + (f64::from(aimed.moment) - launch) * step;
     aimed.pivot = pivot as f32;
     let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, _, _, dx, dy, dz] = aimed.line.map(f64::from);
@@ -49,7 +51,8 @@ pub(crate) fn aim(aimed: &mut StreamRay, frame: &Frame, ray: &Ray, extra: &Extra
 }
 
 dispatch! {
-    /// Which spheres of a leaf each ray of a list may meet that travels while they move: so many of `met`.
+    /// Tests a list of rays against the spheres of a leaf, which move while the rays travel. Writes one entry of `met` per ray that may hit
+    /// a sphere, and returns their number.
     meet_passing_leaf, (ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
 }
 
@@ -69,7 +72,7 @@ fn meet_passing_leaf<L: Lanes>(
         let (ray, far) = (&rays[number as usize], lanes.splat(fars[number as usize]));
         let Some(Met { ray: name, maybe, certain, low: lows, high: highs }) = met.get_mut(count) else { break };
         (*name, *maybe, *certain) = (number, 0, 0);
-        // Written out: the compiler calls `map` as a function.
+        // Written out, because the compiler calls `map` as a function.
         let [px, py, pz, _, _, _, _, spread, _, dx, dy, dz] = ray.line;
         let (px, py, pz) = (lanes.splat(px), lanes.splat(py), lanes.splat(pz));
         let (dx, dy, dz) = (lanes.splat(dx), lanes.splat(dy), lanes.splat(dz));
@@ -88,10 +91,10 @@ fn meet_passing_leaf<L: Lanes>(
             let w = wz.mul_add(wz, wy.mul_add(wy, wx.mul(wx)));
             let inverse = one.div(w);
             let (first, second, third) = (y.mul_sub(wz, z.mul(wy)), z.mul_sub(wx, x.mul(wz)), x.mul_sub(wy, y.mul(wx)));
-            // Everything that is squared is so with w: no root waits for the quotient.
+            // All squares are multiplied by |w|²: no square root waits for the quotient.
             let square = third.mul_add(third, second.mul_add(second, first.mul(first)));
             let middle = z.mul_add(wz, y.mul_add(wy, x.mul(wx))).mul_add(inverse, pivot);
-            // Both were given half of it.
+            // Each of the two contains half of it.
             let slack = reach.sub(inner);
             let delta = w.mul_add(flag, least_delta);
             let room = delta.mul_add(lanes.splat(0.250_001), reach).mul_add(delta, lanes.splat(1e-30));
@@ -113,7 +116,7 @@ fn meet_passing_leaf<L: Lanes>(
                 & high.at_most(lanes.splat(ray.end));
             low.store(&mut lows[i..]);
             high.store(&mut highs[i..]);
-            // A place without a sphere has no home.
+            // `home` is NaN in unused lanes.
             let mut wild = !tame & home.at_most(home);
             *maybe |= ((mask | wild) as u32) << i;
             *certain |= ((mask & sure) as u32) << i;

@@ -1,4 +1,4 @@
-//! What a leaf says of spheres that move while rays travel, against roots in f64.
+//! The leaf test for spheres that move while rays travel, against roots in f64.
 
 use bytemuck::Zeroable;
 use glam::Vec3;
@@ -11,11 +11,11 @@ use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 
-/// How fast spheres are beside rays, and whether they go along with them.
+/// Speed of the spheres relative to the rays, and whether the spheres move with the rays.
 const PACES: [(f32, bool); 6] = [(0.0, false), (0.05, false), (1.0, false), (30.0, false), (0.1, true), (0.45, true)];
 const RANGES: [[f32; 2]; 3] = [[0.0, 1.0], [-2.0, 2.0], [100.0, 101.0]];
 
-/// Where a ray enters and leaves a sphere.
+/// Positions where a ray enters and leaves a sphere.
 fn roots(ray: &Ray, sphere: &Sphere, velocity: Vec3) -> Option<[f64; 2]> {
     let e = ray.origin.as_dvec3() - sphere.center.as_dvec3();
     let w = ray.direction.as_dvec3() - velocity.as_dvec3();
@@ -23,8 +23,8 @@ fn roots(ray: &Ray, sphere: &Sphere, velocity: Vec3) -> Option<[f64; 2]> {
     (room >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * room.sqrt() - e.dot(w)) / w.length_squared()))
 }
 
-/// What was found of some rays: met, met for certain, kept though they pass clear of it, and begun to be met within their ends; and
-/// met of those that go along with a ray.
+/// Counts of pairs: hits, certain hits, candidates that are clear misses, hits that begin between the ray's ends, and hits of spheres that
+/// move with the ray.
 #[derive(Default)]
 struct Found {
     met: usize,
@@ -38,7 +38,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
     let heading = Vec3::from(n.vector()).normalize() * 2.0;
     let vector = |n: &mut Numbers| Vec3::from(n.vector());
     let size = 10.0_f32.powf(2.0 * n.signed());
-    // Each is somewhere near the middle at some time.
+    // Each sphere is near the middle at one of these times.
     let time = |n: &mut Numbers| range[0] + (range[1] - range[0]) * n.unit();
     let drift: Vec<Vec3> =
         (0..8).map(|_| size * (vector(n) * pace + if along { heading } else { Vec3::ZERO })).collect();
@@ -78,7 +78,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                 let reaches = |r: &[f64; 2]| r[0] <= ray.t_max.into() && r[1] >= ray.t_min.into();
                 let within = roots.filter(reaches);
                 let larger = Sphere::new(sphere.center, 1.02 * sphere.radius);
-                // What a ray's ends cut off between them and its start is left to the solve.
+                // Hits between t = 0 and the ray's ends are not culled here: the intersection test excludes them.
                 let from_start = |r: [f64; 2]| r[0] <= ray.t_max.max(0.0).into() && r[1] >= ray.t_min.min(0.0).into();
                 let far = !self::roots(&ray, &larger, velocity).is_some_and(from_start);
                 let low = f64::from(met[0].low[k]);
@@ -86,7 +86,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                 let high = f64::from(met[0].high[k]);
                 let begins = roots.filter(|r| inside(r[0]));
                 assert!(!certain || begins.is_some_and(|r| s_of(r[0]) <= high), "{told}: {high}");
-                // Of what goes along with the ray nothing is told.
+                // A sphere that moves with the ray is a candidate, and nothing else is known about it.
                 if within.is_some() && (ray.direction - velocity).length() < 0.49 * ray.direction.length() {
                     assert!(!certain && low == f64::NEG_INFINITY, "{told}");
                     found.along += 1;
@@ -98,7 +98,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                 }
             }
         }
-        // Places without a sphere are never met.
+        // Unused lanes are never candidates.
         let filled = planted.tree.ids[0].iter().filter(|&&id| (id as usize) < spheres.len()).count();
         assert!(met[0].maybe >> filled == 0 || planted.tree.ids.len() > 1);
     }
@@ -116,7 +116,7 @@ fn what_a_leaf_says_of_what_moves_is_so() {
                 }
                 let Found { met, certain, idle, whole, along } = found;
                 let told = format!("{range:?} {pace:?} {precision:?}: {certain} of {whole}, {idle} idle, {met} met");
-                // A plain solve that starts far away is unsure itself.
+                // Plain arithmetic that starts far away is inaccurate itself.
                 let sure = certain * 3 >= whole && idle * 10 <= met;
                 assert!(sure || precision == Precision::Fast, "{told}");
                 assert!(along > 1_000 || met > 2_000, "{told}, {along} along");

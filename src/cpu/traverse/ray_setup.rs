@@ -1,5 +1,5 @@
-//! Several rays made ready for a walk at once: the arithmetic of [`Frame::prepare`](crate::cpu::cull::Frame) and of `kernels.rs` in
-//! f64, a lane a ray. One by one it takes as long as the walk of a ray that soon meets something.
+//! Ray setup for the stream traversal, four rays at a time: the arithmetic of [`Frame::prepare`](crate::cpu::cull::Frame) and of
+//! `kernels.rs` in f64, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use crate::math::simd::level::{Level, dispatch};
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
-/// Rays made ready at once: with eight, the registers do not hold the intermediate results.
+/// Rays prepared at once: with eight, the intermediate results would not fit into the registers.
 pub(crate) const LANES: usize = 4;
 
 const U: f64 = 1.0 / 16_777_216.0;
@@ -20,7 +20,7 @@ const U: f64 = 1.0 / 16_777_216.0;
 type Lane = [f64; LANES];
 type Narrow = [f32; LANES];
 
-/// One an axis. Not `map`, which the compiler calls as a function, with vectors through memory.
+/// Evaluates an expression for each axis. Not `map`: the compiler calls it as a function and passes vectors through memory.
 macro_rules! axes {
     (|$k:ident| $each:expr) => {{
         let (x, y, z) = (
@@ -57,14 +57,14 @@ fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
     each(|i| a[0][i] * b[0][i] + a[1][i] * b[1][i] + a[2][i] * b[2][i])
 }
 
-/// The nearest f32 but one, not below.
+/// Rounds up to f32, at most a few f32 steps too far.
 #[inline(always)]
 fn up(x: f64) -> f32 {
     (x + x.abs() * (4.0 * U) + 1e-38) as f32
 }
 
-/// Four rays as columns: origin and `t_min`, direction and `t_max`. Transposed as whole vectors: number by number it takes longer
-/// than what is then done with them.
+/// Four rays in SoA layout: origin and `t_min`, direction and `t_max`. Transposed as whole vectors: number by number it takes longer than
+/// the computations that follow.
 #[inline(always)]
 pub(crate) fn columns(rays: &[Ray; LANES]) -> ([Narrow; 4], [Narrow; 4]) {
     let column = |half: usize, i: usize| Vec4::from_array(bytemuck::cast::<Ray, [[f32; 4]; 2]>(rays[i])[half]);
@@ -73,13 +73,14 @@ pub(crate) fn columns(rays: &[Ray; LANES]) -> ([Narrow; 4], [Narrow; 4]) {
 }
 
 dispatch! {
-    /// Makes rays ready. A ray from so far that f64 cannot tell has an infinite margin.
+    /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite.
     aim_rays, (frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES])
 }
 
 #[inline(always)]
 fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES]) {
-    // Through memory: the compiler would see that the columns come from rows, and work on two numbers at a time instead of four.
+    // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
+    // of four.
     let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
     let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
@@ -107,11 +108,11 @@ fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precis
     let slack = each(|i| 128.0 * U * distance[i] + 4.8e-38 * step[i] + 1e-18);
     let near = each(|i| start[i] + f64::from(t_min[i].min(0.0)) * step[i] - slack[i]);
     let far = each(|i| start[i] + f64::from(t_max[i].max(0.0)) * step[i] + slack[i]);
-    // What lies beyond half of the largest f32 may be beyond the largest, and that is no hit: it is never certain.
+    // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
     let begin = each(|i| start[i] + f64::from(t_min[i].max(-0.5 * f32::MAX)) * step[i] + 2.0 * slack[i]);
     let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
     let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
-    // What follows need not be exact, only wide enough: f32, and the last bit up.
+    // The rest need not be exact, only conservative: f32, rounded up.
     let up = |x: &Lane| -> Narrow { from_each(|i| up(x[i])) };
     let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
     let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
@@ -124,13 +125,13 @@ fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precis
     let far: Narrow = from_each(|i| if t_max[i] >= f32::MAX { f32::INFINITY } else { far[i] });
     let (foot, hat, v) = (axes!(|k| narrow(&foot[k])), axes!(|k| narrow(&hat[k])), axes!(|k| narrow(&v[k])));
     let (ux, uy, alpha, beta) = (narrow(&ux), narrow(&uy), narrow(&alpha), narrow(&each(|i| -beta[i])));
-    // A direction along a face meets it nowhere: turned by less than any rounding, it does.
+    // A direction parallel to a face never intersects it. Turned by less than any rounding, it does.
     let inverse = axes!(|k| from_each(|i| 1.0 / hat[k][i].abs().max(1e-18).copysign(hat[k][i])));
     let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(hat[k][i])) * inverse[k][i]));
     let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(hat[k][i])) * inverse[k][i]));
     let end: Narrow = from_each(|i| -end[i]);
     let none = [0.0; LANES];
-    // In the order of the fields.
+    // In the order of the fields of `StreamRay`.
     let words = [
         [inverse[0], inverse[1], inverse[2], enter[0]],
         [enter[1], enter[2], leave[0], leave[1]],

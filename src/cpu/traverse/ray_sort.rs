@@ -1,5 +1,5 @@
-//! Rays in an order in which neighbours take the same way through the tree: by the octant of their direction, then by where they
-//! enter and leave the scene's box (Morton order of both points together).
+//! Sorts rays for coherence, so that neighbours take the same path through the BVH: by the octant of their direction, then by the points
+//! where they enter and leave the scene's AABB (one Morton code of both points).
 
 use glam::Vec3;
 
@@ -10,13 +10,13 @@ use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
 use crate::records::Ray;
 
-/// Bits a coordinate: three coordinates, two points.
+/// Bits per coordinate: three coordinates, two points.
 const BITS: u32 = 4;
 
-/// Bits a pass of the radix sort.
+/// Bits per pass of the radix sort.
 const DIGIT: u32 = 9;
 
-/// Rays whose keys are found at once.
+/// Rays whose sort keys are computed at once.
 const EIGHT: usize = 8;
 
 type Lane = [f32; EIGHT];
@@ -26,7 +26,7 @@ fn each(f: impl Fn(usize) -> f32) -> Lane {
     std::array::from_fn(f)
 }
 
-/// Where rays enter and leave what.
+/// The scene's AABB, its grid of Morton cells, and the scaled units, for computing sort keys.
 pub(crate) struct Sorter {
     low: Vec3,
     high: Vec3,
@@ -42,9 +42,9 @@ impl Sorter {
         Self { low, high, cells, middle: planted.frame.middle().as_vec3(), scale: planted.frame.scale() as f32 }
     }
 
-    /// Whether neighbours go together as they come, as a picture's rays do: told by one group of eight in sixteen.
+    /// Whether the rays are coherent already, as those of a picture are. Samples one group of eight in sixteen.
     fn in_order(&self, planted: &Planted, eights: &[[Ray; EIGHT]]) -> bool {
-        // Two bits a coordinate, and the octant.
+        // Two bits per coordinate, and the octant.
         let coarse = |key: u32| key >> (6 * (BITS - 2));
         let (mut pairs, mut alike) = (0, 0);
         for eight in eights.iter().step_by(16) {
@@ -56,14 +56,14 @@ impl Sorter {
         alike * 8 >= pairs * 7
     }
 
-    /// The numbers of some of the rays, those that are usable, in order.
+    /// The indices `numbers` of the valid rays, sorted.
     pub(crate) fn order(&self, planted: &Planted, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
         let (eights, left) = rays.as_chunks();
         if rays.len() <= STREAM || self.in_order(planted, eights) {
             return numbers;
         }
         let mut keys = vec![0; rays.len()];
-        // The last few make eight with copies of one.
+        // The last group of eight is padded with copies of its first ray.
         let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
         for (eight, keys) in eights.iter().chain(&last).zip(keys.chunks_mut(EIGHT)) {
             let mut found = [0; EIGHT];
@@ -92,7 +92,7 @@ impl Sorter {
 }
 
 dispatch! {
-    /// What the rays are sorted by. It decides nothing but speed: f32 will do, overflow included.
+    /// Sort keys of eight rays. They only affect speed: f32 is sufficient, overflow included.
     sort_keys, (sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT])
 }
 
@@ -117,7 +117,7 @@ fn sort_keys(_: impl Lanes, sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u3
     *keys = [0; EIGHT];
     for k in 0..3 {
         for (place, t) in [(k, &enter), (k + 3, &leave)] {
-            // Half less, as the sum below rounds; there the last bits of a f32 count ones.
+            // Minus one half, because the sum below rounds to nearest. At 2²³ the last bit of an f32 counts ones.
             let cell = each(|i| (origin[k][i] + t[i] * step[k][i] - low[k]) * cells[k] - 0.5);
             let cell = each(|i| cell[i].clamp(0.0, 15.0) + 8_388_608.0);
             for i in 0..EIGHT {

@@ -1,8 +1,9 @@
-//! Rays walked through the tree in streams, front to back: every ray's visitor sees what the filter of the leaves leaves over,
-//! and of that only what no certain hit lies before.
+//! Stream traversal of the BVH, front to back: every ray's collector receives the spheres that the leaf tests leave as candidates, except
+//! those that lie behind certain hits.
 //!
-//! What a ray meets for certain is kept until the end of the walk: by then most of it lies behind something nearer, and the rest is
-//! solved many at a time. What it meets perhaps tells nothing until it is solved, so that is done as soon as there is a lot of it.
+//! Certain hits are deferred to the end of the traversal: by then most of them lie behind something nearer, and the rest are intersected in
+//! pair batches. An undecided candidate gives no information before it is intersected, so this is done as soon as there are enough of them
+//! for a pair batch.
 
 use std::cell::RefCell;
 
@@ -20,32 +21,32 @@ use crate::query::policy::Precision;
 use crate::records::{Extra, NO_SPHERE, Ray, Sphere};
 use crate::runtime::prefetch::fetch;
 
-/// Rays walked together: with what a leaf and the lists take they have to fit the second cache. Anything from 256 to 2048 measures
-/// the same.
+/// Rays per stream: together with a leaf and the lists they have to fit into the second-level cache. Measurements show no difference from
+/// 256 to 2048.
 pub(crate) const STREAM: usize = 1024;
 
-/// Pairs kept for later at the most, so that memory is bounded where everything overlaps.
+/// Number of certain hits at which they are intersected early, so that memory is bounded if all spheres overlap.
 const KEPT: usize = 4 * STREAM;
 
-/// A pair of a ray and a sphere to be solved.
+/// A candidate pair of a ray and a sphere, to be intersected.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) ray: u32,
-    /// Eight times the leaf, plus the place in it.
+    /// Eight times the index of the leaf, plus the lane in it.
     pub(crate) slot: u32,
-    /// It is not met before.
+    /// Position along the ray before which the sphere is not hit.
     pub(crate) low: f32,
 }
 
-/// Rays on their way through one node.
+/// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
 struct Floor {
     entered: Entered,
-    /// Those that enter one of its boxes.
+    /// The rays that enter the current child.
     list: Vec<u32>,
 }
 
-/// Memory that a worker keeps from one stream to the next.
+/// Scratch memory that a worker thread keeps from one stream to the next.
 #[derive(Default)]
 struct Scratch {
     rays: Vec<StreamRay>,
@@ -58,7 +59,7 @@ struct Scratch {
     solving: Solving,
 }
 
-/// What solving pairs takes.
+/// Scratch memory for intersecting pairs.
 #[derive(Default)]
 pub(crate) struct Solving {
     pub(crate) ids: Vec<u32>,
@@ -70,22 +71,22 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// A walk: the scene, and the rays with their visitors.
+/// Traversal of one stream: the scene, and the rays with their collectors.
 pub(crate) struct Walk<'a, V> {
     pub(crate) planted: &'a Planted,
     pub(crate) scene: Spheres<'a>,
     pub(crate) input: &'a [Ray],
-    /// What they bring along, unless there is none of that.
+    /// Attributes of the rays; empty if none affect the hits.
     pub(crate) extras: &'a [Extra],
-    /// Whether nothing moves.
+    /// Whether all pairs are at rest: no motion, ellipsoids, ray radii, or low parts of directions.
     pub(crate) still: bool,
-    /// Spheres as they move, and whether they do while rays travel.
+    /// Motion of the spheres per leaf, and whether they move while rays travel.
     ways: Option<&'a [Ways]>,
     passing: bool,
     pub(crate) visitors: &'a mut [V],
     pub(crate) precision: Precision,
     rays: &'a [StreamRay],
-    /// What begins later does not count.
+    /// End of each ray's segment: what begins later does not count.
     pub(crate) fars: &'a mut [f32],
     met: &'a mut [Met],
     pub(crate) certain: &'a mut Vec<Pair>,
@@ -93,7 +94,7 @@ pub(crate) struct Walk<'a, V> {
     pub(crate) solving: &'a mut Solving,
 }
 
-/// Shows every ray's visitor the spheres it may meet.
+/// Passes the spheres that each ray may hit to its collector.
 pub(crate) fn walk<V: Visitor>(
     planted: &Planted,
     scene: Spheres<'_>,
@@ -126,7 +127,7 @@ fn stream<V: Visitor>(
         met.resize(whole, Met::NONE);
     }
     let (fours, left) = input.as_chunks();
-    // The last few make four with copies of one.
+    // The last group of four is padded with copies of its first ray.
     let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
     for (four, aimed) in fours.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
         planted.level.aim_rays(&planted.frame, four, precision, aimed);
@@ -151,7 +152,7 @@ fn stream<V: Visitor>(
     octants.iter_mut().for_each(Vec::clear);
     for (number, aimed) in rays.iter().enumerate() {
         if aimed.margin == f32::INFINITY {
-            // From so far everything may be met.
+            // From so far away everything may be hit.
             scene.show_all(&input[number], extras.get(number), &mut visitors[number]);
         } else {
             octants[aimed.octant()].push(number as u32);
@@ -185,7 +186,7 @@ fn stream<V: Visitor>(
 }
 
 impl<V: Visitor> Walk<'_, V> {
-    /// As deep as the tree is, which is how many floors there are.
+    /// Visits a node. The recursion is as deep as the BVH, which is the length of `floors`.
     fn node(&mut self, node: usize, octant: usize, list: &[u32], floors: &mut [Floor]) {
         let Some((Floor { entered, list: through }, floors)) = floors.split_first_mut() else { return };
         let node = &self.planted.tree.nodes[node];
@@ -193,7 +194,8 @@ impl<V: Visitor> Walk<'_, V> {
         if through.len() < list.len() {
             through.resize(list.len(), 0);
         }
-        // While one child is on, the others are on their way: of a node the faces, which are three cache lines of four.
+        // Prefetches the children, which arrive while the first of them is visited. For a node these are its faces: three of its four cache
+        // lines.
         let Tree { nodes, leaves, .. } = &self.planted.tree;
         for (_, child) in node.children.iter().enumerate().filter(|(place, _)| entered.any >> place & 1 == 1) {
             match child.kind() {
@@ -228,7 +230,7 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 
-    /// Fetches what rays are picked by.
+    /// Prefetches the ids and masks of a leaf, if rays have attributes.
     fn fetch_picks(&self, leaf: usize) {
         if !self.extras.is_empty() {
             fetch(&self.planted.tree.ids[leaf]);
@@ -288,7 +290,7 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 
-    /// Those of a leaf's spheres, a bit each, that are for a ray.
+    /// Mask of a leaf's spheres that the ray may hit according to its attributes.
     fn admitted(&self, extra: &Extra, leaf: usize) -> u32 {
         let mut admitted = u32::MAX;
         if let Some(masks) = &self.planted.masks {
@@ -303,7 +305,7 @@ impl<V: Visitor> Walk<'_, V> {
     }
 }
 
-/// A bit for each for which it holds; the compiler makes a few vector instructions of it.
+/// Mask of the words for which `holds` is true. The compiler makes a few vector instructions of it.
 #[inline(always)]
 fn bits_of(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
     let bits: [u32; WIDTH] = std::array::from_fn(|k| if holds(words[k]) { 1 << k } else { 0 });

@@ -1,4 +1,4 @@
-//! Scenes that trees are bad at: the invariants hold, and every answer is that of a sweep over all spheres.
+//! Scenes that are hard for BVHs: the invariants are satisfied, and every result is that of brute force.
 
 use super::*;
 use crate::batch::ray_batch::Batch;
@@ -71,7 +71,7 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
 #[test]
 fn a_tree_answers_what_a_sweep_does() {
     for scene in &SCENES {
-        // Integers are slow: few rays where everything ties.
+        // Integer arithmetic is slow: few rays at `exact`, where everything ties.
         compare(scene, 1500, scaled(150), &[Precision::Fast, Precision::Standard]);
         compare(scene, 150, scaled(25), &[Precision::Exact]);
     }
@@ -79,7 +79,7 @@ fn a_tree_answers_what_a_sweep_does() {
 
 #[test]
 fn what_is_met_beyond_f32_hides_nothing() {
-    // The large one is entered and left at a t that f32 does not hold; the points are met.
+    // The roots of the large sphere overflow f32; the points are hit.
     let spheres: Vec<Sphere> =
         (0..9).map(|i| Sphere::new([0.0, 0.0, i as f32], if i == 4 { 1.2e25 } else { 0.0 })).collect();
     let ray = Ray::new([0.0; 3], [0.0, 0.0, -1e-45]);

@@ -1,6 +1,6 @@
-//! Building a tree on the device: the executor in shaders of `src/bvh/qbvh4`. Keys, a radix sort, boxes of eight, 64, ...
-//! neighbours, then nodes from the root down. Who waits for nobody needs no atomics between workgroups: only the sort's counts are
-//! atomic, within one.
+//! LBVH builder on the GPU: runs the algorithm of `src/bvh/qbvh4` in shaders. The steps are Morton codes, a radix sort, AABBs of 8, 64,
+//! ... neighbours, then the nodes level by level from the root. No workgroup waits for another one, so no atomics are needed between
+//! workgroups. Only the counts of the sort are atomic, within a workgroup.
 
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, ComputePipeline};
@@ -20,16 +20,16 @@ use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 
-/// Bits a pass of the sort. Eight would halve the passes, and need subgroups to be quick: that is for a device to show.
+/// Bits per pass of the radix sort. Eight would halve the number of passes, but need subgroups to be fast. This has not been measured.
 const DIGIT: u32 = 4;
 const PASSES: u32 = 64 / DIGIT;
 const BINS: u32 = 1 << DIGIT;
-/// Items a workgroup sorts: `TILE` of `shaders/build/radix_digit.wgsl`.
+/// Items per workgroup of the sort: `TILE` of `shaders/build/radix_digit.wgsl`.
 const TILE: u32 = 2048;
-/// Levels that are opened between two looks at how far it has come, once the first are.
+/// Levels to build between two readbacks of the build state, after the first readback.
 const LEVELS: u32 = 8;
 
-/// What a program is told. Twin of `Plant` in `shaders/build/common.wgsl`.
+/// Uniform of the build programs. Twin of `Plant` in `shaders/build/common.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct Plant {
@@ -49,7 +49,7 @@ pub(crate) struct Plant {
     pub(crate) unused: [u32; 3],
 }
 
-/// How far it has come. Twin of `shaders/build/level_state.wgsl`.
+/// State of the level-by-level build. Twin of `Control` in `shaders/build/level_state.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Control {
@@ -64,17 +64,17 @@ pub(crate) struct Control {
     pub(crate) levels: [u32; 114],
 }
 
-/// What keys and sorting take: an item, three words a sphere.
+/// Bytes of an item of the sort, one item per sphere: three words, the Morton code and the sphere's position.
 const ITEM: u64 = 12;
-/// The bytes of a box.
+/// Bytes of an AABB.
 const BOX: u64 = 32;
 
-/// Boxes of eight, 64, ... spheres: how many of each.
+/// The number of AABBs of 8 spheres, of 64 spheres, and so on.
 fn box_levels(count: u32) -> Vec<u32> {
     std::iter::successors(Some(count / 8), |n| Some(n / 8)).take_while(|n| *n > 0).collect()
 }
 
-/// A tree's builder: the spheres, and what programs are told of them.
+/// Builder of a BVH: records the dispatches of the build programs, with their parameters.
 pub(crate) struct Planter<'a> {
     pub(crate) gpu: &'a GpuEngine,
     pub(crate) steps: Steps<'a>,
@@ -92,7 +92,7 @@ impl<'a> Planter<'a> {
         Self { gpu, steps: Steps::new(gpu), plant, ways }
     }
 
-    /// One buffer with what each of several dispatches is told.
+    /// Uploads the parameters of several dispatches into one uniform buffer, `UNIFORM_STEP` bytes apart.
     pub(crate) async fn tell(&self, plants: &[Plant]) -> Result<Buffer> {
         let mut bytes = vec![0; plants.len().max(1) * UNIFORM_STEP as usize];
         for (plant, own) in plants.iter().zip(bytes.chunks_exact_mut(UNIFORM_STEP as usize)) {
@@ -108,7 +108,7 @@ impl<'a> Planter<'a> {
         self.gpu.pipeline(program, Overrides::default()).await
     }
 
-    /// What a dispatch is told, at its place in a buffer, and then its buffers.
+    /// Bind group of a dispatch: entry `n` of the parameter buffer `told` at binding 0, then `buffers` from binding 1 on.
     pub(crate) async fn bind(
         &self,
         pipeline: &ComputePipeline,
@@ -126,7 +126,7 @@ impl<'a> Planter<'a> {
         self.gpu.scoped(|| self.gpu.device.create_bind_group(&description)).await
     }
 
-    /// One dispatch with so many threads.
+    /// Records one dispatch of `threads` threads, rounded up to whole workgroups.
     pub(crate) async fn step(
         &mut self,
         program: &Program,
@@ -143,7 +143,7 @@ impl<'a> Planter<'a> {
         self.gpu.buffer(what, bytes, USAGE).await
     }
 
-    /// The spheres' keys in order.
+    /// Computes the Morton codes of the spheres and sorts them.
     async fn sorted(&mut self, spheres: &Buffer) -> Result<Buffer> {
         let count = self.plant.count;
         let tiles = count.div_ceil(TILE);
@@ -165,7 +165,8 @@ impl<'a> Planter<'a> {
         Ok(sorted)
     }
 
-    /// The spheres in the order of the leaves, behind them how they move, if they do, and the boxes of eight, 64, ... of them.
+    /// Writes the spheres in leaf order, followed by their motion if they move, and the AABBs of 8, 64, ... of them. Returns both
+    /// buffers.
     pub(crate) async fn leaves(&mut self, spheres: &Buffer, order: &Buffer) -> Result<(Buffer, Buffer)> {
         let count = self.plant.count;
         let levels = box_levels(count);
@@ -190,13 +191,13 @@ impl<'a> Planter<'a> {
         Ok((leaves, boxes))
     }
 
-    /// The nodes, level by level; how many there are, and where each level ends.
+    /// Builds the nodes, level by level. Returns them and the end of each level.
     async fn nodes(&mut self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<(Buffer, Vec<u32>)> {
         let (gpu, count) = (self.gpu, self.plant.count);
-        // A full node has four children, and one that is not full holds eight spheres: so many nodes there are at most.
+        // A full node has four children, and a node that is not full contains at least eight spheres: hence this bound.
         let most = u64::from(count / 3 + 1) * size_of::<Quad>() as u64;
         let nodes = self.scratch("a tree's nodes", most.min(gpu.largest_binding() / 64 * 64)).await?;
-        // A node but the root has eight spheres of its own.
+        // Every node but the root contains at least eight spheres.
         let widest = count / 8 + 1;
         let parts = [
             self.scratch("a level's parts", u64::from(widest) * 8).await?,
@@ -238,7 +239,7 @@ impl<'a> Planter<'a> {
         let done = loop {
             for _ in 0..rounds {
                 let n = depth as usize % 2;
-                // All levels together have fewer nodes than there are fives of spheres, as a rule.
+                // As a rule, all levels together have fewer than `count / 5` nodes.
                 let threads = u64::from(count / 5 / rounds);
                 self.steps.dispatch(&open, &openings[n], offset(opens), 8 * threads).await?;
                 self.steps.dispatch(&level, &levelling, Groups::Told(1), u64::from(THREADS)).await?;
@@ -275,7 +276,7 @@ impl<'a> Planter<'a> {
         Ok((fitted, levels))
     }
 
-    /// Buffers for a program that is told nothing.
+    /// Bind group of a program without parameters: `buffers` from binding 1 on.
     async fn bind_only(&self, pipeline: &ComputePipeline, buffers: &[&Buffer]) -> Result<BindGroup> {
         let numbered: Vec<_> = (1..).zip(buffers.iter().copied()).collect();
         self.gpu.bind(pipeline, &numbered).await
@@ -283,7 +284,7 @@ impl<'a> Planter<'a> {
 }
 
 impl Planted {
-    /// Builds a tree over the first `count` spheres of a buffer, at least one.
+    /// Builds a BVH over the first `count` spheres of a buffer; `count` is at least 1.
     pub(crate) async fn plant(
         gpu: &GpuEngine,
         spheres: &Buffer,

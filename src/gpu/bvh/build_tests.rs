@@ -1,4 +1,4 @@
-//! Trees that shaders build are those that the CPU builds, to the byte, on every adapter of this machine.
+//! Tests that shaders build the same BVH as the CPU, byte for byte, on every adapter of this machine.
 
 use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
@@ -15,7 +15,7 @@ use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 use crate::runtime::limits::Limits;
 
-/// Adapters whose arithmetic rounds as the CPU's does.
+/// Opens the adapters that pass the probe: their arithmetic rounds like the CPU's.
 async fn devices() -> Vec<GpuEngine> {
     let mut opened = Vec::new();
     for adapter in adapters::adapters().await {
@@ -61,7 +61,7 @@ fn more_scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     let heap = |i: usize, s: Sphere| Sphere { center: s.center * 0.01 + (i % 17) as f32, ..s };
     all.push(("heaps", (0..50_000).map(|i| heap(i, sphere(1.0))).collect()));
     all.push(("each twice", (0..30_000).map(|_| sphere(1.0)).flat_map(|s| [s, s]).collect()));
-    // A path on which every node goes down two levels: keys that share ever more bits.
+    // Morton codes that share more and more bits: a path on which every node goes down two levels of the radix tree.
     all.push(("a deep corner", (0..20_000).map(|i| Sphere::new([0.9f32.powi(i % 300); 3], 0.0)).collect()));
     all.retain(|(_, spheres)| !spheres.is_empty());
     all

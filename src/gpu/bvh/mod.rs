@@ -1,4 +1,4 @@
-//! The tree on the GPU: building, refitting, and the copy that shaders traverse.
+//! The BVH on the GPU: build, refit, and the buffers that shaders traverse.
 
 pub(crate) mod build;
 #[cfg(test)]

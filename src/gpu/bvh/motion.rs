@@ -1,4 +1,5 @@
-//! How spheres move, for a tree: boxes are drawn around their ways, and walks look at them where they are (`shaders/traverse/leaf.wgsl`).
+//! Motion of spheres in a BVH. AABBs contain the whole paths of the spheres; the traversal tests a sphere at its position at the time of
+//! the ray (`shaders/traverse/leaf.wgsl`).
 
 use wgpu::Buffer;
 
@@ -6,13 +7,13 @@ use crate::batch::sphere_set::Given;
 use crate::bvh::scene_frame::Frame;
 use crate::intersect::motion::half;
 
-/// Over a longer time what a device flushes of velocities would count.
+/// Longest time range for which leaves have velocities. Over a longer one, velocities that a device flushes to zero would matter.
 const LONGEST: f64 = 65_536.0;
 
-/// The largest component of a scaled velocity with which nothing overflows.
+/// Largest component of a scaled velocity for which nothing overflows.
 const FASTEST: f64 = (1_u64 << 40) as f64;
 
-/// What is beside spheres that move, and for how long they do.
+/// Attributes of moving spheres, and the time range of their motion.
 #[derive(Clone, Copy)]
 pub(crate) struct Ways<'a> {
     pub(crate) beside: &'a Buffer,
@@ -20,14 +21,15 @@ pub(crate) struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// None where spheres rest, or are ellipsoids.
+    /// `None` if no sphere moves, or if the spheres are ellipsoids.
     pub(crate) fn of(beside: &'a Option<Buffer>, given: &Given<'_>) -> Option<Self> {
         let columns = &given.columns;
         let beside = beside.as_ref().filter(|_| columns.velocities.is_some() && columns.maps.is_none())?;
         Some(Self { beside, span: given.span })
     }
 
-    /// The largest component of a velocity that is told of, and half of the time, or a little more.
+    /// Parameters of the build: the largest velocity component that leaves contain, negative for none, and half the length of the time
+    /// range, rounded up.
     pub(crate) fn told(&self, frame: &Frame) -> (f32, f32) {
         let half = half(self.span);
         let fastest = if 2.0 * half <= LONGEST { FASTEST / f64::from(frame.scale) } else { -1.0 };

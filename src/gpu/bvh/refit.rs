@@ -1,4 +1,4 @@
-//! A tree whose spheres have moved: new boxes for the same nodes, and how much worse they have become.
+//! Refits a BVH to moved spheres, with new AABBs for the same nodes, and computes its SAH cost.
 
 use wgpu::{Buffer, BufferUsages};
 
@@ -12,8 +12,8 @@ use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 
 impl Planted {
-    /// The same nodes around other spheres, as many as before: the first `count` of a buffer, at least one. Boxes are as tight as
-    /// those of a new tree with these nodes.
+    /// Refits a copy of the BVH to the first `count` spheres of another buffer: as many as before, at least 1. The topology stays. The
+    /// AABBs are as tight as those of a new BVH with this topology.
     pub(crate) async fn refit(
         &self,
         gpu: &GpuEngine,
@@ -32,8 +32,8 @@ impl Planted {
         Ok(Self { nodes, order, leaves, node_count: self.node_count, levels: self.levels.clone() })
     }
 
-    /// How many nodes a line through the root's box enters on average: the surfaces of all boxes, the root's being 1 (Goldsmith &
-    /// Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
+    /// SAH cost: the average number of nodes that a line through the root's AABB enters. It is the sum of the surface areas of all nodes'
+    /// AABBs, in units of the root's (Goldsmith & Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
     pub(crate) async fn cost(&self, gpu: &GpuEngine) -> Result<f64> {
         let mut planter = Planter::new(gpu, 0, &Frame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
@@ -55,7 +55,7 @@ impl Planted {
     }
 }
 
-/// A buffer with the same bytes.
+/// Copies a buffer.
 async fn copy(gpu: &GpuEngine, what: &'static str, from: &Buffer) -> Result<Buffer> {
     let buffer = gpu.buffer(what, from.size(), super::resident::USAGE).await?;
     gpu.scoped(|| {

@@ -1,4 +1,4 @@
-//! A tree on a device, as shaders walk it.
+//! A BVH on a device, in the buffers that shaders traverse.
 
 use wgpu::{Buffer, BufferUsages};
 
@@ -12,25 +12,25 @@ use crate::gpu::engine::GpuEngine;
 use crate::records::Sphere;
 use crate::runtime::cancel::Watch;
 
-/// The tree over the spheres of one buffer.
+/// BVH over the spheres of one buffer.
 pub(crate) struct Planted {
     /// The nodes, the root first.
     pub(crate) nodes: Buffer,
-    /// The place of each sphere in the buffer, in the order of the leaves.
+    /// The positions of the spheres in their buffer, in leaf order.
     pub(crate) order: Buffer,
-    /// The spheres in that order, and behind them how they move, if they do.
+    /// The spheres in leaf order, followed by their motion if they move.
     pub(crate) leaves: Buffer,
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) node_count: u32,
-    /// Where each level of nodes ends.
+    /// The end of each level of nodes: the index after its last node.
     pub(crate) levels: Vec<u32>,
 }
 
-/// What every buffer of a tree is for.
+/// Usage of every buffer of a BVH.
 pub(crate) const USAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 
-/// Whether the GPU builds. One whose arithmetic does not round to the nearest would make another tree.
+/// Whether to build on the GPU. A GPU whose arithmetic does not round to nearest would build a different BVH; asking for it is an error.
 fn builds_on(gpu: &GpuEngine, builder: Builder) -> Result<bool> {
     match (builder, &gpu.probe.failure) {
         (Builder::Cpu, _) => Ok(false),
@@ -43,7 +43,7 @@ fn builds_on(gpu: &GpuEngine, builder: Builder) -> Result<bool> {
 }
 
 impl Planted {
-    /// A tree over the spheres that a buffer begins with, at least one, from the executor asked for.
+    /// Builds a BVH over `spheres`, at least one, with which `buffer` begins. `builder` chooses between CPU and GPU.
     pub(crate) async fn new(
         gpu: &GpuEngine,
         buffer: &Buffer,
@@ -61,7 +61,7 @@ impl Planted {
         if ways.is_some() { planted.refit(gpu, buffer, count, frame, ways).await } else { Ok(planted) }
     }
 
-    /// Takes a tree that the host made.
+    /// Uploads a BVH that the CPU has built.
     pub(crate) async fn upload(gpu: &GpuEngine, tree: &Lbvh, spheres: &[Sphere]) -> Result<Self> {
         let leaves: Vec<Sphere> = tree.order.iter().map(|place| spheres[*place as usize]).collect();
         let up = async |what, bytes: &[u8]| {
@@ -78,8 +78,8 @@ impl Planted {
         })
     }
 
-    /// Bytes that a tree over so many spheres takes on the device, its copy of the spheres included. There were 0.09 to 0.11 nodes a
-    /// sphere (uniform, clustered, radii over six orders; 10⁴ to 10⁶ spheres).
+    /// Bytes of a BVH over `spheres` spheres on the device, including its copy of the spheres. Measured: 0.09 to 0.11 nodes per sphere
+    /// (uniform, clustered, radii over six orders of magnitude; 10⁴ to 10⁶ spheres).
     pub(crate) fn bytes(spheres: u64) -> u64 {
         let nodes = spheres / 8 + 1;
         let each = (size_of::<Sphere>() + size_of::<u32>()) as u64;

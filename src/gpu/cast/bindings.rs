@@ -1,4 +1,4 @@
-//! What the programs of a cast are bound to.
+//! Bind group of the programs of a cast.
 
 use crate::error::Result;
 use crate::gpu::bvh::resident::Planted;
@@ -6,15 +6,15 @@ use crate::gpu::engine::GpuEngine;
 use crate::gpu::uniforms::Params;
 
 impl GpuEngine {
-    /// What a cast's programs see: parameters, rays, state, results, what rays bring along; the spheres of one part and what is
-    /// beside them, and a tree.
+    /// Bind group of a cast's programs: parameters, rays, state, results, ray attributes; the spheres of one part and their attributes;
+    /// and a BVH.
     pub(crate) async fn cast_group(
         &self,
         [params, rays, state, results, extras]: [&wgpu::Buffer; 5],
         [spheres, beside]: [&wgpu::Buffer; 2],
         planted: Option<&Planted>,
     ) -> Result<wgpu::BindGroup> {
-        // Programs without a tree do not look at it.
+        // Programs that do not traverse a BVH never read these two bindings.
         let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
         let params = wgpu::BufferBinding {
             buffer: params,

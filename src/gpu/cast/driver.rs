@@ -1,5 +1,5 @@
-//! Queries on a GPU: rays in pieces, spheres in parts and ranges. While the device works on one piece, the host reads the
-//! one before it and writes the one after it, in place.
+//! Casts a batch on a GPU: rays in chunks, spheres in parts and ranges. While the device works on one chunk, the host reads the results
+//! of the previous chunk and writes the next one, both in mapped memory.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,53 +25,55 @@ use crate::records::Ray;
 use crate::runtime::cancel::Watch;
 use crate::runtime::cpu_pool::{self, on_cores};
 
-/// Threads a workgroup, in every program.
+/// Threads per workgroup, in every program of a cast.
 const WORKGROUP: u64 = 64;
-/// Rays a piece at most: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
+/// Maximum number of rays per chunk: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
 const PIECE: u64 = 1 << 20;
-/// And at least, as a workgroup takes them: where nearly all spheres are met, a piece of them takes a fifth of a second.
+/// Minimum number of rays per chunk: as many as one workgroup takes. If nearly all spheres are hit, a chunk of this size takes a fifth
+/// of a second.
 const LEAST: u64 = 512;
-/// Submissions that wait for the device: enough to keep it busy, few enough to stop soon.
+/// Maximum number of queued submissions: enough to keep the device busy, few enough to cancel soon.
 const AHEAD: usize = 2;
 
-/// What has come of the pieces that landed.
+/// Results of the finished chunks: counts, and the rays to cast again.
 #[derive(Default)]
 struct Sum {
     tally: Tally,
     again: Vec<usize>,
 }
 
-/// A piece on its way.
+/// A chunk in flight.
 struct Piece {
     slot: Slot,
     flight: Flight,
-    /// Where its rays begin in the batch, how many there are, and which of them cannot be used.
+    /// Index of its first ray in the batch, number of its rays, and (`bad`) the indices of invalid rays within the chunk.
     start: usize,
     count: usize,
-    /// Bytes that come back.
+    /// Bytes to read back.
     bytes: u64,
     bad: Vec<u32>,
-    /// Its last submission, to the meter.
+    /// Number of its last submission in the meter.
     number: u64,
 }
 
 impl GpuScene {
-    /// Rays that go together when each is tested against `spheres` and `budget` tests fit into a submission.
+    /// Number of rays per chunk if each is tested against `spheres` spheres and `budget` tests fit into a submission.
     pub(crate) fn piece(gpu: &GpuEngine, budget: u64, spheres: u64) -> u64 {
         let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
         let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(PIECE);
         let piece = (budget / spheres.max(1)).max(LEAST).min(most);
-        // Whole workgroups, unless somebody asks for less.
+        // Whole workgroups, unless a limit allows less than one.
         let whole = if piece < WORKGROUP { piece.max(1) } else { piece / WORKGROUP * WORKGROUP };
         whole.min(gpu.limits().rays.max(1))
     }
 
-    /// Rays that a picture's band may have.
+    /// Maximum number of rays in a band of a picture with `tests` tests per ray.
     pub(crate) fn band(gpu: &GpuEngine, tests: u64) -> u64 {
         Self::piece(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
     }
 
-    /// Memory that pieces of a query take on the device, with so much beside each of the spheres that travel with rays.
+    /// Device memory of the chunks in flight. `beside` is the number of bytes of attributes per sphere that is uploaded with its ray
+    /// (pairwise scenes).
     pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, beside: u64) -> u64 {
         let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
         let sizes = Sizes {
@@ -88,7 +90,7 @@ impl GpuScene {
         SLOTS as u64 * sizes.total()
     }
 
-    /// Answers a batch, piece by piece; says which rays are to be cast again, without the tree.
+    /// Casts a batch, chunk by chunk. Returns the counts, and the indices of the rays to cast again without the BVH.
     pub(crate) async fn cast<G: Gather>(
         &self,
         gpu: &GpuEngine,
@@ -130,7 +132,7 @@ impl GpuScene {
 }
 
 impl Plan<'_> {
-    /// Writes a piece's rays where the device reads them, and submits all that is to be done with them.
+    /// Writes a chunk's rays into mapped memory and submits all its work.
     async fn send<G: Gather>(
         &self,
         free: Option<Slot>,
@@ -146,7 +148,7 @@ impl Plan<'_> {
         let slot = self.gpu.staging.take(self.gpu, free, sizes).await?;
         let bad = self.write(slot.view(self.gpu).await?, &seeds, start)?;
         let groups = self.groups(&slot).await?;
-        // What comes back of the state: all of it, or nothing.
+        // Bytes of state to read back: without a finalize program the state is the result.
         let after = if G::FINISH.is_some() { 0 } else { G::result_bytes(count) };
         let begins = out.begin(part);
         if let Some(begins) = &begins {
@@ -189,7 +191,7 @@ impl Plan<'_> {
                         }
                         if last && let Some(finish) = &self.finish {
                             pass.set_pipeline(finish);
-                            // Each part finishes the rays whose best sphere it holds.
+                            // Each part finishes the rays whose best sphere it contains.
                             for (part, [_, group]) in groups.iter().enumerate() {
                                 let n = self.ranges.iter().position(|range| range.part == part).unwrap_or(0);
                                 pass.set_bind_group(0, group, &[(n as u64 * UNIFORM_STEP) as u32]);
@@ -223,7 +225,7 @@ impl Plan<'_> {
         Ok(Piece { slot, flight, start, count: rays.len(), bytes: sizes.results, bad, number })
     }
 
-    /// Waits for a piece and takes its answers; what the device left open is settled on every core.
+    /// Waits for a chunk and decodes its results. Rays that the device left undecided are resolved on all CPU cores.
     async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
         let Piece { slot, flight, start, count, bytes, bad, number } = piece;
         let batch = self.batch;
@@ -243,14 +245,14 @@ impl Plan<'_> {
         }
         part.skipped += bad.len() as u64;
         sum.tally = sum.tally + part;
-        // What is cast again is done then.
+        // Rays to cast again are counted as done after that cast.
         batch.watch.add((count - again.len()) as u64);
         sum.again.extend(again);
         Ok(slot)
     }
 }
 
-/// Settles what is open, on every core.
+/// Resolves undecided rays on all CPU cores.
 fn settle<G: Gather>(
     open: Vec<Open<G::Item>>,
     host: &CpuScene,
@@ -261,7 +263,7 @@ fn settle<G: Gather>(
     let one = |open: Open<G::Item>| {
         let mut tally = Tally::default();
         if watch.is_cancelled() {
-            // Nobody will look at it.
+            // The result is discarded.
             return ((open.at, open.raw), tally);
         }
         let asker = Asker { ray: open.ray, number: first + open.at as u64, extra: open.extra };

@@ -1,5 +1,5 @@
-//! Lists of spheres on their way from a device: first how long each ray's is, then, into memory of that size, its records; every core
-//! brings them in order.
+//! Hit lists on a GPU, in two passes: the first counts the hits of each ray, the second writes the records into memory of that size.
+//! All CPU cores then sort the lists.
 
 use std::ops::Range;
 
@@ -17,13 +17,14 @@ use crate::query::policy::{Inside, Query};
 use crate::query::results::{ALL, Tally};
 use crate::records::{Extra, Interval, Ray};
 
-/// Bytes of records that a piece brings at the most, unless a single ray does: enough to keep a device busy.
+/// Maximum number of bytes of records per chunk, unless a single ray has more: enough to keep a device busy.
 const TOGETHER: u64 = 32 << 20;
-/// Rays that a core brings in order at a time.
+/// Rays per sorting task.
 const TASK: usize = 1024;
 const RECORD: u64 = size_of::<Interval>() as u64;
 
-/// Shares out what a piece's rays came to, but for the bad ones, which meet nothing: `take` says what a count means.
+/// Decodes the counts of a chunk. Rays in `bad` are invalid and hit nothing. `take` stores the count of a ray, `u32::MAX` if it is
+/// undecided, and returns a value if the host must resolve the ray.
 fn share<T>(
     start: usize,
     rays: Source<'_>,
@@ -53,7 +54,7 @@ fn share<T>(
     Landed { tally, open, again }
 }
 
-/// How many spheres each ray meets.
+/// Results of `count`: the number of spheres that each ray hits.
 pub(crate) struct Counts<'a>(pub(crate) &'a mut [u32]);
 
 impl Gather for Counts<'_> {
@@ -88,13 +89,13 @@ impl Gather for Counts<'_> {
     }
 }
 
-/// How long each ray's list will be; those that the device cannot decide are made at once, by the host.
+/// First pass: the length of each ray's list. The host builds the lists that the device cannot decide, at once.
 pub(crate) struct Lengths<'a> {
-    /// On the device.
+    /// Lengths of the lists that the device will write.
     pub(crate) counts: &'a mut [u32],
-    /// By the host: the ray's number in the batch, and its list.
+    /// Lists that the host has built: the index of the ray in the batch, and its list.
     pub(crate) made: Vec<(usize, Result<Vec<Interval>>)>,
-    /// Records that one ray may bring.
+    /// Maximum length of a list on the device; the host builds longer ones.
     pub(crate) most: u64,
 }
 
@@ -133,17 +134,17 @@ impl Gather for Lengths<'_> {
     }
 }
 
-/// Where a ray's list goes, and how many records the device finds for it.
+/// Position of a ray's list among the records, and the number of records that the device writes for it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place {
     pub(crate) at: usize,
     pub(crate) count: u32,
 }
 
-/// Some rays' records as they come from the device, and what it takes to bring them in order.
+/// One sorting task: the records of some rays as the device wrote them, and the data to round and sort them.
 pub(crate) struct Stretch {
     rays: Vec<Ray>,
-    /// What they bring along, for rounding; empty where that makes nothing move.
+    /// Attributes of the rays, for rounding; empty if nothing moves.
     extras: Vec<Extra>,
     counts: Vec<u32>,
     records: Vec<Interval>,
@@ -151,15 +152,15 @@ pub(crate) struct Stretch {
     most: u32,
 }
 
-/// The records of lists whose lengths are known.
+/// Second pass: the records of lists whose lengths are known.
 pub(crate) struct Fill<'a> {
-    /// For each ray of the batch.
+    /// One per ray of the batch.
     pub(crate) places: &'a [Place],
     pub(crate) records: &'a mut [Interval],
-    /// As many of each list are kept.
+    /// Maximum number of records to keep per list.
     pub(crate) most: u32,
     pub(crate) inside: Inside,
-    /// Where anything moves.
+    /// Attributes of the rays; `None` if nothing moves.
     pub(crate) extras: Option<Extras<'a>>,
 }
 
@@ -179,7 +180,7 @@ impl Gather for Fill<'_> {
         4 * rays
     }
 
-    /// Where the lists have ended: to be sure that nothing is missing.
+    /// Per ray the end of its list, which shows whether records are missing.
     fn result_bytes(rays: u64) -> u64 {
         Self::state_bytes(rays)
     }
@@ -202,7 +203,7 @@ impl Gather for Fill<'_> {
         let begin = |place: &Place| {
             let own = at;
             at += place.count;
-            // Nowhere: the ray has no list here.
+            // `NOWHERE` in the shader: the ray has no list here.
             if place.count == 0 { u32::MAX } else { own }
         };
         Some(self.places[rays].iter().map(begin).collect())

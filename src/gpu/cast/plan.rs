@@ -1,4 +1,4 @@
-//! What all pieces of a call have in common: which programs search, through which spheres, and what a piece takes.
+//! Plan of a cast, which all its chunks share: programs, ranges of spheres, and buffer sizes.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::policy::{Precision, Query};
 use crate::records::{Extra, Ray, Sphere};
 
-/// How spheres are found.
+/// How to search for the spheres that rays hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By the tree, where there is one.
+    /// BVH traversal, if there is a BVH.
     Tree,
-    /// Each is tested.
+    /// Brute force: every sphere is tested.
     Brute,
 }
 
-/// Tests of every sphere that take as long as a ray's walk: for the pace, which finds out how long either takes.
+/// Assumed cost of one traversal, in sphere tests. Throughput is measured for each search method, so the value need not be accurate.
 const WALK_WEIGHT: u64 = 512;
 
 /// Spheres `begin..end` of a part, searched in one dispatch.
@@ -36,25 +36,25 @@ pub(crate) struct Range {
     pub(crate) part: usize,
     begin: u32,
     end: u32,
-    /// What it costs a ray, in tests.
+    /// Cost per ray, in sphere tests.
     pub(crate) weight: u64,
 }
 
-/// What all pieces of a call have in common.
+/// Programs, ranges and parameters that all chunks of a cast share.
 pub(crate) struct Plan<'a> {
     pub(crate) gpu: &'a GpuEngine,
     pub(crate) scene: &'a GpuScene,
     pub(crate) host: &'a Arc<CpuScene>,
     pub(crate) batch: Batch<'a>,
     pub(crate) search: ComputePipeline,
-    /// Rays a thread of it takes.
+    /// Rays per thread of `search`.
     pub(crate) rays_a_thread: u64,
     pub(crate) finish: Option<ComputePipeline>,
-    /// What makes rays on the device, when they are not sent there.
+    /// The program that generates rays on the device; `None` if they are uploaded.
     pub(crate) maker: Option<Maker>,
     pub(crate) ranges: Vec<Range>,
     walks: bool,
-    /// Whether what rays bring along goes up.
+    /// Whether ray attributes are uploaded.
     brings: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Plan<'a> {
             ranges.extend(own.map(|(begin, end)| Range { part, begin, end, weight: weight(begin, end) }));
         }
         if ranges.is_empty() {
-            // Somebody has to say that every ray misses.
+            // One empty range, so that a dispatch marks every ray as a miss.
             ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
         }
         let (picky, moving) = (host.picks(&batch.extras), host.moves(&batch.extras));
@@ -101,16 +101,16 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// How fast the scene goes this way.
+    /// Measured throughput of the scene with this search method.
     pub(crate) fn pace(&self) -> &'a Pace {
         self.scene.pace(self.walks)
     }
 
-    /// Rays that the next piece should have, at the pace that the scene goes now.
+    /// Number of rays of the next chunk, from the current throughput. Fails if a single ray does not fit into a binding.
     pub(crate) fn piece(&self) -> Result<usize> {
         let weight = self.ranges.iter().map(|range| range.weight).sum();
         let piece = GpuScene::piece(self.gpu, self.pace().budget(), weight);
-        // One buffer takes all that goes up.
+        // All uploads of a chunk share one buffer.
         let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
         let allowed = self.gpu.largest_binding();
         let one = one + self.extra_bytes(1) + self.beside_bytes(1);
@@ -127,12 +127,12 @@ impl<'a> Plan<'a> {
         (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
     }
 
-    /// What is beside spheres that travel with so many rays.
+    /// Bytes of the attributes of the spheres that are uploaded with `rays` rays; 0 unless the scene is pairwise.
     fn beside_bytes(&self, rays: u64) -> u64 {
         if self.host.pairwise { 4 * rays * words(&self.host.columns) as u64 } else { 0 }
     }
 
-    /// What so many rays bring along.
+    /// Bytes of the attributes of `rays` rays; 0 if they are not uploaded.
     fn extra_bytes(&self, rays: u64) -> u64 {
         if self.brings { rays * size_of::<Extra>() as u64 } else { 0 }
     }
@@ -141,7 +141,7 @@ impl<'a> Plan<'a> {
         self.ranges.len() as u64 * UNIFORM_STEP
     }
 
-    /// Ranges that go into one submission of so many rays, from `begin` on.
+    /// The end of the ranges that fit into one submission of `rays` rays, from `begin` on; at least one range.
     pub(crate) fn together(&self, begin: usize, rays: u64) -> usize {
         let budget = self.pace().budget();
         let mut weight = 0;
@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
         self.ranges.len().min(begin + fit.count().max(1))
     }
 
-    /// What a piece needs.
+    /// Buffer sizes of a chunk. `extra` is the size of its results of variable length, in bytes.
     pub(crate) fn sizes<G: Gather>(&self, seeds: &Seeds<'_>, extra: u64) -> Sizes {
         let rays = seeds.rays().len() as u64;
         Sizes {
@@ -168,7 +168,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Writes what a piece needs into its slot; says which rays cannot be used.
+    /// Writes a chunk's data into mapped memory. Returns the indices of invalid rays.
     pub(crate) fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, start: usize) -> Result<Vec<u32>> {
         let (rays, first) = (seeds.rays(), self.batch.first + start as u64);
         for (n, range) in (0..).zip(&self.ranges) {
@@ -200,7 +200,7 @@ impl<'a> Plan<'a> {
         if self.brings {
             let extra = |i| {
                 let extra = self.batch.extras.of(start + i);
-                // Masks of pairs stay here: one that is not for its ray is not for any.
+                // Masks of pairs are not uploaded. A ray that must not hit its sphere gets mask 0, so that it hits nothing.
                 let none = self.host.pairwise && !self.host.admits(&extra, first as u32 + i as u32);
                 if none { Extra { mask: 0, ..extra } } else { extra }
             };
@@ -209,7 +209,7 @@ impl<'a> Plan<'a> {
         Ok(bad)
     }
 
-    /// One bind group a part: what the search sees, and what the finish does.
+    /// Two bind groups per part: for the search program and for the finalize program.
     pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
         let extras = if self.brings { &slot.extras } else { &self.gpu.no_extra };
         let own = [&slot.params, &slot.rays, &slot.state, &slot.results, extras];
@@ -226,8 +226,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Which pipelines answer a query. Without a passing probe, exact answers rest on the plain
-/// solve's wider bounds.
+/// Pipeline constants for a query. On a device that fails the probe, `exact` uses plain intersection, with its wider error bounds.
 fn variant(gpu: &GpuEngine, query: &Query) -> Overrides {
     let exact = query.precision == Precision::Exact;
     let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());

@@ -1,4 +1,4 @@
-//! Rays on their way to a device: as they are, or as what it makes them from. See `shaders/raygen.wgsl`.
+//! Uploads rays, or the seeds from which the device generates them. See `shaders/raygen.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, ComputePipeline};
@@ -15,7 +15,7 @@ use crate::intersect::scalar::finite;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 
-/// What a device makes a piece's rays of, before its numbers. Twin of `shaders/raygen.wgsl`.
+/// Header of the seeds of a chunk; points or tables follow it. Twin of `Emission` in `shaders/raygen.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Emission {
@@ -40,18 +40,18 @@ const TOWARD: u32 = 1;
 const GRID: u32 = 2;
 const ORTHOGRAPHIC: u32 = 3;
 
-/// Bytes of a ray beyond which a grid's tables cost more than they save.
+/// Maximum size of a grid's tables, in bytes per ray. Larger tables cost more than they save; the rays are uploaded instead.
 const WORTH: usize = size_of::<Ray>() / 2;
-/// Records made ready at a time, in the nearest cache.
+/// Records prepared at a time, so that they stay in the L1 cache.
 const STEP: usize = 256;
 
-/// The program that makes rays.
+/// The program that generates rays.
 pub(crate) struct Maker {
     pub(crate) pipeline: ComputePipeline,
 }
 
 impl Maker {
-    /// None where rays are given, and where a device's arithmetic might make others.
+    /// `None` if rays are given as records, or if the device fails the probe, as it might generate different rays.
     pub(crate) async fn of(gpu: &GpuEngine, rays: Source<'_>) -> Result<Option<Self>> {
         if matches!(rays, Source::Records(_)) || gpu.probe.failure.is_some() {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Maker {
     }
 }
 
-/// What goes up of a piece's rays.
+/// Upload of a chunk's rays: the rays themselves, or the seeds from which the device generates them.
 pub(crate) enum Seeds<'a> {
     Rays(Source<'a>),
     Points(Points<'a>),
@@ -72,7 +72,7 @@ pub(crate) enum Seeds<'a> {
 }
 
 impl<'a> Seeds<'a> {
-    /// Of some rays, for a device that makes rays or does not.
+    /// Chooses how to upload rays. `makes` says whether the device can generate rays.
     pub(crate) fn of(rays: Source<'a>, makes: bool) -> Self {
         match rays {
             Source::Points(points) if makes => Self::Points(points),
@@ -96,12 +96,12 @@ impl<'a> Seeds<'a> {
         }
     }
 
-    /// Whether the device makes them.
+    /// Whether the device generates the rays.
     pub(crate) fn made(&self) -> bool {
         !matches!(self, Self::Rays(_))
     }
 
-    /// How much goes up.
+    /// Bytes to upload.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = match self {
             Self::Rays(rays) => rays.len() * size_of::<Ray>(),
@@ -111,7 +111,9 @@ impl<'a> Seeds<'a> {
         bytes as u64
     }
 
-    /// Writes it; says which rays cannot be used, for what `check` says of them, be it of their `columns`. What stands for them is harmless, and its answer is not looked at.
+    /// Writes the rays or seeds into the upload. Returns the indices of the rays that `check` refuses; with [`OnBad::Refuse`] the first
+    /// of its errors is returned instead. `columns` says whether rays have attributes, which `check` looks at too. A harmless
+    /// ray replaces each refused one, and its result is ignored.
     pub(crate) fn write(
         &self,
         upload: &mut Upload,
@@ -130,7 +132,7 @@ impl<'a> Seeds<'a> {
         };
         match self {
             Self::Rays(rays) => {
-                // Its range is empty: the start lies past the end.
+                // Replaces an invalid ray. Its range is empty: the start is greater than the end.
                 let none = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
                 let mut ready = [none; STEP];
                 for start in (0..rays.len()).step_by(STEP) {
@@ -165,7 +167,7 @@ impl<'a> Seeds<'a> {
     }
 }
 
-/// What is said of points, and one that can be used.
+/// The header for points, and a valid point that replaces invalid ones.
 fn aimed(points: &Points<'_>) -> (Emission, [f32; 3]) {
     let count = points.points.len() as u32;
     match points.aim {
@@ -180,7 +182,8 @@ fn aimed(points: &Points<'_>) -> (Emission, [f32; 3]) {
     }
 }
 
-/// The tables of a grid, as much of them as its rays need: each begins where the first ray does and goes round.
+/// The header and the tables of a grid, limited to the entries that its rays need. Each table begins with the entry of the first ray;
+/// columns and rows wrap around.
 fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
     let grid = part.grid;
     let (first, count) = (part.place(0), part.len());
@@ -193,7 +196,7 @@ fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
     tables.extend(grid.rows.iter().cycle().skip(first.row).take(rows.min(own_rows)).flatten());
     let frames_at = tables.len() as u32;
     for frame in &grid.frames[first.frame..first.frame + own_frames] {
-        // What cannot be used must not reach a device as NaN.
+        // The position of an unusable frame is NaN, which must not reach a device.
         let position = if frame.position.is_finite() { frame.position } else { glam::Vec3::ZERO };
         for axis in [position, frame.forward, frame.side, frame.up] {
             tables.extend(axis.to_array());
@@ -216,7 +219,7 @@ fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
     (head, tables)
 }
 
-/// What a device holds of a piece once its rays are made, and the bytes that went up for it: for the tests.
+/// Generates rays on a device and reads them back. Returns them and the number of bytes uploaded. For tests.
 pub(crate) async fn made(gpu: &GpuEngine, rays: Source<'_>) -> Result<(Vec<Ray>, u64)> {
     let maker = Maker::of(gpu, rays).await?;
     let seeds = Seeds::of(rays, maker.is_some());

@@ -1,4 +1,4 @@
-//! Answers on their way from mapped memory to the caller's: records, or bits.
+//! Decodes the results of a chunk from mapped memory into the caller's memory, as records or bits.
 
 use std::ops::Range;
 
@@ -10,61 +10,61 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Extra, Hit, Ray};
 
-/// A ray that the device left open: where it is in the batch, and what was found of it.
+/// A ray that the device left undecided: its index in the batch, and its raw result.
 pub(crate) struct Open<T> {
     pub(crate) at: usize,
     pub(crate) ray: Ray,
-    /// Filled in by whoever asked for the piece.
+    /// Filled in by the driver, after `Gather::gather`.
     pub(crate) extra: Extra,
     pub(crate) raw: T,
 }
 
-/// What a piece came to.
+/// Decoded results of a chunk.
 pub(crate) struct Landed<T> {
     pub(crate) tally: Tally,
-    /// For the host to settle.
+    /// Undecided rays, which the host resolves.
     pub(crate) open: Vec<Open<T>>,
-    /// Rays of the batch whose walk through the tree was not finished.
+    /// Indices in the batch of the rays whose traversal was not finished.
     pub(crate) again: Vec<usize>,
 }
 
-/// What a query's answers are gathered into.
+/// A query on a GPU: its programs, and where its results are stored.
 pub(crate) trait Gather {
-    /// One ray's answer.
+    /// Result of an undecided entry, before and after it is resolved; usually of one ray.
     type Item: Send + 'static;
-    /// The program run over each range of spheres.
+    /// The brute-force program, run for each range of spheres.
     const SEARCH: &'static Program;
-    /// The same by the tree; `None` where that makes no sense.
+    /// The program that traverses the BVH; `None` if the query has none.
     const WALK: Option<&'static Program>;
-    /// Rays a thread of `SEARCH` takes; `RAYS` of `shaders/cull/blocks.wgsl`.
+    /// Rays per thread of `SEARCH`: `RAYS` of `shaders/cull/blocks.wgsl`.
     const RAYS: u64 = 8;
-    /// The program run once at the end; without one, the state is the result.
+    /// The finalize program, run once at the end. If it is `None`, the state is the result.
     const FINISH: Option<&'static Program>;
-    /// Bytes kept on the device between two searches.
+    /// Bytes of state for `rays` rays, which the device keeps between dispatches.
     fn state_bytes(rays: u64) -> u64;
-    /// Bytes that come back.
+    /// Bytes of results for `rays` rays, of fixed size per ray.
     fn result_bytes(rays: u64) -> u64;
-    /// Bytes of results that come back before them, where some rays of the batch have more than a fixed number.
+    /// Bytes of results of variable length for some rays of the batch. They precede the other results in the readback.
     fn extra_bytes(&self, _rays: Range<usize>) -> u64 {
         0
     }
-    /// How many of some rays of the batch may go together, one at the least.
+    /// How many of these rays of the batch, from the first on, may form one chunk; at least 1.
     fn fit(&self, rays: Range<usize>) -> usize {
         rays.len()
     }
-    /// What the state of some rays of the batch begins as, when neither a program nor zeros do.
+    /// Initial state for some rays of the batch; `None` if a program sets it or if it is zero.
     fn begin(&self, _rays: Range<usize>) -> Option<Vec<u32>> {
         None
     }
-    /// Takes a piece's results, whose first ray is number `start` of the batch; `bad` rays miss.
+    /// Decodes the results of a chunk whose first ray has index `start` in the batch. Rays in `bad` are invalid and miss.
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
-    /// Settles one that was left open.
+    /// Resolves an undecided result on the host.
     fn settle(raw: Self::Item, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item;
-    /// Puts settled ones in place; says how many are hits.
+    /// Stores resolved results. Returns the number of hits among them.
     fn place(&mut self, settled: Vec<(usize, Self::Item)>) -> u64;
 }
 
-/// One record a ray.
+/// Results of one record per ray.
 pub(crate) struct Records<'a, T>(pub(crate) &'a mut [T]);
 
 impl<T: GpuQuery> Gather for Records<'_, T> {
@@ -120,7 +120,7 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
     }
 }
 
-/// The records of `closest` by the program that one would write first.
+/// Records of `closest`, computed by the naive program.
 pub(crate) struct Naive<'a>(pub(crate) Records<'a, Hit>);
 
 impl Gather for Naive<'_> {
@@ -151,8 +151,7 @@ impl Gather for Naive<'_> {
     }
 }
 
-/// One bit a ray, of `occluded`. The device keeps four bitsets: met, in doubt, met only beyond f32, to be cast
-/// again.
+/// Results of `occluded`: one bit per ray. The device keeps four bitsets: hit, undecided, hit only beyond f32 (overflow), unfinished.
 pub(crate) struct Words<'a>(pub(crate) &'a mut [u32]);
 
 impl Gather for Words<'_> {
@@ -184,7 +183,7 @@ impl Gather for Words<'_> {
             let (mut doubt, beyond) = (raw[words + w] & rest, raw[2 * words + w] & rest);
             again.extend((0..32).filter(|bit| unfinished >> bit & 1 == 1).map(|bit| start + w * 32 + bit));
             tally.hits += u64::from(met.count_ones());
-            // A doubtful one is counted by whoever judges it.
+            // An undecided ray is counted when the host resolves it.
             tally.beyond += u64::from((beyond & !doubt).count_ones());
             while doubt != 0 {
                 let i = w * 32 + doubt.trailing_zeros() as usize;
@@ -211,7 +210,7 @@ impl Gather for Words<'_> {
 }
 
 impl Words<'_> {
-    /// Sets up to 32 bits from bit `at` on; pieces need not begin with a word.
+    /// Sets up to 32 bits from bit `at` on. A chunk need not begin at a word boundary.
     fn put(&mut self, at: usize, bits: u32, count: usize) {
         let (word, shift) = (at / 32, at % 32);
         self.0[word] |= bits << shift;

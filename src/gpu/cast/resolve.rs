@@ -1,4 +1,4 @@
-//! What a device found, as answers: most are final, the rest is rounded or judged on the host.
+//! Classifies the raw results of a device. Most are final; the host rounds or exactly resolves the others.
 
 use bytemuck::Pod;
 
@@ -11,35 +11,35 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Approach, Extra, Hit, Interval, NO_SPHERE, Ray};
 
-/// What a raw record is.
+/// Kind of a raw record.
 pub(crate) enum Raw<T> {
-    /// An answer.
+    /// A final result.
     Final(T),
-    /// A miss only because the root exceeds f32.
+    /// Overflow: a miss only because the root exceeds f32.
     Beyond,
-    /// For the host to settle.
+    /// Undecided: the host resolves it.
     Open,
-    /// To be cast again, without the tree.
+    /// Unfinished: the ray is cast again without the BVH.
     Again,
 }
 
-/// A query's programs and records on a GPU.
+/// Programs and records of a query on a GPU.
 pub(crate) trait GpuQuery: CpuQuery + Pod {
-    /// The program run over each range of spheres.
+    /// The brute-force program, run for each range of spheres.
     const SEARCH: &'static Program;
-    /// The same by the tree.
+    /// The program that traverses the BVH; `None` if the query has none.
     const WALK: Option<&'static Program>;
-    /// Bytes it keeps of a ray between two of them.
+    /// Bytes of state per ray, kept between dispatches.
     const STATE: u64;
-    /// The program run once at the end.
+    /// The finalize program, run once at the end.
     const FINISH: &'static Program;
-    /// What a raw record is.
+    /// Classifies a raw record.
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self>;
-    /// Settles an open one: rounds the roots of a sphere that is certain, or judges the whole ray.
+    /// Resolves an undecided record: rounds the roots if the sphere is certain, else casts the ray again on the CPU.
     fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
 }
 
-/// Answers a ray on the CPU that the device left open.
+/// Casts on the CPU a ray that the device left undecided.
 pub(crate) fn judged<T: CpuQuery>(asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> T {
     tally.judged += 1;
     match scene.cast_one::<T>(asker.number, &asker.ray, asker.extra, query) {
@@ -109,7 +109,8 @@ impl GpuQuery for Approach {
 
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self> {
         match read(raw, raw.t) {
-            // Found between finite ends; the ray's own may be infinite.
+            // The device uses finite ends and reports the largest f32 as an infinity. Clamping to the ray's own ends, finite or infinite,
+            // corrects that.
             Raw::Final(raw) if raw.id != NO_SPHERE => {
                 let ray = ray();
                 Raw::Final(Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw })
@@ -129,7 +130,7 @@ impl GpuQuery for Approach {
     }
 }
 
-/// Whose answer is settled: a ray, its number in the whole input, and what it brings along.
+/// An undecided ray to be resolved: the ray, its index in the whole input, and its attributes.
 pub(crate) struct Asker {
     pub(crate) ray: Ray,
     pub(crate) number: u64,

@@ -1,5 +1,5 @@
-//! The buffers of one piece of work, reused from piece to piece and from call to call: what goes up and what comes down is
-//! mapped, so that the host writes and reads in place.
+//! The buffers of a chunk, including its staging buffers for upload and readback. They are reused across chunks and calls. The staging
+//! buffers are mapped, so that the host writes and reads in place.
 
 use std::sync::Mutex;
 
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::gpu::context::buffers::Mapped;
 use crate::gpu::context::device::{GpuContext, lock};
 
-/// Bytes of each buffer. `up` goes up: rays, or in `seeds` what they are made from there; with it `pairs` (the spheres that pairs bring
-/// along), `extras` (what rays bring along), `beside` (what spheres of pairs have beside them) and as much of `params`.
+/// Bytes of each buffer. Uploads are `params`; `up`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a pairwise
+/// scene; `extras`, the ray attributes; and `beside`, the attributes of the spheres in `pairs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) params: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Buffers are as many bytes, times some number.
+    /// Buffer sizes are multiples of this number of bytes.
     pub(crate) const STEP: u64 = 256;
 
     fn fields(self) -> [u64; 9] {
@@ -51,7 +51,7 @@ impl Sizes {
         self.params + self.up + self.pairs + self.extras + self.beside
     }
 
-    /// Memory of one slot.
+    /// Bytes of all buffers of a slot together.
     pub(crate) fn total(self) -> u64 {
         self.upload()
             + self.params
@@ -65,17 +65,17 @@ impl Sizes {
     }
 }
 
-/// Sets of buffers that casts left for the next.
+/// Pool of slots that casts have finished with, for later casts.
 #[derive(Default)]
 pub(crate) struct StagingPool(Mutex<Vec<Slot>>);
 
 impl StagingPool {
-    /// A slot at least so large: the caller's own, or another that was used before, if there is one.
+    /// Returns a slot of at least these sizes: the caller's own or one of the pool if there is one, enlarged if necessary; else a new one.
     pub(crate) async fn take(&self, gpu: &GpuContext, own: Option<Slot>, sizes: Sizes) -> Result<Slot> {
         let before = own.or_else(|| lock(&self.0).pop());
         match before {
             Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
-            // Grown to what both needed, so that calls in turns do not make it anew each time.
+            // Grows to the larger of both sizes, so that alternating calls do not allocate a new slot each time.
             Some(slot) => {
                 let sizes = slot.sizes.widest(sizes);
                 drop(slot);
@@ -85,7 +85,7 @@ impl StagingPool {
         }
     }
 
-    /// Keeps a slot for later calls, unless there are enough.
+    /// Returns a slot to the pool, unless the pool has `SLOTS` of them.
     pub(crate) fn give_back(&self, slot: Slot) {
         let mut slots = lock(&self.0);
         if slots.len() < SLOTS {
@@ -94,7 +94,7 @@ impl StagingPool {
     }
 }
 
-/// One set of buffers. Its owner uses it alone.
+/// The buffers of one chunk, for the exclusive use of their owner.
 pub(crate) struct Slot {
     sizes: Sizes,
     upload: Buffer,
@@ -109,7 +109,7 @@ pub(crate) struct Slot {
     download: Buffer,
 }
 
-/// A slot whose work was submitted: when both are mapped, it is done.
+/// A submitted chunk in flight. When both staging buffers are mapped, it is done.
 pub(crate) struct Flight {
     submission: SubmissionIndex,
     upload: Mapped,
@@ -118,7 +118,7 @@ pub(crate) struct Flight {
 
 impl Slot {
     pub(crate) async fn new(gpu: &GpuContext, sizes: Sizes) -> Result<Self> {
-        // None may be empty.
+        // No buffer may be empty.
         let sizes = Sizes::from_fields(sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(Sizes::STEP)));
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let upload = wgpu::BufferDescriptor {
@@ -142,16 +142,17 @@ impl Slot {
         })
     }
 
-    /// The mapped memory for what goes up: params, then rays or seeds, then spheres of pairs, then extras, then what is beside.
+    /// The mapped upload buffer: params, rays or seeds, spheres of pairs, ray attributes, attributes of the spheres of pairs.
     pub(crate) async fn view(&self, gpu: &GpuContext) -> Result<Upload> {
         match self.upload.get_mapped_range_mut(..) {
             Ok(view) => Ok(Upload { view, sizes: self.sizes }),
-            // A lost device makes invalid buffers without a word.
+            // A lost device creates invalid buffers and reports no error.
             Err(e) => Err(gpu.lost().await.unwrap_or_else(|| gpu.failed(e.to_string()))),
         }
     }
 
-    /// Starts a piece: copies what was written to the upload, so many bytes of each part, to where shaders find it.
+    /// Starts a chunk: unmaps the upload buffer and records copies from it to the buffers that shaders read. `written` has the number of
+    /// bytes for each.
     pub(crate) fn send(&self, encoder: &mut CommandEncoder, written: &Sizes) {
         self.upload.unmap();
         let mut from = 0;
@@ -171,18 +172,18 @@ impl Slot {
         }
     }
 
-    /// Ends a piece: copies so many bytes of results to where the host reads them, `at` bytes from the start.
+    /// Ends a chunk: records a copy of the first `bytes` bytes of `from` to byte `at` of the readback buffer.
     pub(crate) fn fetch(&self, encoder: &mut CommandEncoder, from: &Buffer, at: u64, bytes: u64) {
         if bytes > 0 {
             encoder.copy_buffer_to_buffer(from, 0, &self.download, at, bytes);
         }
     }
 
-    /// Asks for both mapped buffers back, after the last submission of a piece.
+    /// Requests the mapping of both staging buffers, after the last submission of a chunk.
     pub(crate) fn fly(&self, submission: SubmissionIndex, bytes: u64) -> Flight {
         let map = |buffer: &Buffer, mode, bytes| {
             let (done, answer) = oneshot::channel();
-            // Nobody may be listening any more.
+            // The receiver may have been dropped.
             buffer.map_async(mode, 0..bytes, move |result| drop(done.send(result)));
             answer
         };
@@ -193,7 +194,7 @@ impl Slot {
         }
     }
 
-    /// Waits for a piece; its results, in place. The view is to be dropped before [`Slot::land`].
+    /// Waits for a chunk and returns its results as a view of mapped memory. Drop the view before [`Slot::land`].
     pub(crate) async fn wait(&self, gpu: &GpuContext, flight: Flight, bytes: u64) -> Result<BufferView> {
         gpu.wait(flight.submission).await?;
         for mapped in [flight.download, flight.upload] {
@@ -205,13 +206,13 @@ impl Slot {
         }
     }
 
-    /// Makes the slot ready for its next piece.
+    /// Unmaps the readback buffer, so that the slot is ready for its next chunk.
     pub(crate) fn land(&self) {
         self.download.unmap();
     }
 }
 
-/// What goes up, while it is written.
+/// The upload buffer while it is mapped for writing.
 pub(crate) struct Upload {
     view: BufferViewMut,
     sizes: Sizes,
@@ -222,7 +223,7 @@ impl Upload {
         self.put(at, bytemuck::bytes_of(params));
     }
 
-    /// Rays, or their seeds, `at` so many bytes from the first.
+    /// Writes rays or seeds, `at` bytes after the first.
     pub(crate) fn rays<T: Pod>(&mut self, at: usize, rays: &[T]) {
         self.put(self.sizes.params + at as u64, bytemuck::cast_slice(rays));
     }
@@ -235,7 +236,7 @@ impl Upload {
         self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs, extras);
     }
 
-    /// So many words of each, at least one.
+    /// Writes the first `words` words of the attributes of each sphere; `words` is at least 1.
     pub(crate) fn beside<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
         let first = self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras;
         for (at, one) in (first..).step_by(4 * words).zip(beside) {
@@ -255,5 +256,5 @@ impl Upload {
     }
 }
 
-/// Pieces under way: one on the device, one that the host reads and writes.
+/// Maximum number of chunks in flight: one on the device, one that the host reads and writes.
 pub(crate) const SLOTS: usize = 2;

@@ -1,16 +1,16 @@
-//! Which GPUs there are, and what may be asked of them.
+//! Enumerates adapters, and chooses the limits and features of their devices.
 
 use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags, Limits};
 
-/// The largest binding used anywhere: drivers that allow more have computed wrong numbers past 2³¹ bytes (wgpu issues 2361
-/// and 10305).
+/// The largest binding used on any device, in bytes. Drivers that allow more have computed wrong results beyond 2³¹ bytes (wgpu issues
+/// 2361 and 10305).
 const LARGEST_BINDING: u64 = (1 << 31) - 256;
 
 /// Every adapter of this machine, best first: discrete, integrated, virtual, unknown, software.
 pub(crate) async fn adapters() -> Vec<Adapter> {
     let mut description = InstanceDescriptor::new_without_display_handle();
     description.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
-    // Validation layers would print to stderr and slow every call; WGPU_VALIDATION and its kin still turn them on.
+    // Validation layers would print to stderr and slow every call. `WGPU_VALIDATION` and related variables still enable them.
     description.flags = InstanceFlags::empty().with_env();
     let mut found = Instance::new(description).enumerate_adapters(Backends::all()).await;
     found.sort_by_key(|adapter| rank(&adapter.get_info()));
@@ -27,12 +27,12 @@ fn rank(info: &AdapterInfo) -> u8 {
     }
 }
 
-/// Whether the adapter is a program rather than a GPU.
+/// Whether the adapter is a software implementation.
 pub(crate) fn is_software(info: &AdapterInfo) -> bool {
     info.device_type == DeviceType::Cpu
 }
 
-/// One word for the kind of adapter.
+/// The kind of adapter, as shown to users.
 pub(crate) fn kind(info: &AdapterInfo) -> &'static str {
     match info.device_type {
         DeviceType::DiscreteGpu => "discrete GPU",
@@ -43,8 +43,8 @@ pub(crate) fn kind(info: &AdapterInfo) -> &'static str {
     }
 }
 
-/// The limits to create a device with for [`Device::from_wgpu`](crate::Device::from_wgpu): WebGPU's defaults, but for the
-/// sizes of buffers and bindings, where it is the adapter's own.
+/// The limits for creating a device for [`Device::from_wgpu`](crate::Device::from_wgpu): WebGPU's defaults, except for the sizes of
+/// buffers and storage bindings. These are the adapter's own; bindings are limited to just below 2³¹ bytes.
 pub fn required_limits(adapter: &Adapter) -> Limits {
     let own = adapter.limits();
     Limits {
@@ -54,8 +54,8 @@ pub fn required_limits(adapter: &Adapter) -> Limits {
     }
 }
 
-/// The features to create a device with for [`Device::from_wgpu`](crate::Device::from_wgpu): none beyond WebGPU's core, but
-/// for the subgroups of software adapters, which gain by half from them.
+/// The features for creating a device for [`Device::from_wgpu`](crate::Device::from_wgpu): none beyond WebGPU's core, except subgroups
+/// on software adapters, where they increase the speed by half.
 pub fn required_features(adapter: &Adapter) -> wgpu::Features {
     if is_software(&adapter.get_info()) {
         adapter.features() & wgpu::Features::SUBGROUP
@@ -64,8 +64,8 @@ pub fn required_features(adapter: &Adapter) -> wgpu::Features {
     }
 }
 
-/// Whether threads of a subgroup had better load spheres for each other: in software, where a load is dear, and where eight
-/// threads at least do the same thing at once.
+/// Whether threads of a subgroup share their loads of spheres. This pays off on software adapters, where loads are expensive, if
+/// subgroups have at least eight threads.
 pub(crate) fn shares_loads(device: &wgpu::Device, info: &AdapterInfo) -> bool {
     is_software(info) && device.features().contains(wgpu::Features::SUBGROUP) && info.subgroup_min_size >= 8
 }

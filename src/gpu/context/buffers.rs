@@ -1,4 +1,4 @@
-//! Buffers, bindings and reading back.
+//! Buffers, bind groups, uploads and readback.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,11 +10,12 @@ use wgpu::{BufferAsyncError, BufferUsages, MapMode};
 use super::device::GpuContext;
 use crate::error::{Error, Result};
 
-/// What a buffer's mapping comes to.
+/// Receives the result of mapping a buffer.
 pub(crate) type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
 
 impl GpuContext {
-    /// A buffer of `bytes` (at least 16: a binding must not be empty), refused with figures when it cannot be bound.
+    /// Creates a buffer of `bytes` bytes, at least 16 because a binding must not be empty. Fails with [`Error::TooLarge`] if it exceeds
+    /// the largest binding.
     pub(crate) async fn buffer(&self, what: &'static str, bytes: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
         let allowed = self.largest_binding();
         if bytes > allowed {
@@ -30,7 +31,7 @@ impl GpuContext {
         self.scoped(|| self.device.create_buffer(&description)).await
     }
 
-    /// A buffer that shaders read, filled.
+    /// Creates a storage buffer that contains `data`.
     pub(crate) async fn filled<T: Pod>(&self, what: &'static str, data: &[T]) -> Result<wgpu::Buffer> {
         let buffer =
             self.buffer(what, size_of_val(data) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
@@ -43,14 +44,14 @@ impl GpuContext {
         self.scoped(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data))).await
     }
 
-    /// The same for much: what is written stays in memory until something is submitted.
+    /// Writes records from the start of a buffer, and submits. For large data: wgpu keeps a copy in memory until the next submission.
     pub(crate) async fn upload<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<()> {
         self.write(buffer, data).await?;
         let uploaded = self.scoped(|| self.queue.submit([])).await?;
         self.wait_within(uploaded, self.watchdog()).await
     }
 
-    /// Binds buffers to a pipeline's group 0, by number.
+    /// Creates the bind group 0 of a pipeline, from buffers with their binding numbers.
     pub(crate) async fn bind(
         &self,
         pipeline: &wgpu::ComputePipeline,
@@ -90,7 +91,7 @@ impl GpuContext {
         .await
     }
 
-    /// Copies the start of `from` through `staging` into `out`, once all that was submitted is done.
+    /// Reads back the start of `from` into `out`, through `staging`, after all submitted work is done.
     pub(crate) async fn read<T: Pod>(&self, from: &wgpu::Buffer, staging: &wgpu::Buffer, out: &mut [T]) -> Result<()> {
         let bytes = (size_of_val(out) as u64).next_multiple_of(4);
         let target: &mut [u8] = bytemuck::cast_slice_mut(out);
@@ -98,7 +99,7 @@ impl GpuContext {
             .await
     }
 
-    /// Copies the start of `from` to `staging` and shows it there.
+    /// Copies the first `bytes` bytes of `from` to `staging`, waits, and passes the mapped bytes to `show`.
     pub(crate) async fn read_in_place<T>(
         &self,
         from: &wgpu::Buffer,
@@ -114,7 +115,7 @@ impl GpuContext {
                 encoder.copy_buffer_to_buffer(from, 0, staging, 0, bytes);
                 let submission = self.queue.submit([encoder.finish()]);
                 staging.map_async(MapMode::Read, 0..bytes, move |result| {
-                    // Nobody may be listening any more.
+                    // The receiver may have been dropped.
                     let _ = mapped.send(result);
                 });
                 submission
@@ -130,7 +131,7 @@ impl GpuContext {
         Ok(shown)
     }
 
-    /// Whether a buffer that was asked for came, once its submission is done.
+    /// Waits for the result of a mapping, after its submission is done. Fails if the buffer was not mapped.
     pub(crate) async fn is_mapped(&self, answer: Mapped) -> Result<()> {
         if let Err(e) = answer.await.map_err(|_| self.failed("a buffer was never mapped".into()))? {
             let failure = self.failed(format!("a buffer could not be mapped: {e}"));

@@ -1,4 +1,4 @@
-//! One opened GPU: its limits, its waits and its faults. It knows no program and no query.
+//! An opened GPU: limits, waits for submissions, and errors. Independent of programs and queries.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
@@ -13,17 +13,17 @@ use super::adapters::{is_software, kind, required_features, required_limits, sha
 use crate::error::{Error, Result};
 use crate::runtime::limits::Limits;
 
-/// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before.
+/// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before that.
 const WATCHDOG: Duration = Duration::from_secs(300);
 
-/// A wait for a submission, handed to the polling thread.
+/// A request to the polling thread: wait for a submission.
 struct Wait {
     submission: SubmissionIndex,
     limit: Option<Duration>,
     done: oneshot::Sender<Result<(), PollError>>,
 }
 
-/// The thread that waits for a device, so that futures need no executor of ours. It ends, and is joined, with the device: a
+/// The thread that polls a device, so that futures work with every executor. It is ended and joined when the device is dropped: a
 /// process that exits while another thread still drops a Vulkan device crashes in the driver.
 struct Poller {
     waits: Option<Sender<Wait>>,
@@ -36,14 +36,14 @@ impl Poller {
         let thread = std::thread::Builder::new().name("umbracast-poll".into()).spawn(move || {
             for wait in inbox {
                 let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: wait.limit };
-                // Nobody may be listening any more.
+                // The receiver may have been dropped.
                 let _ = wait.done.send(device.poll(poll).map(|_| ()));
             }
         })?;
         Ok(Self { waits: Some(waits), thread: Some(thread) })
     }
 
-    /// Hands a wait over; `None` when the thread has ended.
+    /// Sends a request to the thread; `None` if the thread has ended.
     fn wait(&self, wait: Wait) -> Option<()> {
         self.waits.as_ref()?.send(wait).ok()
     }
@@ -53,7 +53,7 @@ impl Drop for Poller {
     fn drop(&mut self) {
         drop(self.waits.take());
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // A device is dropped after its work is done. A panic of the thread has nothing left to spoil.
+            // A device is dropped after its work is done, so a panic of the thread can be ignored.
             let _ = thread.join();
         }
     }
@@ -64,18 +64,18 @@ pub(crate) struct GpuContext {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: wgpu::AdapterInfo,
-    /// A change made to every program before it is compiled: how tests break a device on purpose.
+    /// A text replacement in every program before it is compiled. Tests use it to inject faults.
     pub(crate) edit: Option<(&'static str, &'static str)>,
     limits: Limits,
-    /// Buffers made so far: tests see that repeated calls make none.
+    /// Number of buffers created so far. Tests check that repeated calls create none.
     pub(crate) made: AtomicU64,
     poller: Poller,
-    /// What the driver said when the device was lost, or failed outside any error scope.
+    /// The error reported when the device was lost, or when it failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // A panic elsewhere leaves these values whole.
+    // The values stay consistent even if a thread panics while it has the lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -101,7 +101,7 @@ impl GpuContext {
         let fault = opened.fault.clone();
         let name = info.name.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
-            // Dropping the device is how it normally ends.
+            // This also runs when the device is dropped, which is its normal end.
             let message = if message.is_empty() { format!("{reason:?}") } else { message };
             *lock(&fault) = Some(Error::DeviceLost { device: name.clone(), message });
         });
@@ -112,7 +112,7 @@ impl GpuContext {
         Ok(opened)
     }
 
-    /// Takes a device that belongs to the caller; installs nothing on it.
+    /// Uses a device of the caller. Sets no callbacks on it.
     pub(crate) fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
             device: device.adapter_info().name,
@@ -131,34 +131,35 @@ impl GpuContext {
         })
     }
 
-    /// The name, with the driver where that tells more.
+    /// The adapter's name, as the driver reports it.
     pub(crate) fn name(&self) -> &str {
         &self.info.name
     }
 
-    /// What kind of adapter it is, in words.
+    /// The kind of adapter, as shown to users.
     pub(crate) fn kind(&self) -> &'static str {
         kind(&self.info)
     }
 
-    /// The largest buffer that can be bound.
+    /// Size of the largest buffer that can be bound, in bytes.
     pub(crate) fn largest_binding(&self) -> u64 {
         let limits = self.device.limits();
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.limits.binding)
     }
 
-    /// What it may be asked for at once.
+    /// The limits that the caller has set.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Whether it is a program rather than a GPU.
+    /// Whether this is a software adapter.
     pub(crate) fn is_software(&self) -> bool {
         is_software(&self.info)
     }
 
-    /// Turns of its loops that a ray may make in a tree before it is cast without: lavapipe allows 65,535 to a subgroup. Where its
-    /// threads know of each other's, a ray counts about a sixth of them at the least (shaders/traverse/stack.wgsl), else only its own.
+    /// Maximum number of loop iterations per ray in the BVH traversal; a ray that needs more is cast again without the BVH. lavapipe allows
+    /// 65,535 iterations per subgroup. If the threads of a subgroup share their counts, the count of a ray is at least about a sixth of
+    /// the subgroup's iterations (shaders/traverse/stack.wgsl). Else a ray counts only its own.
     pub(crate) fn steps(&self) -> u32 {
         if !self.is_software() {
             1 << 24
@@ -169,7 +170,7 @@ impl GpuContext {
         }
     }
 
-    /// Runs `work` inside error scopes; what it did wrong becomes an error.
+    /// Runs `work` inside error scopes, and returns the error if there is one.
     pub(crate) async fn scoped<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         self.check()?;
         let (value, errors) = {
@@ -183,7 +184,8 @@ impl GpuContext {
         self.first_error(errors.0, errors.1, errors.2).await.map(|()| value)
     }
 
-    /// The error of three scopes, if any. Not part of [`scoped`](Self::scoped), which is compiled for each `work`.
+    /// Awaits three error scopes and returns their error, if any. It is separate from [`scoped`](Self::scoped) because that is compiled
+    /// for each `work`.
     async fn first_error(
         &self,
         validation: impl Future<Output = Option<wgpu::Error>>,
@@ -198,8 +200,8 @@ impl GpuContext {
         Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
     }
 
-    /// Whether the device is gone though nobody said so. A lost device creates invalid buffers without an error, and says so
-    /// only in a callback, which a device of the caller's keeps for its owner.
+    /// Tests whether the device is lost, and returns the error if so. A lost device creates invalid buffers without an error, and reports
+    /// the loss only through a callback; on a device of the caller, that callback is the caller's.
     pub(crate) async fn lost(&self) -> Option<Error> {
         let error = {
             let scope = self.device.push_error_scope(ErrorFilter::Validation);
@@ -222,18 +224,18 @@ impl GpuContext {
         Error::DeviceFailed { device: self.name().into(), message }
     }
 
-    /// An error when the device is known to be gone.
+    /// Returns the error if the device is known to be lost or to have failed.
     pub(crate) fn check(&self) -> Result<()> {
         lock(&self.fault).clone().map_or(Ok(()), Err)
     }
 
-    /// The limit for opening a device and uploading spheres. A hardware GPU may hang. A software adapter is only slow: it compiles
-    /// kernels at their first dispatch and shares the cores with everything else, so nothing but Ctrl-C ends the wait for it.
+    /// The time limit for opening a device and uploading spheres. A hardware GPU may hang. A software adapter is only slow: it compiles
+    /// kernels at their first dispatch and shares the cores with other processes. It has no limit; only Ctrl-C ends the wait.
     pub(crate) fn watchdog(&self) -> Option<Duration> {
         (!self.is_software()).then_some(WATCHDOG)
     }
 
-    /// The limit for a query's submissions: the caller's [`Limits::patience`], else the [`watchdog`](Self::watchdog).
+    /// The time limit for a query's submissions: the caller's [`Limits::patience`], else the [`watchdog`](Self::watchdog).
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.limits.patience.or_else(|| self.watchdog())
     }
@@ -243,7 +245,7 @@ impl GpuContext {
         self.wait_within(submission, self.patience()).await
     }
 
-    /// Waits for a submission, for ever without a limit.
+    /// Waits for a submission, at most for `limit`; without a limit if it is `None`.
     pub(crate) async fn wait_within(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<()> {
         let (done, answer) = oneshot::channel();
         let ended = || self.failed("the thread that waits for it has ended".into());

@@ -1,4 +1,4 @@
-//! Dispatches one after the other, in submissions short enough for desktops and watchdogs.
+//! Records dispatches into submissions that are short enough for responsive desktops and driver watchdogs.
 
 use std::collections::VecDeque;
 
@@ -8,33 +8,34 @@ use super::device::GpuContext;
 use crate::error::Result;
 use crate::runtime::cancel::Watch;
 
-/// Threads a workgroup: `THREADS` of `shaders/build/common.wgsl`.
+/// Threads per workgroup: `THREADS` of `shaders/build/common.wgsl`.
 pub(crate) const THREADS: u32 = 256;
 
-/// Workgroups in a row of a dispatch of two dimensions: `WIDE` of `shaders/build/common.wgsl`. So few that tests have more rows than one, so
-/// many that 2²⁸ spheres have fewer than 65,536.
+/// Workgroups per row of a two-dimensional dispatch: `WIDE` of `shaders/build/common.wgsl`. Small enough that tests have more than one row,
+/// large enough that 2²⁸ spheres have fewer than 65,536 rows.
 const WIDE: u32 = 64;
 
-/// Submissions that wait for the device.
+/// Maximum number of submissions in flight.
 const AHEAD: usize = 2;
 
-/// Threads that a submission starts, in software and on GPUs: at some 0.6 µs and 3 ns a thread both take about a tenth of a second.
+/// Threads per submission, on software adapters and on GPUs. At about 0.6 µs and 3 ns per thread, either takes about a tenth of a
+/// second.
 const BUDGET: [u64; 2] = [1 << 18, 1 << 25];
 
-/// How many workgroups.
+/// Number of workgroups of a dispatch.
 pub(crate) enum Groups<'a> {
     Told(u32),
-    /// Three words of a buffer, from a byte on.
+    /// Indirect: three words of a buffer, from a byte offset on.
     Found(&'a Buffer, u64),
 }
 
-/// What is being recorded, and what is under way.
+/// Recorder of dispatches, with the submissions in flight.
 pub(crate) struct Steps<'a> {
     gpu: &'a GpuContext,
     encoder: Option<CommandEncoder>,
     weight: u64,
     sent: VecDeque<SubmissionIndex>,
-    /// Stops it between submissions.
+    /// Cancels the work between submissions.
     pub(crate) watch: Watch,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Steps<'a> {
         Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), watch: Watch::new() }
     }
 
-    /// Adds a dispatch that starts about so many threads.
+    /// Records a dispatch of about `threads` threads; submits the ones recorded before if the budget is spent.
     pub(crate) async fn dispatch(
         &mut self,
         pipeline: &ComputePipeline,
@@ -75,7 +76,7 @@ impl<'a> Steps<'a> {
         recorded
     }
 
-    /// Hands over what is recorded; waits for what was handed over long before.
+    /// Submits the recorded dispatches. Waits for the oldest submission if more than `AHEAD` are in flight.
     async fn submit(&mut self) -> Result<()> {
         self.weight = 0;
         let Some(encoder) = self.encoder.take() else { return Ok(()) };
@@ -89,7 +90,7 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    /// Hands over the rest, and waits for all.
+    /// Submits the rest, and waits for all submissions.
     pub(crate) async fn finish(&mut self) -> Result<()> {
         self.submit().await?;
         match self.sent.drain(..).next_back() {

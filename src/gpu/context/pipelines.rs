@@ -1,28 +1,30 @@
-//! What pipelines are made of: the overrides of a program, and the layout that the programs of a cast share.
+//! Pipeline-overridable constants of programs, and the layout that the programs of a cast share.
 
-/// What the host decides of a program: twins of the overrides of `shaders/query/closest_state.wgsl` and `shaders/intersect/attributes.wgsl`.
+/// Pipeline constants that the host sets. Twins of the overrides of `shaders/query/closest_state.wgsl` and
+/// `shaders/intersect/attributes.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Overrides {
-    /// The plain solve.
+    /// Intersect in plain instead of compensated arithmetic.
     pub(crate) fast: bool,
-    /// The solve's bounds decide.
+    /// Only classifications that the error bounds prove are certain.
     pub(crate) exact: bool,
-    /// Rays and spheres have masks, or rays spheres to skip.
+    /// Rays or spheres have masks, or rays have spheres to skip.
     pub(crate) picky: bool,
-    /// Not everything is what it is at rest.
+    /// Spheres move or are ellipsoids, or rays have a radius or the low part of a direction.
     pub(crate) moving: bool,
-    /// Spheres are held beside: they move, or are ellipsoids.
+    /// Spheres move or are ellipsoids, and have their data in the buffer of sphere attributes.
     pub(crate) held: bool,
-    /// They are ellipsoids.
+    /// Spheres are ellipsoids.
     pub(crate) mapped: bool,
-    /// All bodies of a shadow are round: then its program is half as long and twice as fast.
+    /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.
     pub(crate) round: bool,
 }
 
-/// A pipeline of one program.
+/// Key of a pipeline: the program's name and its constants.
 pub(crate) type Variant = (&'static str, Overrides);
 
-/// Parameters at an offset, spheres, rays, state, results; a tree's nodes and its order; what rays bring along, and what is beside spheres.
+/// Layout of the programs of a cast: parameters at a dynamic offset, spheres, rays, state, results, BVH nodes, leaf order, ray
+/// attributes, sphere attributes.
 pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,
@@ -53,7 +55,7 @@ pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu
     (group, pipeline)
 }
 
-/// A small buffer with these bytes. Of a lost device there is none, and nothing is asked of it either.
+/// Creates a small buffer with these bytes. On a lost device it stays empty, which does not matter because no query runs there.
 pub(crate) fn constant(device: &wgpu::Device, label: &str, bytes: &[u8]) -> wgpu::Buffer {
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),

@@ -1,12 +1,11 @@
-//! Two ways to read what a device wrote, for `umbracast bench copy`: the one that one would write first, and the one that
-//! casts use.
+//! Two methods of reading back a buffer, for `umbracast bench copy`: the naive one, and the one that casts use.
 
 use wgpu::{Buffer, BufferUsages};
 
 use super::device::GpuContext;
 use crate::error::Result;
 
-/// A buffer on a device, and memory to read it through that is used again and again.
+/// A buffer on a device, and a staging buffer for repeated readbacks.
 pub(crate) struct Readback {
     bytes: u64,
     source: Buffer,
@@ -14,7 +13,7 @@ pub(crate) struct Readback {
 }
 
 impl Readback {
-    /// Of so many bytes, a multiple of 4.
+    /// Creates both buffers with `bytes` bytes, a multiple of 4.
     pub(crate) async fn new(gpu: &GpuContext, bytes: u64) -> Result<Self> {
         let source = gpu.buffer("source", bytes, BufferUsages::COPY_SRC | BufferUsages::COPY_DST).await?;
         Ok(Self { bytes, source, staging: Self::staging(gpu, bytes).await? })
@@ -24,7 +23,7 @@ impl Readback {
         gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await
     }
 
-    /// Through a fresh buffer, into a fresh list; the sum of its words.
+    /// Reads back through a new staging buffer into a new list. Returns the sum of the words.
     pub(crate) async fn fresh(&self, gpu: &GpuContext) -> Result<u64> {
         let staging = Self::staging(gpu, self.bytes).await?;
         let list =
@@ -32,7 +31,7 @@ impl Readback {
         Ok(sum(&list))
     }
 
-    /// Through the same buffer each time, in place; the sum of its words.
+    /// Reads back in place, through the same staging buffer each time. Returns the sum of the words.
     pub(crate) async fn in_place(&self, gpu: &GpuContext) -> Result<u64> {
         gpu.read_in_place(&self.source, &self.staging, self.bytes, gpu.patience(), sum).await
     }

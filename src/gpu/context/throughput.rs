@@ -1,50 +1,50 @@
-//! How fast a scene's queries go on a device, measured while they run, so that submissions stay short on any of them.
+//! Throughput of a scene's queries on a device, measured while they run. It sizes submissions so that they stay short on any device.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a submission should take: long enough to hide what it costs to hand over, short enough for desktops, watchdogs and
-/// people who want to stop.
+/// Target duration of a submission: long enough to hide its overhead, short enough for responsive desktops, driver watchdogs and prompt
+/// cancellation.
 const AIM: Duration = Duration::from_millis(75);
 
-/// Tests of one ray against one sphere that are done in a second. Each scene has its own: where most spheres are met a test
-/// takes a hundred times as long as where few are.
+/// Measured throughput, in tests of one ray against one sphere per second. Each scene has its own: a test takes a hundred times as long if
+/// most spheres are hit as if few are.
 #[derive(Debug)]
 pub(crate) struct Pace {
     rate: AtomicU64,
     range: (f64, f64),
 }
 
-/// Tests that adapters in software, and the slowest GPUs, do in a second when few spheres are met.
+/// Tests per second of software adapters, and of the slowest GPUs, if few spheres are hit.
 pub(crate) fn usual(software: bool) -> f64 {
     if software { 3e9 } else { 1e11 }
 }
 
-/// Tests that fit into one submission at a rate.
+/// Tests that fit into one submission at a rate of `rate` tests per second.
 pub(crate) fn budget(rate: f64) -> u64 {
     (rate * AIM.as_secs_f64()) as u64
 }
 
 impl Pace {
-    /// Begins at a tenth of what is usual, and finds its way.
+    /// Starts at a tenth of the usual rate; measurements then correct it.
     pub(crate) fn new(software: bool) -> Self {
         let usual = usual(software);
         Self { rate: AtomicU64::new((usual / 10.0).to_bits()), range: (usual / 300.0, usual * 100.0) }
     }
 
-    /// For a scene much like this one.
+    /// A copy with the current rate, for a similar scene.
     pub(crate) fn again(&self) -> Self {
         Self { rate: AtomicU64::new(self.rate.load(Ordering::Relaxed)), range: self.range }
     }
 
-    /// Tests that fit into one submission.
+    /// Tests that fit into one submission at the current rate.
     pub(crate) fn budget(&self) -> u64 {
         budget(f64::from_bits(self.rate.load(Ordering::Relaxed)))
     }
 
-    /// Takes a measurement in. What is slower is believed at once, what is faster by half as much again: a submission must
-    /// not become too long because the one before it was easy.
+    /// Updates the rate with a measurement. A lower rate is adopted at once. A higher one raises the rate by at most half, so that a
+    /// submission does not become too long because the one before it was easy.
     fn learn(&self, tests: u64, took: Duration) {
         if took.is_zero() {
             return;
@@ -55,7 +55,7 @@ impl Pace {
     }
 }
 
-/// Submissions of one call that are not known to be done, with the tests in each.
+/// Measures the submissions of one call: the ones that are not known to be done, with their tests and start times.
 pub(crate) struct Meter<'a> {
     pace: &'a Pace,
     sent: VecDeque<(u64, u64, Instant)>,
@@ -68,14 +68,14 @@ impl<'a> Meter<'a> {
         Self { pace, sent: VecDeque::new(), count: 0, last: Instant::now() }
     }
 
-    /// Notes a submission; says its number.
+    /// Records a submission. Returns its number.
     pub(crate) fn sent(&mut self, tests: u64) -> u64 {
         self.count += 1;
         self.sent.push_back((self.count, tests, Instant::now()));
         self.count
     }
 
-    /// Notes that it is done, and with it all before it.
+    /// Records that a submission is done, and with it all earlier ones.
     pub(crate) fn done(&mut self, number: u64) {
         let (mut tests, mut since) = (0, None);
         while let Some((n, more, at)) = self.sent.front().copied()

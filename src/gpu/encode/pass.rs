@@ -1,4 +1,4 @@
-//! A plan bound to the caller's buffers, and put among the caller's commands.
+//! Binds a plan to the caller's buffers, and records it into the caller's command encoder.
 
 use std::num::NonZeroU64;
 
@@ -17,23 +17,23 @@ struct Step {
     groups: u32,
 }
 
-/// A plan bound to buffers: what [`CastPlan::bind`] made. It keeps alive all that it needs, the scene's buffers included.
+/// A plan bound to buffers, made by [`CastPlan::bind`]. It keeps alive everything that it needs, including the scene's buffers.
 pub struct CastPass {
-    /// What is to be zero before the first step.
+    /// The buffer to clear before the first step, and how many bytes of it.
     cleared: Option<(Buffer, u64)>,
     steps: Vec<Step>,
 }
 
 impl CastPlan {
-    /// Binds the plan to `count` rays of the caller's and to where their answers go; with `status`, to where they are counted.
-    /// See [`Scene::plan`](crate::Scene::plan) for what the three hold. Do it once for the same buffers and the same number of
-    /// rays, not each frame: it makes a few bind groups and one small buffer, and nothing is written but that one.
+    /// Binds the plan to the buffers of the caller: `count` rays, their results (`out`) and, optionally, the counts (`status`).
+    /// [`Scene::plan`](crate::Scene::plan) describes the contents of the three. Bind once for the same buffers and the same number of
+    /// rays, not per frame: this creates a few bind groups and one small buffer, and writes only to that buffer.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] with figures when there are more rays than the plan has room for, or a slice is smaller than they need;
-    /// [`Error::Usage`] for a buffer without `STORAGE`, one of another device, one that was destroyed, one in two places, and an
-    /// offset that is not a multiple of 4. No error is left on the device. A buffer of another [`wgpu::Instance`] is never to be
-    /// given: wgpu 30 takes it for one of this instance.
+    /// [`Error::TooLarge`], with both sizes, if there are more rays than the plan allows or a slice is too small for them.
+    /// [`Error::Usage`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
+    /// and an offset that is not a multiple of 4. No error is left on the device. Never pass a buffer of another [`wgpu::Instance`]:
+    /// wgpu 30 mistakes it for one of this instance.
     pub async fn bind(
         &self,
         count: u64,
@@ -44,13 +44,14 @@ impl CastPlan {
         self.bound(count, rays, None, out, status).await
     }
 
-    /// The same at spheres that move, with the times at which rays see them ([`Motion::AtTime`](crate::Motion::AtTime)): an f32 for
-    /// each, or in a slice of 4 bytes one for all, so that a frame's time is one write. Without times they see them at 0. A ray whose
-    /// time is NaN or not in the [time range](crate::SceneOptions::time_range) of the scene is a bad one.
+    /// Like [`bind`](Self::bind), for moving spheres, with the times at which rays see them
+    /// ([`Motion::AtTime`](crate::Motion::AtTime)): one f32 per ray, or a slice of 4 bytes with one f32 for all rays, so that a frame's
+    /// time is one write. Rays bound without times see the spheres at time 0. A ray whose time is NaN or not in the
+    /// [time range](crate::SceneOptions::time_range) of the scene is a bad ray.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind); [`Error::Usage`] when no sphere moves, or when they move while rays travel
-    /// ([`Motion::WithRay`](crate::Motion::WithRay)), which makes `t` the time.
+    /// As [`bind`](Self::bind). Also [`Error::Usage`] if no sphere moves, or if spheres move while rays travel
+    /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time.
     pub async fn bind_at(
         &self,
         count: u64,
@@ -104,7 +105,7 @@ impl CastPlan {
         }
         let part = self.scene.parts.first();
         let spheres = part.map_or(0, |part| part.count);
-        // Somebody has to say that every ray misses.
+        // An empty scene has one empty range, so that a dispatch marks every ray as a miss.
         let ranges = part.map_or_else(|| vec![(0, 0)], |part| part.ranges(self.walks).collect());
         let task_at = ranges.len() * UNIFORM_STEP as usize;
         let Times { range, relative } = self.times.unwrap_or(Times { range: [0.0; 2], relative: false });
@@ -151,7 +152,7 @@ impl CastPlan {
         };
         let found = found.as_entire_buffer_binding();
         let deliver = self.group(&self.deliver, [task, given, rays, found, answered, counted]).await?;
-        // Where nothing moves no ray brings anything along.
+        // If nothing moves, rays have no attributes.
         let extras = self.extras.as_ref().unwrap_or(&gpu.no_extra);
         let own = [&params, &self.rays, &self.state, &self.results, extras];
         let [search, finish] = match part {
@@ -179,12 +180,13 @@ impl CastPlan {
         steps.extend(self.finish.as_ref().map(|program| step(program, &finish, Some(0), groups(count))));
         let threads = if width == 0 { count.div_ceil(32) } else { count };
         steps.push(step(&self.deliver, &deliver, None, groups(threads)));
-        // What has no finish sets bits.
+        // A query without a finalize program sets bits of its state, so the state must be zero at the start.
         let cleared = self.finish.is_none().then(|| (self.state.clone(), (self.programs.state)(count)));
         Ok(CastPass { cleared, steps })
     }
 
-    /// The first `bytes` of a slice, bound from where a device can bind; and how many words before them.
+    /// Returns a binding that contains the first `bytes` bytes of a slice, and their offset within it in words. The binding begins at the
+    /// last offset before the slice at which the device can bind.
     fn window<'a>(&self, what: &'static str, slice: &BufferSlice<'a>, bytes: u64) -> Result<(BufferBinding<'a>, u32)> {
         let (buffer, at) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(BufferUsages::STORAGE) {
@@ -208,7 +210,7 @@ impl CastPlan {
         Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
     }
 
-    /// Binds a program's buffers; what wgpu has against them is against the caller's.
+    /// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::Usage`].
     async fn group<const N: usize>(
         &self,
         pipeline: &ComputePipeline,
@@ -233,8 +235,9 @@ impl CastPlan {
 }
 
 impl CastPass {
-    /// Adds the query to the caller's commands, as one compute pass. Nothing is allocated on the device, submitted or waited for.
-    /// The encoder must be of the same device, which cannot be checked here: wgpu says so when it is finished.
+    /// Records the query into the caller's command encoder, as one compute pass. It allocates nothing on the device, submits nothing and
+    /// waits for nothing. The encoder must belong to the same device. This cannot be checked here; wgpu reports it when the encoder is
+    /// finished.
     pub fn encode(&self, encoder: &mut CommandEncoder) {
         if let Some((state, bytes)) = &self.cleared {
             encoder.clear_buffer(state, 0, Some(*bytes));

@@ -1,4 +1,4 @@
-//! Queries as steps of the caller's own command encoder, over the caller's own buffers.
+//! Plans of queries that are recorded into the caller's command encoder, over the caller's buffers.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::query::kind::Question;
 use crate::query::policy::{Motion, Precision, Query};
 use crate::records::{Approach, Extra, Hit, Interval, Ray};
 
-/// Threads a workgroup, in every program.
+/// Threads per workgroup, in every program used here.
 pub(crate) const WORKGROUP: u64 = 64;
-/// Bytes of a ray.
+/// Bytes per ray.
 pub(crate) const RAY: u64 = size_of::<Ray>() as u64;
-/// Bytes of the counts.
+/// Bytes of the status, which is four counts.
 pub(crate) const STATUS: u64 = 16;
 
-/// What a query is told of the caller's buffers. Twin of `shaders/encode/task.wgsl`.
+/// Uniform of an encoded query: offsets in the caller's buffers, and parameters. Twin of `Task` in `shaders/encode/task.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Task {
@@ -41,7 +41,7 @@ pub(crate) struct Task {
     pub(crate) relative: u32,
 }
 
-/// A question's programs, and what it keeps of rays.
+/// The programs of a query kind, and the sizes of its state and results.
 pub(crate) struct Programs {
     search: &'static Program,
     walk: Option<&'static Program>,
@@ -73,14 +73,14 @@ impl Programs {
     }
 }
 
-/// A question made ready to be encoded: its pipelines, and the memory it works in. Made by [`Scene::plan`](crate::Scene::plan),
-/// where the contract is told; its passes share that memory, so they run one after the other, which wgpu sees to.
+/// A query prepared for encoding: its pipelines and its working memory. [`Scene::plan`](crate::Scene::plan) makes it and documents the
+/// contract. Passes of one plan share the working memory, so they run one after the other; wgpu ensures this.
 pub struct CastPlan {
     pub(crate) gpu: Arc<GpuEngine>,
     pub(crate) scene: Arc<GpuScene>,
     pub(crate) question: Question,
     pub(crate) most: u64,
-    /// What all dispatches are told alike.
+    /// Parameters that all dispatches have in common.
     pub(crate) params: Params,
     pub(crate) programs: Programs,
     pub(crate) walks: bool,
@@ -91,17 +91,17 @@ pub struct CastPlan {
     pub(crate) rays: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
-    /// What rays bring along, where spheres move.
+    /// Ray attributes; `None` if no sphere moves.
     pub(crate) extras: Option<Buffer>,
-    /// The moment of callers that name none.
+    /// The time 0, for callers that pass no times.
     pub(crate) no_time: Buffer,
-    /// When spheres are known to move, and whether they do so while rays travel.
+    /// `None` if no sphere moves.
     pub(crate) times: Option<Times>,
-    /// For callers that do not want the counts, and as the spheres of an empty scene.
+    /// Status buffer for callers that pass none; also bound as the spheres of an empty scene.
     pub(crate) spare: Buffer,
 }
 
-/// When spheres that move may be asked about.
+/// The scene's time range, and whether spheres move while rays travel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) range: [f32; 2],
@@ -182,7 +182,7 @@ impl CastPlan {
         })
     }
 
-    /// Rays that a pass may have.
+    /// Maximum number of rays per pass.
     pub fn most_rays(&self) -> u64 {
         self.most
     }

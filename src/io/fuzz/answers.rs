@@ -1,4 +1,4 @@
-//! Answers come back as they were written, and a writer that fails leaves its folder as it was.
+//! Fuzz target for result writers. Results are read back as they were written, and a writer that fails leaves its folder unchanged.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,7 +18,7 @@ use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
 use crate::runtime::cancel::Watch;
 use crate::shadow::ball::{Shadow, ShadowKind};
 
-/// `answers`: what the rows are, the format, how much fits on the disk, and the rows.
+/// `answers`: the input encodes the result type, the format, the disk space and the rows.
 pub fn answers(data: &[u8]) {
     let mut bytes = Bytes(data);
     let kind = bytes.below(7);
@@ -65,14 +65,14 @@ fn kinds(bytes: &mut Bytes<'_>) -> ShadowKind {
     [ShadowKind::None, ShadowKind::Partial, ShadowKind::Annular, ShadowKind::Total][bytes.below(4)]
 }
 
-/// How answers are written.
+/// How results are written.
 struct Plan {
     extension: &'static str,
-    /// Rows written at once.
+    /// Rows per call of `write`.
     piece: usize,
-    /// Bytes that fit on the disk of the writer that fails.
+    /// Disk space in bytes for the writer that must fail.
     room: u64,
-    /// Whether there is a file of that name before.
+    /// Whether a file of that name exists beforehand.
     before: bool,
 }
 
@@ -89,7 +89,7 @@ impl Plan {
             ROOM.set(Some(self.room));
             let failed = self.write(&path, rows);
             ROOM.set(None);
-            // Should all fit, it can be given no name.
+            // It fails even if all bytes fit: a file in memory cannot be linked into a folder.
             check_message(&failed.expect_err("it cannot appear"));
             assert_eq!(content(folder.path()), before, "with room for {} bytes", self.room);
         }
@@ -116,7 +116,7 @@ impl Plan {
     }
 }
 
-/// The files of a folder, and what they hold.
+/// The files of a folder with their contents.
 fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it is there").path());
     let mut all: Vec<_> =
@@ -125,7 +125,7 @@ fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// What a file holds in one place.
+/// One cell of a file.
 #[derive(Debug)]
 enum Cell {
     Text(String),

@@ -1,4 +1,4 @@
-//! Fuzz targets of files, and what they change in readers and writers on their own thread.
+//! Fuzz targets for files, and the settings by which they change readers and writers on their own thread.
 
 pub(crate) mod answers;
 pub(crate) mod npy;
@@ -18,22 +18,22 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 thread_local! {
-    /// Rows, and bytes, that readers take at a time; 0 for as many as ever.
+    /// Maximum rows per batch, and bytes per read, of the readers; 0 for the usual sizes.
     static CHUNK: Cell<usize> = const { Cell::new(0) };
-    /// Where set, files that are written cannot become larger than this.
+    /// Maximum size in bytes of each file that is written, if set.
     static ROOM: Cell<Option<u64>> = const { Cell::new(None) };
-    /// Where inputs are written.
+    /// Folder of the input files.
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder");
 }
 
-/// Writes an input into a file of that name; the next of that name replaces it.
+/// Writes an input to a file of this name. The next input of the same name replaces it.
 fn written(name: &str, input: &[u8]) -> PathBuf {
     let path = FOLDER.with(|folder| folder.path().join(name));
     std::fs::write(&path, input).expect("it is short");
     path
 }
 
-/// Rows that readers take at a time, where a target has set that.
+/// Rows per batch of the readers: `usual`, or fewer if a target has set `CHUNK`.
 pub(crate) fn chunk(usual: usize) -> usize {
     match CHUNK.get() {
         0 => usual,
@@ -41,13 +41,13 @@ pub(crate) fn chunk(usual: usize) -> usize {
     }
 }
 
-/// The part of a buffer that one read fills.
+/// The part of a buffer that one read may fill.
 pub(crate) fn shortened(bytes: &mut [u8]) -> &mut [u8] {
     let length = bytes.len();
     &mut bytes[..chunk(length)]
 }
 
-/// Runs `work` while readers take at most `chunk` rows, and bytes, at a time.
+/// Runs `work` while readers take at most `chunk` rows per batch and `chunk` bytes per read.
 fn with_chunk<T>(chunk: usize, work: impl FnOnce() -> T) -> T {
     CHUNK.set(chunk);
     let done = work();
@@ -55,7 +55,7 @@ fn with_chunk<T>(chunk: usize, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// A file without a name that cannot become larger than `ROOM`; none where that is not set.
+/// An unnamed file of at most `ROOM` bytes; `None` if `ROOM` is not set.
 #[cfg(target_os = "linux")]
 pub(crate) fn cramped_file() -> Option<std::fs::File> {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};

@@ -1,4 +1,4 @@
-//! Whatever a header claims, an array that is taken has just the bytes that are there.
+//! Fuzz target for `.npy` headers. An array is accepted only if its shape matches the number of bytes after the header.
 
 use super::written;
 use crate::fuzz::memory;
@@ -7,12 +7,12 @@ use crate::io::read::input::Input;
 use crate::io::read::npy::{Array, array};
 use crate::io::schema::kinds::{BULLETS, Kind, OBSERVERS, POINTS, POSES, RAYS, SEGMENTS, SPHERES};
 
-/// The most memory, in bytes, that reading a header may take.
+/// Maximum memory in bytes for reading a header.
 const MOST: u64 = 64 << 10;
 
 pub(crate) static KINDS: [&Kind; 7] = [&SPHERES, &RAYS, &SEGMENTS, &POINTS, &OBSERVERS, &POSES, &BULLETS];
 
-/// `npy`: the input is an .npy file, read as every kind of table.
+/// `npy`: the input is an `.npy` file that is read as every kind of table.
 pub fn npy(data: &[u8]) {
     let path = written("array.npy", data);
     for kind in KINDS {
@@ -35,7 +35,7 @@ pub fn npy(data: &[u8]) {
             [_, _, _, _, _, _, _, _, a, b, c, d, ..] => 12 + u32::from_le_bytes([*a, *b, *c, *d]) as usize,
             _ => panic!("{} bytes were taken for an array", data.len()),
         };
-        // The least that is read at once.
+        // The reader reads at least 12 bytes.
         let header = header.max(12);
         let left = data.len().saturating_sub(header) as u128;
         assert_eq!(u128::from(rows) * u128::from(width), left, "{rows} rows of {width} bytes");

@@ -1,8 +1,8 @@
-//! Numbers of text are rounded once.
+//! Fuzz target for numbers in text. They are rounded once.
 
 use crate::io::read::csv::number as read;
 
-/// `number`: a cell of text, and the exact middles between neighbouring f32, where rounding twice would show.
+/// `number`: tests the input as a cell of text, and the exact midpoints between adjacent f32, where double rounding would show.
 pub fn number(data: &[u8]) {
     check(&String::from_utf8_lossy(data));
     for bits in data.as_chunks::<4>().0.iter().take(8) {
@@ -11,7 +11,7 @@ pub fn number(data: &[u8]) {
         if !middle.is_finite() {
             continue;
         }
-        // All of its digits.
+        // All digits of the midpoint.
         let text = format!("{middle:.170e}");
         let (digits, exponent) = text.split_once('e').expect("it was asked for");
         check(&text);
@@ -43,7 +43,7 @@ fn check(text: &str) {
     }
 }
 
-/// The same number, or none both times; zeros have signs.
+/// Whether both are the same number, including the sign of zeros, or both are NaN.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }

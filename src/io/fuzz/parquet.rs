@@ -1,9 +1,9 @@
-//! Footers and pages of Parquet that lie.
+//! Fuzz target for Parquet files with false footers and page headers.
 
 use super::sources::check;
 use crate::io::schema::kinds::SPHERES;
 
-/// Bytes to which pages may unpack whatever the file says of itself: one a column, and the numbers of it.
+/// Memory in bytes that unpacked pages may always use: one page per column, and its numbers.
 const UNPACKED: u64 = 1 << 30;
 
 /// `parquet`: the input is a .parquet file of spheres.

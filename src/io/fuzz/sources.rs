@@ -1,4 +1,5 @@
-//! A table is the same however few bytes and rows are read at a time, has as many rows as it says, and takes little memory.
+//! Fuzz target for table readers. A table is the same for any number of bytes and rows per read, has as many rows as it claims, and uses
+//! little memory.
 
 use std::path::{Path, PathBuf};
 
@@ -21,33 +22,33 @@ use crate::io::schema::optional::Beside;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 
-/// Bytes that a table may take however short its file is: 4096 rows of the widest records there are, and buffers.
+/// Memory in bytes that any table may use, however short its file: 4096 rows of the widest records, and buffers.
 const ALWAYS: u64 = 2 << 20;
 
-/// The numbers of a table, both ways, and why it ended early.
+/// The numbers of a table as bits of f64 and f32, the number of rows, and the error that ended it early.
 type Read = (Vec<(u64, u32)>, u64, Option<String>);
 
-/// `sources`: the first byte chooses kind and format, the rest is the file.
+/// `sources`: the first byte selects kind and format; the rest is the file.
 pub fn sources(data: &[u8]) {
     let mut bytes = Bytes(data);
     let choice = usize::from(bytes.byte());
     let kind = KINDS[choice % KINDS.len()];
     let extension = ["npy", "csv", "parquet", "f32", kind.plural][choice / KINDS.len() % 5];
-    // Pages of Parquet may unpack to more: `parquet` bounds that.
+    // Unpacked Parquet pages may be larger: the target `parquet` limits them.
     let most = if extension == "parquet" { u64::MAX } else { ALWAYS + 16 * data.len() as u64 };
     check(bytes.0, kind, extension, most);
 }
 
-/// Reads a file in several ways, which must agree; `most` is the memory that this may take.
+/// Reads a file in several ways, which must agree. `most` is the memory limit in bytes.
 pub(crate) fn check(file: &[u8], kind: &'static Kind, extension: &str, most: u64) {
     let path = written(&format!("table.{extension}"), file);
     let (whole, held) = memory::peak_of(|| read(&path, kind));
-    // What was collected here does not count.
+    // The numbers collected here do not count.
     let own = 2 * 16 * whole.0.capacity() as u64;
     assert!(held <= most.saturating_add(own), "{held} bytes for a file of {}", file.len());
     for chunk in [1, 7] {
         let parts = with_chunk(chunk, || read(&path, kind));
-        // Of columns that are all damaged, that is named which is read first.
+        // If several columns are damaged, the error names the one that is read first.
         let both_fail = extension == "parquet" && parts.2.is_some() && whole.2.is_some();
         assert!(parts == whole || both_fail, "{chunk} at a time: {parts:?} instead of {whole:?}");
     }
@@ -83,12 +84,12 @@ fn read(path: &Path, kind: &'static Kind) -> Read {
     (numbers, count, done.err().map(|error| error.to_string()))
 }
 
-/// Not-a-numbers are all the same.
+/// Bits of a number, the same for every NaN.
 fn bits(number: f64) -> u64 {
     if number.is_nan() { f64::NAN.to_bits() } else { number.to_bits() }
 }
 
-/// What the library makes of the table: only records that can be used.
+/// Converts the table to records, which must all be valid.
 fn records(path: &Path, kind: &'static Kind) {
     let path = &PathBuf::from(path);
     let done = match kind.plural {
@@ -108,7 +109,7 @@ fn records(path: &Path, kind: &'static Kind) {
 }
 
 fn all<T: Record>(path: &Path) -> Result<()> {
-    // One that skips keeps as many records as there are rows, unless text is no number.
+    // With `OnBad::Skip` every row is kept; only cells that are not numbers are refused.
     let counts = [OnBad::Skip, OnBad::Refuse].map(|on_bad| {
         let source = Source::open(path, T::KIND)?;
         let mut converter = Converter::new(path, DVec3::new(1.0, 0.0, -2.5), on_bad);
@@ -134,12 +135,12 @@ fn all<T: Record>(path: &Path) -> Result<()> {
     }
 }
 
-/// The same through a pipe, which has no length and no name to tell the format by.
+/// Reads the same file through a pipe, which has no length and no extension that selects the format.
 #[cfg(target_os = "linux")]
 fn pipe(file: &[u8], kind: &'static Kind, extension: &str, whole: &Read) {
     use std::io::Write;
     use std::os::fd::AsRawFd;
-    // Every pipe has a buffer of at least this size.
+    // Every pipe has a buffer of at least 4096 bytes.
     if file.len() > 4096 || (file.first() == Some(&0x93)) != (extension == "npy") {
         return;
     }

@@ -1,4 +1,4 @@
-//! Rows of binary numbers: the body of `.npy` and the whole of `.f32`.
+//! Reader of binary rows: the body of `.npy` and the whole of `.f32`.
 
 use std::io::{Seek, SeekFrom};
 
@@ -8,10 +8,10 @@ use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::convert::{Number, Place, Row};
 use crate::io::schema::kinds::Kind;
 
-/// How the numbers lie in the file.
+/// Layout of the numbers in a file.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// How many rows; none when only the end of a pipe will tell.
+    /// Number of rows; `None` for a pipe whose length is unknown.
     pub(crate) rows: Option<u64>,
     /// For each column of the file, the field of the record that it fills.
     pub(crate) columns: &'static [usize],
@@ -19,13 +19,13 @@ pub(crate) struct Layout {
     pub(crate) double: bool,
     /// Most significant byte first.
     pub(crate) big_endian: bool,
-    /// None where rows follow each other; the offset of the first number where columns do.
+    /// Offset of the first number in column-major order; `None` in row-major order.
     pub(crate) by_column: Option<u64>,
-    /// What to say of the order of columns where a row is refused that could be in another one.
+    /// Explains the order of the columns, for an error about a row that may have another order; may be empty.
     pub(crate) order: &'static str,
 }
 
-/// Hands every row to `sink`; the input stands where the first one begins.
+/// Passes every row to `sink`. The input must be at the first row.
 pub(crate) fn read(
     mut input: Input,
     kind: &Kind,
@@ -41,7 +41,7 @@ pub(crate) fn read(
     trailing(&mut input)
 }
 
-/// Refuses what comes after the last row. A file's length was checked when it was opened; this is about pipes.
+/// Refuses bytes after the last row. The length of a file was checked when it was opened, so this matters for pipes.
 pub(crate) fn trailing(input: &mut Input) -> Result<()> {
     let mut more = [0; 1];
     match input.read_full(&mut more).map_err(|e| cannot_read(&input.path, &e))? {
@@ -69,7 +69,7 @@ fn rows<const WIDTH: usize>(
             _ => input.read_full(&mut bytes[..count * columns * WIDTH]).map_err(|e| cannot_read(&input.path, &e))?,
         };
         let here = read / (columns * WIDTH);
-        // From one number to the next of its row, and from one row to the next.
+        // Strides between the numbers of a row, and between the rows.
         let (across, down) = if layout.by_column.is_some() { (count, 1) } else { (1, columns) };
         let numbers = bytes.as_chunks::<WIDTH>().0;
         for i in 0..here {
@@ -98,7 +98,7 @@ fn rows<const WIDTH: usize>(
     }
 }
 
-/// The same rows of every column, one column after the other; how many bytes.
+/// Reads `count` rows from `first` on of every column, one column after the other. Returns the number of bytes read.
 fn strips<const WIDTH: usize>(
     input: &mut Input,
     bytes: &mut [u8],

@@ -1,20 +1,20 @@
-//! An input of text whose records have a longest length: what has no line ends must not fill the memory.
+//! Text input with a maximum record length, so that a file without line ends cannot fill the memory.
 
 use std::io::{Error, Read, Result};
 
 use super::input::Input;
 
-/// The longest record, in bytes: a line with all its cells, or the lines that a cell between quotation marks has.
+/// Maximum length of a record in bytes: a line with all its cells, or several lines if a quoted cell contains line ends.
 pub(crate) const LONGEST: u64 = 1 << 20;
 
-/// Bytes that the reader of text may hold beyond the record that it is at.
+/// Maximum bytes that the text reader buffers after the current record.
 pub(crate) const AHEAD: usize = 1 << 16;
 
-/// An input that stops within a record that is too long.
+/// Input that returns an error within a record that is too long.
 #[derive(Debug)]
 pub(crate) struct Bounded {
     pub(crate) input: Input,
-    /// Bytes read since a record ended, and what kinds there were among them.
+    /// Bytes read since the last record ended. `line_ends` and `others` say whether line ends and other bytes were among them.
     since: u64,
     line_ends: bool,
     others: bool,
@@ -25,12 +25,12 @@ impl Bounded {
         Self { input, since: 0, line_ends: false, others: false }
     }
 
-    /// A record has ended.
+    /// Must be called at the end of every record.
     pub(crate) fn record_ended(&mut self) {
         (self.since, self.line_ends, self.others) = (0, false, false);
     }
 
-    /// Why the record that it is at is too long; none where it is not.
+    /// Why the current record is too long; `None` if it is not.
     pub(crate) fn fault(&self) -> Option<String> {
         let likely = match (self.line_ends, self.others) {
             _ if self.since <= LONGEST + AHEAD as u64 => return None,
@@ -42,7 +42,7 @@ impl Bounded {
     }
 }
 
-/// What is said of any record that is too long.
+/// Error message for a record that is too long.
 pub(crate) fn too_long() -> String {
     format!("the row has more than {LONGEST} bytes")
 }
@@ -52,7 +52,7 @@ impl Read for Bounded {
         let count = self.input.read(bytes)?;
         self.since += count as u64;
         if self.since > 2 * AHEAD as u64 {
-            // All of these belong to one record.
+            // All bytes of this read belong to one record.
             let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
             self.line_ends |= bytes[..count].iter().any(is_end);
             self.others |= !bytes[..count].iter().all(is_end);

@@ -1,4 +1,4 @@
-//! `.csv`: columns by name, in any order.
+//! Reader of `.csv`: named columns in any order.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ use crate::io::schema::columns::{self, required};
 use crate::io::schema::convert::{Number, Place, Row};
 use crate::io::schema::kinds::Kind;
 
-/// A table whose first line has been read.
+/// A table whose header line has been read.
 #[derive(Debug)]
 pub(crate) struct Text {
     reader: Reader<Bounded>,
     pub(crate) columns: Vec<usize>,
 }
 
-/// Reads the first line, which names the columns.
+/// Reads the header line, which names the columns.
 pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
     let path = input.path.clone();
     let length = input.length();
@@ -37,14 +37,14 @@ pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
         let why = format!("it is empty ({bytes} bytes): the first line must name the columns, {columns}");
         return Err(bad_file(&path, why));
     }
-    // Blank lines may come before it. Those of a pipe were not counted.
+    // Blank lines may precede the header. In a pipe they are not counted.
     let line = place(header.position(), true);
     let line = if length.is_some() { line.spoken(&path) } else { "the line of names".into() };
     let columns = columns(&path, &line, kind, &header)?;
     Ok(Text { reader, columns })
 }
 
-/// Hands every row to `sink`.
+/// Passes every row to `sink`.
 pub(crate) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
     let Text { mut reader, columns } = text;
     let path = reader.get_ref().input.path.clone();
@@ -76,14 +76,14 @@ pub(crate) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_
     }
 }
 
-/// What is wrong where a cell goes on in the next line: no number does, and no name of a column.
+/// Error message for a cell that contains a line end. Neither numbers nor column names do.
 const NOT_CLOSED: &str = "a quotation mark is not closed";
 
 fn is_open(record: &StringRecord) -> bool {
     record.iter().any(|cell| cell.contains('\n'))
 }
 
-/// Refuses the record that began at `start`, if it is too long.
+/// Refuses the record that began at `start` if it is too long.
 fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<Bounded>) -> Result<()> {
     if reader.position().byte() - start.byte() > LONGEST {
         let line = place(Some(start), again).spoken(path);
@@ -93,34 +93,34 @@ fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<
     Ok(())
 }
 
-/// The number that a cell holds; NaN when it is empty, none when it is something else.
+/// Number in a cell: NaN if the cell is empty, `None` if it is not a number.
 pub(crate) fn number(text: &str) -> Option<Number> {
     if text.is_empty() {
         return Some(f64::NAN.into());
     }
     let wide = text.parse::<f64>().ok()?;
-    // By way of f64 a number is rounded twice, which matters only where the first rounding ends halfway between two f32: where
-    // the 29 bits that f32 lacks are a one and zeros. (Below the normal f32 there are fewer.)
+    // Parsing to f64 and then converting to f32 rounds twice. This matters only if the first rounding ends halfway between two f32: if the
+    // 29 bits that f32 lacks are a one followed by zeros. (A subnormal f32 has fewer bits, so small numbers are always parsed again.)
     let small = wide != 0.0 && wide.abs() < f64::from(f32::MIN_POSITIVE);
     let halfway = small || wide.to_bits() & 0x1fff_ffff == 0x1000_0000;
     let narrow = if halfway { text.parse::<f32>().ok()? } else { wide as f32 };
-    // What exceeds even f64 must not pass for an infinity: only the word is one.
+    // A number larger than any f64 must not become an infinity. Only the words for infinity are infinite.
     let word = text.trim_start_matches(['+', '-']).starts_with(['i', 'I', 'n', 'N']);
     let wide = if wide.is_infinite() && !word { f64::MAX.copysign(wide) } else { wide };
     Some(Number { wide, narrow })
 }
 
-/// Where a row stands: its line, if the input can be read `again` to count them. (The reader's own line number leaves out
-/// the blank lines that it skipped.)
+/// Position of a row: its byte, from which its line can be counted if the input can be read `again`, or else its index. (The reader's own
+/// line number omits the blank lines that it skipped.)
 fn place(position: Option<&Position>, again: bool) -> Place {
     match position {
-        // The first line, which names the columns, is its record 0.
+        // The header is record 0 of the reader.
         Some(position) if !again => Place::Index(position.record().saturating_sub(1)),
         _ => Place::Byte(position.map_or(0, Position::byte)),
     }
 }
 
-/// Which field each column fills.
+/// The field that each column fills.
 fn columns(path: &Path, line: &str, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
     let bad = |why: String| bad_file(path, format!("{line}: {why}"));
     if is_open(header) {
@@ -136,7 +136,7 @@ fn columns(path: &Path, line: &str, kind: &Kind, header: &StringRecord) -> Resul
     columns::columns(path, &format!("{line}: "), kind, header.iter())
 }
 
-/// What the reader found wrong in the record that began at `start`, in our words and with the line.
+/// Converts an error in the record that began at `start` to an error of this library, with the line.
 fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<Bounded>, error: &::csv::Error) -> Error {
     if let Some(why) = reader.get_ref().fault() {
         return bad_file(path, format!("{}: {why}", place(Some(start), again).spoken(path)));

@@ -1,4 +1,4 @@
-//! A file or a pipe, read from its beginning to its end, that says so when a file changes on the way.
+//! Buffered input from a file or a pipe. A file whose length changes while it is read is an error.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Error, ErrorKind, IsTerminal, Read, Result, Seek, SeekFrom};
@@ -9,28 +9,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error;
 use crate::io::errors::cannot_read;
 
-/// Bytes asked of the system at once where a format reads little by little.
+/// Bytes per system call for formats that read in small steps.
 const BUFFER: usize = 1 << 16;
 
-/// What is read.
+/// An open file or pipe.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     inner: BufReader<Watched>,
 }
 
-/// A file whose length is known from when it was opened.
+/// A file that is checked against the length it had when it was opened.
 #[derive(Debug)]
 struct Watched {
     file: File,
-    /// None of a pipe.
+    /// `None` for a pipe.
     length: Option<u64>,
     position: u64,
-    /// The position, for others to see.
+    /// The highest position so far, for other threads.
     shown: Arc<AtomicU64>,
 }
 
-/// Checks that a path leads to a regular file, without opening it: opening a pipe waits for whoever writes into it. Returns its length.
+/// Checks that a path leads to a regular file, and returns its length. The file is not opened, because opening a pipe waits for its writer.
 pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
     let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
     match about.is_file() {
@@ -40,7 +40,7 @@ pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
     }
 }
 
-/// Whether it is a device, such as a disk or /dev/zero.
+/// Whether the file is a device, such as a disk or /dev/zero.
 #[cfg(unix)]
 fn is_device(kind: std::fs::FileType) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -54,13 +54,13 @@ fn is_device(_: std::fs::FileType) -> bool {
 
 impl Input {
     pub(crate) fn open(path: &Path) -> error::Result<Self> {
-        // Asked before opening: on Windows opening a folder is merely denied.
+        // Checked before opening: on Windows, opening a folder fails without this reason.
         let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
         if about.is_dir() {
             return Err(cannot_read(path, &Error::other("it is a folder")));
         }
         let file = File::open(path).map_err(|e| cannot_read(path, &e))?;
-        // Most devices have no end. Whoever types on a terminal ends it.
+        // Most devices have no end. On a terminal the user ends the input.
         if is_device(about.file_type()) && !file.is_terminal() {
             return Err(cannot_read(path, &Error::other("it is a device: expected a file or a pipe")));
         }
@@ -70,29 +70,29 @@ impl Input {
         Ok(Self { path: path.to_path_buf(), inner: BufReader::with_capacity(BUFFER, watched) })
     }
 
-    /// How many bytes it had when it was opened; none of a pipe.
+    /// Length in bytes when the file was opened; `None` for a pipe.
     pub(crate) fn length(&self) -> Option<u64> {
         self.inner.get_ref().length
     }
 
-    /// How many bytes have been read so far, to be asked from another thread.
+    /// Bytes read so far, as a counter that another thread can read.
     pub(crate) fn progress(&self) -> Arc<AtomicU64> {
         self.inner.get_ref().shown.clone()
     }
 
-    /// What a format needs that reads here and there; of what was opened nothing has been read yet.
+    /// File, length and progress counter, for a format with random access. Nothing must have been read yet.
     #[cfg(feature = "parquet")]
     pub(crate) fn into_parts(self) -> (File, Option<u64>, Arc<AtomicU64>) {
         let Watched { file, length, shown, .. } = self.inner.into_inner();
         (file, length, shown)
     }
 
-    /// The first byte, still to be read; none when there is none.
+    /// The first byte, without consuming it; `None` for an empty input.
     pub(crate) fn first(&mut self) -> Result<Option<u8>> {
         Ok(self.inner.fill_buf()?.first().copied())
     }
 
-    /// Fills as much of `bytes` as there is, and says how much that was.
+    /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
     pub(crate) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -125,7 +125,7 @@ impl Read for Watched {
         let bytes = crate::io::fuzz::shortened(bytes);
         let count = self.file.read(bytes)?;
         self.position += count as u64;
-        // What is read of columns is read in strips all over the file: the farthest byte says least wrong.
+        // Column-major arrays are read in strips across the whole file. The highest position is then the least wrong progress.
         self.shown.fetch_max(self.position, Ordering::Relaxed);
         let Some(length) = self.length else { return Ok(count) };
         let ended = count == 0 && !bytes.is_empty();
@@ -144,7 +144,7 @@ impl Seek for Watched {
     }
 }
 
-/// Rows read at once: large enough for the disk, small enough for the cache. Fuzz targets take fewer.
+/// Rows per batch: large enough for the disk, small enough for the cache. Fuzz targets use fewer.
 pub(crate) fn rows_at_once() -> usize {
     const CHUNK: usize = 4096;
     #[cfg(all(any(test, fuzzing), feature = "parquet"))]

@@ -1,4 +1,4 @@
-//! Readers: one file a format, and one for each kind of table.
+//! Readers: one file per format, and one per kind of table.
 
 pub(crate) mod binary;
 pub(crate) mod bounded_text;

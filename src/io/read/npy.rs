@@ -1,4 +1,4 @@
-//! `.npy`: NumPy's own format. npyz reads the header; the sizes it claims are held against the file before any use.
+//! Reader of `.npy`, the format of NumPy. npyz parses the header. The sizes in it are checked against the file before they are used.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::kinds::Kind;
 
-/// NumPy writes 128 bytes, and refuses to read more than ten thousand.
+/// Maximum header length in bytes. NumPy writes 128 bytes, and refuses to read more than 10,000.
 const LONGEST_HEADER: u64 = 10_000;
 
-/// How an array lies in a file.
+/// Layout of an array in a file.
 pub(crate) enum Array {
     /// Numbers of one type, in rows and columns.
     Plain(Layout),
@@ -23,8 +23,8 @@ pub(crate) enum Array {
     Structured(Records),
 }
 
-/// How an array lies in a file: one of f4 or f8 has the shape that the kind has, a structured one names its fields. Leaves the input
-/// where the numbers begin.
+/// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
+/// input is then at the first number.
 pub(crate) fn array(input: &mut Input, kind: &'static Kind) -> Result<Array> {
     let (header, offset) = header(input)?;
     if let Some(records) = Records::of(&input.path, kind, &header.dtype(), header.shape())? {
@@ -34,7 +34,7 @@ pub(crate) fn array(input: &mut Input, kind: &'static Kind) -> Result<Array> {
     layout(input, kind, &header, offset).map(Array::Plain)
 }
 
-/// How an array of f4 or f8 lies in a file, of the shape that the kind has.
+/// Layout of an array of f4 or f8, which must have the shape of the kind.
 fn layout(input: &Input, kind: &'static Kind, header: &NpyHeader, offset: u64) -> Result<Layout> {
     let path = &input.path;
     let (double, big_endian) = number_type(path, header)?;
@@ -54,7 +54,7 @@ fn layout(input: &Input, kind: &'static Kind, header: &NpyHeader, offset: u64) -
     Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column, order })
 }
 
-/// Refuses a file that does not hold what its header claims.
+/// Refuses a file whose length differs from the length that its header claims.
 fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -> Result<()> {
     if let Some(length) = input.length() {
         let held = u128::from(length.saturating_sub(offset));
@@ -68,15 +68,15 @@ fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -
     Ok(())
 }
 
-/// Which columns a shape means, as fields of the record.
+/// Number of rows, and the field of the record that each column fills, from the shape of an array.
 fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usize])> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let fields = kind.fields.len();
-    // The order in which people write rays down: the ends last, not where the record has them.
+    // In arrays both ends come last. In the record, `t_min` follows the origin and `t_max` follows the direction.
     const RAYS: &[usize] = &[0, 1, 2, 4, 5, 6, 3, 7];
     match *shape {
         [rows, 8] if fields == 8 => Ok((rows, RAYS)),
-        // Rays without ends.
+        // Rays without `t_min` and `t_max`.
         [rows, 6] if fields == 8 => Ok((rows, &RAYS[..6])),
         [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
         _ => {
@@ -93,7 +93,7 @@ fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usiz
     }
 }
 
-/// A shape as Python writes it.
+/// A shape in Python notation.
 fn spoken(shape: &[u64]) -> String {
     match shape {
         [one] => format!("({one},)"),
@@ -114,10 +114,10 @@ fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
     Err(bad_file(path, format!("dtype is {found}: expected f4 or f8; array.astype('float32') makes one")))
 }
 
-/// The header, checked by eye before npyz parses it: its parser takes time exponential in the depth of brackets,
-/// allocates what the length field asks for, and multiplies the shape without watching for overflow.
+/// Reads the header. It is checked before npyz parses it: the parser takes time exponential in the depth of brackets, allocates as many
+/// bytes as the length field claims, and multiplies the dimensions without an overflow check.
 ///
-/// Also says where the numbers begin.
+/// Also returns the offset of the first number.
 fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
     let path = input.path.clone();
     let bad = |why: String| bad_file(&path, format!("not a readable .npy file: {why}"));
@@ -155,7 +155,7 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
         return Err(bad("its header nests too deeply".into()));
     }
     let at = text.windows(7).position(|w| w == b"'shape'").unwrap_or(0);
-    // Fewer than 19 digits in all cannot multiply to more than 64 bits.
+    // The product of dimensions with fewer than 19 digits in total fits in 64 bits.
     if text[at..].iter().filter(|b| b.is_ascii_digit()).count() > 18 {
         return Err(bad("its shape is too large for any file".into()));
     }

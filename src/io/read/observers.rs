@@ -1,4 +1,4 @@
-//! Places to look at a light from: points in f64, as they are written.
+//! Reader of observers: points in f64, from which a light is seen.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use crate::io::schema::kinds::OBSERVERS;
 use crate::runtime::memory::push;
 use crate::shadow::validate::check_observer;
 
-/// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`; all digits are kept.
+/// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`. Numbers keep the precision of the file, up to f64.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds an observer that
-/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid observer, [`Error::TooLarge`]
+/// and [`Error::OutOfMemory`] if the observers do not fit into memory.
 pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
     let source = Source::open(path, &OBSERVERS)?;
     let mut observers = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading: a few thousand rows of every column at a time, their pages unpacked as they come.
+//! Reader of `.parquet`: a few thousand rows of every column at a time. Pages are unpacked when they are needed.
 
 use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +27,7 @@ use crate::io::schema::kinds::Kind;
 use crate::io::schema::optional::is_whole;
 use crate::runtime::memory::check_memory;
 
-/// A file whose footer has been read and found right.
+/// A file whose footer has been read and checked.
 pub(crate) struct Columns {
     path: PathBuf,
     reader: SerializedFileReader<FileBytes>,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Columns {
     }
 }
 
-/// Reads the footer, which names the columns and says where they lie.
+/// Reads the footer, which has the names and positions of the columns.
 pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Columns> {
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
@@ -53,8 +53,8 @@ pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Columns> {
     let bytes = FileBytes { file: Arc::new(file), length, shown, largest: Arc::default() };
     let footer = footer_length(&path, &bytes)?;
     check_memory("the footer of a Parquet file", 8 * footer)?;
-    // A schema may be as deep as the footer is long, and the crate descends into it: 7 bytes a level, and some hundred bytes
-    // of stack. (Only addresses are taken as long as nobody descends.)
+    // A schema may be as deep as the footer is long, and the crate recurses into it: 7 bytes of footer and some hundred bytes of stack per
+    // level. (The stack uses only address space until the recursion needs it.)
     let stack = (2 << 20) + 256 * footer as usize;
     let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
     let opened = opened.spawn({
@@ -65,7 +65,7 @@ pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Columns> {
     opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer makes no sense")))
 }
 
-/// Checks both ends of the file, and says how long the footer is.
+/// Checks both ends of the file, and returns the length of the footer in bytes.
 fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
     use ::parquet::file::reader::ChunkReader;
     let length = bytes.length;
@@ -112,7 +112,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<C
     Ok(Columns { path, reader, fields, rows })
 }
 
-/// Every column must be a plain list of floats, those beside records of whole numbers.
+/// Checks that every column is a plain list of floats, or of integers if it is an optional column of whole numbers.
 fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &Kind) -> Result<()> {
     for field in schema.root_schema().get_fields() {
         let name = field.name();
@@ -140,7 +140,7 @@ fn schema_repeats(field: &Node) -> bool {
     info.has_repetition() && info.repetition() == ::parquet::basic::Repetition::REPEATED
 }
 
-/// What a row group claims, held against the file; its rows.
+/// Checks the claims of a row group against the file, and returns its number of rows.
 fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64) -> Result<u64> {
     let Ok(rows) = u64::try_from(group.num_rows()) else {
         return Err(damaged(path, &format!("row group {number} claims {} rows", group.num_rows())));
@@ -174,7 +174,7 @@ fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64
 }
 
 impl Columns {
-    /// Hands every row to `sink`.
+    /// Passes every row to `sink`.
     pub(crate) fn read(self, kind: &Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         let Self { path, reader, fields, .. } = self;
         let mut first = 0;
@@ -190,7 +190,7 @@ impl Columns {
             while left > 0 {
                 let count = left.min(rows_at_once() as u64) as usize;
                 for (field, column) in &mut columns {
-                    // The crate slices by what a page says of itself, and a few of its slices panic on a lie.
+                    // The crate slices by sizes that pages claim. A few of its slices panic if a size is wrong.
                     catch_unwind(AssertUnwindSafe(|| column.fill(count)))
                         .unwrap_or_else(|_| Err(ParquetError::General("a page makes no sense".into())))
                         .map_err(|e| fault(&path, kind.name(*field), e))?;
@@ -217,7 +217,7 @@ impl Columns {
     }
 }
 
-/// A column of a row group, of any type that was let through.
+/// Reader of one column of a row group, for any of the accepted types.
 fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn Fill>> {
     let chunk = group.metadata().column(number);
     let kind = chunk.column_type();
@@ -228,7 +228,7 @@ fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Resul
         has_dictionary: false,
     };
     let (descr, pages) = (chunk.column_descr_ptr(), Box::new(pages));
-    // Numbers of 32 bits without a sign are stored as if they had one.
+    // Unsigned 32-bit integers are stored as signed ones with the same bits.
     let unsigned = descr.converted_type() == ConvertedType::UINT_32;
     Ok(match kind {
         Type::DOUBLE => Reading::<DoubleType>::boxed(descr, pages, f64::into),
@@ -239,9 +239,9 @@ fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Resul
     })
 }
 
-/// A column from which numbers come, none where it holds nulls.
+/// A column that is read as numbers, with `None` for nulls.
 trait Fill {
-    /// Reads the next ones; fewer only where the column ends.
+    /// Reads the next `count` numbers; fewer only at the end of the column.
     fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()>;
     fn numbers(&self) -> &[Option<Number>];
 }
@@ -260,10 +260,10 @@ impl<T: DataType<T: Copy>> Reading<T> {
     }
 }
 
-/// What was read last.
+/// Buffers of the last read.
 struct Read<T> {
     values: Vec<T>,
-    /// 1 where there is a value.
+    /// Definition levels: 1 if there is a value.
     levels: Vec<i16>,
     numbers: Vec<Option<Number>>,
 }
@@ -306,14 +306,14 @@ fn damaged(path: &Path, why: &str) -> Error {
     bad_file(path, format!("the file is damaged: {why}"))
 }
 
-/// What the crate found wrong, in our words, with the column where there is one.
+/// Converts an error of the crate to an error of this library, with the column if there is one.
 fn fault(path: &Path, column: &str, error: ParquetError) -> Error {
     let within = if column.is_empty() { String::new() } else { format!("column '{}': ", quoted(column)) };
     match error {
         ParquetError::External(error) => match error.downcast::<Error>() {
             Ok(error) => *error,
             Err(error) => match error.downcast_ref::<std::io::Error>() {
-                // What unpacks pages speaks of damaged bytes as of reading.
+                // Decompressors report damaged bytes as I/O errors of these kinds.
                 Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => cannot_read(path, e),
                 _ => damaged(path, &format!("{within}{error}")),
             },

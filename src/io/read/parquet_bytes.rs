@@ -1,4 +1,4 @@
-//! The bytes of a file, wherever its footer says that they are.
+//! Random access to the bytes of a Parquet file, with limits on the size of unpacked pages.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -11,23 +11,23 @@ use ::parquet::file::reader::{ChunkReader, Length};
 
 use crate::runtime::memory::check_memory;
 
-/// No page is refused for unpacking to as much as this, whatever its column says of itself.
+/// A page may always unpack to this many bytes, whatever size its column claims.
 const ALWAYS: u64 = 64 << 20;
 
-/// A file of known length, and what its pages may unpack to.
+/// A file of known length, and the limit for its unpacked pages.
 #[derive(Clone, Debug)]
 pub(crate) struct FileBytes {
     pub(crate) file: Arc<File>,
     pub(crate) length: u64,
-    /// The farthest byte that was read, for others to see.
+    /// The highest byte read so far, for other threads.
     pub(crate) shown: Arc<AtomicU64>,
-    /// Bytes to which the largest column of a row group unpacks, as the footer has it.
+    /// Unpacked size in bytes of the largest column of a row group, as the footer claims.
     pub(crate) largest: Arc<AtomicU64>,
 }
 
 impl FileBytes {
     fn at(&self, start: u64) -> Result<&File> {
-        // One after the other: nobody else moves the position between this and what is read there.
+        // The reads are sequential: no other code moves the position between this seek and the next read.
         (&*self.file).seek(SeekFrom::Start(start))?;
         self.shown.fetch_max(start, Ordering::Relaxed);
         Ok(&self.file)
@@ -43,13 +43,13 @@ impl Length for FileBytes {
 impl ChunkReader for FileBytes {
     type T = Cursor<Vec<u8>>;
 
-    /// The head of a page, and how much it unpacks to: the crate takes the room before it unpacks.
+    /// Returns the header of a page. Checks its unpacked size first, because the crate allocates that size before it unpacks.
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        // A few dozen bytes and the least and the largest number.
+        // A header has a few dozen bytes, plus the minimum and maximum of the page.
         const HEAD: u64 = 1 << 12;
         let mut head = Vec::new();
         self.at(start)?.take(HEAD).read_to_end(&mut head)?;
-        // (The last 8 bytes of the file are read like this too, and are no page.)
+        // (The last 8 bytes of the file are read in the same way and are not a page.)
         if let Some(asked) = unpacked(&head).filter(|_| head.len() > 8) {
             let allowed = self.largest.load(Ordering::Relaxed).max(ALWAYS);
             if asked > allowed {
@@ -79,10 +79,10 @@ impl ChunkReader for FileBytes {
     }
 }
 
-/// How many bytes a page holds once it is unpacked: the second field of its head, in Thrift's compact protocol, after its
-/// type. None where no page begins: that is the crate's to say.
+/// Unpacked size of a page in bytes: the second field of its header, after its type, in Thrift's compact protocol. `None` if no page begins
+/// here; the crate reports that error.
 fn unpacked(head: &[u8]) -> Option<u64> {
-    /// A field one further than the last, an i32.
+    /// Field header: the next field id, type i32.
     const NEXT_I32: u8 = 0x15;
     let mut head = head.iter().copied();
     for field in 1..=2 {
@@ -96,7 +96,7 @@ fn unpacked(head: &[u8]) -> Option<u64> {
             }
         }
         if field == 2 {
-            // Zigzag: an odd number is negative, and refused by the crate.
+            // Zigzag encoding: odd numbers are negative, and the crate refuses them.
             return number.is_multiple_of(2).then_some(number / 2);
         }
     }

@@ -1,4 +1,4 @@
-//! Pages, whose heads must agree with what they hold: the crate takes the room that a head asks for, and slices by it.
+//! Checks page headers against the page's bytes. The crate allocates and slices by the sizes in these headers.
 
 use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
@@ -7,9 +7,9 @@ use ::parquet::errors::{ParquetError, Result};
 /// The pages of one column of one row group.
 pub(crate) struct Checked {
     pub(crate) inner: Box<dyn PageReader>,
-    /// Numbers that the row group has left for pages to come.
+    /// Rows of the row group that the remaining pages may fill.
     pub(crate) left: u64,
-    /// Bytes a number.
+    /// Bytes per number.
     pub(crate) width: u64,
     pub(crate) has_dictionary: bool,
 }

@@ -1,4 +1,4 @@
-//! Poses of a sensor, from a table.
+//! Reader of pose tables for a sensor.
 
 use std::path::Path;
 
@@ -16,20 +16,20 @@ use crate::io::schema::rounding::{Role, Rounding};
 use crate::query::policy::OnBad;
 use crate::runtime::memory::push;
 
-/// Poses, and what rounding their positions to f32 will do.
+/// Poses, and how rounding to f32 will change their positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PoseTable {
-    /// In the file's order.
+    /// The poses, in the order of the file.
     pub poses: Vec<Pose>,
-    /// Of the positions; rotations are directions, and count as little as those of rays do.
+    /// Rounding of the positions. Rotations are directions and are not counted.
     pub rounding: Rounding,
 }
 
 impl PoseTable {
-    /// Takes one more, its position less `origin`, in f64.
+    /// Appends a pose. `origin` is subtracted from its position in f64.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] and [`Error::OutOfMemory`] when there is no room for more.
+    /// [`Error::TooLarge`] and [`Error::OutOfMemory`] if there is not enough memory.
     pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) -> Result<()> {
         let position = position - origin;
         for (axis, wide) in position.to_array().into_iter().enumerate() {
@@ -41,11 +41,11 @@ impl PoseTable {
 
 /// Reads poses: positions and unit quaternions, in f64. `origin` is subtracted from the positions.
 ///
-/// With [`OnBad::Skip`] a pose that cannot be used is kept, for the query to find.
+/// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a pose that
-/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid pose, [`Error::TooLarge`] and
+/// [`Error::OutOfMemory`] if the poses do not fit into memory.
 pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
     if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
         return Err(bad_file(path, "it is named as a file of other records: expected .npy, .csv, .f32 or .poses"));

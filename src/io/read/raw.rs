@@ -1,4 +1,4 @@
-//! `.f32`, `.spheres`, `.rays`, `.points`, `.poses`, `.bullets`: records one after the other, little-endian, nothing else.
+//! Reader of `.f32`, `.spheres`, `.rays`, `.points`, `.poses` and `.bullets`: consecutive little-endian records without a header.
 
 use super::binary::Layout;
 use super::input::Input;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::io::errors::bad_file;
 use crate::io::schema::kinds::Kind;
 
-/// How the records lie. No bytes are no records: there is no other way to write that here.
+/// Layout of the records. An empty file is valid and has no records, since the format has no other way to write that.
 pub(crate) fn layout(input: &Input, kind: &'static Kind) -> Result<Layout> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let record = 4 * kind.fields.len() as u64;

@@ -1,4 +1,5 @@
-//! Rays, points to make rays from, or bullets, in batches: a thread reads the next ones while the present ones are cast, in a few buffers that go round.
+//! Streams rays, points, segments or bullets in batches. A thread reads the next batches while the current one is cast. The buffers are
+//! reused.
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::query::policy::OnBad;
 use crate::records::Ray;
 use crate::runtime::cancel::Watch;
 
-/// What comes in batches: a [`Ray`], a point, `[f32; 3]`, a segment, `[[f32; 3]; 2]`, or a [`Bullet`].
+/// A record that is read in batches: a [`Ray`], a point `[f32; 3]`, a segment `[[f32; 3]; 2]`, or a [`Bullet`].
 #[expect(private_bounds, reason = "nobody else's records are read")]
 pub trait Batched: Record {}
 impl Batched for Ray {}
@@ -28,7 +29,7 @@ impl Batched for [f32; 3] {}
 impl Batched for [[f32; 3]; 2] {}
 impl Batched for Bullet {}
 
-/// A file of rays, of points or of bullets, that was opened and found to be what its name says; none has been read.
+/// An open file of rays, points, segments or bullets with a checked header. No record has been read yet.
 #[derive(Debug)]
 pub struct RayFile<T = Ray> {
     path: PathBuf,
@@ -37,35 +38,35 @@ pub struct RayFile<T = Ray> {
 }
 
 impl<T: Batched> RayFile<T> {
-    /// Opens a file and reads its head.
+    /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be read, [`Error::BadFile`] when it cannot be understood.
+    /// [`Error::Io`] if it cannot be read, [`Error::BadFile`] if it cannot be parsed.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self { path: path.to_path_buf(), source: Source::open(path, T::KIND)?, of: PhantomData })
     }
 
-    /// How many rays there are; none of a table and of a pipe, whose end alone tells.
+    /// Number of rays; `None` if only the end of the input determines it, as for text and some pipes.
     pub fn rays(&self) -> Option<u64> {
         self.source.rows()
     }
 
-    /// Starts to read, in a thread of its own. `origin` is subtracted from the origins or points in f64, before they are rounded.
+    /// Starts a thread that reads the file. `origin` is subtracted from the origins or points in f64, before rounding.
     ///
-    /// With [`OnBad::Skip`] a ray that cannot be used is kept, with a NaN where a value is missing or exceeds f32, so that
-    /// the query finds it bad, lets it miss and counts it. Text that is no number is refused all the same.
+    /// With [`OnBad::Skip`], invalid rays are kept, with NaN for a value that is missing or exceeds f32. The query then treats the ray as a
+    /// miss and counts it. Text that is not a number is still refused.
     ///
     /// # Errors
-    /// [`Error::Io`] when there can be no thread.
+    /// [`Error::Io`] if the thread cannot be started.
     pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
         let Self { path, source, .. } = self;
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
         let beside = Beside::of(T::KIND, source.fields());
-        // One batch is being filled, one waits, one is in use.
+        // Three buffers: one is filled, one waits, one is in use by the caller.
         let (full, arriving) = sync_channel(1);
         let (give_back, empty) = channel();
         for _ in 0..2 {
-            // Nobody can have hung up yet.
+            // The receiver still exists, so this cannot fail.
             let _ = give_back.send(RayBatch { beside: beside.clone(), ..RayBatch::default() });
         }
         let read = Arc::<AtomicU64>::default();
@@ -79,7 +80,7 @@ impl<T: Batched> RayFile<T> {
     }
 }
 
-/// The rays of a file, or its points, batch by batch.
+/// Iterates over the rays or points of a file in batches.
 #[derive(Debug)]
 pub struct RayBatches<T = Ray> {
     path: PathBuf,
@@ -92,12 +93,12 @@ pub struct RayBatches<T = Ray> {
     rounding: Rounding,
 }
 
-/// Some of a file's rays, or of its points, and what it holds beside them.
+/// A batch of rays or points, with its optional columns.
 #[derive(Clone, Debug)]
 pub struct RayBatch<T = Ray> {
-    /// The rays, or points.
+    /// The rays or points.
     pub records: Vec<T>,
-    /// What is beside them.
+    /// The optional columns.
     pub beside: Beside,
 }
 
@@ -115,18 +116,18 @@ struct Batch<T> {
 }
 
 impl RayBatches {
-    /// Rays a batch, or points: enough to keep any device busy as long as files are read, 8 MiB.
+    /// Rays or points per batch, 8 MiB of rays: enough to keep any device busy while a file is read.
     pub const BATCH: usize = 1 << 18;
-    /// Batches that exist at a time.
+    /// Number of batches that exist at the same time.
     pub const IN_FLIGHT: u64 = 3;
 }
 
 impl<T: Batched> RayBatches<T> {
-    /// Puts the next rays into `rays`, whose memory goes back to the reader; false when there are none left. As long as it
-    /// waits for a slow pipe it looks whether it was cancelled.
+    /// Moves the next batch into `rays`, and returns the previous buffer to the reader. Returns false if there are no more rays. Polls
+    /// `watch` while it waits for a slow pipe.
     ///
     /// # Errors
-    /// As [`read_spheres`](super::spheres::read_spheres), and when the file became shorter or longer while it was read;
+    /// The errors of [`read_spheres`](super::spheres::read_spheres), also if the length of the file changed while it was read;
     /// [`Error::Cancelled`].
     pub fn next(&mut self, rays: &mut RayBatch<T>, watch: &Watch) -> Result<bool> {
         loop {
@@ -136,7 +137,7 @@ impl<T: Batched> RayBatches<T> {
                     let batch = batch?;
                     self.rounding = batch.rounding;
                     let used = std::mem::replace(rays, batch.rays);
-                    // After the last batch nobody takes it any more.
+                    // After the last batch the reader has ended and no longer receives buffers.
                     let _ = self.give_back.send(used);
                     return Ok(!batch.last);
                 }
@@ -149,13 +150,13 @@ impl<T: Batched> RayBatches<T> {
         }
     }
 
-    /// More rays than there can be; none of a pipe.
+    /// Upper bound of the number of rays; `None` if there is none, as for a pipe.
     pub fn at_most(&self) -> Option<u64> {
         self.total.or(self.length.map(|bytes| bytes / T::SHORTEST_LINE))
     }
 
-    /// How many rays there will be in all, to be asked from another thread: known of arrays, expected of tables by what of
-    /// the file has been read, none of pipes.
+    /// Estimate of the total number of rays, as a function that another thread can call. It is exact if the file states the number.
+    /// Otherwise it is extrapolated from the bytes read so far, or `None` for a pipe.
     pub fn expected(&self) -> impl Fn() -> Option<u64> + Send + 'static {
         let (total, length, bytes, read) = (self.total, self.length, self.bytes.clone(), self.read.clone());
         move || {
@@ -164,29 +165,29 @@ impl<T: Batched> RayBatches<T> {
         }
     }
 
-    /// What rounding to f32 did to the rays so far.
+    /// How rounding to f32 changed the rays so far.
     pub fn rounding(&self) -> Rounding {
         self.rounding
     }
 }
 
-/// The thread that reads.
+/// State of the reader thread.
 struct Reader<T> {
     converter: Converter,
     full: SyncSender<Result<Batch<T>>>,
     empty: Receiver<RayBatch<T>>,
-    /// How many rays were handed on.
+    /// Number of rays sent so far.
     read: Arc<AtomicU64>,
 }
 
 impl<T: Batched> Reader<T> {
     fn run(mut self, source: Source) {
         let last = self.fill(source);
-        // Nobody listens when the work was given up for another reason.
+        // The receiver is gone if the query was aborted.
         let _ = self.full.send(last);
     }
 
-    /// Hands on all batches; the one that says that there are no more is returned.
+    /// Sends all batches. Returns the final, empty one, which says that there are no more.
     fn fill(&mut self, source: Source) -> Result<Batch<T>> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {

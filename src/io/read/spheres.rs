@@ -1,4 +1,4 @@
-//! Spheres of a file: their records, and the centre of all of them.
+//! Reader of spheres, and of the centre of all spheres in a file.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use crate::query::policy::OnBad;
 use crate::records::Sphere;
 use crate::runtime::memory::check_memory;
 
-/// Reads spheres. `origin` is subtracted from the centres in f64, before they are rounded.
+/// Reads spheres. `origin` is subtracted from the centres in f64, before rounding.
 ///
 /// # Errors
-/// [`Error::Io`] when the file cannot be read, [`Error::BadFile`] when it cannot be understood or holds a sphere that
-/// cannot be used, [`Error::TooLarge`] and [`Error::OutOfMemory`] when they do not fit into memory.
+/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid sphere, [`Error::TooLarge`]
+/// and [`Error::OutOfMemory`] if the spheres do not fit into memory.
 ///
 /// [`Error::Io`]: crate::Error::Io
 /// [`Error::BadFile`]: crate::Error::BadFile
@@ -53,10 +53,10 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     Ok(Table { records, beside, rounding: converter.rounding })
 }
 
-/// The centre of the box around all spheres of a file, in f64: what `--origin auto` subtracts. Zero without spheres.
+/// Centre of the AABB of all spheres in a file, in f64. `--origin auto` subtracts it. Zero if there are no spheres.
 ///
 /// # Errors
-/// As [`read_spheres`]; spheres that are not finite are left to it to refuse.
+/// The errors of [`read_spheres`], except that spheres that are not finite are ignored here.
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     // Checked before opening, because opening a pipe waits for its writer.
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
@@ -71,7 +71,7 @@ fn center_of(source: Source, check_row: &mut dyn FnMut() -> Result<()>) -> Resul
     source.read(&mut |row| {
         check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
-        // Of an ellipsoid the longest semi-axis; where there are none, these are 0.
+        // For an ellipsoid the longest semi-axis. The semi-axes are 0 if the file has none.
         let r = radii.into_iter().fold(r, |most, field| row.numbers[field].wide.max(most));
         let center = DVec3::new(x, y, z);
         if center.is_finite() && r.is_finite() {
@@ -80,13 +80,13 @@ fn center_of(source: Source, check_row: &mut dyn FnMut() -> Result<()>) -> Resul
         }
         Ok(())
     })?;
-    // Halved before they are added: the sum of two large corners could overflow.
+    // Halved before the addition, because the sum of two large corners could overflow.
     let center = 0.5 * low + 0.5 * high;
     Ok(if center.is_finite() { center } else { DVec3::ZERO })
 }
 
-/// The spheres of a cloud that a system names, at most `most`, and the centre that was subtracted from them. More are refused as soon
-/// as the file says how many it has, or as they are counted.
+/// Reads the spheres of a file that a system file names, at most `most`. Returns them and the centre that was subtracted. A larger file
+/// is refused as soon as its header states the number of spheres, or else while they are counted.
 pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;

@@ -1,4 +1,4 @@
-//! Structured `.npy`: records whose fields have names, in any order, of any number type, with gaps between them or none.
+//! Reader of structured `.npy`: records with named fields, in any order and of any number type, with or without gaps.
 
 use std::path::Path;
 
@@ -13,16 +13,16 @@ use crate::io::schema::columns::columns;
 use crate::io::schema::convert::{Number, Place, Row};
 use crate::io::schema::kinds::Kind;
 
-/// How records with named fields lie in a file.
+/// Layout of records with named fields in a file.
 #[derive(Debug)]
 pub(crate) struct Records {
-    /// How many there are.
+    /// Number of records.
     pub(crate) rows: u64,
-    /// The fields of a row that they fill.
+    /// For each named field, the field of the row that it fills.
     pub(crate) columns: Vec<usize>,
-    /// Where in a record each of them lies, and as what.
+    /// For each named field, its offset and number type within a record.
     parts: Vec<Part>,
-    /// Bytes of a record.
+    /// Bytes per record.
     width: usize,
 }
 
@@ -41,11 +41,11 @@ enum Form {
     Unsigned,
 }
 
-/// The widest record there may be: 16 numbers of 8 bytes each, and as much again between them.
+/// Maximum bytes per record: 16 numbers of 8 bytes, and as many bytes of gaps.
 const WIDEST: u64 = 256;
 
 impl Records {
-    /// Of a type with named fields; none of another.
+    /// Layout of a structured array; `None` if the type has no named fields.
     pub(crate) fn of(path: &Path, kind: &'static Kind, dtype: &DType, shape: &[u64]) -> Result<Option<Self>> {
         let DType::Record(fields) = dtype else { return Ok(None) };
         let [rows] = *shape else {
@@ -56,7 +56,7 @@ impl Records {
         for field in fields {
             let bytes = field.dtype.num_bytes().unwrap_or(usize::MAX) as u64;
             match (&*field.name, number(&field.dtype)) {
-                // NumPy names gaps with nothing.
+                // NumPy gives gaps an empty name.
                 ("", _) => {}
                 (name, Some((form, big_endian))) => {
                     names.push(name);
@@ -77,12 +77,12 @@ impl Records {
         Ok(Some(Self { rows, columns, parts, width: width as usize }))
     }
 
-    /// Bytes of a record.
+    /// Bytes per record.
     pub(crate) fn width(&self) -> u64 {
         self.width as u64
     }
 
-    /// Hands every row to `sink`; the input stands where the first one begins.
+    /// Passes every row to `sink`. The input must be at the first row.
     pub(crate) fn read(
         &self,
         mut input: Input,
@@ -119,7 +119,7 @@ impl Records {
     }
 }
 
-/// What kind of number a type is, and whether its bytes come with the most significant first; none of what is no number.
+/// Number format of a type, and whether it is big-endian; `None` if the type is not a number.
 fn number(dtype: &DType) -> Option<(Form, bool)> {
     let DType::Plain(plain) = dtype else { return None };
     let form = match (plain.type_char(), plain.size_field()) {

@@ -1,4 +1,4 @@
-//! A file of any format, its head understood, its rows still to come.
+//! A table in any supported format. Opening it reads the header; the rows are read later.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::io::format::{check_parquet, extension, spoken};
 use crate::io::schema::convert::Row;
 use crate::io::schema::kinds::Kind;
 
-/// A file that was opened and found to be what its name says.
+/// An open table with a checked header.
 #[derive(Debug)]
 pub(crate) struct Source {
     kind: &'static Kind,
@@ -63,7 +63,7 @@ impl Source {
             #[cfg(feature = "parquet")]
             "parquet" => Body::Columns(parquet::open(input, kind)?),
             "" if length.is_some() => return Err(unsupported("")),
-            // A pipe often has no name to choose: no text begins with the first byte of an array.
+            // A pipe often has no extension. The first byte of `.npy` cannot begin a text.
             "" => match input.first().map_err(|e| cannot_read(path, &e))? {
                 Some(0x93) => Self::array(input, kind)?,
                 _ => Body::Text(csv::open(input, kind)?),
@@ -83,7 +83,7 @@ impl Source {
         })
     }
 
-    /// The fields that its columns fill.
+    /// The fields that the columns fill.
     pub(crate) fn fields(&self) -> &[usize] {
         match &self.body {
             Body::Binary(_, layout) => layout.columns,
@@ -94,7 +94,7 @@ impl Source {
         }
     }
 
-    /// How many rows, where the file says so before its end.
+    /// Number of rows, if it is known before the end of the input.
     pub(crate) fn rows(&self) -> Option<u64> {
         match &self.body {
             Body::Binary(_, layout) => layout.rows,
@@ -105,17 +105,17 @@ impl Source {
         }
     }
 
-    /// How many bytes it had when it was opened; none of a pipe.
+    /// Length in bytes when the file was opened; `None` for a pipe.
     pub(crate) fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// How many bytes have been read so far, to be asked from another thread.
+    /// Bytes read so far, as a counter that another thread can read.
     pub(crate) fn progress(&self) -> Arc<AtomicU64> {
         self.progress.clone()
     }
 
-    /// Hands every row to `sink`.
+    /// Passes every row to `sink`.
     pub(crate) fn read(self, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         match self.body {
             Body::Binary(input, layout) => binary::read(input, self.kind, &layout, sink),

@@ -1,18 +1,18 @@
-//! The columns of each kind of result.
+//! Columns of each result type, for output files.
 
 use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
 use crate::shadow::ball::Shadow;
 
-/// A number of an answer.
+/// A value of a result, with its type in files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// f4 in arrays.
     Float(f32),
-    /// f4 in arrays, nothing in text: where there is nothing to be told.
+    /// f4 in arrays, empty in text: there is no value.
     Blank(f32),
     /// f8 in arrays.
     Double(f64),
-    /// f8 in arrays, nothing in text: where there is nothing to be told.
+    /// f8 in arrays, empty in text: there is no value.
     BlankDouble(f64),
     /// u4 in arrays.
     Id(u32),
@@ -27,7 +27,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Bytes that it takes in an array.
+    /// Bytes per value in an array.
     pub fn bytes(self) -> u64 {
         match self {
             Self::Word(..) | Self::Flag(_) => 1,
@@ -37,16 +37,16 @@ impl Number {
     }
 }
 
-/// A column of answers: its name, and how to find its number.
+/// A column of results: its name, and the function that returns its value.
 pub type Column<T> = (&'static str, fn(&T) -> Number);
 
-/// An answer that files can hold.
+/// A result that can be written to a file.
 pub trait AnswerRow: Copy + Send + Sync + 'static {
-    /// The columns, in order.
+    /// The columns in order.
     const COLUMNS: &'static [Column<Self>];
-    /// The answer of a ray that has none.
+    /// Result of a ray without an answer, such as a miss.
     const MISS: Self;
-    /// Whether the ray has no answer: its cells are then empty in text.
+    /// Whether the ray has no answer, such as for a miss. Its cells are then empty in text.
     fn is_miss(&self) -> bool;
 }
 
@@ -114,7 +114,7 @@ impl AnswerRow for Shadow {
     ];
     const MISS: Self = Shadow::LIT;
     fn is_miss(&self) -> bool {
-        // Every observer has an answer.
+        // Every observer has a result.
         false
     }
 }

@@ -1,4 +1,4 @@
-//! Columns by name, in any order: what tables of text and of Parquet share.
+//! Assigns named columns in any order to fields. Text, Parquet and structured `.npy` use it.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
 
-/// Which field each of the columns fills. `place` says where the names stand.
+/// The field that each column fills. Errors begin with `place`, the position of the names in the file.
 pub(crate) fn columns<'a>(
     path: &Path,
     place: &str,
@@ -78,7 +78,7 @@ pub(crate) fn required(kind: &Kind) -> Vec<&'static str> {
     kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
 }
 
-/// The known name that somebody who wrote `name` most likely meant.
+/// The known name that is most similar to the unknown `name`.
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     if name.len() > 64 {
         return None;
@@ -91,7 +91,7 @@ fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
         .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
 }
 
-/// How many letters must be put in, taken out or replaced to make one word of the other (Levenshtein).
+/// Levenshtein distance: the number of letters to insert, delete or replace.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! What every format has in common: a row of numbers becomes a record, is rounded once, and is checked.
+//! Conversion of rows to records, for every format: each number is rounded once, and each record is checked.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -17,11 +17,10 @@ use crate::query::policy::OnBad;
 use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
 
-/// The longest row there is: a sphere with all that may be beside it.
+/// Maximum number of fields in a row: a sphere with all optional columns.
 pub(crate) const MOST_FIELDS: usize = 15;
 
-/// One number of a file: as exact as f64 has it, and rounded once. (Text is rounded to f32 directly: by way of f64 it
-/// would be rounded twice.)
+/// One number of a file, as f64 and rounded once to f32. (Text is rounded directly to f32: by way of f64 it would be rounded twice.)
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Number {
     pub(crate) wide: f64,
@@ -40,17 +39,17 @@ impl From<f32> for Number {
     }
 }
 
-/// Where a row stands.
+/// Position of a row in a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
-    /// In text: the byte from which on it was looked for. Its line is counted only when somebody wants to know.
+    /// For text: the byte where the search for the row began. Its line is counted only for an error message.
     Byte(u64),
-    /// In an array, or in text that cannot be read twice.
+    /// For arrays, and for text that cannot be read twice: the index, from 0.
     Index(u64),
 }
 
 impl Place {
-    /// In the words of who looks for it: an editor counts lines from 1, an array counts from 0.
+    /// Description for error messages: lines count from 1 as in editors, indices from 0 as in arrays.
     pub(crate) fn spoken(self, path: &Path) -> String {
         match self {
             Self::Byte(byte) => {
@@ -61,7 +60,7 @@ impl Place {
     }
 }
 
-/// The line, from 1, on which the first text from `byte` on stands: blank lines before it are skipped, as the reader does. Lines end
+/// Number, from 1, of the line of the first text at or after `byte`. Blank lines before the text are skipped, as the reader does. Lines end
 /// with `\n`, `\r\n` or `\r`.
 fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
     let (mut line, mut before) = (1, 0);
@@ -78,18 +77,18 @@ fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
     Ok(line)
 }
 
-/// One row, its fields in the order of the record.
+/// One row, with its fields in the order of the record.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
     pub(crate) place: Place,
     pub(crate) numbers: [Number; MOST_FIELDS],
-    /// As written, for messages; empty in binary formats.
+    /// The cells as written, for error messages; empty for binary formats.
     pub(crate) texts: [&'a str; MOST_FIELDS],
-    /// What to say of the order of columns without names; nothing where they have names, or can have one order only.
+    /// Explains the order of unnamed columns, for error messages. Empty if columns have names or only one order is possible.
     pub(crate) order: &'static str,
 }
 
-/// A number as written, where it was.
+/// A number as written in the file, if the format is text.
 fn spoken(row: &Row<'_>, field: usize) -> String {
     match row.texts[field] {
         "" => row.numbers[field].wide.to_string(),
@@ -98,7 +97,7 @@ fn spoken(row: &Row<'_>, field: usize) -> String {
 }
 
 impl Row<'_> {
-    /// With what fields hold that the file leaves out.
+    /// A row with the default values of optional fields.
     pub(crate) fn new(kind: &Kind) -> Self {
         let mut numbers = [Number::default(); MOST_FIELDS];
         for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
@@ -108,10 +107,10 @@ impl Row<'_> {
     }
 }
 
-/// A record that rows can be made into.
+/// A record that is made from a row.
 pub(crate) trait Record: Copy + Send + 'static {
     const KIND: &'static Kind;
-    /// Bytes of the shortest line that is one.
+    /// Bytes of the shortest line of text that is a valid record.
     const SHORTEST_LINE: u64;
     fn from_fields(fields: [f32; MOST_FIELDS]) -> Self;
     fn check(&self) -> Result<()>;
@@ -183,7 +182,7 @@ impl Record for Bullet {
     }
 }
 
-/// What rounding does to a field, by its name; positions are known by their place.
+/// Role of a field in the rounding statistics, by its name. Positions are recognised by their index.
 fn role(name: &str) -> Role {
     match name {
         "r" => Role::Radius,
@@ -194,7 +193,7 @@ fn role(name: &str) -> Role {
     }
 }
 
-/// Makes records of rows: rounds, counts and checks.
+/// Converts rows to records: rounds, counts roundings, and checks.
 #[derive(Debug)]
 pub(crate) struct Converter {
     path: PathBuf,
@@ -208,7 +207,7 @@ impl Converter {
         Self { path: path.to_path_buf(), origin, on_bad, rounding: Rounding::default() }
     }
 
-    /// The file that the rows are of.
+    /// The file that contains the rows.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -224,7 +223,7 @@ impl Converter {
                     let value = if row.texts[i].is_empty() { number.wide.to_string() } else { row.texts[i].into() };
                     return Err(self.bad(row, name, &value, "it exceeds the largest f32, 3.4e38"));
                 }
-                // As an infinity it would be a valid end of a ray, and quietly another one than the file's.
+                // An infinity would be a valid end of a ray, but not the one in the file.
                 fields[i] = f32::NAN;
             } else {
                 let role = if i < 3 * T::KIND.positions { Role::Position(i % 3) } else { role(name) };
@@ -238,7 +237,7 @@ impl Converter {
         Ok(record)
     }
 
-    /// A whole number of a row; `empty` where there is none, if that is allowed.
+    /// A whole number of an optional column. An empty cell or null gives `empty`, if that is set.
     pub(crate) fn whole(&self, kind: &Kind, row: &Row<'_>, name: &str, empty: Option<u32>) -> Result<u32> {
         let field = kind.place(name).unwrap_or(0);
         let Number { wide, .. } = row.numbers[field];
@@ -253,7 +252,8 @@ impl Converter {
         Err(self.bad(row, name, &spoken(row, field), "it must be a whole number from 0 to 4294967295"))
     }
 
-    /// A number of a row, beside its record. What it may be is for whoever uses it to say, but for what is no f32.
+    /// A number of an optional column. `OnBad::Refuse` refuses numbers that are not finite in f32, and negative radii. Other limits are
+    /// checked where the column is used. With `OnBad::Skip` a number that is not finite in f32 becomes NaN.
     pub(crate) fn number(&mut self, kind: &Kind, row: &Row<'_>, name: &str) -> Result<f32> {
         let field = kind.place(name).unwrap_or(0);
         let Number { wide, narrow } = row.numbers[field];
@@ -269,7 +269,7 @@ impl Converter {
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
     }
 
-    /// Gives the library's complaint about what is beside a record its place in the file.
+    /// Adds the position in the file to an error about the optional columns of a record.
     pub(crate) fn check_beside(&self, kind: &Kind, row: &Row<'_>, checked: Result<()>) -> Result<()> {
         match checked {
             Err(Error::BadRecord { field, value, why, .. }) => {
@@ -285,7 +285,7 @@ impl Converter {
         bad_file(&self.path, format!("{place}: {field} is {value}: {why}"))
     }
 
-    /// Gives the library's complaint about a record its place in the file.
+    /// Adds the position in the file to an error about a record.
     fn place<T: Record>(&self, row: &Row<'_>, error: Error) -> Error {
         let Error::BadRecord { field, value, why, .. } = error else { return error };
         let apart = |i: usize| row.numbers[i].wide != row.numbers[i + 3].wide;
@@ -298,7 +298,7 @@ impl Converter {
         let value = if vanished { format!("{value} once rounded to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
-        // The origin comes first in every order.
+        // The origin comes first in every order, so the hint would not help.
         let why = if row.order.is_empty() || ["ox", "oy", "oz"].contains(&field) {
             why
         } else {

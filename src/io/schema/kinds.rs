@@ -1,21 +1,21 @@
-//! The kinds of tables there are: what their records, their arrays and their columns are called.
+//! Schemas of the tables: names of records and columns, and shapes of arrays.
 
-/// A kind of table.
+/// Schema of a table.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// One of them.
+    /// Name of one record.
     pub(crate) what: &'static str,
-    /// Many of them; also the extension of their raw files.
+    /// Plural of the name; also the extension of raw files.
     pub(crate) plural: &'static str,
-    /// The fields of a record, in its order.
+    /// Fields of a record, in its order.
     pub(crate) fields: &'static [&'static str],
-    /// How many positions they begin with, of three fields each.
+    /// Number of positions, of three fields each, at the start of a record.
     pub(crate) positions: usize,
-    /// What a field holds that a file may leave out.
+    /// Default value of a field that files may omit; `None` for required fields.
     pub(crate) default: fn(field: usize) -> Option<f32>,
-    /// The shape of their arrays, in words.
+    /// Shape of the arrays, for error messages.
     pub(crate) shape: &'static str,
-    /// Columns that may be there besides; their places in a row follow those of the fields.
+    /// Optional columns. In a row they follow the fields.
     pub(crate) beside: &'static [&'static str],
 }
 
@@ -98,18 +98,18 @@ pub(crate) static BULLETS: Kind = Kind {
 };
 
 impl Kind {
-    /// Where in a row a column beside records is.
+    /// Index in a row of an optional column.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.beside.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
     }
 
-    /// What a row's place is called.
+    /// Name of the field or optional column with this index in a row.
     pub(crate) fn name(&self, field: usize) -> &'static str {
         self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
     }
 }
 
-/// What columns beside records may be called.
+/// Names of the optional columns.
 pub(crate) const MASK: &str = "mask";
 
 pub(crate) const SKIP_ID: &str = "skip_id";

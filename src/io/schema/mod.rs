@@ -1,4 +1,4 @@
-//! The columns of each kind of table, and how a row becomes a record.
+//! Schemas of tables and results, and the conversion of rows to records.
 
 pub(crate) mod answer_row;
 pub(crate) mod columns;

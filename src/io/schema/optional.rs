@@ -1,4 +1,4 @@
-//! Columns beside records, that a file may hold or not.
+//! Optional columns of a table of spheres, rays or points.
 
 use std::path::Path;
 
@@ -13,33 +13,33 @@ use crate::intersect::ellipsoid::Shape;
 use crate::io::errors::reserve;
 use crate::records::{NO_SPHERE, Sphere};
 
-/// Whether a column holds whole numbers.
+/// Whether a column contains whole numbers.
 #[cfg(feature = "parquet")]
 pub(crate) fn is_whole(name: &str) -> bool {
     [MASK, SKIP_ID].contains(&name)
 }
 
-/// What a file holds for each record, in columns that are there or not.
+/// Optional columns of a file, with one value per record. `None` for columns that the file does not have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
-    /// Masks of spheres, of rays or of points.
+    /// Masks of spheres, rays or points.
     pub masks: Option<Vec<u32>>,
-    /// The spheres that rays or points skip; [`NO_SPHERE`] for none.
+    /// Id of the sphere that each ray or point ignores; [`NO_SPHERE`] for none.
     pub skip_ids: Option<Vec<u32>>,
-    /// When rays see spheres that move.
+    /// Time of each ray, for moving spheres.
     pub times: Option<Vec<f32>>,
-    /// The radii of rays that are balls on their way.
+    /// Radii of thick rays.
     pub radii: Option<Vec<f32>>,
-    /// How spheres move.
+    /// Velocities of moving spheres.
     pub velocities: Option<Vec<Vec3>>,
-    /// What makes ellipsoids of spheres.
+    /// Semi-axes and rotations of ellipsoids.
     pub(crate) shapes: Option<Vec<Shape>>,
-    /// Whether those are turned.
+    /// Whether the file has rotations of ellipsoids.
     turned: bool,
 }
 
 impl Beside {
-    /// Those of a file whose columns fill these fields, still empty.
+    /// Empty columns for a file whose columns fill these fields of a row.
     pub(crate) fn of(kind: &Kind, filled: &[usize]) -> Self {
         let has = |name| kind.place(name).is_some_and(|field| filled.contains(&field));
         Self {
@@ -53,7 +53,7 @@ impl Beside {
         }
     }
 
-    /// Bytes that it holds for each record.
+    /// Bytes per record in all columns.
     pub(crate) fn bytes(&self) -> u64 {
         fn of<T>(list: &Option<Vec<T>>) -> usize {
             if list.is_some() { size_of::<T>() } else { 0 }
@@ -62,7 +62,7 @@ impl Beside {
         (numbers + of(&self.velocities) + of(&self.shapes)) as u64
     }
 
-    /// Makes room for `more` records.
+    /// Reserves capacity for `more` records.
     pub(crate) fn reserve(&mut self, what: &'static str, more: u64, path: &Path) -> Result<()> {
         for list in self.masks.iter_mut().chain(&mut self.skip_ids) {
             reserve(what, list, more, path)?;
@@ -81,13 +81,13 @@ impl Beside {
         self.shapes.iter_mut().for_each(Vec::clear);
     }
 
-    /// Takes in what a row holds.
+    /// Appends the values of a row.
     pub(crate) fn push(&mut self, kind: &Kind, converter: &mut Converter, row: &Row<'_>) -> Result<()> {
         if let Some(masks) = &mut self.masks {
             masks.push(converter.whole(kind, row, MASK, None)?);
         }
         if let Some(ids) = &mut self.skip_ids {
-            // A cell without a number skips nothing.
+            // An empty cell means that the ray ignores no sphere.
             ids.push(converter.whole(kind, row, SKIP_ID, Some(NO_SPHERE))?);
         }
         if let Some(times) = &mut self.times {
@@ -116,18 +116,18 @@ impl Beside {
         Ok(())
     }
 
-    /// Whether spheres are ellipsoids by it.
+    /// Whether the file contains ellipsoids.
     pub fn stretches(&self) -> bool {
         self.shapes.is_some()
     }
 
-    /// Ellipsoid number `index`, by the ball around it; none where spheres are round.
+    /// Ellipsoid with this index. `ball` is its bounding sphere. `None` if the file contains spheres only.
     pub fn ellipsoid(&self, index: usize, ball: &Sphere) -> Option<Ellipsoid> {
         let Shape { radii, rotation } = *self.shapes.as_ref()?.get(index)?;
         Some(Ellipsoid { center: ball.center, radii, rotation })
     }
 
-    /// Puts them beside rays, as many as there are numbers.
+    /// Adds the columns to `rays`. The number of rays must equal the number of values.
     pub fn rays<'a>(&'a self, mut rays: Rays<'a>) -> Rays<'a> {
         if let Some(masks) = &self.masks {
             rays = rays.masks(masks);
@@ -144,7 +144,7 @@ impl Beside {
         rays
     }
 
-    /// Puts them beside points, as many as there are numbers.
+    /// Adds the columns to `points`. The number of points must equal the number of values.
     pub fn points<'a>(&'a self, mut points: Points<'a>) -> Points<'a> {
         if let Some(masks) = &self.masks {
             points = points.masks(masks);
@@ -158,7 +158,7 @@ impl Beside {
         points
     }
 
-    /// Puts them beside spheres, as many as there are numbers.
+    /// Adds the columns to `spheres`. The number of spheres must equal the number of values.
     pub fn spheres<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
         if let Some(masks) = &self.masks {
             spheres = spheres.masks(masks);

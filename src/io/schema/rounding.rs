@@ -1,53 +1,53 @@
-//! What rounding to f32 changes: how many numbers, which of them the most, and how far positions move.
+//! Statistics of rounding to f32: how many numbers change, the largest change, and how far positions move.
 
-/// An end of a ray from here on says that it has none.
+/// An end of a ray at or beyond this value means that the ray has no end.
 const NO_END: f64 = 1e12;
 
-/// How much was lost on the way from f64 or text to f32.
+/// Changes by rounding from f64 or text to f32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Rounding {
-    /// How many numbers changed.
+    /// Number of changed values.
     pub changed: u64,
-    /// By how much at most, in the unit of the file.
+    /// Largest change, in the unit of the file.
     pub largest: f64,
-    /// The field with the largest change, such as `dx`; empty where none changed.
+    /// Field with the largest change, such as `dx`; empty if none changed.
     pub field: &'static str,
-    /// By how much a radius or a semi-axis changed at most.
+    /// Largest change of a radius or a semi-axis.
     pub radius: f64,
-    /// By how much an end of a ray, a time, a velocity or a speed changed at most, and which.
+    /// Largest change of an end of a ray, a time, a velocity or a speed, and the name of its field.
     pub travel: (f64, &'static str),
-    /// The coordinate of a position that changed most, of x, of y and of z. An origin that is subtracted before rounding keeps more
-    /// digits of positions, and of nothing else.
+    /// Largest change of the x, y and z coordinate of a position. Subtracting an origin before rounding keeps more digits of positions, but
+    /// not of other values.
     pub positions: [Moved; 3],
 }
 
-/// A coordinate that rounding changed.
+/// Largest change of a coordinate by rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Moved {
-    /// By how much; 0 where none did.
+    /// The change; 0 if no coordinate changed.
     pub by: f64,
-    /// What it was before it was rounded, less the origin.
+    /// The coordinate before rounding, relative to the origin.
     pub value: f64,
 }
 
-/// What a number is.
+/// Role of a number in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
-    /// A coordinate of a position, by its axis.
+    /// Coordinate of a position, with its axis.
     Position(usize),
-    /// A radius or a semi-axis.
+    /// Radius or semi-axis.
     Radius,
-    /// An end of a ray, a time, a part of a velocity, or a speed: it decides how far something gets.
+    /// End of a ray, time, component of a velocity, or speed: it determines how far something travels.
     Travel,
-    /// A part of a direction or of a rotation.
+    /// Component of a direction or a rotation.
     Other,
 }
 
 impl Rounding {
-    /// Takes in a number and what it became; nothing where that is the same, or where either is not finite.
+    /// Counts the rounding of a number. Does nothing if both values are equal or one of them is not finite.
     pub fn note(&mut self, field: &'static str, role: Role, wide: f64, narrow: f32) {
         let by = (f64::from(narrow) - wide).abs();
         if by == 0.0 || !by.is_finite() {
@@ -57,7 +57,7 @@ impl Rounding {
         match role {
             Role::Position(axis) => one.positions[axis] = Moved { by, value: wide },
             Role::Radius => one.radius = by,
-            // Whoever writes larger ends means that there is none.
+            // Larger ends mean that the ray has no end.
             Role::Travel if wide.abs() < NO_END => one.travel = (by, field),
             Role::Travel => {}
             Role::Other => {}

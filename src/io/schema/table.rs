@@ -1,23 +1,23 @@
-//! A table read whole: records with their optional columns.
+//! Table in memory: records with their optional columns.
 
 use super::optional::Beside;
 use super::rounding::Rounding;
 use crate::batch::input::Spheres;
 use crate::records::Sphere;
 
-/// What a file held.
+/// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table<T> {
-    /// The records, in the file's order.
+    /// The records, in the order of the file.
     pub records: Vec<T>,
-    /// What the file holds beside them.
+    /// The optional columns.
     pub beside: Beside,
-    /// What rounding to f32 did to them.
+    /// How rounding to f32 changed the records.
     pub rounding: Rounding,
 }
 
 impl Table<Sphere> {
-    /// The spheres, with what is beside them.
+    /// The spheres with their optional columns.
     pub fn spheres(&self) -> Spheres<'_> {
         self.beside.spheres((&self.records).into())
     }

@@ -1,4 +1,4 @@
-//! Files appear whole or not at all.
+//! Atomic output files: a file appears complete or not at all.
 
 use std::fs::{File, Metadata};
 use std::io::{BufWriter, ErrorKind, Result, Write};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempPath};
 
-/// A file being written beside the one it will replace.
+/// A file that is written in the folder of the file that it will replace.
 ///
-/// Where the system has files without a name (Linux, on most file systems), it has none until its bytes are on the disk: not even
-/// a power cut leaves half of it. Elsewhere it has a temporary one, and goes when it is dropped before it appears.
+/// On systems with unnamed files (Linux, on most file systems) it has no name until its bytes are on the disk: not even a power cut leaves
+/// a partial file. Elsewhere it has a temporary name, and is deleted if it is dropped before it appears.
 pub(crate) struct Whole {
     pub(crate) out: BufWriter<File>,
     temporary: Option<TempPath>,
@@ -17,7 +17,7 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// `target` is where the file really lies, all links followed.
+    /// `target` is the path of the file after all links are resolved.
     pub(crate) fn create(target: PathBuf) -> Result<Self> {
         let (file, temporary) = match unnamed::create(folder_of(&target)) {
             Some(file) => (file, None),
@@ -29,7 +29,7 @@ impl Whole {
         Ok(Self { out: BufWriter::with_capacity(1 << 20, file), temporary, target })
     }
 
-    /// The folder it will appear in.
+    /// The folder in which the file will appear.
     pub(crate) fn folder(&self) -> &Path {
         folder_of(&self.target)
     }
@@ -38,17 +38,17 @@ impl Whole {
         self.out.flush()
     }
 
-    /// Writes the last bytes to the disk, all but the name: what can fail fails here, and leaves nothing behind.
+    /// Writes all remaining bytes to the disk, but not yet the name. Most failures happen here, and then nothing is left behind.
     pub(crate) fn complete(self) -> Result<Complete> {
         let Self { out, temporary, target } = self;
         let file = out.into_inner().map_err(|e| e.into_error())?;
         if let Ok(before) = std::fs::metadata(&target) {
-            // Whoever kept the old one to himself did not mean to show the new one.
+            // If the old file was private, the new one must be too.
             keep_access(&file, &before)?;
         }
-        // Otherwise the name may be on the disk before the bytes are, and a power cut leave an empty file.
+        // Without this the name may reach the disk before the bytes, and a power cut could leave an empty file.
         match file.sync_data() {
-            // A few file systems have no such thing.
+            // A few file systems do not support this.
             Err(e) if matches!(e.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {}
             synced => synced?,
         }
@@ -56,7 +56,7 @@ impl Whole {
     }
 }
 
-/// A file that has all its bytes, but not its name.
+/// A file that has all its bytes, but not yet its final name.
 #[derive(Debug)]
 pub(crate) struct Complete {
     file: File,
@@ -65,22 +65,22 @@ pub(crate) struct Complete {
 }
 
 impl Complete {
-    /// Gives it its name; what had that name before is gone.
+    /// Gives the file its name. A file that had this name before is replaced.
     pub(crate) fn appear(self) -> Result<()> {
         let Self { file, temporary, target } = self;
         let temporary = match temporary {
             Some(temporary) => temporary,
-            // Only a rename replaces a file.
+            // Only a rename can replace a file, so it needs a temporary name first.
             None => names().make_in(folder_of(&target), |name| unnamed::name(&file, name))?.into_temp_path(),
         };
-        // Closed first: Windows renames no open file.
+        // Closed first: Windows does not rename an open file.
         drop(file);
         temporary.persist(&target).map_err(|e| e.error)
     }
 }
 
-/// Gives a file the owner, the group and the permissions of the one that it replaces, as far as that is allowed. Set-user-id and
-/// set-group-id are not kept: they were given to other contents.
+/// Gives a file the owner, the group and the permissions of the file that it replaces, as far as the system allows. Set-user-id and
+/// set-group-id are not kept, because they were granted to other contents.
 #[cfg(unix)]
 fn keep_access(file: &File, before: &Metadata) -> Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -90,7 +90,7 @@ fn keep_access(file: &File, before: &Metadata) -> Result<()> {
         || fchown(file, Some(owner), Some(group)).is_ok()
         || fchown(file, None, Some(group)).is_ok();
     let mode = before.mode() & 0o777;
-    // To another group only what all others may do.
+    // If the group could not be kept, the new group gets only permissions that all others have.
     let mode = if has_group { mode } else { mode & (0o707 | (mode & 0o007) << 3) };
     file.set_permissions(std::fs::Permissions::from_mode(mode))
 }
@@ -104,13 +104,13 @@ fn folder_of(target: &Path) -> &Path {
     target.parent().unwrap_or(Path::new("."))
 }
 
-/// Temporary names.
+/// Builder of temporary names.
 fn names() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".umbracast-").suffix(".tmp");
     #[cfg(unix)]
     {
-        // As for any new file: all that the umask leaves. (Temporary files are otherwise their owner's alone.)
+        // Permissions of any new file, as the umask allows. (By default only the owner can access a temporary file.)
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
@@ -126,7 +126,7 @@ mod unnamed {
 
     use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-    /// None where the file system has none, or where it could not be named later.
+    /// `None` if the file system has no unnamed files, or if the file could not be named later.
     pub(crate) fn create(folder: &Path) -> Option<File> {
         #[cfg(all(any(test, fuzzing), feature = "parquet"))]
         if let Some(cramped) = crate::io::fuzz::cramped_file() {
@@ -141,7 +141,7 @@ mod unnamed {
         Ok(rustix::fs::linkat(CWD, path(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
-    /// What stands for it as long as it has no name.
+    /// Path of the file while it has no name.
     fn path(file: &File) -> PathBuf {
         format!("/proc/self/fd/{}", file.as_raw_fd()).into()
     }

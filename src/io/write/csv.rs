@@ -1,4 +1,4 @@
-//! Answers as text: a header, then one line a ray, its cells empty on a miss.
+//! CSV writer of results: a header, then one line per ray. The cells of a miss are empty.
 
 use std::fmt::Write as _;
 use std::io::{Result, Write};
@@ -10,7 +10,7 @@ use crate::query::results::Lists;
 use crate::records::{Interval, NO_SPHERE};
 use crate::runtime::cpu_pool;
 
-/// Rows a core formats at a time.
+/// Rows per task.
 const TASK: usize = 8192;
 
 pub(crate) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<()> {
@@ -18,7 +18,7 @@ pub(crate) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<(
     writeln!(out, "{}", names.join(","))
 }
 
-/// Formatting costs more than casting at few spheres: every core takes a part.
+/// Formats rows in parallel, because formatting takes longer than casting if there are few spheres.
 pub(crate) fn rows<T: AnswerRow>(out: &mut impl Write, columns: &[Column<T>], answers: &[T]) -> Result<()> {
     cpu_pool::ready();
     let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(columns, answers)).collect();
@@ -42,8 +42,8 @@ fn lines<T: AnswerRow>(columns: &[Column<T>], answers: &[T]) -> String {
     text
 }
 
-/// `{:?}` is the shortest text that reads back to the same f32, with an exponent where that is shorter. Writing to a string cannot
-/// fail.
+/// Writes one cell. `{:?}` is the shortest text that is parsed to the same number, with an exponent if that is shorter. Writing to a string
+/// cannot fail.
 fn cell(text: &mut String, number: Number) {
     let _ = match number {
         Number::Float(x) => write!(text, "{x:?}"),
@@ -56,16 +56,16 @@ fn cell(text: &mut String, number: Number) {
     };
 }
 
-/// The header of lists.
+/// Writes the header of hit lists.
 pub(crate) fn list_header(out: &mut impl Write) -> Result<()> {
     write!(out, "ray,")?;
     header(out, Interval::COLUMNS)
 }
 
-/// A line for each sphere that a ray meets; the first ray is number `first` of the file.
+/// Writes one line per sphere that a ray hits. `first` is the index of the first ray in the file.
 pub(crate) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Result<()> {
     cpu_pool::ready();
-    // By records, not by rays: one ray may meet them all. So many texts at a time as there are cores to make them.
+    // Tasks are ranges of records, not of rays: one ray may hit all spheres. Only a few texts per thread exist at a time.
     let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
     for tasks in tasks.chunks(4 * rayon::current_num_threads()) {
         let texts: Vec<String> = tasks.par_iter().map(|start| list_lines(lists, first, *start)).collect();
@@ -77,7 +77,7 @@ pub(crate) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Resu
 fn list_lines(lists: &Lists, first: u64, start: usize) -> String {
     let mut text = String::new();
     let end = lists.records.len().min(start + TASK);
-    // The ray of the first record; rays that meet nothing begin where the next one does.
+    // Ray of the first record. A ray without hits has the same offset as the next ray, so the last ray with this offset is taken.
     let mut ray = lists.offsets.partition_point(|offset| *offset <= start as u64) - 1;
     for (at, met) in (start..).zip(&lists.records[start..end]) {
         while lists.offsets[ray + 1] <= at as u64 {

@@ -1,6 +1,6 @@
-//! Lists as a stream: what each ray meets, in batches, into a file that appears when it is complete. In `.npz` they are rows in
-//! compressed form (CSR): the spheres of ray i are numbers `offsets[i]` to `offsets[i + 1]` of `t_enter`, `t_exit` and `id`; in
-//! `.parquet` these three are columns of lists, a row a ray.
+//! Writes hit lists in batches to a file that appears when it is complete. In `.npz` they are compressed sparse rows (CSR): the hits of ray
+//! i are the elements `offsets[i]..offsets[i + 1]` of `t_enter`, `t_exit` and `id`. In `.parquet` these three are columns of lists, with
+//! one row per ray.
 
 use std::io::{Error as IoError, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::query::results::Lists;
 use crate::records::Interval;
 use crate::runtime::cancel::Watch;
 
-/// Where a ray's list begins, or ends.
+/// Start of a ray's list, and end of the previous one.
 #[derive(Clone, Copy)]
 struct Offset(u64);
 
@@ -33,8 +33,8 @@ impl AnswerRow for Offset {
     }
 }
 
-/// Writes lists to `.npz`, `.csv` or `.parquet`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the one that
-/// was there before; dropped earlier, nothing is left behind.
+/// Writes hit lists to `.npz`, `.csv` or `.parquet` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
+/// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 pub struct ListWriter {
     path: PathBuf,
     file: Whole,
@@ -51,16 +51,16 @@ enum Format {
 }
 
 impl ListWriter {
-    /// Begins a file in the format of the extension.
+    /// Creates a writer for the format of the extension.
     ///
     /// # Errors
-    /// As [`check_output`]; [`Error::Io`](crate::Error::Io) when nothing can be written there.
+    /// The errors of [`check_output`]; [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
         let mut file = Whole::create(check_output(path, &[])?).map_err(|e| cannot_write(path, &e))?;
         let mut begin = || -> IoResult<Format> {
             #[cfg(feature = "parquet")]
             if extension(path) == "parquet" {
-                // Through a handle of its own, at one position with the file's.
+                // A second handle of the same file; both share one position.
                 return Ok(Format::Groups(Box::new(parquet_lists::ListGroups::new(file.out.get_ref().try_clone()?)?)));
             }
             if extension(path) != "npz" {
@@ -76,7 +76,7 @@ impl ListWriter {
         Ok(Self { path: path.to_path_buf(), file, format, rays: 0, records: 0 })
     }
 
-    /// Adds the lists of the next rays.
+    /// Appends the lists of the next rays.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
@@ -98,16 +98,16 @@ impl ListWriter {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); then everything is as it was before
+    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); the folder is then as it was before
     /// [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
         self.complete(watch)?.appear()
     }
 
-    /// Completes the file, which gets its name later: where there are several, none appears before all are complete.
+    /// Completes the file, but does not name it yet. With several files, none has to appear before all are complete.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// The errors of [`finish`](Self::finish).
     pub fn complete(self, watch: &Watch) -> Result<Ready> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);

@@ -1,4 +1,4 @@
-//! Writers of results: one file a format.
+//! Writers of results: one file per format.
 
 pub(crate) mod atomic_file;
 pub(crate) mod csv;

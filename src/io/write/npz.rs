@@ -1,7 +1,7 @@
-//! `.npz`: one array a column, named as in the records; a miss is inf and 4294967295.
+//! Writer of `.npz`: one array per column, with the names of the record's fields. A miss is inf and 4294967295.
 //!
-//! An archive holds one array after the other, but answers come with all their numbers: every column waits in an unnamed
-//! file of its own until the last ray, so that memory stays flat. (The disk holds them twice while the archive is made.)
+//! An archive contains one array after the other, but results arrive row by row. Each column is therefore collected in an unnamed temporary
+//! file until the last ray, and memory use stays constant. (While the archive is written, the disk contains the results twice.)
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
@@ -14,16 +14,16 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::runtime::cancel::Watch;
 
-/// Bytes copied at a time.
+/// Bytes copied per step.
 const BLOCK: usize = 1 << 20;
-/// Answers turned into bytes at a time.
+/// Results converted to bytes per step.
 const PIECE: usize = 1 << 18;
 
-/// What an archive is written to. Once it has failed it takes everything: a `ZipWriter` that is dropped tries again, and would tell
-/// stderr of the error that was returned before.
+/// Output of an archive. After the first error it accepts and discards everything: a `ZipWriter` that is dropped tries to finish again, and
+/// would print to stderr the error that was already returned.
 pub(crate) struct Quiet<W> {
     out: W,
-    /// Where the next byte is written, or would be.
+    /// Position of the next byte, also after an error.
     at: u64,
     failed: bool,
 }
@@ -33,7 +33,7 @@ impl<W> Quiet<W> {
         Self { out, at: 0, failed: false }
     }
 
-    /// What `work` returns, or `otherwise` once something has failed.
+    /// The result of `work`, or `otherwise` after an error.
     fn attempt<T>(&mut self, otherwise: T, work: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         if self.failed {
             return Ok(otherwise);
@@ -68,7 +68,7 @@ impl<W: Seek> Seek for Quiet<W> {
     }
 }
 
-/// The columns, waiting.
+/// The columns, in temporary files.
 pub(crate) struct Spools<T> {
     files: Vec<(File, Column<T>)>,
     rows: u64,
@@ -112,8 +112,8 @@ impl<T: AnswerRow> Spools<T> {
         npz.finish().map_err(Error::other)?.flush()
     }
 
-    /// Writes its arrays into an archive, uncompressed (as `numpy.savez` does: floats hardly compress) and without a date, so that
-    /// the same answers make the same bytes.
+    /// Writes the arrays into an archive. They are not compressed, as in `numpy.savez`: floats hardly compress. They have no date, so that
+    /// equal results give equal bytes.
     pub(crate) fn add_to<W: Write + Seek>(self, npz: &mut ZipWriter<W>, watch: &Watch) -> Result<()> {
         let mut block = vec![0; BLOCK];
         for (mut file, (name, number)) in self.files {
@@ -123,7 +123,7 @@ impl<T: AnswerRow> Spools<T> {
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(DateTime::default())
-                // Saying that an entry may exceed 4 GiB costs 20 bytes.
+                // The declaration that an entry may exceed 4 GiB costs 20 bytes.
                 .large_file(size > u64::from(u32::MAX));
             npz.start_file(format!("{name}.npy"), options).map_err(Error::other)?;
             npz.write_all(&header)?;
@@ -142,10 +142,10 @@ impl<T: AnswerRow> Spools<T> {
     }
 }
 
-/// What stands before the numbers of an array.
+/// Header of an array.
 fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
     let mut header = Vec::new();
-    // Each writes its header at once; that no numbers follow here is no concern of anybody's.
+    // Each writer writes its header at once. It is dropped without numbers, because these are copied from the temporary file.
     match like {
         Number::Float(_) | Number::Blank(_) => {
             drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)

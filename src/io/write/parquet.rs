@@ -1,4 +1,4 @@
-//! Writing: a row group every so many answers, a miss null.
+//! Parquet writer of results: row groups of 2¹⁸ rows, with nulls for a miss.
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Result};
@@ -14,26 +14,26 @@ use ::parquet::schema::types::Type as Node;
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::records::NO_SPHERE;
 
-/// Rows of a group: as many as there are rays in a batch, for readers that take a group at a time.
+/// Rows per group, the same as rays per batch, for readers that read a group at a time.
 pub(crate) const GROUP: usize = 1 << 18;
 
-/// A file of answers, being written.
+/// A Parquet file of results that is being written.
 pub(crate) struct Groups<T> {
     writer: SerializedFileWriter<BufWriter<File>>,
     columns: Vec<Filling<T>>,
-    /// Of the group to come.
+    /// Rows in the current group.
     rows: usize,
 }
 
-/// A column of the group to come.
+/// A column of the current group.
 struct Filling<T> {
     column: Column<T>,
     values: Values,
-    /// 1 where there is a value, for columns that may be null.
+    /// Definition levels, for columns that may be null: 1 if there is a value.
     present: Vec<i16>,
 }
 
-/// The values of a column, without those that are null.
+/// Values of a column, without nulls.
 enum Values {
     Floats(Vec<f32>),
     Doubles(Vec<f64>),
@@ -51,7 +51,7 @@ impl<T: AnswerRow> Groups<T> {
         let empty = |column: &Column<T>| match column.1(&T::MISS) {
             Number::Float(_) | Number::Blank(_) => Values::Floats(Vec::new()),
             Number::Double(_) => Values::Doubles(Vec::new()),
-            // What a miss does not have is null.
+            // A miss has no such value: it is null.
             Number::BlankDouble(_) => Values::Points(Vec::new()),
             Number::Id(_) => Values::Ids(Vec::new()),
             Number::Count(_) => Values::Counts(Vec::new()),
@@ -63,7 +63,7 @@ impl<T: AnswerRow> Groups<T> {
         let columns = columns.iter().map(filling).collect::<Vec<_>>();
         let fields = columns.iter().map(|filling| filling.values.field(filling.column.0));
         let fields = fields.collect::<std::result::Result<_, _>>().map_err(failed)?;
-        // Floats hardly repeat, so a dictionary of them is time lost; ids do, and flags have none.
+        // Floats rarely repeat, so a dictionary would only cost time. Ids do repeat. Booleans have no dictionary.
         let mut properties = WriterProperties::builder();
         for Filling { column: (name, _), values, .. } in &columns {
             let repeats = matches!(values, Values::Ids(_) | Values::Counts(_) | Values::Offsets(_) | Values::Words(_));
@@ -97,7 +97,7 @@ impl<T: AnswerRow> Groups<T> {
         Ok(())
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the last group and the footer.
     pub(crate) fn finish(mut self) -> Result<()> {
         if self.rows > 0 {
             self.write_group()?;
@@ -119,7 +119,7 @@ impl<T: AnswerRow> Filling<T> {
             match (&mut self.values, number) {
                 (Values::Floats(list), Number::Float(x)) => list.push(x),
                 (Values::Doubles(list) | Values::Points(list), Number::Double(x)) => list.push(x),
-                // Unsigned by their logical type: the same bits.
+                // The logical type is unsigned, with the same bits.
                 (Values::Ids(list), Number::Id(id)) => list.push(id as i32),
                 (Values::Counts(list), Number::Count(count)) => list.push(count as i32),
                 (Values::Offsets(list), Number::Offset(number)) => list.push(number as i64),
@@ -166,7 +166,7 @@ impl Values {
     }
 }
 
-/// A file of rows with these fields.
+/// Creates a file with these fields.
 pub(crate) fn begin(
     file: File,
     fields: Vec<Arc<Node>>,
@@ -178,8 +178,8 @@ pub(crate) fn begin(
     SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
 }
 
-/// Writes the next column of a group, and makes it ready for the group to come. `present` is 1 where there is a value, `goes_on` 1 where
-/// a list goes on.
+/// Writes the next column of a group, and clears the values for the next group. `present` contains the definition levels: 1 if there is a
+/// value. `goes_on` contains the repetition levels: 1 if a list continues.
 pub(crate) fn write_column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
     values: &mut Vec<T::T>,

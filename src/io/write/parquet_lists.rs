@@ -1,4 +1,4 @@
-//! Writing lists: a row a ray, whose columns `t_enter`, `t_exit` and `id` are lists as long as it meets spheres; none is null.
+//! Parquet writer of hit lists: one row per ray. The columns `t_enter`, `t_exit` and `id` are lists with one element per hit; none is null.
 
 use std::fs::File;
 use std::io::{BufWriter, Result};
@@ -14,21 +14,21 @@ use ::parquet::schema::types::Type as Node;
 use super::parquet::{GROUP, begin, failed, write_column};
 use crate::query::results::Lists;
 
-/// A file of lists, being written.
+/// A Parquet file of hit lists that is being written.
 pub(crate) struct ListGroups {
     writer: SerializedFileWriter<BufWriter<File>>,
-    /// Rays of the group to come.
+    /// Rays in the current group.
     rows: usize,
     enters: Vec<f32>,
     exits: Vec<f32>,
     ids: Vec<i32>,
-    /// For each element 1, for each empty list 0.
+    /// Definition levels: 1 per element, 0 per empty list.
     present: Vec<i16>,
-    /// 0 where a ray's list begins, 1 where it goes on.
+    /// Repetition levels: 0 where the list of a ray begins, 1 where it continues.
     goes_on: Vec<i16>,
 }
 
-/// A list as readers know it: a group that holds a repeated group that holds its elements.
+/// Standard list type of Parquet: a group that contains a repeated group that contains the elements.
 fn list_of(name: &str, of: Type, what: Option<LogicalType>) -> std::result::Result<Arc<Node>, ParquetError> {
     let element = Node::primitive_type_builder("element", of).with_logical_type(what);
     let element = element.with_repetition(Repetition::REQUIRED).build()?;
@@ -60,13 +60,13 @@ impl ListGroups {
 
     pub(crate) fn write(&mut self, lists: &Lists) -> Result<()> {
         for list in lists.iter() {
-            // An empty list has its place all the same.
+            // An empty list has one level too.
             self.present.extend(std::iter::repeat_n(i16::from(!list.is_empty()), list.len().max(1)));
             self.goes_on.push(0);
             self.goes_on.extend(std::iter::repeat_n(1, list.len().saturating_sub(1)));
             self.enters.extend(list.iter().map(|record| record.t_enter));
             self.exits.extend(list.iter().map(|record| record.t_exit));
-            // Unsigned by their logical type: the same bits.
+            // The logical type is unsigned, with the same bits.
             self.ids.extend(list.iter().map(|record| record.id as i32));
             self.rows += 1;
             if self.rows == GROUP || self.present.len() >= 4 * GROUP {
@@ -89,7 +89,7 @@ impl ListGroups {
         Ok(())
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the last group and the footer.
     pub(crate) fn finish(mut self) -> Result<()> {
         if self.rows > 0 {
             self.write_group().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Answers as a stream: one row a ray, in batches, into a file that appears when it is complete.
+//! Writes results in batches, one row per ray, to a file that appears when it is complete.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use crate::io::format::extension;
 use crate::io::schema::answer_row::{AnswerRow, Column};
 use crate::runtime::cancel::Watch;
 
-/// Writes answers to `.npz`, `.csv` or `.parquet`, batch by batch. Until [`finish`](Self::finish) there is no file of that name, or the
-/// one that was there before; dropped earlier, nothing is left behind.
+/// Writes results to `.npz`, `.csv` or `.parquet` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
+/// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 pub struct AnswerWriter<T: AnswerRow> {
     path: PathBuf,
     file: Whole,
@@ -30,25 +30,25 @@ enum Format<T: AnswerRow> {
 }
 
 impl<T: AnswerRow> AnswerWriter<T> {
-    /// Begins a file in the format of the extension.
+    /// Creates a writer for the format of the extension.
     ///
     /// # Errors
-    /// As [`check_output`]; [`Error::Io`](crate::Error::Io) when nothing can be written there.
+    /// The errors of [`check_output`]; [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
         Self::create_with(path, T::COLUMNS.to_vec())
     }
 
-    /// The same with other columns than the answer's own.
+    /// Creates a writer with other columns than the default ones of the result.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     pub fn create_with(path: &Path, columns: Vec<Column<T>>) -> Result<Self> {
         let target = check_output(path, &[])?;
         let failed = |e| cannot_write(path, &e);
         let mut file = Whole::create(target).map_err(failed)?;
         let format = match extension(path).as_str() {
             "npz" => Format::Arrays(npz::Spools::new(file.folder(), &columns).map_err(failed)?),
-            // Through a handle of its own, at one position with the file's.
+            // A second handle of the same file; both share one position.
             #[cfg(feature = "parquet")]
             "parquet" => {
                 let file = file.out.get_ref().try_clone().map_err(failed)?;
@@ -62,7 +62,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
         Ok(Self { path: path.to_path_buf(), file, columns, format })
     }
 
-    /// Adds answers.
+    /// Appends results.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
@@ -79,22 +79,23 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); then everything is as it was before [`create`](Self::create).
+    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); the folder is then as it was before
+    /// [`create`](Self::create).
     pub fn finish(self, watch: &Watch) -> Result<()> {
         self.complete(watch)?.appear()
     }
 
-    /// Completes the file, which gets its name later: where there are several, none appears before all are complete.
+    /// Completes the file, but does not name it yet. With several files, none has to appear before all are complete.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// The errors of [`finish`](Self::finish).
     pub fn complete(self, watch: &Watch) -> Result<Ready> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
         match format {
             Format::Text => {}
             Format::Arrays(spools) => {
-                // The archive is as large as all that was written before: there is time to change one's mind.
+                // The archive is as large as everything written before, so this takes long enough to be cancelled.
                 let assembled = spools.assemble(&mut file.out, watch);
                 watch.check()?;
                 assembled.map_err(failed)?;

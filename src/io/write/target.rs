@@ -1,4 +1,4 @@
-//! Where files may be written, checked before any work.
+//! Checks of output paths, made before any work.
 
 use std::fs::File;
 use std::io::{BufWriter, Result as IoResult};
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::io::errors::{bad_file, cannot_write};
 use crate::io::format::{check_parquet, extension, spoken};
 
-/// Checks, before any work, that answers can be written to `path`: a known extension, an existing folder, nothing there
-/// that must not be replaced. Says where the file really lies (a link is followed).
+/// Checks, before any work, that results can be written to `path`: the extension must be known, the folder must exist, and an existing file
+/// must be replaceable and not one of the `inputs`. Returns the path of the file with links resolved.
 ///
 /// # Errors
-/// [`Error::BadFile`] for what must be asked for otherwise, [`Error::Io`] for what the system does not allow.
+/// [`Error::BadFile`] if the format is not supported or the file is an input, [`Error::Io`] if the system does not allow writing.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     match extension(path).as_str() {
         "npz" | "csv" | "parquet" => check_parquet(path)?,
@@ -34,16 +34,16 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// Checks, before any work, that a file can be written to `path`: an existing folder, nothing there that must not be
-/// replaced. Says where the file really lies (a link is followed).
+/// Checks, before any work, that a file can be written to `path`: the folder must exist, and an existing file must be replaceable. Returns
+/// the path of the file with links resolved.
 ///
 /// # Errors
-/// [`Error::Io`] for what the system does not allow.
+/// [`Error::Io`] if the system does not allow writing.
 pub fn check_target(path: &Path) -> Result<PathBuf> {
     target(path)
 }
 
-/// Where a file of that name lies or would lie, all links followed.
+/// Path of an existing or future file with links resolved.
 fn target(path: &Path) -> Result<PathBuf> {
     let cannot = |message: String| Error::Io { action: "write", path: path.to_path_buf(), message };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -51,7 +51,7 @@ fn target(path: &Path) -> Result<PathBuf> {
     match std::fs::metadata(path) {
         Ok(about) if about.is_dir() => Err(cannot("it is a folder".into())),
         Ok(about) if !about.is_file() => Err(cannot("it is not a regular file".into())),
-        // A rename would replace it all the same; whoever protected it did not mean that.
+        // A rename would replace even a read-only file, against the intention of its owner.
         Ok(about) if about.permissions().readonly() => Err(cannot("it is read-only".into())),
         Ok(_) => std::fs::canonicalize(path).map_err(|e| cannot(e.to_string())),
         Err(_) if std::fs::symlink_metadata(path).is_ok() => Err(cannot("it is a link to nothing".into())),
@@ -63,7 +63,7 @@ fn target(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// A file that is complete, but has not got its name yet. Dropped, nothing is left behind.
+/// A complete file without its final name. If it is dropped, nothing is left behind.
 #[derive(Debug)]
 #[must_use]
 pub struct Ready {
@@ -76,7 +76,7 @@ impl Ready {
         Ok(Self { path: path.to_path_buf(), file: file.complete().map_err(|e| cannot_write(path, &e))? })
     }
 
-    /// Gives it its name; what had that name before is gone.
+    /// Gives the file its name. A file that had this name before is replaced.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -84,10 +84,10 @@ impl Ready {
         self.file.appear().map_err(|e| cannot_write(&self.path, &e))
     }
 
-    /// Gives several files their names, one right after the other.
+    /// Gives several files their names in quick succession.
     ///
     /// # Errors
-    /// [`Error::Io`] for the first that gets none; the error names those that have theirs.
+    /// [`Error::Io`] for the first file that cannot be named. The message lists the files that have their names already.
     pub fn appear_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
         let mut done = Vec::new();
         for file in files {
@@ -104,8 +104,7 @@ impl Ready {
     }
 }
 
-/// Writes a file that gets its name when it is complete: nobody ever sees half of it, and nothing is left behind when
-/// `write` fails.
+/// Writes a file atomically: it gets its name when it is complete. If `write` fails, nothing is left behind.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
@@ -116,10 +115,10 @@ where
     prepare_whole(path, write)?.appear()
 }
 
-/// The same but for the name, which the file gets later: where there are several, none appears before all are complete.
+/// Writes a file, but does not name it yet. With several files, none has to appear before all are complete.
 ///
 /// # Errors
-/// As [`write_whole`].
+/// The errors of [`write_whole`].
 pub fn prepare_whole<F>(path: &Path, write: F) -> Result<Ready>
 where
     F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,

@@ -1,12 +1,12 @@
-//! Eight f64 side by side, as arrays that compilers make vectors of: for long sums without a branch. (What becomes bits is in
-//! `lanes.rs`.)
+//! Vectors of eight f64 lanes, as arrays that the compiler vectorises, for long sums without branches. (Comparisons that give bit masks are
+//! in `lanes.rs`.)
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// How many.
+/// Number of lanes.
 pub(crate) const WIDE: usize = 8;
 
-/// Numbers that are treated alike. No operation fuses, so that all processors round alike.
+/// Vector of f64 lanes. No operation is fused implicitly, so all processors round alike.
 #[derive(Clone, Copy)]
 pub(crate) struct Wide(pub(crate) [f64; WIDE]);
 
@@ -82,7 +82,7 @@ impl Wide {
         self.map(f64::abs)
     }
 
-    /// `self · b + c`, rounded once: the only one that is.
+    /// `self · b + c`, rounded once: the only fused operation.
     #[inline(always)]
     pub(crate) fn exact_mul_add(self, b: Self, c: Self) -> Self {
         let mut out = self.0;
@@ -92,13 +92,13 @@ impl Wide {
         Self(out)
     }
 
-    /// The larger one; `bound` in place of NaN.
+    /// The maximum of each lane and `bound`; `bound` where the lane is NaN.
     #[inline(always)]
     pub(crate) fn at_least(self, bound: f64) -> Self {
         self.map(|x| if x > bound { x } else { bound })
     }
 
-    /// `yes` where it is below `limit`, else, and for NaN, `no`.
+    /// Selects `yes` in lanes where `self < limit`, otherwise (also for NaN) `no`.
     #[inline(always)]
     pub(crate) fn if_below(self, limit: Self, yes: Self, no: Self) -> Self {
         let mut out = no.0;
@@ -108,7 +108,7 @@ impl Wide {
         Self(out)
     }
 
-    /// `yes` where it is 0 or less, else, and for NaN, `no`.
+    /// Selects `yes` in lanes where `self <= 0`, otherwise (also for NaN) `no`.
     #[inline(always)]
     pub(crate) fn if_not_positive(self, yes: Self, no: Self) -> Self {
         let mut out = no.0;

@@ -1,33 +1,33 @@
-//! Several f32 side by side, as wide as the processor has them.
+//! SIMD vectors of f32, one type per instruction set.
 //!
-//! A kernel is written once over [`Lanes`] and compiled once a [`Level`](super::level::Level). Autovectorised arrays reach the
-//! speed of the arithmetic, but not of the comparison that becomes bits: hence intrinsics, one line each.
+//! A kernel is written once over [`Lanes`] and compiled once per [`Level`](super::level::Level). Autovectorised arrays are as fast in
+//! arithmetic, but not in comparisons that give a bit mask. Hence the intrinsics, one line each.
 
-/// A vector of f32. Results may differ between implementations by fusing: who uses them must bear that.
+/// SIMD vector of f32. Implementations may fuse differently, so results may differ; callers must tolerate that.
 ///
-/// A value proves that the processor has the instructions. Safe code makes lanes only from other lanes, and [`Lanes::new`], which makes
-/// the first, is `unsafe`.
+/// A value proves that the processor supports the instructions. Safe code can make lanes only from other lanes. [`Lanes::new`], which makes
+/// the first ones, is `unsafe`.
 pub(crate) trait Lanes: Copy {
-    /// How many.
+    /// Number of lanes.
     const COUNT: usize;
-    /// As wide as these, but not wider than a node of the tree.
+    /// The widest lanes of this instruction set that are not wider than a BVH node.
     type Narrow: Lanes;
-    /// Zeros.
+    /// A vector of zeros.
     ///
     /// # Safety
-    /// The processor must have the instructions of these lanes.
+    /// The processor must support the instructions of these lanes.
     unsafe fn new() -> Self;
-    /// Zeros.
+    /// A vector of zeros of the narrow type.
     fn narrow(self) -> Self::Narrow;
-    /// The first `COUNT` of `from`, whatever `self` holds.
+    /// Loads the first `COUNT` values of `from`. The value of `self` does not matter. Panics if `from` is shorter.
     fn load(self, from: &[f32]) -> Self;
-    /// Into the first `COUNT` of `to`.
+    /// Stores into the first `COUNT` values of `to`. Panics if `to` is shorter.
     fn store(self, to: &mut [f32]);
-    /// All alike, whatever `self` holds.
+    /// Broadcasts `value` to all lanes. The value of `self` does not matter.
     fn splat(self, value: f32) -> Self;
-    /// `self · b + c`, rounded once or twice.
+    /// `self · b + c`, rounded once (fused) or twice.
     fn mul_add(self, b: Self, c: Self) -> Self;
-    /// `self · b − c`, rounded once or twice.
+    /// `self · b − c`, rounded once (fused) or twice.
     fn mul_sub(self, b: Self, c: Self) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -40,11 +40,11 @@ pub(crate) trait Lanes: Copy {
     fn abs(self) -> Self {
         self.max(self.splat(0.0).sub(self))
     }
-    /// One bit a lane, the first lowest: whether it is at most the other's.
+    /// Bit mask of the lanes in which `self <= other`; lane 0 is the lowest bit.
     fn at_most(self, other: Self) -> u64;
 }
 
-/// What every processor can do.
+/// Four lanes without intrinsics, for every processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain([f32; 4]);
 
@@ -80,7 +80,7 @@ impl Lanes for Plain {
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        // Where there is no instruction for it, f32's `mul_add` is a call.
+        // Where the processor has no instruction for it, f32's `mul_add` is a function call.
         self.mul(b).add(c)
     }
     #[inline(always)]
@@ -122,7 +122,7 @@ impl Lanes for Plain {
     }
 }
 
-/// Implements [`Lanes`] by intrinsics.
+/// Implements [`Lanes`] with intrinsics.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! lanes {
     ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
@@ -137,18 +137,19 @@ macro_rules! lanes {
             type Narrow = $narrow;
             #[inline(always)]
             unsafe fn new() -> Self {
-                // SAFETY: the caller knows that the processor has the instructions.
+                // SAFETY: the caller guarantees that the processor supports the instructions.
                 Self(unsafe { $splat(0.0) })
             }
             #[inline(always)]
             fn narrow(self) -> $narrow {
-                // SAFETY: a processor that has these lanes has the narrow ones.
+                // SAFETY: a processor that supports these lanes also supports the narrow ones.
                 unsafe { $narrow::new() }
             }
             #[inline(always)]
             fn load(self, from: &[f32]) -> Self {
                 let from: &[f32; $count] = from.first_chunk().expect("columns are whole vectors");
-                // SAFETY: the array is as long as the vector, and any alignment will do; `self` proves the instructions.
+                // SAFETY: the array is as long as the vector, and any alignment is allowed. `self` proves that the processor supports the
+                // instructions.
                 Self(unsafe { $load(from.as_ptr()) })
             }
             #[inline(always)]
@@ -159,7 +160,7 @@ macro_rules! lanes {
             }
             #[inline(always)]
             fn splat(self, value: f32) -> Self {
-                // SAFETY: `self` proves that the processor has the instructions; the same holds below.
+                // SAFETY: `self` proves that the processor supports the instructions. This also applies to the functions below.
                 Self(unsafe { $splat(value) })
             }
             #[inline(always)]

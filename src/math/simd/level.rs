@@ -1,9 +1,10 @@
-//! What the processor can do, found at run time, and the macro that compiles a kernel for each answer.
+//! Instruction sets: detection at run time, and the macro that compiles a kernel for each of them.
 
 use std::cell::Cell;
 
-/// A method of [`Level`] that runs a kernel in the widest lanes there are. The kernel gets [`Lanes`] first, to make others from. Each instruction set has a function
-/// of its own, which `tests/cpu/kernels.rs` finds by its name and disassembles.
+/// Defines a method of [`Level`] that runs a kernel with the lanes of that instruction set. The kernel receives [`Lanes`] as its first
+/// argument, to make others from. Each instruction set has a function of its own, which `tests/cpu/kernels.rs` finds by its name and
+/// disassembles.
 macro_rules! dispatch {
     ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
         impl Level {
@@ -20,34 +21,34 @@ macro_rules! dispatch {
                 #[target_feature(enable = "avx2,fma")]
                 #[inline(never)]
                 fn avx2($($argument: $kind),*) $(-> $result)? {
-                    // SAFETY: the same.
+                    // SAFETY: this function is compiled for the instructions of these lanes.
                     $name(unsafe { <$crate::math::simd::lanes::Avx2 as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[cfg(target_arch = "x86_64")]
                 #[inline(never)]
                 fn sse2($($argument: $kind),*) $(-> $result)? {
-                    // SAFETY: they belong to the architecture.
+                    // SAFETY: SSE2 is part of the architecture.
                     $name(unsafe { <$crate::math::simd::lanes::Sse2 as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[cfg(target_arch = "aarch64")]
                 #[inline(never)]
                 fn neon($($argument: $kind),*) $(-> $result)? {
-                    // SAFETY: the same.
+                    // SAFETY: NEON is part of the architecture.
                     $name(unsafe { <$crate::math::simd::lanes::Neon as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[inline(never)]
                 fn plain($($argument: $kind),*) $(-> $result)? {
-                    // SAFETY: every processor has them.
+                    // SAFETY: plain lanes need no special instructions.
                     $name(unsafe { <$crate::math::simd::lanes::Plain as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 match self.instructions() {
-                    // SAFETY: only `all` makes this value, after asking the processor.
+                    // SAFETY: only `all` makes this value, after checking that the processor supports it.
                     #[cfg(target_arch = "x86_64")]
                     $crate::math::simd::level::Instructions::Avx512 => unsafe { avx512($($argument),*) },
-                    // SAFETY: the same.
+                    // SAFETY: as above.
                     #[cfg(target_arch = "x86_64")]
                     $crate::math::simd::level::Instructions::Avx2 => unsafe { avx2($($argument),*) },
-                    // These two belong to the architecture.
+                    // SSE2 and NEON are part of the architecture.
                     #[cfg(target_arch = "x86_64")]
                     $crate::math::simd::level::Instructions::Sse2 => sse2($($argument),*),
                     #[cfg(target_arch = "aarch64")]
@@ -62,15 +63,15 @@ macro_rules! dispatch {
 pub(crate) use dispatch;
 
 thread_local! {
-    /// What [`crate::bench::use_level`] chose for this thread.
+    /// Instruction set that [`crate::bench::use_level`] chose for this thread.
     pub(crate) static CHOSEN: Cell<Option<Level>> = const { Cell::new(None) };
 }
 
-/// The instructions the kernels use. A value proves that this processor has them.
+/// Instruction set that the kernels use. A value proves that this processor supports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 
-/// Private to [`dispatch`]: only [`Level::all`] makes a [`Level`] of one.
+/// Names of the instruction sets, for [`dispatch`] only: just [`Level::all`] makes a [`Level`] from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instructions {
     #[cfg(target_arch = "x86_64")]
@@ -85,7 +86,7 @@ pub(crate) enum Instructions {
 }
 
 impl Level {
-    /// All that this processor has, the quickest first.
+    /// All instruction sets that this processor supports, fastest first.
     pub(crate) fn all() -> Vec<Self> {
         let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -107,18 +108,18 @@ impl Level {
         levels
     }
 
-    /// The quickest, unless this thread chose another.
+    /// The fastest instruction set, unless this thread chose another.
     pub(crate) fn best() -> Self {
         CHOSEN.get().unwrap_or_else(|| Self::all()[0])
     }
 
-    /// For [`dispatch`].
+    /// Used by [`dispatch`].
     #[inline(always)]
     pub(crate) fn instructions(self) -> Instructions {
         self.0
     }
 
-    /// What people call it.
+    /// Name for users.
     pub(crate) fn word(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]

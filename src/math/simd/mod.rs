@@ -1,4 +1,4 @@
-//! Vectors of lanes for each instruction set, and the choice between them at run time.
+//! SIMD vectors for each instruction set, and the choice of an instruction set at run time.
 
 pub(crate) mod f64x8;
 pub(crate) mod lanes;

@@ -1,8 +1,8 @@
-//! Round pieces of sky and the areas they cut out of each other: the f64 twin of `shaders/shadow/caps.wgsl`, function by function.
+//! Spherical caps and the areas of their intersections: the f64 twin of `shaders/shadow/caps.wgsl`, function by function.
 //!
-//! Everything is counted from the centre of the light's disc. The lens of two caps is the sum of two segments over their
-//! common chord, each written so that nothing cancels however unequal the two are; a piece with many edges is walked
-//! around, arc by arc (Green's theorem).
+//! All angles are measured from the centre of the light's disc. The intersection (lens) of two caps is the sum of two segments over their
+//! common chord. Each segment is written so that nothing cancels, however unequal the caps are. A region with many edges is integrated
+//! along its boundary, arc by arc (Green's theorem).
 
 use std::f64::consts::{PI, TAU};
 
@@ -10,31 +10,32 @@ use glam::DVec2;
 
 use crate::math::angles::{arc, less_arctangent, less_sine, sine, versine};
 
-/// A round piece of sky that something covers, seen from the centre of the light's disc.
+/// The spherical cap that an occluder covers, seen from the observer and measured from the centre of the light's disc.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cap {
-    /// Angle from the centre of the light's disc to the cap's.
+    /// Angle from the centre of the light's disc to the centre of the cap.
     pub(crate) separation: f64,
-    /// Angular radius: at most π/2, or π when the point is inside the occluder; −1 when there is none.
+    /// Angular radius: at most π/2, or π if the point is inside the occluder; −1 if there is no cap.
     pub(crate) radius: f64,
-    /// `separation − radius`, the angle from the disc's centre to the near edge, negative when that is covered. By
-    /// itself, since the difference of the two would lose what a small light next to a large edge is made of.
+    /// `separation − radius`, the angle from the disc's centre to the near edge; negative if the cap covers the disc's centre. It is stored
+    /// separately because the difference of the two rounded angles would lose the precision that a small light next to a large edge needs.
     pub(crate) edge: f64,
-    /// Unit vector of its direction on the disc; arbitrary but fixed orientation.
+    /// Unit vector of the direction from the disc's centre to the cap's, in the plane of the disc. The orientation of that plane is
+    /// arbitrary but fixed.
     pub(crate) azimuth: DVec2,
 }
 
-/// Nothing in the way.
+/// No cap: nothing is covered.
 pub(crate) const NO_CAP: Cap = Cap { separation: PI, radius: -1.0, edge: PI, azimuth: DVec2::X };
 
-/// Half the solid angle between a small circle's arc and its chord, a great circle: `half_angle` is half the arc seen
-/// from the circle's centre, `v` the versine of the circle's radius.
+/// Half the solid angle between an arc of a small circle and its chord, which is an arc of a great circle. `half_angle` (A) is half the
+/// arc's angle at the circle's centre, `v` the versine of the circle's radius.
 ///
-/// It is `A v − E` with the excess `E = atan2(sin A cos A v, 1 − sin² A v)`; for a small arc of a large circle that
-/// cancels to `A³`, so the leading terms are subtracted by hand.
+/// The result is `A v − E` with the excess `E = atan2(sin A cos A v, 1 − sin² A v)`. For a small arc of a large circle that cancels to
+/// order `A³`, so the leading terms are subtracted analytically.
 pub(crate) fn segment(half_angle: f64, v: f64) -> f64 {
     let s = sine(half_angle);
-    // cos A = 1 − 2 sin²(A/2): exact enough, and one polynomial fewer in the shader.
+    // cos A = 1 − 2 sin²(A/2) is accurate enough, and saves a polynomial in the shader.
     let c = 1.0 - versine(half_angle);
     let run = s * c * v;
     let rise = 1.0 - s * s * v;
@@ -46,15 +47,15 @@ pub(crate) fn segment(half_angle: f64, v: f64) -> f64 {
     }
 }
 
-/// The half-angles under which the common chord of two caps is seen from their centres: (from the first, from the second).
+/// The half-angles that the common chord of two caps subtends at their centres: (at the first, at the second).
 ///
-/// Half-angle formulas of the spherical triangle with sides `a`, `b` (radii) and `c` (separation), given `edge = c − b`;
-/// only for caps whose edges meet.
+/// Half-angle formulas of the spherical triangle with sides `a`, `b` (radii) and `c` (separation), given `edge = c − b`. Valid only for
+/// caps whose edges intersect.
 pub(crate) fn chord(a: f64, b: f64, c: f64, edge: f64) -> DVec2 {
     chord_of(a, b, c, a + edge, a - edge)
 }
 
-/// As [`chord`], given `a − b + c` and `a + b − c` instead of the edge: how they are rounded decides how exact the angles are.
+/// [`chord`] with `a − b + c` and `a + b − c` in place of the edge: their rounding determines the accuracy of the angles.
 #[inline(always)]
 fn chord_of(a: f64, b: f64, c: f64, twice_less_b: f64, twice_less_c: f64) -> DVec2 {
     let whole = sine(0.5 * (a + b + c));
@@ -67,13 +68,13 @@ fn chord_of(a: f64, b: f64, c: f64, twice_less_b: f64, twice_less_c: f64) -> DVe
     )
 }
 
-/// The half-angle under which the common chord of two caps is seen from the first one's centre: as [`chord`], without an edge. Two caps
-/// that are nearly the same differ by less than the rounding of an edge.
+/// The half-angle that the common chord of two caps subtends at the centre of the first: [`chord`] without an edge. Two nearly identical
+/// caps differ by less than the rounding error of an edge.
 pub(crate) fn common_chord(a: f64, b: f64, c: f64) -> f64 {
     chord_of(a, b, c, (a - b) + c, (a + b) - c).x
 }
 
-/// The part of a disc of angular radius `a` that a cap covers, 0…1.
+/// Fraction of a disc of angular radius `a` that a cap covers, 0…1.
 pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
     let (b, c) = (cap.radius, cap.separation);
     if b <= 0.0 || cap.edge >= a {
@@ -91,7 +92,7 @@ pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
     ((segment(half.x, v_a) + segment(half.y, v_b)) / (PI * v_a)).clamp(0.0, 1.0)
 }
 
-/// The angle between the centres of two caps (haversines, nothing cancels).
+/// Angle between the centres of two caps (haversines, so nothing cancels).
 pub(crate) fn apart(a: Cap, b: Cap) -> f64 {
     let near = sine(0.5 * (a.separation - b.separation).abs());
     let turn = a.azimuth - b.azimuth;
@@ -111,8 +112,8 @@ pub(crate) fn signed_arc(y: f64, x: f64) -> f64 {
     if y < 0.0 { -angle } else { angle }
 }
 
-/// The direction at the centre of `from` to the centre of `to`: the angle, counterclockwise, from the direction to the
-/// disc's centre. The unit vector of `to` on two tangents, their leading terms subtracted by hand.
+/// The bearing of the centre of `to`, seen from the centre of `from`: the angle, counterclockwise, from the direction to the disc's centre.
+/// Computed from the components of the unit vector of `to` along two tangents, with their leading terms subtracted analytically.
 pub(crate) fn bearing(from: Cap, to: Cap) -> f64 {
     let turn = from.azimuth - to.azimuth;
     let sine_to = sine(to.separation);
@@ -122,7 +123,7 @@ pub(crate) fn bearing(from: Cap, to: Cap) -> f64 {
     signed_arc(-sine_to * from.azimuth.perp_dot(to.azimuth), inward)
 }
 
-/// The point of a cap's edge at `angle` (as of [`bearing`]), in stereographic projection about the disc's centre.
+/// The point of a cap's edge at `angle` (a bearing, see [`bearing`]), in stereographic projection about the disc's centre.
 pub(crate) fn edge_point(cap: Cap, angle: f64) -> DVec2 {
     let sine_b = sine(cap.radius);
     let v = versine(angle.abs());
@@ -133,22 +134,23 @@ pub(crate) fn edge_point(cap: Cap, angle: f64) -> DVec2 {
     (cap.azimuth * along + side * aside) / (1.0 + height)
 }
 
-/// Half the solid angle between the disc's centre and the arc of a cap's edge from `from` to `to`: a triangle, negative
-/// where the arc runs clockwise around the centre, and a segment of the cap.
+/// Half the solid angle between the disc's centre and the arc of a cap's edge from `from` to `to`: a triangle, negative where the arc runs
+/// clockwise around the centre, plus a segment of the cap.
 pub(crate) fn swept(cap: Cap, from: f64, to: f64) -> f64 {
     let p = edge_point(cap, from);
     let q = edge_point(cap, to);
     segment(0.5 * (to - from), versine(cap.radius)) + signed_arc(p.perp_dot(q), 1.0 + p.dot(q))
 }
 
-/// The arc of `center ± half` as a span (from, to) of angles counted from `start`, beginning in `[0, 2π)`.
+/// The arc `center ± half` as a span (from, to) of angles counted from `start`. The span begins in `[0, 2π)`.
 pub(crate) fn span(center: f64, half: f64, start: f64) -> DVec2 {
     let from = center - half - start;
     let from = from - TAU * (from / TAU).floor();
     DVec2::new(from, from + 2.0 * half)
 }
 
-/// From `cursor`, where on a circle: how far it is covered, or if it is not, where the next span begins.
+/// Advances along a circle from the angle `cursor`. Returns (farthest end of the spans that contain `cursor`, or `cursor` itself if none
+/// does; start of the next span, 2π if there is none).
 pub(crate) fn advance(spans: &[DVec2], cursor: f64) -> DVec2 {
     let mut reach = cursor;
     let mut next = TAU;
@@ -158,7 +160,7 @@ pub(crate) fn advance(spans: &[DVec2], cursor: f64) -> DVec2 {
         } else {
             next = next.min(span.x);
         }
-        // A span that runs over the end begins again at 0.
+        // A span that extends beyond 2π continues from 0.
         reach = reach.max(span.y - TAU);
     }
     DVec2::new(reach, next)

@@ -1,10 +1,11 @@
-//! Which observers a ball leaves in full light and which it leaves none, without an angle.
+//! Classification of observers as fully lit, in full shadow or undecided, 256 at a time, without computing an angle.
 //!
-//! Almost nobody stands in a penumbra. With the observer's vectors to the light's centre (s, length D, radius R) and to the
-//! ball's (o, d, r), the caps of angular radii a and b, c apart, touch when cos c > cos (a + b), and the ball covers the
-//! light when cos c > cos (b − a) and b > a. Multiplied by D d that is s·o ± R r against √(D² − R²) √(d² − r²): squared,
-//! some thirty products and no root. What comes within a margin of equality, far wider than rounding here and in
-//! `disc.rs`, is left to be computed, so that nobody can tell from an answer which way it came.
+//! Few observers are in a penumbra. Let s be the vector from the observer to the light's centre (length D, radius of the light R), and o
+//! the vector to the centre of the occluding sphere (length d, radius r). Light and occluder are caps of angular radii a and b, with
+//! centres c apart. The caps touch if cos c > cos (a + b). The occluder covers the light if cos c > cos (b − a) and b > a. Multiplied by
+//! D d, both conditions compare s·o ± R r with √(D² − R²) √(d² − r²). Squared, that takes some thirty products and no root. A case within a
+//! margin of equality is undecided and is computed elsewhere. The margin is far wider than the rounding errors here and in `disc.rs`, so
+//! both methods give the same result.
 
 use glam::DVec3;
 
@@ -12,44 +13,44 @@ use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
 use crate::shadow::ball::Ball;
 
-/// Observers looked at together: their columns fill half of the first cache.
+/// Observers per block: their columns fill half of the L1 cache.
 pub(crate) const BLOCK: usize = 256;
 
-/// Added for each ball that may touch the light's disc.
+/// Added to the flags for each occluder that may touch the light's disc.
 pub(crate) const TOUCHES: u64 = 16;
-/// The ball certainly leaves nothing of it, or the observer is inside the ball.
+/// The occluder certainly covers the whole disc, or the observer is inside the occluder.
 pub(crate) const COVERS: u64 = 2;
-/// The observer is in the light or next to it.
+/// The observer is inside the light or close to it.
 pub(crate) const IN_LIGHT: u64 = 4;
 
-/// The margin, in units of D² d²: rounding is some 2⁻⁴⁹ of it.
+/// Margin in units of D² d²; the rounding error is about 2⁻⁴⁹ of D² d².
 const MARGIN: f64 = 1.0 / (1_u64 << 38) as f64;
-/// The margin of powers, in units of squared distances.
+/// Margin of powers, in units of squared distances.
 const FRONT: f64 = 1.0 / (1_u64 << 40) as f64;
-/// Squared depth below a surface, in units of r², up to which an observer certainly [stands on it](crate::shadow::Lighting)…
+/// Squared depth below a surface, in units of r², up to which an observer is certainly [on it](crate::shadow::Lighting).
 const ON: f64 = 1.0 / (1_u64 << 22) as f64;
-/// … and from which on certainly not.
+/// Squared depth from which an observer is certainly inside.
 const DEEP: f64 = 1.0 / (1_u64 << 20) as f64;
-/// Powers to the light below this many D² are next to it.
+/// An observer is close to the light if its power with respect to the light is at most this times D².
 const NEAR: f64 = 1.0 / (1_u64 << 16) as f64;
 
-/// Columns of observers: where they are, and how the light's centre lies from there.
+/// A block of observers in SoA layout: positions and vectors to the light's centre.
 pub(crate) struct Observers {
     light_radius: f64,
     at: [[f64; BLOCK]; 3],
     to_light: [[f64; BLOCK]; 3],
     /// Squared distance to the light's centre.
     square: [f64; BLOCK],
-    /// Less its squared radius.
+    /// Squared distance less the light's squared radius.
     power: [f64; BLOCK],
-    /// What is known so far of each.
+    /// Classification so far, per observer: [`TOUCHES`], [`COVERS`] and [`IN_LIGHT`].
     pub(crate) flags: [u64; BLOCK],
-    /// Which ball was the last to touch.
+    /// Index of the last occluder that touched the disc, per observer.
     pub(crate) last: [u64; BLOCK],
 }
 
 impl Observers {
-    /// Room for a block.
+    /// An empty block.
     pub(crate) fn new() -> Box<Self> {
         Box::new(Self {
             light_radius: 0.0,
@@ -64,8 +65,8 @@ impl Observers {
 }
 
 dispatch! {
-    /// Takes the first observers of a list in; those that are missing stand where the light is. False when there is one with a
-    /// coordinate that is no number up to `largest`.
+    /// Loads the first `BLOCK` observers of a list. If there are fewer, the remaining entries are at the light's centre. Returns false if
+    /// a coordinate of an observer is NaN or exceeds `largest` in magnitude.
     take_in, (block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool
 }
 
@@ -94,14 +95,15 @@ fn take_in(_: impl Lanes, block: &mut Observers, observers: &[DVec3], light: Bal
         to_light[2][i] = z;
         square[i] = x * x + y * y + z * z;
         power[i] = square[i] - light.radius * light.radius;
-        // What is not comparable is next to the light, too: it is computed.
+        // NaN also counts as close to the light, and is computed elsewhere.
         flags[i] = if power[i] > NEAR * square[i] { 0 } else { IN_LIGHT };
     }
     bad == 0
 }
 
 dispatch! {
-    /// Adds to the flags of all observers what one ball does to them, and its number; says whether it touches anybody's disc.
+    /// Classifies all observers against one sphere, adds the result to their flags, and stores `number` (its index) in `last`. Returns
+    /// whether the sphere may touch the disc of any observer.
     sift, (observers: &mut Observers, ball: Ball, number: u64) -> bool
 }
 
@@ -118,7 +120,8 @@ fn sift(_: impl Lanes, observers: &mut Observers, ball: Ball, number: u64) -> bo
 }
 
 dispatch! {
-    /// The same for a spheroid between two balls. Its touch counts twice: nobody computes it as if it were a ball.
+    /// Classifies all observers against a spheroid, given its bounding sphere and its largest inscribed sphere. A touch adds
+    /// `2 * TOUCHES`: flags equal to `TOUCHES` mean a single sphere, for which `two_caps_simd.rs` computes the shadow.
     sift_between, (observers: &mut Observers, around: Ball, within: Ball) -> bool
 }
 
@@ -141,17 +144,17 @@ fn sift_between(_: impl Lanes, observers: &mut Observers, around: Ball, within: 
 }
 
 impl Observers {
-    /// Whether a ball may touch the disc of observer `i`.
+    /// Whether a sphere may touch the disc of observer `i`.
     pub(crate) fn is_touched(&self, i: usize, ball: Ball) -> bool {
         self.flag(i, ball) == TOUCHES
     }
 
-    /// Whether anything in a ball may.
+    /// Whether a body inside this bounding sphere may touch the disc of observer `i`.
     pub(crate) fn is_touched_within(&self, i: usize, around: Ball) -> bool {
         self.flag(i, around) != 0
     }
 
-    /// What one ball does to observer `i`: none of the flags, [`TOUCHES`] or [`COVERS`].
+    /// Classification of observer `i` against one sphere: 0, [`TOUCHES`] or [`COVERS`].
     #[inline(always)]
     fn flag(&self, i: usize, ball: Ball) -> u64 {
         let Self { light_radius, at, to_light, square, power, .. } = self;

@@ -1,12 +1,13 @@
-//! Pieces of sky that are not round: what spheroids cover of a light's disc, alone and together with round ones.
+//! Elliptic cones: the fraction of a light's disc that spheroids cover, alone or together with spherical caps.
 //!
-//! Along one direction from the centre of the disc outwards, at `τ` times the tangent of the disc's radius, a spheroid is met
-//! where a quadratic in `τ` is positive: the sphere that it is in a space stretched along its pole gives the coefficients,
-//! which turn with the direction as quadratic forms. So every direction has an interval for each body, their union is
-//! taken exactly, and what is left is integrated over one turn. The integrand is analytic but where a direction touches an
-//! outline or meets it on the rim or on another outline. Those directions are roots of waves of the second order
-//! (`trig_roots.rs`), and between them Gauss's and Kronrod's rule is halved until it is exact. No arc is ever judged to be on
-//! one side or the other, so that outlines that all but coincide do no harm.
+//! Consider one direction from the centre of the disc outwards, and the point at `τ` times the tangent of the disc's radius. A spheroid
+//! covers that point where a quadratic in `τ` is positive. Its coefficients follow from the sphere that the spheroid becomes in a space
+//! stretched along its pole; they depend on the direction as quadratic forms. So each body covers an interval per direction, the union of
+//! the intervals is exact, and the uncovered part is integrated over one turn.
+//!
+//! The integrand is analytic except at directions that touch an outline, or pass through an intersection of an outline with the rim or with
+//! another outline. Those directions are roots of trigonometric polynomials of degree two (`trig_roots.rs`). Between them, Gauss–Kronrod
+//! quadrature is subdivided until it converges. No arc is ever classified as inside or outside, so nearly coincident outlines do no harm.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -17,16 +18,16 @@ use super::light::{Disc, Light, Occluder, cross_of, front_of, onto_disc};
 use super::trig_roots::Wave;
 use crate::math::angles::sine;
 
-/// What makes an occluder a spheroid.
+/// The shape of a spheroid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// The direction of the pole in the light-aligned frame.
     pub(crate) pole: DVec3,
-    /// (radius / polar radius)² − 1: the square of the stretch along the pole that makes it a sphere, less 1.
+    /// (radius / polar radius)² − 1: the square of the stretch factor along the pole that turns the spheroid into a sphere, minus 1.
     pub(crate) stretch: f64,
 }
 
-/// `xx cos² + 2 xy cos sin + yy sin²` of an angle.
+/// Quadratic form: `xx cos² + 2 xy cos sin + yy sin²` of an angle.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     xx: f64,
@@ -44,36 +45,36 @@ impl Form {
     }
 }
 
-/// What a body covers along each direction from the centre of the disc: where `square τ² + 2 middle τ + center ≥ 0` and
-/// `ahead + across τ > 0`.
+/// The cone of a body. Along each direction from the centre of the disc, the body covers the points with
+/// `square τ² + 2 middle τ + center ≥ 0` and `ahead + across τ > 0`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cone {
     square: Form,
     middle: DVec2,
     center: f64,
-    /// `middle² − square · center`, so that nothing cancels: negative where the direction misses the body.
+    /// The discriminant `middle² − square · center`, computed without cancellation. Negative where the direction misses the body.
     reach: Form,
-    /// Positive before the observer.
+    /// `ahead + across τ` is positive in front of the observer.
     ahead: f64,
     across: DVec2,
-    /// Whether the body's centre is on the disc.
+    /// Whether the direction to the body's centre is on the disc.
     aimed: bool,
 }
 
-/// How a cone lies to the disc.
+/// Position of a cone relative to the disc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// It does not touch it.
+    /// The cone does not touch the disc.
     Apart,
-    /// It does not reach beyond it.
+    /// The cone is inside the disc.
     Within,
-    /// It reaches across the rim.
+    /// The cone crosses the rim.
     Beyond,
-    /// It covers all of it.
+    /// The cone covers the whole disc.
     Covers,
 }
 
-/// Squared distance from the point to the occluder's centre, less its squared radius, where it is a sphere.
+/// Squared distance from the point to the occluder's centre minus its squared radius, in the space in which the occluder is a sphere.
 pub(crate) fn power_of(point: DVec3, occluder: Occluder, shape: Shape) -> f64 {
     let center = occluder.offset.extend(occluder.along);
     let (pole, of_point) = (shape.pole.dot(center), shape.pole.dot(point));
@@ -81,9 +82,9 @@ pub(crate) fn power_of(point: DVec3, occluder: Occluder, shape: Shape) -> f64 {
         + (point.dot(point) + shape.stretch * of_point * of_point)
 }
 
-/// The cone of a spheroid, for a point outside it; `None` when it is behind the light.
+/// The cone of a spheroid, for a point outside it; `None` if the spheroid is behind the light.
 pub(crate) fn cone_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> Option<Cone> {
-    // Light and spheroid are as the light and the ball around the spheroid are.
+    // The bounding sphere of the spheroid decides whether it is behind the light.
     if front_of(point, light, occluder) <= 0.0 {
         return None;
     }
@@ -103,16 +104,16 @@ pub(crate) fn cone_of_cap(disc: Disc, cap: Cap) -> Cone {
     let (sine_b, cosine_b) = (sine(cap.radius), if half_sky { 0.0 } else { cap.radius.cos() });
     let center = (cap.azimuth * sine(cap.separation)).extend(cap.separation.cos()) / sine_b;
     let mut cone = cone(disc, center, (cosine_b / sine_b).powi(2), DVec3::Z, 0.0);
-    // Its edge was computed by itself.
+    // The cap's edge was computed without cancellation, so this coefficient is derived from it.
     cone.center = -(disc.radius.cos() / sine_b).powi(2) * signed_sine(cap.edge) * sine(cap.separation + cap.radius);
     cone
 }
 
-/// The cone of a spheroid of radius 1 on the disc: its centre, its power where it is a sphere, and its pole, by their parts
-/// across the line of sight to the light's centre and along it.
+/// The cone of a spheroid of equatorial radius 1 on the disc. `center` and `pole` are given by their components across (x, y) and along (z)
+/// the line of sight to the light's centre; `power` is that of the point in the space in which the spheroid is a sphere.
 ///
-/// Far away the coefficients are what is left of the squares of the radius and of a distance from the body's centre, near
-/// it those of two parts of the distance: whichever cancels less.
+/// If `power > 1`, the coefficients are differences of the squared radius and a squared distance from the body's centre. Otherwise they are
+/// differences of two components of the squared distance. Each variant cancels less in its range.
 fn cone(disc: Disc, center: DVec3, power: f64, pole: DVec3, stretch: f64) -> Cone {
     let (c, s) = (disc.radius.cos(), disc.radius.sin());
     let (o, z) = (center.truncate(), center.z);
@@ -171,13 +172,13 @@ impl Cone {
         self.ahead + tau * self.across.dot(turn) > 0.0
     }
 
-    /// Positive where the rim is covered.
+    /// The quadratic at the rim, as a function of the direction: positive where the cone covers the rim.
     fn rim(&self) -> Wave {
         let wave = self.square.wave();
         Wave { constant: wave.constant + self.center, once: (2.0 * self.middle).to_array(), twice: wave.twice }
     }
 
-    /// How it lies to the disc.
+    /// Position of the cone relative to the disc.
     pub(crate) fn extent(&self) -> Extent {
         let rim = self.rim();
         let mut crosses = false;
@@ -192,7 +193,7 @@ impl Cone {
         if self.aimed { Extent::Within } else { Extent::Apart }
     }
 
-    /// From which `τ` to which it covers the disc in a direction; nothing where the first is not below the second.
+    /// The interval of `τ` that the cone covers in a direction; empty if its start is not below its end.
     fn span(&self, turn: DVec2) -> DVec2 {
         let (a, b, c) = (self.square.at(turn), self.middle.dot(turn), self.center);
         let reach = self.reach.at(turn);
@@ -201,7 +202,7 @@ impl Cone {
         if self.covers_center() {
             return DVec2::new(0.0, if b < 0.0 { c / (h - b) } else { far });
         }
-        // A line on which it lies behind, or which it leaves behind, or that misses it.
+        // Result for a line that misses the body, or on which the body is on the opposite side of the disc's centre or behind the observer.
         const NOTHING: DVec2 = DVec2::ONE;
         if reach < 0.0 || (a < 0.0 && (b <= 0.0 || c >= 0.0)) {
             return NOTHING;
@@ -212,7 +213,7 @@ impl Cone {
     }
 }
 
-/// The part of the disc between its centre and `τ`, in one direction.
+/// Fraction of the disc's solid angle between its centre and `τ`, in one direction.
 fn inner(disc: Disc, tau: f64) -> f64 {
     if tau >= 1.0 {
         return 1.0;
@@ -222,24 +223,24 @@ fn inner(disc: Disc, tau: f64) -> f64 {
     tau * tau * (1.0 + c) / (w * (w + c))
 }
 
-/// What [`left_by`] works with.
+/// Scratch memory of [`left_by`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     spans: Vec<DVec2>,
     ends: Vec<f64>,
 }
 
-/// The part of the disc that is in none of the cones, 0…1.
+/// Fraction of the disc that no cone covers, 0…1.
 pub(crate) fn left_by(scratch: &mut Scratch, disc: Disc, cones: &[Cone]) -> f64 {
     let Scratch { spans, ends } = scratch;
     ends.clear();
     for (i, one) in cones.iter().enumerate() {
         one.rim().roots(|angle| ends.push(angle));
         if !one.covers_center() {
-            // The form returns after half a turn, and so do its roots.
+            // The quadratic form has a period of half a turn, and so do its roots.
             one.reach.wave().roots(|angle| ends.push(angle));
         }
-        // Of very many, halving finds where they meet.
+        // Further pairs are skipped: the subdivision of the quadrature locates their intersections.
         for other in cones[..i].iter().take(MOST_PAIRS) {
             let meeting = |i: f64| meeting(one, other, DVec2::from_angle(0.5 * TAU * i / 5.0));
             Wave::through([0.0, 1.0, 2.0, 3.0, 4.0].map(meeting)).roots(|twice| {
@@ -266,10 +267,10 @@ pub(crate) fn left_by(scratch: &mut Scratch, disc: Disc, cones: &[Cone]) -> f64 
     (sum / TAU).clamp(0.0, 1.0)
 }
 
-/// Other cones with which one's meetings are looked for.
+/// Maximum number of other cones whose intersections with a cone are computed.
 const MOST_PAIRS: usize = 32;
 
-/// Zero where two outlines meet, on the line along a direction: the resultant of their quadratics.
+/// Resultant of the quadratics of two cones along a direction: zero where their outlines intersect on that line.
 fn meeting(a: &Cone, b: &Cone, turn: DVec2) -> f64 {
     let (a2, b2) = (a.square.at(turn), b.square.at(turn));
     let (a1, b1) = (a.middle.dot(turn), b.middle.dot(turn));
@@ -277,7 +278,7 @@ fn meeting(a: &Cone, b: &Cone, turn: DVec2) -> f64 {
     outer * outer - 4.0 * (a2 * b1 - b2 * a1) * (a1 * b.center - b1 * a.center)
 }
 
-/// The part of the disc that is left in one direction.
+/// Uncovered fraction of the disc, in one direction.
 fn open(spans: &mut Vec<DVec2>, disc: Disc, cones: &[Cone], turn: DVec2) -> f64 {
     if let [cone] = cones {
         let span = cone.span(turn);
@@ -297,7 +298,7 @@ fn open(spans: &mut Vec<DVec2>, disc: Disc, cones: &[Cone], turn: DVec2) -> f64 
     open + 1.0 - inner(disc, reached)
 }
 
-/// The nodes of Kronrod's rule of 15, and their weights there and in Gauss's rule of 7.
+/// Nodes of the 15-point Kronrod rule, their weights, and the weights of the embedded 7-point Gauss rule.
 const RULE: [(f64, f64, f64); 8] = [
     (0.991_455_371_120_812_6, 0.022_935_322_010_529_224, 0.0),
     (0.949_107_912_342_758_5, 0.063_092_092_629_978_56, 0.129_484_966_168_869_7),
@@ -309,15 +310,15 @@ const RULE: [(f64, f64, f64); 8] = [
     (0.0, 0.209_482_141_084_727_82, 0.417_959_183_673_469_4),
 ];
 
-/// The integral between two directions. Where the integrand ends like a square root, a variable that stands still at both
-/// ends makes it analytic.
+/// Integral between two directions. Where the integrand behaves like a square root at the ends, a substitution whose derivative vanishes at
+/// both ends makes it analytic.
 fn integral(open: &mut dyn FnMut(f64) -> f64, from: f64, to: f64) -> f64 {
     let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
     let mut at = |u: f64| 1.5 * half * (1.0 - u * u) * open(middle + 0.5 * half * u * (3.0 - u * u));
     halved(&mut at, -1.0, 1.0, 40)
 }
 
-/// The integral of something analytic: halved until both rules agree.
+/// Integral of an analytic function: the interval is halved until both rules agree.
 fn halved(at: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, depth: u32) -> f64 {
     let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
     let (mut fine, mut coarse) = (0.0, 0.0);
@@ -326,7 +327,7 @@ fn halved(at: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, depth: u32) -> f64
         fine += weight * value;
         coarse += weight_of_coarse * value;
     }
-    // The finer rule is off by the difference to the power of 1.5 and less (Piessens et al., QUADPACK).
+    // The error of the finer rule is estimated as the difference of the rules to the power of 1.5, or less (Piessens et al., QUADPACK).
     if half * (fine - coarse).abs() < 2e-10 || depth == 0 {
         return half * fine;
     }

@@ -1,12 +1,11 @@
-//! How much of the light's disc is left: the f64 twin of `shaders/shadow/disc.wgsl`, function by function.
+//! Uncovered fraction of the light's disc: the f64 twin of `shaders/shadow/disc.wgsl`, function by function.
 //!
-//! Everything happens in the *light-aligned frame* of a receiver: its origin is the receiver's centre, its z axis points
-//! to the light's centre. Seen from a point near the origin, the light is a spherical cap (its disc) and so is every
-//! sphere between. The shadow's axis, not the light's far-away coordinates, is what the numbers are relative to, which
-//! is why the same formulas keep their digits in f32.
+//! All coordinates are in the *light-aligned frame* of a receiver: its origin is the receiver's centre, its z axis points to the light's
+//! centre. Seen from a point near the origin, the light is a spherical cap (its disc), and so is every sphere in between. The numbers are
+//! relative to the shadow's axis, not to the distant coordinates of the light. Therefore the same formulas keep their precision in f32.
 //!
-//! Caps that overlap each other on the disc count once: the part left is walked around along its edge. That is exact,
-//! and cheaper than slicing the disc, which still errs by 10⁻² with 64 slices where a small cap sits on another's edge.
+//! Caps that overlap on the disc count once: the boundary of the uncovered part is integrated arc by arc. That is exact. It is also cheaper
+//! than cutting the disc into slices, where 64 slices still cause an error of 10⁻² if a small cap lies on the edge of another.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -20,11 +19,11 @@ use super::light::{Disc, Light, Occluder, azimuth_of, cross_of, disc_from, front
 use crate::math::angles::{arc, less_sine, sine, versine};
 use crate::shadow::ball::ShadowKind;
 
-/// The cap that a sphere puts on the sky at `point`; [`NO_CAP`] behind the light.
+/// The cap that a sphere covers, seen from `point`; [`NO_CAP`] if the sphere is behind the light.
 pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> Cap {
     let across = point.xy();
     let power = occluder.power - 2.0 * (occluder.offset.dot(across) + occluder.along * point.z) + point.dot(point);
-    // On the surface it is half the sky.
+    // Power < 0: the point is inside. (On the surface, power 0, the cap is half the sky.)
     if power < 0.0 {
         return Cap { separation: 0.0, radius: PI, edge: -PI, azimuth: DVec2::X };
     }
@@ -36,7 +35,7 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     let length = cross.dot(cross).sqrt();
     let ahead = disc.toward.dot(center);
     let tangent = power.sqrt();
-    // sin and cos of the difference of the angles arc(length, ahead) and arc(radius, tangent).
+    // Sine and cosine of the difference of the angles arc(length, ahead) and arc(radius, tangent).
     let sine_edge = length * tangent - ahead * occluder.radius;
     let cosine_edge = ahead * tangent + length * occluder.radius;
     Cap {
@@ -47,9 +46,9 @@ pub(crate) fn cap_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder)
     }
 }
 
-/// The ground itself: a cap of radius π/2 around the downward direction, for a `point` with the outward unit `normal`.
+/// The cap of the ground itself, of radius π/2 around the downward direction, for a `point` with the outward unit `normal`.
 pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3) -> Cap {
-    // On a sphere point and normal are the same, and what is subtracted is exactly 0.
+    // On a sphere, point and normal are equal, and the subtracted term is exactly 0.
     let cross = DVec3::new(normal.y, -normal.x, 0.0) - light.inverse_distance * normal.cross(point);
     let length = cross.dot(cross).sqrt();
     let height = disc.toward.dot(normal);
@@ -61,20 +60,20 @@ pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3)
     }
 }
 
-/// What stands before one disc: the caps that touch it, none of them inside another.
+/// The occluders in front of one disc: the caps that touch it, none of them inside another.
 #[derive(Debug, Default)]
 pub(crate) struct Sky {
     total: bool,
     caps: Vec<Cap>,
     spans: Vec<DVec2>,
-    /// Spheroids that touch the disc.
+    /// Cones of the spheroids that touch the disc.
     cones: Vec<Cone>,
-    /// Whether one of them reaches beyond it.
+    /// Whether one of the cones crosses the rim.
     beyond: bool,
     scratch: Scratch,
 }
 
-/// Starts with an open sky.
+/// Removes all occluders.
 pub(crate) fn clear(sky: &mut Sky) {
     sky.total = false;
     sky.caps.clear();
@@ -82,16 +81,16 @@ pub(crate) fn clear(sky: &mut Sky) {
     sky.beyond = false;
 }
 
-/// Whether a cap has the disc's centre, as far as rounding can tell. It covers all of the disc or leaves the rim free then: which
-/// of both is decided by the radii, since the sums of angles that decide elsewhere are off by a rounding.
+/// Whether cap and disc have the same centre, up to rounding. Such a cap covers the whole disc or leaves the whole rim uncovered. The radii
+/// decide which, because the sums of angles that decide in other cases have rounding errors.
 pub(crate) fn concentric(disc: Disc, cap: Cap) -> bool {
     cap.separation <= CONCENTRIC * disc.radius
 }
 
-/// 2⁻⁴⁰: this far apart, in units of the disc's radius, centres count as one. It moves no fraction by more than 10⁻¹².
+/// 2⁻⁴⁰: centres at most this far apart, in units of the disc's radius, count as the same. It changes no fraction by more than 10⁻¹².
 pub(crate) const CONCENTRIC: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Adds a cap, unless it does not touch the disc or hides behind another.
+/// Adds a cap, unless it does not touch the disc or is inside another cap. Removes the caps inside it.
 pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
     if cap.radius <= 0.0 || cap.edge >= disc.radius {
         return;
@@ -100,7 +99,7 @@ pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
         sky.total = true;
         return;
     }
-    // Two caps that only rounding tells apart have no chord.
+    // Two caps that differ only by rounding have no well-defined chord, so one of them counts as inside the other.
     let slack = CONCENTRIC * disc.radius;
     if sky.caps.iter().any(|&other| apart(other, cap) + cap.radius <= other.radius + slack) {
         return;
@@ -120,7 +119,7 @@ pub(crate) fn add_cone(sky: &mut Sky, cone: Cone) {
     sky.cones.push(cone);
 }
 
-/// The angle of the disc's own rim that no cap covers.
+/// Total angle of the disc's rim that no cap covers.
 pub(crate) fn open_rim(sky: &mut Sky, disc: Disc) -> f64 {
     sky.spans.clear();
     for &cap in &sky.caps {
@@ -146,10 +145,10 @@ pub(crate) fn open_rim(sky: &mut Sky, disc: Disc) -> f64 {
     open
 }
 
-/// Half the solid angle swept by those arcs of cap `i`'s edge that are on the disc and in no other cap.
+/// Half the solid angle swept by those arcs of the edge of cap `i` that are on the disc and in no other cap.
 pub(crate) fn open_edge(sky: &mut Sky, disc: Disc, i: usize) -> f64 {
     let cap = sky.caps[i];
-    // The part of the edge on the disc: −half to half, 0 being nearest to the disc's centre.
+    // The part of the edge on the disc is −half to half; angle 0 is the point nearest to the disc's centre.
     let mut half = PI;
     if cap.separation + cap.radius > disc.radius {
         half = chord(disc.radius, cap.radius, cap.separation, cap.edge).y;
@@ -179,7 +178,7 @@ pub(crate) fn open_edge(sky: &mut Sky, disc: Disc, i: usize) -> f64 {
     sum
 }
 
-/// The part of the disc that is left, 0…1.
+/// Uncovered fraction of the disc, 0…1.
 pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
     if sky.total {
         return 0.0;
@@ -213,7 +212,7 @@ pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
     (1.0 - sum).clamp(0.0, 1.0)
 }
 
-/// How the disc is covered, `rest` of it being left. Where nothing is left it is total, whatever the edges say.
+/// Kind of coverage; `rest` is the uncovered fraction. If it is 0 the shadow is total, whatever the edges indicate.
 pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
     let count = sky.caps.len() + sky.cones.len();
     if sky.total || (count > 0 && rest <= 0.0) {
@@ -229,12 +228,12 @@ pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
     ShadowKind::Annular
 }
 
-/// What of a light of no size gets past: all or nothing.
+/// Visible fraction of a point light: 0 or 1.
 pub(crate) fn left_of_point(cap: Cap) -> f64 {
     if cap.edge <= 0.0 { 0.0 } else { 1.0 }
 }
 
-/// Puts an occluder before the disc; says what of a light of no size gets past it.
+/// Adds an occluder in front of the disc. Returns the fraction (0 or 1) of a point light that is visible past it.
 fn stand(sky: &mut Sky, point: DVec3, light: Light, disc: Disc, occluder: Occluder, shapes: &[Shape]) -> f64 {
     let Some(&shape) = shapes.get(occluder.shape as usize) else {
         let cap = cap_of(point, light, disc, occluder);
@@ -250,12 +249,12 @@ fn stand(sky: &mut Sky, point: DVec3, light: Light, disc: Disc, occluder: Occlud
     if cone.covers_center() { 0.0 } else { 1.0 }
 }
 
-/// The irradiance of level ground by the risen part of a bare disc, in units of that under a light overhead; `ground`
-/// is its horizon.
+/// Irradiance of horizontal ground by the part of an unoccluded disc that is above the horizon, relative to that by the light at the
+/// zenith. `ground` is the cap of the ground.
 ///
-/// Nusselt's projection: the part of the disc's rim above the horizon projects to an ellipse's arc and the horizon to
-/// the unit circle's; two segments, so that the terminator is as soft as the disc is large, and Lambert's cosine follows
-/// wherever the whole disc is up.
+/// Nusselt's projection: the part of the disc's rim above the horizon projects to an arc of an ellipse, and the horizon to an arc of the
+/// unit circle. The irradiance is the area of two segments. So the terminator is as soft as the disc is large, and Lambert's cosine law
+/// holds wherever the whole disc is above the horizon.
 pub(crate) fn irradiance(disc: Disc, ground: Cap) -> f64 {
     let a = disc.radius;
     let height = signed_sine(ground.edge);
@@ -272,22 +271,22 @@ pub(crate) fn irradiance(disc: Disc, ground: Cap) -> f64 {
     ((ellipse + less_sine(2.0 * half.y)) / (2.0 * PI * area * area)).max(0.0)
 }
 
-/// The light at a place on the ground.
+/// The light at a point of the ground.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lit {
-    /// The part of the light's disc that is above the horizon and not covered, 0…1.
+    /// Fraction of the light's disc that is above the horizon and not covered, 0…1.
     pub(crate) fraction: f64,
-    /// Irradiance of the ground, in units of that under the bare light overhead.
+    /// Irradiance of the ground, relative to that by the unoccluded light at the zenith.
     pub(crate) irradiance: f64,
 }
 
 /// No light.
 pub(crate) const DARK: Lit = Lit { fraction: 0.0, irradiance: 0.0 };
 
-/// The light at a `point` of a body, where its outward normal is `normal`.
+/// The light at a `point` of a body whose outward normal there is `normal`.
 ///
-/// An occluder dims what the risen part of the disc gives in proportion; which end of the disc it covers matters only
-/// for an eclipse at sunrise.
+/// Occluders scale the irradiance of the part of the disc above the horizon by its visible fraction. Which side of the disc they cover is
+/// ignored; it matters only for an eclipse at sunrise.
 pub(crate) fn lit(
     sky: &mut Sky,
     point: DVec3,

@@ -1,9 +1,9 @@
-//! The union of overlapping occluders against the same disc cut into slices.
+//! Compares the union of overlapping occluders with the same disc cut into slices.
 
 use super::*;
 use crate::shadow::coverage::caps::Cap;
 
-/// Numbers in 0…1 (SplitMix64).
+/// Random numbers in 0…1 (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// A cap that touches a disc of radius `a`, of any size from a hundredth of it to a half sky.
+    /// A cap that touches a disc of radius `a`: its radius is a twentieth to five times that of the disc, or half the sky.
     fn cap(&mut self, a: f64) -> Cap {
         let radius = if self.unit() < 0.15 { FRAC_PI_2 } else { (a * 10f64.powf(2.0 * self.unit() - 1.3)).min(1.4) };
         let inner = (radius - a).max(0.0);
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// The same area by another way: the disc cut along radii, the intervals that each cap covers sorted and merged.
+/// Uncovered fraction by another method: along radii of the disc, the intervals that the caps cover are sorted and merged.
 fn sliced(disc: Disc, caps: &[Cap], slices: u32) -> f64 {
     let mut open = 0.0;
     for slice in 0..slices {
@@ -84,7 +84,7 @@ fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
     let rings = 2000;
     for radius in [0.0047, 0.05, 0.5, 1.2] {
         for step in 0..=12 {
-            // The light's centre from just below the rising of its rim to well up.
+            // Height of the light's centre: from just below the point where its rim rises to well above the horizon.
             let height = radius * (-1.05 + 0.2 * f64::from(step));
             if height > FRAC_PI_2 {
                 continue;
@@ -94,7 +94,7 @@ fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
             let disc = disc_from(normal, light);
             let ground = horizon_cap(normal, light, disc, normal);
             assert!((ground.edge - height).abs() < 1e-8 && (disc.radius - radius).abs() < 1e-8);
-            // Rings around the light's centre: the cosine is h + k cos φ along each, cut off where it is negative.
+            // Rings around the light's centre: along each, the cosine is h + k cos φ, clipped where it is negative.
             let mut sum = 0.0;
             for ring in 0..rings {
                 let away = radius * (f64::from(ring) + 0.5) / f64::from(rings);
@@ -103,7 +103,7 @@ fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
                 sum += 2.0 * (h * phi + k * phi.sin()) * away.sin();
             }
             let integral = sum * radius / f64::from(rings);
-            // Overhead it would be π sin² a.
+            // At the zenith it would be π sin² a.
             let expected = integral / (PI * radius.sin() * radius.sin());
             let got = irradiance(disc, ground);
             assert!((got - expected).abs() < 2e-6 * (1.0 + radius), "{radius} {height}: {got} {expected}");

@@ -1,54 +1,54 @@
-//! A light and an occluder as seen from a point, and the disc of the light.
+//! Light, occluder and the light's disc, as seen from a point.
 
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
 use crate::math::angles::arc;
 
-/// The light, from a receiver's centre: lengths in the receiver's unit of length.
+/// The light in the light-aligned frame of a receiver. Lengths are in the receiver's unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Light {
-    /// One over the distance to the light's centre.
+    /// Reciprocal of the distance to the light's centre.
     pub(crate) inverse_distance: f64,
-    /// Radius over distance.
+    /// Radius divided by distance.
     pub(crate) ratio: f64,
 }
 
-/// A sphere that may stand before the light, in the light-aligned frame of one receiver.
+/// A sphere or spheroid that may cover the light, in the light-aligned frame of one receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occluder {
-    /// The centre's components across the z axis, to full relative precision: where the shadow's axis passes.
+    /// The x and y components of the centre, to full relative precision: they determine where the shadow's axis passes.
     pub(crate) offset: DVec2,
-    /// The centre's component along the z axis.
+    /// The z component of the centre.
     pub(crate) along: f64,
     /// The radius.
     pub(crate) radius: f64,
-    /// The power of the origin: squared distance to the centre less squared radius.
+    /// Power of the origin: squared distance to the centre minus squared radius.
     pub(crate) power: f64,
-    /// `1 − along / distance of the light`: how far it is before the light, negative behind.
+    /// `1 − along / distance of the light`: distance in front of the light, relative to the light's distance; negative behind it.
     pub(crate) beyond: f64,
-    /// The power of the origin with regard to the light less that with regard to the occluder, in units of the light's
-    /// distance squared: negative when the occluder is behind.
+    /// Power of the origin with respect to the light minus that with respect to the occluder, in units of the squared distance of the
+    /// light. Negative if the occluder is behind the light.
     pub(crate) front: f64,
-    /// Which [`Shape`](super::cones::Shape) it has; [`ROUND`] for a sphere. A spheroid's radius is that of its equator, its
-    /// power what it is in the space in which it is a sphere, and `front` that of the ball around it.
+    /// Index of its [`Shape`](super::cones::Shape); [`ROUND`] for a sphere. For a spheroid, `radius` is that of its equator, `power` is
+    /// measured in the space in which it is a sphere, and `front` is that of its bounding sphere.
     pub(crate) shape: u32,
 }
 
-/// The shape of a sphere.
+/// Shape index of a sphere.
 pub(crate) const ROUND: u32 = u32::MAX;
 
-/// The light's disc, from a point.
+/// The light's disc, seen from a point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Disc {
-    /// From the point to the light's centre; the distance from the receiver's centre is 1.
+    /// Vector from the point to the light's centre, in units of the distance between the receiver's centre and the light's.
     pub(crate) toward: DVec3,
-    /// Power of the point with regard to the light, in the same unit squared; not positive inside the light.
+    /// Power of the point with respect to the light, in the same unit squared; not positive inside the light.
     pub(crate) power: f64,
     /// Angular radius.
     pub(crate) radius: f64,
 }
 
-/// The light's disc from `point`.
+/// The light's disc, seen from `point`.
 #[inline]
 pub(crate) fn disc_from(point: DVec3, light: Light) -> Disc {
     let toward = DVec3::new(
@@ -61,7 +61,7 @@ pub(crate) fn disc_from(point: DVec3, light: Light) -> Disc {
     Disc { toward, power, radius: arc(light.ratio, power.max(0.0).sqrt()) }
 }
 
-/// Turns a vector across `toward` into the plane of the disc: the shortest rotation that takes `toward` to the z axis.
+/// Rotates a vector perpendicular to `toward` into the plane of the disc, by the shortest rotation that takes `toward` to the z axis.
 #[inline]
 pub(crate) fn onto_disc(toward: DVec3, across: DVec3) -> DVec2 {
     let u = toward / toward.dot(toward).sqrt();
@@ -69,16 +69,16 @@ pub(crate) fn onto_disc(toward: DVec3, across: DVec3) -> DVec2 {
     DVec2::new(across.x - u.x * (lift + across.z), across.y - u.y * (lift + across.z))
 }
 
-/// A direction on the disc, of unit length; the x axis for a vector of length 0.
+/// Unit vector of a direction on the disc; the x axis for a vector of length 0.
 #[inline]
 pub(crate) fn azimuth_of(v: DVec2) -> DVec2 {
     let length = v.dot(v).sqrt();
     if length > 0.0 { v / length } else { DVec2::X }
 }
 
-/// Whether an occluder is before the light: positive then. Two spheres that do not meet lie on either side of their radical
-/// plane: the one of smaller power is in front. The difference of the powers is linear in the point, and its constant was
-/// formed where both were exact.
+/// Positive if an occluder is in front of the light. Two disjoint spheres lie on different sides of their radical plane, and the one of
+/// smaller power is in front. The difference of the powers is linear in the point. Its constant term, `front`, was computed from the
+/// original f64 coordinates (`light_frame.rs`).
 #[inline]
 pub(crate) fn front_of(point: DVec3, light: Light, occluder: Occluder) -> f64 {
     occluder.front
@@ -87,8 +87,8 @@ pub(crate) fn front_of(point: DVec3, light: Light, occluder: Occluder) -> f64 {
             * (point.z * occluder.beyond - light.inverse_distance * point.xy().dot(occluder.offset))
 }
 
-/// The cross product of the directions to light and occluder, multiplied out: the terms that would cancel are gone, and
-/// what is left is the distance of the point from the shadow's axis.
+/// Cross product of the directions to light and occluder, expanded so that the terms that would cancel are gone. What remains is the
+/// distance of the point from the shadow's axis.
 #[inline]
 pub(crate) fn cross_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder) -> DVec3 {
     let across = point.xy();

@@ -1,4 +1,4 @@
-//! How much of a light's disc its occluders cover.
+//! Fraction of a light's disc that its occluders cover.
 
 pub(crate) mod caps;
 pub(crate) mod classify_simd;

@@ -1,8 +1,8 @@
-//! Where a function of an angle is zero, of the kind that two cones meeting each other lead to.
+//! Roots of trigonometric polynomials of degree two, which describe the intersections of two cones.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// `constant + once · (cos x, sin x) + twice · (cos 2x, sin 2x)`.
+/// The function `constant + once · (cos x, sin x) + twice · (cos 2x, sin 2x)`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wave {
     pub(crate) constant: f64,
@@ -11,7 +11,7 @@ pub(crate) struct Wave {
 }
 
 impl Wave {
-    /// The wave with these values at 0, 1, 2, 3 and 4 fifths of a turn.
+    /// Interpolates the values at 0, 1, 2, 3 and 4 fifths of a turn.
     pub(crate) fn through(values: [f64; 5]) -> Self {
         let sum = |turns: f64, part: fn(f64) -> f64| {
             (0..5).map(|i| values[i] * part(turns * TAU * i as f64 / 5.0)).sum::<f64>() * 0.4
@@ -24,8 +24,8 @@ impl Wave {
         }
     }
 
-    /// Calls `take` with every angle in `[−π/2, 3π/2]` where the wave changes sign, of which there are an even number: in
-    /// each half turn it is a quartic in the tangent of half the angle.
+    /// Calls `take` with every angle in `[−π/2, 3π/2]` where the function changes sign; their number is even. In each half turn the
+    /// function is a quartic in the tangent of half the angle.
     pub(crate) fn roots(self, mut take: impl FnMut(f64)) {
         let Self { constant: a, twice: [b2, c2], .. } = self;
         let quartics = [1.0, -1.0].map(|sign| {
@@ -33,7 +33,7 @@ impl Wave {
             [a + b1 + b2, 2.0 * c1 + 4.0 * c2, 2.0 * a - 6.0 * b2, 2.0 * c1 - 4.0 * c2, a - b1 + b2]
         });
         for (quartic, before, start) in [(quartics[0], quartics[1], 0.0), (quartics[1], quartics[0], PI)] {
-            // Both round where they join.
+            // Both quartics are rounded at the angle where the half turns join, so a sign change may fall between them.
             if (value(&before, 1.0) < 0.0) != (value(&quartic, -1.0) < 0.0) {
                 take(start - FRAC_PI_2);
             }
@@ -43,18 +43,19 @@ impl Wave {
     }
 }
 
-/// A polynomial, its constant first.
+/// Value of a polynomial; the constant coefficient comes first.
 fn value(polynomial: &[f64; 5], t: f64) -> f64 {
     polynomial.iter().rev().fold(0.0, |sum, c| sum * t + c)
 }
 
-/// The roots of a quartic in −1…1 where it changes sign, ascending: between two neighbouring roots of its derivative it is
-/// monotone, and so for each derivative in turn. Nothing is missed, however close two roots are, but what rounding hides.
+/// The roots in −1…1 where a quartic changes sign, in ascending order. Between two neighbouring roots of its derivative the quartic is
+/// monotone, and likewise each derivative between the roots of the next. However close two roots are, none is missed unless rounding hides
+/// it.
 fn between_ones(quartic: [f64; 5]) -> ([f64; 4], usize) {
     let mut roots = [0.0; 4];
     let mut count = 0;
     for degree in 1..=4 {
-        // The derivative of that degree.
+        // The coefficients of the derivative that has this degree.
         let mut c = [0.0; 5];
         for (power, c) in c[..=degree].iter_mut().enumerate() {
             let lowered = power + 4 - degree;
@@ -76,7 +77,7 @@ fn between_ones(quartic: [f64; 5]) -> ([f64; 4], usize) {
     (roots, count)
 }
 
-/// The root of a monotone function that has different signs at both ends: Newton's steps, halved where they leave.
+/// The root of a monotone function with different signs at both ends: Newton's method, with bisection when a step leaves the interval.
 fn root_between(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> f64 {
     let falls = value(low) >= 0.0;
     let mut t = 0.5 * (low + high);

@@ -1,9 +1,9 @@
-//! What one ball leaves of the light, for many observers side by side.
+//! Visible fraction of a light behind one sphere, for batches of 256 observers, eight lanes at a time.
 //!
-//! The same lens of two caps as in `disc.rs`, and as exact, but of sines and cosines instead of angles: sums of angles
-//! and their halves come from those by products and roots, so that of twenty transcendental functions four arctangents
-//! are left, and nothing branches. Only plain sums, products, quotients, roots and exact multiply-adds are used, so that the
-//! bits are the same however wide the lanes.
+//! It computes the same intersection of two caps as `disc.rs`, with the same accuracy, but from sines and cosines instead of angles.
+//! Products and roots give the sines and cosines of sums of angles and of their halves. Of twenty transcendental functions four arctangents
+//! remain, and there are no branches. Only plain sums, products, quotients, roots and exact multiply-adds are used, so the bits are the
+//! same for every lane width.
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
@@ -15,24 +15,24 @@ use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{Level, dispatch};
 use crate::shadow::ball::{Ball, Shadow, ShadowKind};
 
-/// Observers looked at together.
+/// Observers per batch.
 const LENSES: usize = 256;
 
-/// Observers of one light, each before one ball.
+/// A batch of observers of one light, each behind one occluding sphere, in SoA layout.
 pub(crate) struct Lenses {
     light: Ball,
     count: usize,
     at: [[f64; LENSES]; 3],
     ball: [[f64; LENSES]; 4],
-    /// Where their answers go.
+    /// Index of each result in the output.
     place: [usize; LENSES],
-    /// Not in 0…1, or NaN, where this way of computing cannot know.
+    /// Outside 0…1, or NaN, if this method cannot compute it.
     fraction: [f64; LENSES],
     kind: [f64; LENSES],
 }
 
 impl Lenses {
-    /// Room for some.
+    /// An empty batch.
     pub(crate) fn new(light: Ball) -> Box<Self> {
         Box::new(Self {
             light,
@@ -45,7 +45,7 @@ impl Lenses {
         })
     }
 
-    /// Takes one more; there must be room.
+    /// Adds an observer. The batch must not be full.
     pub(crate) fn push(&mut self, observer: DVec3, ball: Ball, place: usize) {
         let i = self.count;
         for k in 0..3 {
@@ -61,8 +61,8 @@ impl Lenses {
         self.count == LENSES
     }
 
-    /// Computes all, and hands each to `take` with its place, its observer and its ball; no shadow where that must be computed
-    /// another way.
+    /// Computes all shadows and empties the batch. Calls `take` with the index, shadow, observer and occluder of each; the shadow is `None`
+    /// if it has to be computed by another method.
     pub(crate) fn drain(&mut self, level: Level, mut take: impl FnMut(usize, Option<Shadow>, DVec3, Ball)) {
         level.see(self);
         for i in 0..self.count {
@@ -78,7 +78,7 @@ impl Lenses {
 }
 
 dispatch! {
-    /// Computes all of them.
+    /// Computes all shadows of a batch.
     see, (lenses: &mut Lenses)
 }
 
@@ -109,7 +109,7 @@ fn sub(a: Vector, b: Vector) -> Vector {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// An angle by its sine and cosine.
+/// An angle, represented by its sine and cosine.
 #[derive(Clone, Copy)]
 struct Angle {
     sine: Wide,
@@ -130,30 +130,30 @@ impl Angle {
         self.plus(Self { sine: -other.sine, cosine: other.cosine })
     }
 
-    /// The squared sine of half of an angle, nothing cancelling.
+    /// Squared sine of half the angle, without cancellation.
     #[inline(always)]
     fn half_sine_squared(self) -> Wide {
         let near = 0.5 * self.sine * self.sine / (1.0 + self.cosine.abs());
         self.cosine.if_not_positive(0.5 * (1.0 - self.cosine), near)
     }
 
-    /// 1 less the cosine, of an angle up to a quarter turn.
+    /// 1 minus the cosine, for an angle up to a quarter turn.
     #[inline(always)]
     fn versine(self) -> Wide {
         self.sine * self.sine / (1.0 + self.cosine)
     }
 }
 
-/// Between these, products of four lengths are neither infinite nor subnormal.
+/// Between these bounds, products of four lengths neither overflow nor become subnormal.
 const LEAST: f64 = 1e-280;
 const MOST: f64 = 1e300;
 
-/// Fractions, and kinds by their numbers. `disc.rs` tells the geometry; names are as there.
+/// Fractions and kinds (as numbers) of eight observers. `disc.rs` explains the geometry and uses the same names.
 #[inline(always)]
 fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wide) -> (Wide, Wide) {
     let (toward, from_origin, from_light) = (sub(light, at), sub(center, at), sub(center, light));
     let (light_square, square) = (dot(toward, toward), dot(from_origin, from_origin));
-    // Across the line to the light both differ by nothing; the shorter one is rounded less.
+    // Both vectors have the same component across the line to the light; the shorter one has the smaller rounding error.
     let light_to_ball = dot(from_light, from_light);
     let w = [
         light_to_ball.if_below(square, from_light[0], from_origin[0]),
@@ -164,7 +164,7 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
         [toward[1] * w[2] - toward[2] * w[1], toward[2] * w[0] - toward[0] * w[2], toward[0] * w[1] - toward[1] * w[0]];
     let light_distance = light_square.sqrt();
     let exact_power = power(at, center, radius);
-    // A little below its surface an observer stands on it.
+    // An observer slightly below the occluder's surface counts as on it.
     let depth = exact_power + radius * radius * (1.0 / (1_u64 << 21) as f64);
     let power = exact_power.at_least(0.0);
     let sum = [toward[0] + from_origin[0], toward[1] + from_origin[1], toward[2] + from_origin[2]];
@@ -183,7 +183,7 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let (near, far) = (c.minus(b), c.plus(b));
     let (inner, outer, beyond) = (a.minus(near), a.plus(near), far.minus(a));
 
-    // The four sines of the half-angle formulas, squared.
+    // The squares of the four sines in the half-angle formulas.
     let zero = Wide::splat(0.0);
     let whole = a.plus(far).half_sine_squared();
     let less_a = beyond.sine.if_not_positive(zero, beyond.half_sine_squared());
@@ -196,9 +196,9 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let partial = Wide::splat(1.0).if_below(partial, Wide::splat(1.0), partial);
     let kinds = [0.0, 1.0, 2.0, 3.0].map(Wide::splat);
 
-    // Of one centre, as far as rounding can tell: then the radii decide.
+    // Same centre, up to rounding: then the radii decide.
     let apart = c.sine - CONCENTRIC * a.sine;
-    // Annular: the ball is smaller and does not reach beyond.
+    // Annular: the occluder is smaller than the light and does not cross the rim.
     let within = |yes: Wide, no: Wide| apart.if_not_positive(yes, beyond.sine.if_not_positive(yes, no));
     let smaller = |yes: Wide, no: Wide| b.sine.if_below(a.sine, within(yes, no), no);
     let covers = |yes: Wide, no: Wide| apart.if_not_positive(b.sine.if_below(a.sine, no, yes), no);
@@ -206,15 +206,15 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let none = |yes: Wide, no: Wide| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
     let inside = |yes: Wide, no: Wide| depth.if_below(zero, yes, no);
     let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
-    // Products of four lengths that leave f64's range say nothing.
+    // If products of four lengths leave the range of f64, the result is unknown.
     let known = Wide::splat(MOST).if_below(both, Wide::splat(f64::NAN), fraction);
     let fraction = both.if_below(Wide::splat(LEAST), Wide::splat(f64::NAN), known);
-    // Where nothing is left it is total, whatever the edges say.
+    // If the fraction is 0 the shadow is total, whatever the edges indicate.
     (fraction, inside(kinds[3], none(kinds[0], fraction.if_not_positive(kinds[3], smaller(kinds[2], kinds[1])))))
 }
 
-/// Half the solid angle between an arc and its chord, for a half-angle of which sine and cosine of its half, to the fourth
-/// power, are in the ratio of `p` to `q`.
+/// Half the solid angle between an arc and its chord. The half-angle A is given by the ratio `p` : `q` of sin⁴(A/2) to cos⁴(A/2); `v` is
+/// the versine of the circle's radius.
 #[inline(always)]
 fn segment(p: Wide, q: Wide, v: Wide) -> Wide {
     let (p, q) = (p.sqrt(), q.sqrt());
@@ -241,7 +241,7 @@ fn segment(p: Wide, q: Wide, v: Wide) -> Wide {
     run.abs().if_below(0.25 * rise, small, half_angle * v - excess)
 }
 
-/// The angle in `[0, π/2]` of the vector `(x, y)` of which nothing is negative; Cephes' arctangent.
+/// Angle in `[0, π/2]` of the vector `(x, y)` with nonnegative components; the arctangent of Cephes.
 #[inline(always)]
 fn arc(y: Wide, x: Wide) -> Wide {
     let (low, high) = (y.if_below(x, y, x), y.if_below(x, x, y));
@@ -259,11 +259,11 @@ fn arc(y: Wide, x: Wide) -> Wide {
     let angle = z + z * s * (p / q);
     let angle = bound.if_below(low, FRAC_PI_4 + (angle + 3.061_616_997_868_383e-17), angle);
     let angle = y.if_below(x, angle, FRAC_PI_2 - (angle - 6.123_233_995_736_766e-17));
-    // Both may be 0.
+    // Both may be 0; the result is 0 then.
     high.if_not_positive(Wide::splat(0.0), angle)
 }
 
-/// Squared distance less squared radius, as in `src/shadow/light_frame.rs`.
+/// Squared distance minus squared radius, as in `src/shadow/light_frame.rs`.
 #[inline(always)]
 fn power(point: Vector, center: Vector, radius: Wide) -> Wide {
     let mut sum = (Wide::splat(0.0), Wide::splat(0.0));
@@ -275,7 +275,7 @@ fn power(point: Vector, center: Vector, radius: Wide) -> Wide {
     high + low
 }
 
-/// Adds `a · b + tail` to a sum of a high and a low part.
+/// Adds `a · b + tail` to a sum that consists of a high and a low part.
 #[inline(always)]
 fn add_product((high, low): (Wide, Wide), a: Wide, b: Wide, tail: Wide) -> (Wide, Wide) {
     let product = a * b;

@@ -1,4 +1,4 @@
-//! What is left out of pictures could not have been seen in them: sampled penumbras and outlines.
+//! Fuzz target: culling for pictures is conservative. Points sampled in penumbras and on outlines must not be culled.
 
 use std::f64::consts::TAU;
 
@@ -12,14 +12,14 @@ use crate::shadow::coverage::light::disc_from;
 use crate::shadow::light_frame::Frame;
 use crate::shadow::picture::cull::{may_shade, outline, reach, square};
 
-/// `cull`: a light, an occluder and a receiver; a camera and a ball.
+/// Target `cull`: a light, an occluder and a receiver; then a camera and a sphere.
 pub fn cull(data: &[u8]) {
     let mut bytes = Bytes(data);
     shadow(&mut bytes);
     picture(&mut bytes);
 }
 
-/// Directions in a spiral over a sphere.
+/// Directions along a spiral on the unit sphere.
 fn spiral(count: u32) -> impl Iterator<Item = DVec3> {
     (0..count).map(move |i| {
         let z = 1.0 - (2.0 * f64::from(i) + 1.0) / f64::from(count);
@@ -28,7 +28,7 @@ fn spiral(count: u32) -> impl Iterator<Item = DVec3> {
     })
 }
 
-/// A power of ten, up to so many.
+/// A power of ten with an exponent between `from` and `to`.
 fn power(bytes: &mut Bytes<'_>, from: f64, to: f64) -> f64 {
     10_f64.powf(from + (to - from) * bytes.unit())
 }
@@ -38,13 +38,13 @@ fn shadow(bytes: &mut Bytes<'_>) {
     let distance = 3.0 + power(bytes, -2.0, 9.0);
     let size = if bytes.byte().is_multiple_of(8) { 0.0 } else { power(bytes, -6.0, 0.0) };
     let light = Ball { center: distance * bytes.point().normalize_or(DVec3::Z), radius: size * (distance - 1.5) };
-    // Near the receiver, or near the line from it to the light.
+    // Positions near the receiver, or near the line from it to the light.
     let along = distance * bytes.unit().powi(3);
     let aside = bytes.point() * power(bytes, -1.0, 1.0);
     let from_light = if bytes.byte().is_multiple_of(2) { DVec3::ZERO } else { along * light.center / distance };
     let occluder = Ball { center: from_light + aside, radius: power(bytes, -3.0, 1.0) };
     let apart = |a: Ball, b: Ball| (a.center - b.center).length() > a.radius + b.radius;
-    // A system's bodies may overlap each other, but no light.
+    // Bodies of a system may overlap each other, but not the light.
     if !apart(light, occluder) || !apart(light, receiver) {
         return;
     }
@@ -54,7 +54,7 @@ fn shadow(bytes: &mut Bytes<'_>) {
     let check = |place: DVec3| {
         let disc = disc_from(place, light_here);
         let cap = cap_of(place, light_here, disc, one);
-        // More than rounding makes of an edge that touches another.
+        // The tolerance is larger than the rounding error of an edge that just touches another.
         let touches = disc.power > 0.0 && cap.radius > 0.0 && cap.edge < disc.radius - 1e-9;
         if !touches {
             return;
@@ -67,7 +67,7 @@ fn shadow(bytes: &mut Bytes<'_>) {
         assert!(within, "square {at:?} is not in {patch:?} at {}", what());
     };
     spiral(200).for_each(check);
-    // Around the middle of the shadow, out to beyond its edge and in even steps.
+    // Points around the centre of the shadow, in even steps to beyond its edge.
     let (middle, spread) = (one.offset, one.radius + light_here.ratio * (one.along.abs() + 1.0));
     for ring in 0..12 {
         for step in 0..12 {

@@ -1,4 +1,4 @@
-//! Fuzz targets of shadows.
+//! Fuzz targets for shadows.
 
 pub(crate) mod cull;
 pub(crate) mod systems;

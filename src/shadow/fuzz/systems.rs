@@ -1,4 +1,5 @@
-//! System files of any text, and systems of any numbers: what is accepted can be drawn, the same with lists by place and without.
+//! Fuzz target for system files with arbitrary text and systems with arbitrary numbers. Every accepted system must render, with the same
+//! result with and without culling lists.
 
 use std::path::Path;
 
@@ -18,16 +19,16 @@ use crate::shadow::picture::prepared::Stage;
 use crate::shadow::picture::render_cpu::picture;
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 
-/// More balls than this are not drawn: without lists that takes the square of their number.
+/// Maximum number of spheres that are rendered: without lists the cost grows with the square of their number.
 const MOST: usize = 80;
 
-/// `systems`: text of a system file; or where the first byte is no ASCII the numbers of a system.
+/// Target `systems`: the text of a system file or, if the first byte is not ASCII, the numbers of a system.
 pub fn systems(data: &[u8]) {
     let system = match data.split_first() {
         Some((first, rest)) if !first.is_ascii() => built(&mut Bytes(rest)),
         _ => {
             let text = String::from_utf8_lossy(data);
-            // In a folder that is not there: no cloud is.
+            // The folder does not exist, so no cloud file does.
             let path = Path::new("none/system.toml");
             if let Err(error) = Lighting::parse(&text, path) {
                 check_message(&error);
@@ -63,7 +64,7 @@ fn draw(system: System) {
     }
 }
 
-/// A few bodies near the origin, the light and the camera near or far.
+/// A system of a few bodies near the origin, with light and camera near or far.
 fn built(bytes: &mut Bytes<'_>) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][bytes.below(4)];
     let size = [0.0, 0.002, 0.05, 0.5][bytes.below(4)] * bytes.unit();

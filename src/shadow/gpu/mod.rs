@@ -1,4 +1,4 @@
-//! Shadows on a GPU: the renderer, and the records that its programs read and write.
+//! Shadows on a GPU: the renderer, and the records that its shaders read and write.
 
 pub(crate) mod render;
 pub(crate) mod uniforms;

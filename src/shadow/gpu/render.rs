@@ -25,9 +25,9 @@ use crate::shadow::system::System;
 use crate::shadow::visibility::Prepared;
 
 const WORKGROUP: u32 = 64;
-/// Sights a dispatch: 16,384 workgroups, below every default limit.
+/// Maximum number of visibility queries per dispatch: 16,384 workgroups, below every default limit.
 const BAND: usize = 1 << 20;
-/// The buffers of a picture.
+/// Buffers, bind group and pipeline of a picture.
 struct Work {
     shot: Buffer,
     sums: Buffer,
@@ -37,8 +37,8 @@ struct Work {
     pipeline: ComputePipeline,
 }
 
-/// Draws a system. Pixels on whose light more than sixteen spheres overlap, and those with more to test than a
-/// dispatch may do, are done on the CPU.
+/// Renders a system. The CPU computes the pixels where more than sixteen spheres overlap in front of the light, and those that need more
+/// tests than a dispatch may run.
 pub(crate) async fn picture(
     gpu: &GpuEngine,
     system: &Arc<System>,
@@ -47,10 +47,10 @@ pub(crate) async fn picture(
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
-    // A system has at most 2²⁶ pixels.
+    // A system's picture has at most 2²⁶ pixels.
     let pixels = width * height;
     let mut picture = Picture::new([width, height])?;
-    // As many pixels at once as rays: at most 2²⁰, 16 MiB of sums.
+    // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
     let band = GpuScene::band(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, stage, band).await?;
     let samples = system.picture().samples;
@@ -93,7 +93,7 @@ pub(crate) async fn picture(
     Ok(picture)
 }
 
-/// The pixels that the device left to the host, done in f64.
+/// Computes in f64 the pixels that the device left to the CPU.
 async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) -> Result<Vec<(usize, Pixel)>> {
     if pixels.is_empty() {
         return Ok(Vec::new());
@@ -107,7 +107,7 @@ async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) ->
     .await
 }
 
-/// What all dispatches have in common.
+/// The uniforms that all dispatches share.
 fn common(system: &System, stage: &Stage) -> Shot {
     let view = &stage.view;
     let palette = twin::palette(system);
@@ -146,7 +146,7 @@ async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
     let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
     let bytes = u64::from(band) * 16;
-    // A sphere around the camera is looked out of, not at; one that is met is met on its outside.
+    // Rays ignore spheres that contain their origin: the camera looks out of them. All other spheres are hit from outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
     let params = Params { largest: crate::bvh::scene_frame::largest_of(&spheres), ..Params::of(&query) };
     spheres.extend(stage.figures.iter().flat_map(records_of));
@@ -154,7 +154,7 @@ async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     gpu.write(&params_of_all, &[params]).await?;
     let spheres = gpu.filled("spheres", &spheres).await?;
     let shot = gpu.buffer("shot", size_of::<Shot>() as u64, uniform).await?;
-    // A buffer of 16 bytes is too small for a record of more: an empty list still needs one to be bound.
+    // Empty lists are bound with one record: a minimal buffer of 16 bytes would be smaller than the record.
     let receivers = gpu.filled("receivers", &or_one(receivers)).await?;
     let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
     let looks = gpu.filled("looks", &or_one(looks)).await?;
@@ -163,7 +163,7 @@ async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-    // A device that fails the probe draws with the plain solve: a picture promises no bound on t.
+    // A device that fails the probe renders with plain arithmetic (`fast`): pictures have no guaranteed bound on t.
     let own = Overrides { fast: gpu.probe.failure.is_some(), round: stage.figures.is_empty(), ..Overrides::default() };
     let pipeline = gpu.pipeline(&programs::RENDER, own).await?;
     let bound = [
@@ -182,7 +182,7 @@ async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
     Ok(Work { shot, sums, middles, staging, group, pipeline })
 }
 
-/// A spheroid, as `shaders/shadow/shade.wgsl` reads it.
+/// The records of a spheroid, as `shaders/shadow/shade.wgsl` reads them.
 fn records_of(figure: &Figure) -> [Sphere; 3] {
     let center = figure.center + (figure.stretch - 1.0) * figure.center.dot(figure.pole) * figure.pole;
     [
@@ -200,7 +200,7 @@ fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// One dispatch over a band, waited for: no submission is longer than one sample.
+/// Runs one dispatch over a band and waits for it. No submission contains more than one sample per pixel.
 async fn expose(gpu: &GpuEngine, work: &Work, shot: &Shot) -> Result<()> {
     gpu.write(&work.shot, &[*shot]).await?;
     let submission = gpu.dispatch(&work.pipeline, &work.group, shot.pixels.div_ceil(WORKGROUP)).await?;
@@ -208,13 +208,13 @@ async fn expose(gpu: &GpuEngine, work: &Work, shot: &Shot) -> Result<()> {
     Ok(())
 }
 
-/// Occluders of one sight that a thread tests. Each costs up to three of the 65,535 loop iterations after which lavapipe
-/// stops a thread without a word; a sight with more is the host's.
+/// Maximum number of occluders per query on the GPU. Each costs up to three of the 65,535 loop iterations after which lavapipe silently
+/// stops a thread. The CPU computes queries with more.
 const MOST_OCCLUDERS: usize = 4096;
-/// Occluders sent at once: 32 MiB.
+/// Maximum number of occluders and shapes per upload: 32 MiB.
 const MOST_SENT: usize = 1 << 20;
 
-/// How many of the first sights go together.
+/// Number of leading queries that are uploaded together.
 fn together(prepared: &[Prepared]) -> usize {
     let mut sent = 0;
     let fits = |one: &&Prepared| {
@@ -224,15 +224,15 @@ fn together(prepared: &[Prepared]) -> usize {
     prepared.iter().take(BAND).take_while(fits).count()
 }
 
-/// Whether a thread would be stopped on the way, or f32 is not enough.
+/// Whether the CPU has to compute a query: its occluders would exceed the iteration limit, or f32 is not precise enough.
 fn is_for_host(one: &Prepared) -> bool {
     one.occluders.len() > MOST_OCCLUDERS || one.exceeds_f32()
 }
 
-/// What a kind is where the host has to do it.
+/// Kind of a result that the CPU has to compute.
 const UNDONE: u32 = 4;
 
-/// What of the light is left in many sights.
+/// Visible fractions of many queries.
 pub(crate) async fn shades(gpu: &GpuEngine, prepared: &[Prepared]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let round = prepared.iter().all(|one| one.shapes.is_empty());

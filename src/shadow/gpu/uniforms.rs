@@ -1,5 +1,5 @@
-//! What the shadow programs read and write: twins of the records in `shaders/shadow/shade.wgsl`, `shadow/disc.wgsl`,
-//! `shadow/visibility.wgsl` and `shadow/render.wgsl`, made from the f64 of the stage by one rounding.
+//! Records that the shadow shaders read and write: twins of those in `shaders/shadow/shade.wgsl`, `shadow/disc.wgsl`,
+//! `shadow/visibility.wgsl` and `shadow/render.wgsl`. Each is converted from f64 by a single rounding.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -101,7 +101,7 @@ pub(crate) struct Sight {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Shade {
     pub(crate) fraction: f32,
-    /// As of [`ShadowKind`](crate::shadow::ShadowKind); another number where the host has to do it.
+    /// Number of the [`ShadowKind`](crate::shadow::ShadowKind); any other number if the CPU has to compute the result.
     pub(crate) kind: u32,
 }
 
@@ -120,7 +120,7 @@ impl From<light::Light> for Light {
 }
 
 impl Occluder {
-    /// An occluder in a list in which shapes begin at that place.
+    /// Converts an occluder. Shapes begin at index `shapes_at` of the same buffer.
     pub(crate) fn new(occluder: &light::Occluder, shapes_at: usize) -> Self {
         let shape = if occluder.shape == light::ROUND { 0 } else { shapes_at as u32 + occluder.shape };
         Self {
@@ -136,7 +136,7 @@ impl Occluder {
 }
 
 impl From<&Shape> for Occluder {
-    /// A shape takes the place of an occluder.
+    /// Stores a shape in the record of an occluder.
     fn from(shape: &Shape) -> Self {
         Self {
             offset: shape.pole.truncate().as_vec2().to_array(),

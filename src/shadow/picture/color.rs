@@ -1,6 +1,6 @@
-//! Colours: sRGB outside, linear light inside.
+//! Colours: sRGB in the interface, linear light inside.
 
-/// A colour as linear light, 1 being as bright as a picture gets.
+/// A colour as linear light; 1 is the brightest that a picture can show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color(pub [f64; 3]);
 
@@ -26,7 +26,7 @@ fn linear(encoded: f64) -> f64 {
     if encoded <= 0.040_45 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
 }
 
-/// Linear light to sRGB; what is brighter than 1 is clipped.
+/// Linear light to sRGB; values above 1 are clipped.
 pub(crate) fn encoded(linear: f64) -> f64 {
     let linear = linear.clamp(0.0, 1.0);
     if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }

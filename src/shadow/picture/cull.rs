@@ -1,5 +1,5 @@
-//! What can be left out of a picture without changing it: balls that a pixel's ray cannot meet, and occluders whose
-//! penumbra does not reach a piece of the ground. All of it errs on the side of keeping.
+//! Conservative culling for pictures: spheres that the ray of a pixel cannot hit, and occluders whose penumbra does not reach a part of a
+//! body's surface.
 
 use glam::DVec3;
 
@@ -8,13 +8,13 @@ use crate::batch::raygen::camera::View;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::light::{Light, Occluder};
 
-/// Unit squares along the side of the grid over a receiver: its directions across the line to the light, −1…1.
+/// Unit squares per side of a receiver's grid. The grid covers −1…1 in x and y of the light-aligned frame.
 pub(crate) const SQUARES: u32 = 256;
 
-/// Pixels by which a ball's outline is widened: more than f32 moves it.
+/// Margin in pixels around the outline of a sphere: more than rounding to f32 can move it.
 const MARGIN_PX: f64 = 0.5;
 
-/// The pixels whose rays can meet a ball, which is given in the camera's space; `None` when there are none.
+/// The pixels whose rays can hit a sphere, given in camera space; `None` if there are none.
 pub(crate) fn outline(view: &View, size: [u32; 2], ball: Ball) -> Option<Patch> {
     let DVec3 { x, y, z } = ball.center;
     let ([left, right], [bottom, top]) = if view.orthographic {
@@ -28,9 +28,9 @@ pub(crate) fn outline(view: &View, size: [u32; 2], ball: Ball) -> Option<Patch> 
     Patch::around([column(left), row(top)], [column(right), row(bottom)], MARGIN_PX, size)
 }
 
-/// Where a circle around (x, z) seen from the origin begins and ends, on the line z = 1; `None` behind.
+/// The interval that a circle around (x, z), seen from the origin, covers on the line z = 1; `None` if it is behind the origin.
 fn tangents(x: f64, z: f64, radius: f64) -> Option<[f64; 2]> {
-    // Directions farther than this from straight ahead stand for everything to that side.
+    // Directions farther than this from straight ahead extend the interval to infinity.
     const SIDE: f64 = std::f64::consts::FRAC_PI_2 - 1e-9;
     let sine = radius / x.hypot(z);
     if sine.is_nan() || sine > 1.0 - 1e-9 {
@@ -46,8 +46,8 @@ fn tangents(x: f64, z: f64, radius: f64) -> Option<[f64; 2]> {
     Some([low, high])
 }
 
-/// Whether any point of `receiver` can lie in the penumbra of `occluder`: whether the ball meets the cone that touches
-/// light and occluder crosswise. Never says no wrongly.
+/// Whether any point of `receiver` can lie in the penumbra of `occluder`: whether the receiver intersects the penumbra cone, which is
+/// formed by the inner common tangents of light and occluder. Conservative: never wrongly false.
 pub(crate) fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
     let axis = occluder.center - light.center;
     let distance = axis.length();
@@ -57,25 +57,26 @@ pub(crate) fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
     }
     let axis = axis / distance;
     let apex = light.center + axis * (distance * light.radius / (light.radius + occluder.radius));
-    // A cone moved back by R / sin holds every ball of radius R that meets the first one.
+    // The cone moved back by R / sin contains the centre of every sphere of radius R that intersects the original cone.
     let v = receiver.center - apex;
     let along = v.dot(axis) + 1.001 * receiver.radius / sine;
     let across = v.cross(axis).length();
     along > 0.0 && across <= 1.000_001 * along * sine / (1.0 - sine * sine).sqrt()
 }
 
-/// The square of a receiver's grid in which a place of its surface is, given in the light-aligned frame and in units of the
-/// ball around the receiver.
+/// The square of a receiver's grid that contains a surface point. The point is given in the light-aligned frame, in units of the radius of
+/// the receiver's bounding sphere.
 pub(crate) fn square(place: DVec3) -> [u32; 2] {
     let half = 0.5 * f64::from(SQUARES);
     [place.x, place.y].map(|c| ((c + 1.0) * half).clamp(0.0, f64::from(SQUARES - 1)) as u32)
 }
 
-/// The squares of a receiver's grid that the penumbra of an occluder, given in its frame, can reach.
+/// The squares of a receiver's grid that the penumbra of an occluder can reach. The occluder is given in the receiver's light-aligned
+/// frame.
 ///
-/// The penumbra is the same cone. A point of it that is `l` from the apex along the axis is at most `l` tan from the
-/// axis, and for points of the receiver, a ball of radius 1, `l` is within 1 of that of its centre: both ends of the cone
-/// between bound all of it.
+/// The penumbra is the cone of [`may_shade`]. A point of the cone at distance `l` from the apex, measured along the axis, is at most `l`
+/// tan from the axis. The receiver is a sphere of radius 1, so the `l` of each of its points differs by at most 1 from that of its centre.
+/// The sections of the cone at both ends of this range bound all of it.
 pub(crate) fn reach(light: Light, occluder: Occluder) -> Option<Patch> {
     let everywhere = Some(Patch { low: [0; 2], high: [SQUARES - 1; 2] });
     let light_distance = 1.0 / light.inverse_distance;
@@ -87,7 +88,7 @@ pub(crate) fn reach(light: Light, occluder: Occluder) -> Option<Patch> {
         return everywhere;
     }
     let axis = from_light / distance;
-    // From the apex to the occluder's centre.
+    // Distance from the apex to the occluder's centre.
     let short = distance * occluder.radius / (light_radius + occluder.radius);
     let center = occluder.offset.extend(occluder.along);
     let apex = center - axis * short;
@@ -98,7 +99,7 @@ pub(crate) fn reach(light: Light, occluder: Occluder) -> Option<Patch> {
     let (near, far) = ((middle - 1.0).max(0.0), (middle + 1.0).max(0.0));
     let tangent = sine / (1.0 - sine * sine).sqrt();
     let half = 0.5 * f64::from(SQUARES);
-    // What f64 loses of such lengths, and what f32 loses of a normal and more.
+    // Covers the rounding errors of f64 in such lengths and of f32 in a normal, with a reserve.
     let slack = 1e-12 * (center.length() + short + far) + 1e-4;
     let ends = |k: usize| {
         let at = |along: f64, sign: f64| apex[k] + along * (axis[k] + sign * tangent) + sign * slack;
@@ -108,13 +109,13 @@ pub(crate) fn reach(light: Light, occluder: Occluder) -> Option<Patch> {
     Patch::around([left, bottom], [right, top], 0.0, [SQUARES; 2])
 }
 
-/// Balls that are together: their numbers, and a ball around them.
+/// A group of neighbouring spheres: their indices and a bounding sphere.
 pub(crate) struct Group {
     pub(crate) members: Vec<u32>,
     pub(crate) around: Ball,
 }
 
-/// Puts balls into groups of neighbours, at most `most` in each: halves them along their longest side until they fit.
+/// Divides spheres into groups of neighbours with at most `most` members: splits at the median along the longest side until they fit.
 pub(crate) fn groups(balls: &[Ball], most: usize) -> Vec<Group> {
     let mut rest: Vec<Vec<u32>> = vec![(0..balls.len() as u32).collect()];
     let mut done = Vec::new();

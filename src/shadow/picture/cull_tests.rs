@@ -1,4 +1,4 @@
-//! Nothing that matters is left out: pictures are the same, bit for bit, as without any leaving out.
+//! Culling is conservative: pictures are the same, bit for bit, as without it.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::shadow::picture::render_cpu::picture;
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 use crate::shadow::visibility::visible_fraction;
 
-/// Numbers in 0…1.
+/// Random numbers in 0…1.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +27,8 @@ impl Random {
     }
 }
 
-/// Draws both ways; returns how many tests of balls and of occluders were left out, as shares.
+/// Renders with and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
+/// culled.
 fn same(name: &str, system: &System) -> [f64; 2] {
     let stage = Stage::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
     let whole = whole(system, &stage);
@@ -43,7 +44,7 @@ fn same(name: &str, system: &System) -> [f64; 2] {
     let (mut met, mut shaded) = (0, 0);
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         met += stage.tiles.list(&stage.words, x, y).len();
-        // Of some receiver, at some place.
+        // A sample of the occluder lists: some receiver, at some square.
         let receiver = &stage.receivers[(x * 7 + y) as usize % stage.receivers.len()];
         shaded += receiver.grid.list(&stage.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
     }
@@ -63,7 +64,7 @@ fn shipped(name: &str, size: [u32; 2], some: usize) -> System {
     System::new(system.light().clone(), bodies, *system.camera(), picture).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A planet in a swarm, the light near or far, the camera within the swarm, looking any way.
+/// A planet in a swarm: the light near or far, the camera within the swarm, looking in any direction.
 fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][case % 4];
     let light = Ball { center: distance * random.point(), radius: [0.0, 0.002, 0.05, 0.3][case / 4 % 4] * distance };
@@ -145,7 +146,7 @@ fn groups_hold_every_ball_once() {
     }
 }
 
-/// A list of occluders that left one out would draw a shadow with a piece missing.
+/// If the list lacked an occluder, a part of its shadow would be missing.
 #[test]
 fn nothing_that_can_shade_is_left_out() {
     let mut numbers = Random(5);
@@ -157,7 +158,7 @@ fn nothing_that_can_shade_is_left_out() {
         let place = DVec3::new(16.0 * random() - 8.0, 16.0 * random() - 8.0, 25.0 + 50.0 * random());
         let occluder = Ball { center: place, radius: 0.05 + 3.0 * random() };
         let shaded = (0..400).any(|i| {
-            // A spiral over the receiver's surface.
+            // Points along a spiral on the receiver's surface.
             let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 400.0;
             let (r, turn) = ((1.0 - z * z).sqrt(), f64::from(i) * 2.399_963);
             let normal = DVec3::new(r * turn.cos(), r * turn.sin(), z);
@@ -170,6 +171,6 @@ fn nothing_that_can_shade_is_left_out() {
         needed += u32::from(shaded);
     }
     println!("{needed} of 4000 shade their receiver, {kept} were kept");
-    // Nor is everything kept.
+    // Culling must also be effective.
     assert!(needed > 500 && kept < needed + needed / 4);
 }

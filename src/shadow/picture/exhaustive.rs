@@ -1,4 +1,4 @@
-//! Stages without lists by place: what pictures with them are compared with.
+//! Prepared scenes without culling lists: the reference for pictures rendered with them.
 
 use glam::DMat3;
 
@@ -10,17 +10,16 @@ use crate::shadow::light_frame::Frame;
 use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 
-/// A ball of a system.
+/// A sphere of a system, or a spheroid.
 struct One {
-    /// For a spheroid the ball around it.
+    /// The bounding sphere of a spheroid.
     ball: Ball,
     spheroid: Option<Spheroid>,
     casts: bool,
     receives: bool,
 }
 
-/// The same stage with nothing left out: every ball in the one tile, every ball that casts in the one cell of each that
-/// receives.
+/// The prepared scene without culling: a single tile lists every sphere, and the single cell of each receiver lists every occluder.
 pub(crate) fn whole(system: &System, stage: &Stage) -> Stage {
     let (light, view) = (system.light().ball, stage.view);
     let mut all: Vec<One> = Vec::new();
@@ -42,7 +41,7 @@ pub(crate) fn whole(system: &System, stage: &Stage) -> Stage {
         let grid = Grid::new(words, [1, 1], 0, 0, &items);
         Grid { level: 31, ..grid }
     };
-    // Rays are tested against spheroids without any tile.
+    // Spheroids are in no tile: every ray is tested against them.
     let round = (0..stage.balls.len()).filter(|&i| all.get(i).is_none_or(|one| one.spheroid.is_none()));
     whole.tiles = one(&mut whole.words, round.map(|i| i as u32).collect());
     for i in 0..all.len() {

@@ -1,5 +1,5 @@
-//! The stage: a system as its camera and its bodies see it, in small numbers. All that is done once, in f64, before any
-//! pixel is.
+//! Prepared scenes: a system in camera space and in the light-aligned frames of its bodies. Computed once per picture, in f64, before any
+//! pixel.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,19 +19,19 @@ use crate::shadow::light_frame::Frame;
 use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 
-/// One ball, ready to be painted.
+/// A sphere or spheroid, prepared for shading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receiver {
-    /// Turns a direction from the camera's space into the light-aligned frame.
+    /// Rotates a direction from camera space into the light-aligned frame.
     pub(crate) light_from_view: DMat3,
     pub(crate) light: Light,
-    /// Lists of its occluders, by where on it one is.
+    /// Lists of its occluders, by position on its surface.
     pub(crate) grid: Grid,
-    /// Which look it has.
+    /// Index of its [`Look`].
     pub(crate) look: u32,
 }
 
-/// A spheroid in the camera's space.
+/// A spheroid in camera space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
     pub(crate) id: u32,
@@ -39,54 +39,54 @@ pub(crate) struct Figure {
     pub(crate) radius: f64,
     /// A unit vector.
     pub(crate) pole: DVec3,
-    /// By how much it is stretched along the pole to become a sphere.
+    /// Factor by which space is stretched along the pole to turn the spheroid into a sphere.
     pub(crate) stretch: f64,
-    /// The radius of the ball around it: the unit of its frame.
+    /// Radius of its bounding sphere: the unit of its light-aligned frame.
     pub(crate) around: f64,
 }
 
-/// How bodies look.
+/// Appearance of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// The pole, a unit vector in the camera's space, and the directions across it.
+    /// Rows: two unit vectors across the pole, and the pole itself, in camera space.
     pub(crate) axes: DMat3,
     pub(crate) swirl: f64,
-    /// Its colours: the first, and how many.
+    /// Its colours: index of the first, and their number.
     pub(crate) first: u32,
     pub(crate) count: u32,
 }
 
-/// A system, prepared.
+/// A system, prepared for rendering.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) view: View,
-    /// All balls in the camera's space, the light last; for a spheroid the ball around it.
+    /// All spheres in camera space, the light last; for a spheroid its bounding sphere.
     pub(crate) balls: Vec<Ball>,
-    /// One a ball, the light left out.
+    /// One per sphere, without the light.
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) occluders: Vec<Occluder>,
-    /// The shapes of those that are spheroids.
+    /// Shapes of the occluders that are spheroids.
     pub(crate) shapes: Vec<Shape>,
-    /// The bodies that are. They are in no tile: every ray is tested against them.
+    /// The bodies that are spheroids. They are in no tile: every ray is tested against them.
     pub(crate) figures: Vec<Figure>,
     pub(crate) looks: Vec<Look>,
     pub(crate) colors: Vec<[f64; 3]>,
-    /// Lists of balls, by pixel.
+    /// Lists of spheres, by pixel.
     pub(crate) tiles: Grid,
     /// The lists of all grids.
     pub(crate) words: Vec<u32>,
 }
 
-/// The finest tiles have 2³ pixels each way.
+/// The finest tiles have 2³ pixels per side.
 const FINEST_TILE: u32 = 3;
-/// The most words for the tiles, 16 MiB, unless a single tile takes more.
+/// Maximum number of words for the tiles, 16 MiB, unless a single tile takes more.
 const MAX_TILE_WORDS: usize = 1 << 22;
-/// Words of a receiver's grid for each of its occluders: with the pairs at their most, 64 MiB.
+/// Words of a receiver's grid per occluder. With the maximum number of pairs, the grids take 64 MiB.
 const WORDS_A_PAIR: usize = 4;
-/// Receivers whose occluders are looked for together.
+/// Maximum number of receivers per group. Groups are culled first as a whole.
 const GROUP: usize = 64;
 
-/// The most pairs of receiver and occluder: 128 MiB on a device, the least that every one can bind.
+/// Maximum number of pairs of receiver and occluder: 128 MiB on a device, the binding size that every device supports.
 const MAX_PAIRS: usize = 1 << 22;
 
 impl Stage {
@@ -127,7 +127,7 @@ impl Stage {
         for ((frame, own, own_shapes), (_, look, ..)) in prepared.into_iter().zip(&all) {
             let number = |k: usize| (occluders.len() + k) as u32;
             let around = |one: Occluder| match own_shapes.get(one.shape as usize) {
-                // Of a prolate one the pole is what reaches farthest.
+                // The bounding radius of a prolate spheroid is its polar radius.
                 Some(shape) => Occluder { radius: one.radius / (1.0 + shape.stretch).min(1.0).sqrt(), ..one },
                 None => one,
             };
@@ -165,21 +165,21 @@ impl Stage {
         Ok(Self { view, balls, receivers, occluders, shapes, figures, looks, colors, tiles, words })
     }
 
-    /// The most that any pixel has to test: balls in its tile, and occluders of what it sees.
+    /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
     pub(crate) fn most_tests(&self, size: [u32; 2]) -> u64 {
         let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
         u64::from(self.tiles.longest(&self.words, size)) + self.figures.len() as u64 + u64::from(shading.unwrap_or(0))
     }
 }
 
-/// What takes the most memory.
+/// Name, in error messages, of what takes the most memory.
 const PAIRS: &str = "pairs of a body and one that may shade it";
 
-/// The frame of a ball, its occluders, and the shapes of those that are spheroids.
+/// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.
 type Shaded = (Frame, Vec<Occluder>, Vec<Shape>);
 
-/// The frame of each ball, and those of the others whose penumbra can fall on it: mostly a handful, even in a cloud of
-/// thousands. Refused, with figures, as soon as they are too many.
+/// The frame of each receiver, and the occluders whose penumbra can reach it: usually a handful, even in a cloud of thousands of spheres.
+/// As soon as there are too many pairs, returns an error with figures.
 fn shadows(
     light: Ball,
     balls: &[Ball],
@@ -191,9 +191,9 @@ fn shadows(
     let ball = |i: u32| balls[i as usize];
     let pairs = AtomicUsize::new(0);
     let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS;
-    // First only the numbers of the occluders: what is refused need not be computed.
+    // First only the ids of the occluders are collected, so that no further work is wasted on a system that is refused.
     let of_group = |group: &cull::Group| -> Vec<(u32, Vec<u32>)> {
-        // The other groups would take minutes to count.
+        // Counting the remaining groups could take minutes.
         if too_many() {
             return Vec::new();
         }

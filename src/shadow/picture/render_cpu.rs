@@ -1,4 +1,4 @@
-//! Pictures on the CPU, in f64, on every core: the twin of `shaders/shadow/render.wgsl`.
+//! Renders pictures on the CPU, in f64, on all cores: the twin of `shaders/shadow/render.wgsl`.
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
@@ -12,15 +12,15 @@ use crate::runtime::cpu_pool;
 use crate::shadow::coverage::disc::Sky;
 use crate::shadow::system::System;
 
-/// Rows between two signs of progress.
+/// Rows between progress reports.
 const BAND: usize = 32;
 
-/// The place of a point given in pixels from the upper left corner.
+/// Position in the picture, −1…1, of a point given in pixels from the upper left corner.
 pub(crate) fn place(size: [u32; 2], x: f64, y: f64) -> DVec2 {
     DVec2::new(2.0 * x / f64::from(size[0]) - 1.0, 1.0 - 2.0 * y / f64::from(size[1]))
 }
 
-/// What all pixels have in common.
+/// The colours and exposure that all pixels share.
 pub(crate) fn palette(system: &System) -> Palette {
     let options = system.picture();
     Palette {
@@ -32,10 +32,10 @@ pub(crate) fn palette(system: &System) -> Palette {
     }
 }
 
-/// One pixel: colour, `t`, id, fraction.
+/// A pixel: colour, `t`, id, fraction.
 pub(crate) type Pixel = ([f32; 3], f32, u32, f32);
 
-/// Draws one pixel.
+/// Renders one pixel.
 pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u32) -> Pixel {
     let options = system.picture();
     let palette = palette(system);
@@ -52,14 +52,14 @@ pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u3
             let place = place(options.size, x + within.x, y + within.y);
             let (origin, direction) = pixel_ray(stage, place);
             let color = paint(stage, sky, &palette, place, look(stage, own, origin, direction));
-            // Clipped before it is averaged: otherwise one glaring sample would make a jagged edge.
+            // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
         }
     }
     ((sum * step * step).as_vec3().to_array(), seen.t as f32, seen.id, fraction as f32)
 }
 
-/// The whole picture; `progress` hears the share that is done.
+/// Renders the whole picture. `progress` receives the finished fraction.
 pub(crate) fn picture(
     system: &System,
     stage: &Stage,

@@ -1,4 +1,4 @@
-//! What one ray of a picture sees: the f64 twin of `shaders/shadow/shade.wgsl`, function by function.
+//! Shading of one ray of a picture: the f64 twin of `shaders/shadow/shade.wgsl`, function by function.
 
 use std::f64::consts::PI;
 
@@ -12,26 +12,27 @@ use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::disc::{DARK, Lit, Sky, lit};
 
-/// What a ray sees first.
+/// The visible surface point of a ray.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
-    /// Distance; infinite when nothing is there.
+    /// Distance; infinite if the ray hits nothing.
     pub(crate) t: f64,
     pub(crate) id: u32,
-    /// The outward unit normal in the camera's space.
+    /// Outward unit normal in camera space.
     pub(crate) normal: DVec3,
-    /// The place on the body, from its centre, in units of the ball around it: on a sphere the normal.
+    /// Position on the body, relative to its centre, in units of the radius of its bounding sphere: on a sphere the normal.
     pub(crate) place: DVec3,
 }
 
-/// The ray of a place in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
+/// The ray through a position in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
 pub(crate) fn pixel_ray(stage: &Stage, place: DVec2) -> (DVec3, DVec3) {
     let point = place * stage.view.half;
     if stage.view.orthographic { (point.extend(0.0), DVec3::Z) } else { (DVec3::ZERO, point.extend(1.0).normalize()) }
 }
 
-/// Where a ray enters a ball in front of it, and the normal there, from the foot of the perpendicular on the ray: the
-/// point itself, `origin + t · direction − center`, would lose what the distance has too many digits for.
+/// Distance at which a ray enters a sphere in front of it, and the normal there; the distance is infinite for a miss. The normal is
+/// computed from the foot of the perpendicular on the ray: the point itself, `origin + t · direction − center`, would lose precision
+/// because the distance may be large.
 pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) {
     let e = ball.center - origin;
     let k = e.dot(direction);
@@ -47,7 +48,8 @@ pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) 
     (k - h, -(p + h * direction) / ball.radius)
 }
 
-/// Where a ray enters a spheroid, the normal there and the place: those of a sphere, in a space that is stretched.
+/// Distance at which a ray enters a spheroid, the normal there and the position: those of a sphere, in a space that is stretched along the
+/// pole.
 pub(crate) fn meet_spheroid(origin: DVec3, direction: DVec3, figure: &Figure) -> (f64, DVec3, DVec3) {
     let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(figure.pole) * figure.pole;
     let stretched = along(direction, figure.stretch);
@@ -58,7 +60,7 @@ pub(crate) fn meet_spheroid(origin: DVec3, direction: DVec3, figure: &Figure) ->
     (t / length, along(normal, figure.stretch).normalize_or_zero(), place)
 }
 
-/// The nearest body that the ray of a pixel meets from outside.
+/// The nearest body that the ray of a pixel hits from outside.
 pub(crate) fn look(stage: &Stage, pixel: [u32; 2], origin: DVec3, direction: DVec3) -> Seen {
     let mut seen = Seen { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO, place: DVec3::ZERO };
     for &id in stage.tiles.list(&stage.words, pixel[0], pixel[1]) {
@@ -76,7 +78,7 @@ pub(crate) fn look(stage: &Stage, pixel: [u32; 2], origin: DVec3, direction: DVe
     seen
 }
 
-/// The light at what was seen: full on the light itself and where nothing is.
+/// The light at the visible surface point: full on the light itself and where the ray hits nothing.
 pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
     let Some(receiver) = stage.receivers.get(seen.id as usize) else { return Lit { fraction: 1.0, irradiance: 1.0 } };
     let normal = (receiver.light_from_view * seen.normal).normalize_or_zero();
@@ -90,7 +92,7 @@ pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
     lit(sky, place, normal, receiver.light, near, &stage.shapes)
 }
 
-/// Smooth noise in −1…1 on a grid of unit cells: hashed corners, blended.
+/// Smooth noise in −1…1 on a grid of unit cells: hashed corner values, interpolated.
 pub(crate) fn noise(p: DVec3) -> f64 {
     let cell = p.floor();
     let f = p - cell;
@@ -98,7 +100,7 @@ pub(crate) fn noise(p: DVec3) -> f64 {
     let x = (cell.x as i32) as u32;
     let y = (cell.y as i32) as u32;
     let z = (cell.z as i32) as u32;
-    // By corner: the far one is weighted by s, the near one by the rest. Corners that share coordinates share hashes.
+    // Per corner: the far one has weight s, the near one the rest. Corners that share coordinates share hashes.
     let mut sum = 0.0;
     for (z, weight_z) in [(z, 1.0 - s.z), (z.wrapping_add(1), s.z)] {
         let hash_z = hash(z);
@@ -112,13 +114,13 @@ pub(crate) fn noise(p: DVec3) -> f64 {
     2.0 * sum - 1.0
 }
 
-/// The colour of a body at a place with that outward normal: its bands, made to meander.
+/// Colour of a body at a point with this outward normal: its bands, made to meander.
 pub(crate) fn surface(stage: &Stage, look: Look, normal: DVec3) -> DVec3 {
     let colors = &stage.colors[look.first as usize..][..look.count as usize];
     let mut n = look.axes * normal;
     let mut shade = 1.0;
     if look.swirl > 0.0 {
-        // Stretched along the bands, as winds do.
+        // The noise is stretched along the bands, like winds.
         let wide = DVec3::new(n.x * 2.5, n.y * 2.5, n.z * 9.0);
         let a = noise(wide + 40.0);
         let b = noise(wide * 2.7 + 90.0 + a);
@@ -138,7 +140,7 @@ pub(crate) fn surface(stage: &Stage, look: Look, normal: DVec3) -> DVec3 {
     (from + (to - from) * blend) * shade
 }
 
-/// How a picture turns light into colour.
+/// The parameters that turn light into colour.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Palette {
     pub(crate) light: DVec3,
@@ -148,12 +150,13 @@ pub(crate) struct Palette {
     pub(crate) stars: f64,
 }
 
-/// The colour of what was seen, as linear light: Lambert's law under the light that is left.
+/// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light.
 pub(crate) fn paint(stage: &Stage, sky: &mut Sky, palette: &Palette, place: DVec2, seen: Seen) -> DVec3 {
     if seen.id == NO_SPHERE {
         let mut color = palette.background;
         if palette.stars > 0.0 {
-            // An orthographic camera looks one way only: its stars are those of an eye that sees a radian and more.
+            // An orthographic camera looks in one direction only. Its stars are those of a perspective camera whose field of view is 2 atan
+            // 1 = 90° wide.
             let ahead = if stage.view.orthographic {
                 place * stage.view.half / stage.view.half.x
             } else {

@@ -1,7 +1,7 @@
-//! A made-up starry sky, the same on every device: twin of `shaders/shadow/starfield.wgsl`.
+//! A procedural starfield, the same on every device: twin of `shaders/shadow/starfield.wgsl`.
 //!
-//! The sky is a cube, each of its faces a grid of cells, and an integer hash says whether a cell holds a star, where, how
-//! bright, and of which tint. No two devices disagree by more than the rounding of a position.
+//! The sky is a cube, and each of its faces a grid of cells. An integer hash determines whether a cell contains a star, and its position,
+//! brightness and tint. Devices differ only by the rounding of a position.
 
 use glam::{DVec2, DVec3};
 
@@ -15,12 +15,12 @@ pub(crate) fn hash(x: u32) -> u32 {
     (word >> 22) ^ word
 }
 
-/// 16 bits of a word as a number in 0…1.
+/// 16 bits of a word, scaled to 0…1.
 pub(crate) fn fraction(word: u32, shift: u32) -> f64 {
     f64::from((word >> shift) & 0xffff) / 65536.0
 }
 
-/// The light of the stars in a direction; `pixel` is the angle that a pixel spans, `many` how many stars, 0…1.
+/// Light of the stars in a direction. `pixel` is the angle that a pixel spans; `many` is the density of stars, 0…1.
 pub(crate) fn starlight(direction: DVec3, pixel: f64, many: f64) -> DVec3 {
     let size = direction.abs();
     let mut face = 0;
@@ -43,12 +43,12 @@ pub(crate) fn starlight(direction: DVec3, pixel: f64, many: f64) -> DVec3 {
     if fraction(a, 0) >= 0.25 * many {
         return DVec3::ZERO;
     }
-    // Away from the cell's edge, so that its neighbours need not be looked at.
+    // The centre is at least a quarter cell away from the cell's edge, so that neighbouring cells need not be tested.
     let center = DVec2::new(fraction(a, 16), fraction(b, 0)) * 0.5 + 0.25;
     let offset = (scaled - cell - center) * (2.0 / CELLS) / pixel;
-    // A round spot, not quite two pixels wide; (1 − r²)² as a polynomial stand-in for a Gaussian.
+    // A round spot, 1.6 pixels wide at half maximum; (1 − r² / 2.2)² is a polynomial approximation of a Gaussian.
     let inside = (1.0 - offset.dot(offset) / 2.2).max(0.0);
-    // Few are bright: the fourth power of an even draw.
+    // Few stars are bright: the sixth power of a uniform random number.
     let draw = fraction(b, 16);
     let bright = 0.02 + 0.75 * draw * draw * draw * draw * draw * draw;
     let tint = fraction(hash(b), 0);

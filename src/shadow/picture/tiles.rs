@@ -1,10 +1,10 @@
-//! Lists by place: what the ray of a pixel, or the ground at some spot, has to be tested against.
+//! Grids of lists: the spheres that the ray of a pixel, or the occluders that a shadow ray from a surface point, has to be tested against.
 //!
-//! Rays of a picture share their origin and shadow rays their light, so what each can meet is known from where it starts:
-//! a flat grid of lists does for them what a tree does for rays in general. The lists only ever leave out what cannot
-//! matter, and keep the order of the numbers in them, so that a picture is the same with and without.
+//! Rays of a picture share their origin, and shadow rays share their light. So the position where a ray starts determines what it can hit,
+//! and a flat grid of lists replaces a BVH. A list omits only what cannot be hit, and its indices ascend. So a picture is the same with and
+//! without lists.
 
-/// A rectangle of unit squares, its last ones included.
+/// A rectangle of unit squares, inclusive at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patch {
     pub(crate) low: [u32; 2],
@@ -12,8 +12,8 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// The squares that touch `low..high`, each widened by `margin`; `None` where that is outside `size`. What is no
-    /// number is everywhere.
+    /// The squares that intersect `low..high`, widened by `margin` on each side; `None` if there are none in `size`. An axis with a NaN
+    /// bound covers the whole side.
     pub(crate) fn around(low: [f64; 2], high: [f64; 2], margin: f64, size: [u32; 2]) -> Option<Self> {
         let mut patch = Self { low: [0; 2], high: size.map(|side| side - 1) };
         for k in 0..2 {
@@ -24,14 +24,14 @@ impl Patch {
             if to < 0.0 || from >= f64::from(size[k]) {
                 return None;
             }
-            // Casts saturate: nothing is left of the first square or right of the last.
+            // Casts saturate, so the result stays within the grid.
             patch.low[k] = from as u32;
             patch.high[k] = (to as u32).min(size[k] - 1);
         }
         Some(patch)
     }
 
-    /// From which to which cell along an axis, when a cell has 2^`level` squares.
+    /// Range of cells along an axis, where a cell has 2^`level` squares per side.
     fn cells(self, axis: usize, level: u32) -> std::ops::RangeInclusive<u32> {
         self.low[axis] >> level..=self.high[axis] >> level
     }
@@ -42,19 +42,19 @@ impl Patch {
     }
 }
 
-/// A grid of lists in an array of words that many grids share: `words[first + cell]` to `words[first + cell + 1]` is
-/// where the list of a cell is.
+/// A grid of lists, stored in an array of words that many grids share. The list of a cell is the range of indices from
+/// `words[first + cell]` to `words[first + cell + 1]`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     pub(crate) first: u32,
     pub(crate) columns: u32,
-    /// A cell has 2^`level` unit squares each way.
+    /// A cell has 2^`level` unit squares per side.
     pub(crate) level: u32,
 }
 
 impl Grid {
-    /// Appends a grid to the words, of cells not finer than `finest` and as fine as `most` words allow; with one cell
-    /// it takes what it takes.
+    /// Appends a grid to `words`. Its level is the smallest one that is at least `finest` and needs at most `most` words; a grid of a
+    /// single cell may need more.
     pub(crate) fn new(words: &mut Vec<u32>, size: [u32; 2], finest: u32, most: usize, items: &[(u32, Patch)]) -> Self {
         let sides = |level: u32| size.map(|side| ((side - 1) >> level) + 1);
         let cells = |level: u32| sides(level)[0] as usize * sides(level)[1] as usize;
@@ -64,7 +64,7 @@ impl Grid {
             level += 1;
         }
         let grid = Self { first: words.len() as u32, columns: sides(level)[0], level };
-        // The lists' lengths, then where each begins, then the lists.
+        // `ends` first contains the lengths of the lists, then their starts (prefix sum), and in the end their ends.
         let mut ends = vec![0_u32; cells(level) + 1];
         let each = |visit: &mut dyn FnMut(usize, u32)| {
             for &(item, patch) in items {
@@ -89,13 +89,13 @@ impl Grid {
         grid
     }
 
-    /// The list of the cell that holds a unit square.
+    /// The list of the cell that contains a unit square.
     pub(crate) fn list(self, words: &[u32], x: u32, y: u32) -> &[u32] {
         let cell = (self.first + (y >> self.level) * self.columns + (x >> self.level)) as usize;
         &words[words[cell] as usize..words[cell + 1] as usize]
     }
 
-    /// The length of the longest list.
+    /// Length of the longest list.
     pub(crate) fn longest(self, words: &[u32], size: [u32; 2]) -> u32 {
         let rows = ((size[1] - 1) >> self.level) + 1;
         let starts = &words[self.first as usize..][..(self.columns * rows) as usize + 1];
