@@ -1,33 +1,30 @@
-//! Which engine casts a batch: the only place that chooses between a scene's engines.
+//! Chooses the engine that casts a batch. No other file chooses between the engines of a scene.
 
 use super::hit_lists::Listed;
+use super::output::Output;
 use super::scene::{CPU_CHUNK, Caller, Scene};
 use crate::batch::ray_batch::Batch;
 use crate::cpu::hit_lists::join;
-use crate::cpu::query::kind::CpuQuery;
 use crate::error::Result;
-use crate::gpu::cast::hit_lists::Counts;
 use crate::gpu::cast::plan::Way;
-use crate::gpu::cast::readback::{Records, Words};
-use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
 use crate::runtime::cpu_pool::on_cores;
 
-/// Where a batch is cast.
+/// The engine that casts a batch.
 enum Backend<'s> {
-    /// On the CPU engine, while the caller waits.
+    /// The CPU engine, with borrowed rays: the caller blocks until the result is there.
     Cpu,
-    /// On the CPU engine's workers, which own their rays, while the caller polls.
+    /// The CPU engine, with owned copies of the rays: the caller polls, so tasks may outlive its borrow.
     CpuOwned,
-    /// On a GPU. The CPU engine answers what it leaves undecided.
+    /// A GPU. The CPU engine resolves the rays that the GPU leaves undecided.
     Gpu(&'s GpuEngine, &'s GpuScene),
 }
 
 impl Scene {
-    /// Where a batch is cast; `nears` says that the query is about nearest passes.
+    /// Chooses the engine for a batch. `nears`: the query is about closest approaches.
     fn backend(&self, batch: &Batch<'_>, nears: bool, caller: Caller) -> Backend<'_> {
         match self.on_gpu() {
             Some((engine, scene)) if !self.spares(batch, nears) => Backend::Gpu(engine, scene),
@@ -36,8 +33,8 @@ impl Scene {
         }
     }
 
-    /// Whether the CPU engine answers instead of the GPU: because it is quicker, or because the GPU takes subnormal numbers for 0 where
-    /// that could change an exact answer. `nears` says that the query is about nearest passes.
+    /// Whether the CPU engine takes over a batch from the GPU: because it is faster, or because the GPU flushes subnormal numbers to 0 and
+    /// this could change an exact result. `nears`: the query is about closest approaches.
     pub(crate) fn spares(&self, batch: &Batch<'_>, nears: bool) -> bool {
         let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
         let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
@@ -45,34 +42,21 @@ impl Scene {
             || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, nears))
     }
 
-    /// Casts a batch for records.
-    pub(super) async fn dispatch<T: GpuQuery>(&self, batch: Batch<'_>, out: &mut [T], caller: Caller) -> Result<Tally> {
-        match self.backend(&batch, T::NEARS, caller) {
-            Backend::Cpu => self.host.cast(batch, out),
-            Backend::CpuOwned => self.cast_owned(batch, out).await,
-            Backend::Gpu(engine, scene) => self.cast_gpu(engine, scene, batch, out).await,
+    /// Casts a batch for one result per ray.
+    pub(super) async fn dispatch<O: Output>(
+        &self,
+        batch: Batch<'_>,
+        out: &mut [O::Word],
+        caller: Caller,
+    ) -> Result<Tally> {
+        match self.backend(&batch, O::NEARS, caller) {
+            Backend::Cpu => O::cast_cpu(&self.host, batch, out),
+            Backend::CpuOwned => self.cast_owned::<O>(batch, out).await,
+            Backend::Gpu(engine, scene) => self.cast_gpu::<O>(engine, scene, batch, out).await,
         }
     }
 
-    /// Casts a batch for bits.
-    pub(super) async fn dispatch_bits(&self, batch: Batch<'_>, words: &mut [u32], caller: Caller) -> Result<Tally> {
-        match self.backend(&batch, false, caller) {
-            Backend::Cpu => self.host.cast_bits(batch, words),
-            Backend::CpuOwned => self.bits_owned(batch, words).await,
-            Backend::Gpu(engine, scene) => self.bits_gpu(engine, scene, batch, words).await,
-        }
-    }
-
-    /// Casts a batch for counts.
-    pub(super) async fn dispatch_counts(&self, batch: Batch<'_>, out: &mut [u32], caller: Caller) -> Result<Tally> {
-        match self.backend(&batch, false, caller) {
-            Backend::Cpu => self.host.cast(batch, out),
-            Backend::CpuOwned => self.cast_owned(batch, out).await,
-            Backend::Gpu(engine, scene) => self.count_gpu(engine, scene, batch, out).await,
-        }
-    }
-
-    /// Casts a batch for lists, each at most `most` long.
+    /// Casts a batch for hit lists, each with at most `most` hits.
     pub(super) async fn dispatch_lists(&self, batch: Batch<'_>, most: u32, caller: Caller) -> Result<Listed> {
         match self.backend(&batch, false, caller) {
             Backend::Cpu => join(self.host.list(batch, most, &self.pool())?),
@@ -81,79 +65,37 @@ impl Scene {
         }
     }
 
-    /// By the tree, and what did not come to an end there without it.
-    async fn cast_gpu<T: GpuQuery>(
+    /// Casts a batch on a GPU, with the BVH. Rays that the traversal does not finish are cast again by brute force.
+    async fn cast_gpu<O: Output>(
         &self,
         device: &GpuEngine,
         gpu: &GpuScene,
         batch: Batch<'_>,
-        out: &mut [T],
+        out: &mut [O::Word],
     ) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Records(out), Way::Tree).await?;
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut O::writer(out), Way::Tree).await?;
         let rest = batch.some(&again);
-        let mut records = vec![T::MISS; again.len()];
+        let mut results = vec![O::MISS; again.len().div_ceil(O::RAYS_PER_WORD)];
         let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut Records(&mut records), Way::Brute).await?;
-        again.into_iter().zip(records).for_each(|(at, record)| out[at] = record);
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut O::writer(&mut results), Way::Brute).await?;
+        again.into_iter().enumerate().for_each(|(i, at)| O::copy(out, at, &results, i));
         Ok(tally + more)
     }
 
-    /// The same for bits.
-    async fn bits_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Words(words), Way::Tree).await?;
-        let rest = batch.some(&again);
-        let mut bits = vec![0; again.len().div_ceil(32)];
-        let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut Words(&mut bits), Way::Brute).await?;
-        for (i, at) in again.into_iter().enumerate() {
-            words[at / 32] |= (bits[i / 32] >> (i % 32) & 1) << (at % 32);
-        }
-        Ok(tally + more)
-    }
-
-    /// By the tree, and what did not come to an end there without it.
-    async fn count_gpu(&self, device: &GpuEngine, gpu: &GpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut Counts(out), Way::Tree).await?;
-        let rest = batch.some(&again);
-        let mut counts = vec![0; again.len()];
-        let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut Counts(&mut counts), Way::Brute).await?;
-        again.into_iter().zip(counts).for_each(|(at, count)| out[at] = count);
-        Ok(tally + more)
-    }
-
-    /// Rays in pieces that the CPU engine's workers own.
-    pub(crate) async fn cast_owned<T: CpuQuery>(&self, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+    /// Casts a batch in chunks, on workers of the CPU engine that own the rays of their chunk.
+    async fn cast_owned<O: Output>(&self, batch: Batch<'_>, out: &mut [O::Word]) -> Result<Tally> {
         let mut sum = Tally::default();
-        for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK)) {
-            let taken = batch.owned(start..start + out.len())?;
-            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
-            let (tally, records) = on_cores(move || {
-                let mut records = vec![T::MISS; taken.rays.len()];
-                let tally = scene.cast(taken.batch(&query, &watch), &mut records);
-                (tally, records)
-            })
-            .await?;
-            sum = sum + tally?;
-            out.copy_from_slice(&records);
-        }
-        Ok(sum)
-    }
-
-    /// The same for bits.
-    async fn bits_owned(&self, batch: Batch<'_>, words: &mut [u32]) -> Result<Tally> {
-        let mut sum = Tally::default();
-        for (start, words) in (0..).step_by(CPU_CHUNK).zip(words.chunks_mut(CPU_CHUNK / 32)) {
+        for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK / O::RAYS_PER_WORD)) {
             let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
             let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
-            let (tally, bits) = on_cores(move || {
-                let mut bits = vec![0; taken.rays.len().div_ceil(32)];
-                let tally = scene.cast_bits(taken.batch(&query, &watch), &mut bits);
-                (tally, bits)
+            let (tally, results) = on_cores(move || {
+                let mut results = vec![O::MISS; taken.rays.len().div_ceil(O::RAYS_PER_WORD)];
+                let tally = O::cast_cpu(&scene, taken.batch(&query, &watch), &mut results);
+                (tally, results)
             })
             .await?;
             sum = sum + tally?;
-            words.copy_from_slice(&bits);
+            out.copy_from_slice(&results);
         }
         Ok(sum)
     }

@@ -1,5 +1,5 @@
-//! What `umbracast bench` compares with, the programs that one would write first, and hooks that it and the tests need: no
-//! part of the interface.
+//! Hooks for `umbracast bench` and the tests: naive baselines, and choices of instruction set and search method. They are not part of the
+//! public interface.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::cancel::Watch;
 use crate::runtime::cpu_pool;
 
-/// The closest spheres by one GPU thread a ray and no filter; `None` on the CPU engine.
+/// Finds closest hits by the naive shader: one GPU thread per ray, no culling. `None` on the CPU engine.
 ///
 /// # Errors
 /// As [`Scene::closest`].
@@ -29,8 +29,8 @@ pub fn naive(scene: &Scene, rays: &[Ray], query: &Query) -> Result<Option<Hits>>
     pollster::block_on(scene.closest_naive(Rays::from(rays), query))
 }
 
-/// The rays that a GPU makes, as it casts them (infinite ends as the largest f32), and the bytes that went up for them; `None` on
-/// the CPU engine.
+/// Generates rays on a GPU and reads them back as it casts them: infinite ends are the largest f32. Also returns the number of bytes
+/// uploaded. `None` on the CPU engine.
 ///
 /// # Errors
 /// As a query with these rays.
@@ -43,7 +43,7 @@ fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
     pollster::block_on(crate::gpu::cast::raygen::made(gpu, rays.source)).map(Some)
 }
 
-/// Builds the tree that shaders walk, on the CPU. Returns its number of nodes.
+/// Builds the BVH for GPUs on the CPU. Returns its number of nodes.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -51,51 +51,51 @@ pub fn lbvh(spheres: &[Sphere]) -> Result<usize> {
     Ok(Lbvh::new(spheres, &Frame::of(spheres), &Watch::new())?.nodes.len())
 }
 
-/// Two ways to read what a GPU wrote.
+/// Two methods of reading back a GPU buffer.
 pub struct Readback {
     gpu: Arc<GpuEngine>,
     inner: crate::gpu::context::readback::Readback,
 }
 
 impl Readback {
-    /// Of so many bytes, a multiple of 4; `None` on the CPU engine.
+    /// Creates the buffers, with `bytes` bytes, a multiple of 4. `None` on the CPU engine.
     ///
     /// # Errors
-    /// What a device can suffer.
+    /// Device errors, as for [`Scene::closest`].
     pub fn new(device: &Device, bytes: u64) -> Result<Option<Self>> {
         let Some(gpu) = device.gpu() else { return Ok(None) };
         let inner = pollster::block_on(crate::gpu::context::readback::Readback::new(gpu, bytes))?;
         Ok(Some(Self { gpu: gpu.clone(), inner }))
     }
 
-    /// Through a fresh buffer, into a fresh list.
+    /// Reads back through a new staging buffer into a new list. Returns the sum of the words.
     ///
     /// # Errors
-    /// What a device can suffer.
+    /// Device errors, as for [`Scene::closest`].
     pub fn fresh(&self) -> Result<u64> {
         pollster::block_on(self.inner.fresh(&self.gpu))
     }
 
-    /// Through the same buffer each time, in place.
+    /// Reads back in place, through the same staging buffer each time. Returns the sum of the words.
     ///
     /// # Errors
-    /// What a device can suffer.
+    /// Device errors, as for [`Scene::closest`].
     pub fn in_place(&self) -> Result<u64> {
         pollster::block_on(self.inner.in_place(&self.gpu))
     }
 }
 
-/// Threads that the CPU engine works with.
+/// Number of threads of the CPU engine.
 pub fn threads() -> usize {
     cpu_pool::count()
 }
 
-/// The CPU engine's instruction sets that this processor has, the quickest first.
+/// Instruction sets of the CPU engine that this processor supports, fastest first.
 pub fn levels() -> Vec<&'static str> {
     Level::all().into_iter().map(Level::word).collect()
 }
 
-/// A choice for the scenes that this thread creates. It ends when this is dropped. Answers do not depend on it.
+/// A choice for the scenes that this thread creates. Dropping it restores the previous choice. Results do not depend on it.
 #[must_use = "the choice ends when this is dropped"]
 pub struct Choice {
     level: Option<Level>,
@@ -117,14 +117,14 @@ impl Drop for Choice {
     }
 }
 
-/// Uses one of the instruction sets of [`levels`].
+/// Selects one of the instruction sets of [`levels`] by name. An unknown name selects the fastest one.
 pub fn use_level(word: &str) -> Choice {
     let before = Choice::current();
     CHOSEN.set(Level::all().into_iter().find(|level| word == level.word()));
     before
 }
 
-/// Gives scenes a tree, or none: then every ray is tested against every sphere.
+/// Lets scenes have a BVH (`true`), or none: then every ray is tested against every sphere.
 pub fn use_tree(yes: bool) -> Choice {
     let before = Choice::current();
     SWEEP_ONLY.set(!yes);
@@ -132,15 +132,15 @@ pub fn use_tree(yes: bool) -> Choice {
     before
 }
 
-/// Gives scenes on a GPU a tree from this number of spheres on; 0 means from the measured number on.
+/// Sets the number of spheres from which on a scene on a GPU has a BVH; 0 means the measured number.
 pub fn tree_from(spheres: usize) -> Choice {
     let before = Choice::current();
     TREE_FROM_CHOSEN.set(spheres);
     before
 }
 
-/// The closest sphere of each ray, as a good programmer would write it without a thought of SIMD: the solve of Ray Tracing
-/// Gems, chapter 7, in f32, leaving early on a miss, on every core. Returns how many rays hit. Rays begin at or after 0.
+/// Finds the closest hit of each ray by a plain double loop on all cores, without SIMD: the intersection of Ray Tracing Gems, chapter 7, in
+/// f32, with an early exit on a miss. Returns the number of rays that hit. Rays must start at `t >= 0`.
 pub fn scalar_closest(spheres: &[Sphere], rays: &[Ray], hits: &mut [Hit]) -> u64 {
     let one = |(ray, hit): (&Ray, &mut Hit)| {
         *hit = scalar_hit(spheres, ray);
@@ -167,7 +167,7 @@ fn scalar_hit(spheres: &[Sphere], ray: &Ray) -> Hit {
         let q = if b < 0.0 { b - w } else { b + w };
         let (t0, t1) = ((e.length_squared() - r * r) / q, q * inverse);
         let (enter, exit) = (t0.min(t1), t0.max(t1));
-        // The ball is solid: a ray that starts inside meets it at its start.
+        // The sphere is solid: a ray that starts inside hits it at its start.
         let t = enter.max(ray.t_min);
         if exit >= ray.t_min && t < best.t {
             best = Hit { t, id };

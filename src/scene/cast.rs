@@ -1,6 +1,6 @@
-//! The queries of a scene that answer with one record or one bit per ray. [`crate::scene::hit_lists`] has those that answer with lists.
+//! Queries that return one record or one bit per ray. [`crate::scene::hit_lists`] contains those that return lists.
 //!
-//! Each is there twice: for callers that poll, and boxed, for both kinds of callers.
+//! Each query exists twice: as a public async function, and boxed, for callers that poll and callers that block.
 
 use super::scene::{Caller, Scene};
 use crate::batch::input::Rays;
@@ -11,25 +11,40 @@ use crate::records::{Approach, Hit, Interval};
 use crate::runtime::boxed::Boxed;
 
 impl Scene {
-    /// For each ray the smallest valid `t` over all spheres, and the id; [`Hit::MISS`] when there is none.
+    /// Finds the closest hit of each ray: the smallest valid `t` over all spheres, and the id of the sphere. If several spheres have the
+    /// same `t`, the lowest id wins.
+    ///
+    /// The result contains one record per ray, in the order of the rays; [`Hit::MISS`] for a ray that hits nothing. `t` is in units of the
+    /// ray's direction, and lies between the ray's ends. The [`Query`] sets the policies for tangent rays, rays that start inside a sphere,
+    /// and the ends of rays.
     ///
     /// # Errors
-    /// [`Error::BadRecord`](crate::Error::BadRecord) for a ray that cannot be used,
-    /// [`Error::NoPrecision`](crate::Error::NoPrecision), [`Error::Cancelled`](crate::Error::Cancelled), and what the device
-    /// can suffer.
+    /// * [`Error::BadRecord`](crate::Error::BadRecord): a ray or one of its attributes is invalid. With [`OnBad::Skip`](crate::OnBad::Skip)
+    ///   such a ray is a miss instead.
+    /// * [`Error::NoPrecision`](crate::Error::NoPrecision): the device fails the probe for this precision, or `Exact` is requested for
+    ///   ellipsoids.
+    /// * [`Error::LengthsDiffer`](crate::Error::LengthsDiffer): a column of ray attributes does not have one entry per ray, or a pairwise
+    ///   scene does not have one sphere per ray.
+    /// * [`Error::Usage`](crate::Error::Usage): rays with a radius in a scene of ellipsoids.
+    /// * [`Error::TooLarge`](crate::Error::TooLarge): scene and query exceed [`Limits::memory`](crate::Limits::memory).
+    /// * [`Error::Cancelled`](crate::Error::Cancelled): the scene's [watch](Self::watched) was cancelled.
+    /// * Device errors: [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost),
+    ///   [`TimedOut`](crate::Error::TimedOut), [`DeviceFailed`](crate::Error::DeviceFailed).
     pub async fn closest(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Hits> {
         self.hits(rays.into(), query, Caller::Polls).await
     }
 
-    /// [`closest`](Self::closest) into the caller's memory, which is undefined after an error.
+    /// Writes the results of [`closest`](Self::closest) into the caller's memory: `hits[i]` is the result of ray `i`. Returns the report.
+    /// After an error the contents of `hits` are unspecified.
     ///
     /// # Errors
-    /// As [`closest`](Self::closest); [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) unless `hits` has one record a ray.
+    /// As [`closest`](Self::closest); [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) also unless `hits` has one record per ray.
     pub async fn closest_into(&self, rays: impl Into<Rays<'_>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
         self.hits_into(rays.into(), query, hits, Caller::Polls).await
     }
 
-    /// For each ray both roots of its closest sphere, never clipped to the ray's ends.
+    /// Finds both roots of the closest sphere of each ray: the sphere that [`closest`](Self::closest) reports. The roots are never clipped
+    /// to the ray's ends. The result contains one record per ray; [`Interval::MISS`] for a ray that hits nothing.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
@@ -37,16 +52,30 @@ impl Scene {
         self.intervals(rays.into(), query, Caller::Polls).await
     }
 
-    /// For each ray where it passes nearest to a surface, within its ends: the least clearance, then the least `t`, then the
-    /// lowest id. Of the query only the precision and `on_bad` matter.
+    /// Finds the point of each ray, between its ends, with the smallest clearance from any sphere: the distance to the centre minus the
+    /// radius, negative inside the sphere. Of equal clearances the smallest `t` wins, then the lowest id. The result contains one record
+    /// per ray.
+    ///
+    /// Of the query only the precision, `on_bad` and, if spheres move, `motion` are used. In the report, a ray that touches or enters a
+    /// sphere counts as a hit.
+    ///
+    /// ```
+    /// use umbracast::{Approach, DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = blocking::scene(&device, &[Sphere::new([5.0, 3.0, 0.0], 1.0)], &SceneOptions::default())?;
+    /// let nearest = blocking::approach(&scene, &[Ray::new([0.0; 3], [2.0, 0.0, 0.0])], &Query::default())?;
+    /// assert_eq!(nearest[0], Approach { t: 2.5, clearance: 2.0, id: 0 });
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`closest`](Self::closest).
+    /// As [`closest`](Self::closest); [`Error::Usage`](crate::Error::Usage) also for a scene of ellipsoids.
     pub async fn approach(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Approach>> {
         self.approaches(rays.into(), query, Caller::Polls).await
     }
 
-    /// For each ray whether it meets any sphere.
+    /// Tests whether each ray hits any sphere. The result contains one bit per ray, set for a hit.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
@@ -54,7 +83,7 @@ impl Scene {
         self.bits(rays.into(), query, Caller::Polls).await
     }
 
-    /// For each ray how many spheres it meets: the length of its list in [`all`](Self::all).
+    /// Counts the spheres that each ray hits: the length of its list in [`all`](Self::all). The result contains one count per ray.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
@@ -62,12 +91,12 @@ impl Scene {
         self.counted(rays.into(), query, Caller::Polls).await
     }
 
-    /// [`closest`](Self::closest).
+    /// Boxed version of [`closest`](Self::closest).
     pub(crate) fn hits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Hits> {
         Box::pin(self.answer(rays, query, caller))
     }
 
-    /// [`closest_into`](Self::closest_into).
+    /// Boxed version of [`closest_into`](Self::closest_into).
     pub(crate) fn hits_into<'a>(
         &'a self,
         rays: Rays<'a>,
@@ -78,7 +107,7 @@ impl Scene {
         Box::pin(self.cast(rays, query, hits, caller))
     }
 
-    /// [`interval`](Self::interval).
+    /// Boxed version of [`interval`](Self::interval).
     pub(crate) fn intervals<'a>(
         &'a self,
         rays: Rays<'a>,
@@ -88,7 +117,7 @@ impl Scene {
         Box::pin(self.answer(rays, query, caller))
     }
 
-    /// [`approach`](Self::approach).
+    /// Boxed version of [`approach`](Self::approach).
     pub(crate) fn approaches<'a>(
         &'a self,
         rays: Rays<'a>,
@@ -98,7 +127,7 @@ impl Scene {
         Box::pin(self.answer(rays, query, caller))
     }
 
-    /// [`occluded`](Self::occluded).
+    /// Boxed version of [`occluded`](Self::occluded).
     pub(crate) fn bits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Bits> {
         Box::pin(self.cast_bits(rays, query, caller))
     }

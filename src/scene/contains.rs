@@ -1,5 +1,5 @@
-//! Points in spheres. A point is a ray that goes nowhere: a solid ball that holds it is met where it starts, so that what finds
-//! spheres for rays finds them for points, on every device, by the tree.
+//! Point queries: the spheres that contain each point. A point is cast as a ray with `t` in `[0, 0]`. It hits a solid sphere that contains
+//! the point at `t = 0`, so points use the same search as rays, on every device and with the BVH.
 
 use std::time::Instant;
 
@@ -14,9 +14,24 @@ use crate::runtime::boxed::Boxed;
 use crate::runtime::memory::room;
 
 impl Scene {
-    /// For each point how many spheres hold it, their surfaces included, and the lowest of their ids. Spheres that move are where they
-    /// are at the point's [time](Points::times). Of the query only the precision and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) every answer is that of
-    /// [`Sphere::contains`](crate::Sphere::contains). In the report a point that is in any sphere is a hit.
+    /// Counts the spheres that contain each point, surfaces included, and finds the lowest of their ids. The result contains one record per
+    /// point; [`Holders::NONE`] for a point in no sphere. Moving spheres are evaluated at the point's [time](Points::times).
+    ///
+    /// Of the query only the precision and `on_bad` are used. With [`Precision::Exact`](crate::Precision::Exact) every result agrees with
+    /// [`Sphere::contains`](crate::Sphere::contains). In the report, a point in at least one sphere counts as a hit.
+    ///
+    /// ```
+    /// use umbracast::{DeviceOptions, Holders, Query, SceneOptions, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([1.0, 0.0, 0.0], 1.0)];
+    /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+    /// let found = blocking::contains(&scene, &[[0.5, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0, 0.0, 0.0]], &Query::default())?;
+    /// assert_eq!(found[0], Holders { count: 2, id: 0 });
+    /// assert_eq!(found[1], Holders { count: 1, id: 1 }); // on the surface
+    /// assert_eq!(found[2], Holders::NONE);
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`closest`](Self::closest), for points.
@@ -24,7 +39,7 @@ impl Scene {
         self.holders(points.into(), query, Caller::Polls).await
     }
 
-    /// [`contains`](Self::contains).
+    /// Boxed version of [`contains`](Self::contains).
     pub(crate) fn holders<'a>(
         &'a self,
         points: Points<'a>,
@@ -34,7 +49,7 @@ impl Scene {
         Box::pin(self.find_holders(points, query, caller))
     }
 
-    /// Counts the spheres around each point, then finds the lowest id for those points that have any.
+    /// Counts the spheres that contain each point, then finds the lowest id for the points in at least one.
     async fn find_holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
         let start = Instant::now();
         let query =

@@ -1,4 +1,4 @@
-//! Where work runs: a GPU, or the built-in CPU engine.
+//! Devices: a GPU, or the built-in CPU engine.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,25 +15,30 @@ use crate::runtime::cancel::Watch;
 use crate::runtime::cpu_pool;
 use crate::runtime::limits::Limits;
 
-/// Which device to open.
+/// Options for opening a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceOptions {
-    /// `auto` (the best real GPU, else the CPU engine), `gpu` (the best adapter, software ones included), `cpu` (never loads a
-    /// driver), a number from [`Device::list`], or part of an adapter's name in any case. A GPU that `auto` chose leaves to the
-    /// CPU engine exact queries that are answered there before word could come back from it.
+    /// The device to open:
+    ///
+    /// * `auto`: the best GPU that is not a software adapter; the CPU engine if there is none. On such a GPU, a query at `Exact` runs on
+    ///   the CPU engine if that finishes before a round trip to the GPU.
+    /// * `gpu`: the best adapter, software adapters included.
+    /// * `cpu`: the CPU engine. No driver is loaded.
+    /// * An index from [`Device::list`].
+    /// * A part of an adapter's name; case is ignored.
     pub choice: String,
-    /// What the device will be asked for: `auto` passes over GPUs whose probe does not bear it out. Of the others, a query
-    /// finds out.
+    /// The precision that queries will use: `auto` skips GPUs whose probe does not allow it. With any other choice, a query at a precision
+    /// that the probe does not allow returns an error.
     pub precision: Precision,
-    /// What it may be asked for at once.
+    /// Limits on rays, buffers, memory and waiting time.
     pub limits: Limits,
 }
 
 impl Default for DeviceOptions {
-    /// What the environment variable `UMBRACAST_DEVICE` says, else `auto`.
+    /// The choice in the environment variable `UMBRACAST_DEVICE`; `auto` if it is unset or empty.
     fn default() -> Self {
-        // What is not UTF-8 names no device: opening it says so.
+        // A value that is not UTF-8 matches no device, so opening it returns an error.
         let choice = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
         Self {
             choice: choice.map_or_else(|| "auto".into(), |value| value.to_string_lossy().into_owned()),
@@ -43,71 +48,73 @@ impl Default for DeviceOptions {
 }
 
 impl DeviceOptions {
-    /// Options with a choice.
+    /// Options for a choice of device, with the default precision and limits.
     pub fn new(choice: impl Into<String>) -> Self {
         Self { choice: choice.into(), precision: Precision::default(), limits: Limits::default() }
     }
 
-    /// The same for another precision.
+    /// Sets the precision.
     #[must_use]
     pub fn at(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
-    /// The same with other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 }
 
-/// An opened device; clones share it.
+/// An open device. Clones share it.
 #[derive(Clone)]
 pub struct Device {
-    /// None: the CPU engine.
+    /// `None` for the CPU engine.
     gpu: Option<Arc<GpuEngine>>,
     pub(crate) limits: Limits,
-    /// Pairs of a ray and a sphere that the CPU engine tests before word could come back from this GPU; 0 unless `auto` chose it.
+    /// Number of pairs of a ray and a sphere that the CPU engine tests in the time of a round trip to this GPU; 0 unless `auto` chose the
+    /// GPU.
     few: u64,
     pub(crate) watch: Watch,
 }
 
-/// Pairs that one core tests in a second at the least, with SSE2 or wider instructions (`umbracast bench brute`).
+/// Pairs that one core tests per second, at least, with SSE2 or wider instructions (`umbracast bench brute`).
 const CPU_RATE: f64 = 1e9;
 
-/// One line of [`Device::list`].
+/// Description of a device, from [`Device::list`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// What to pass as the choice.
+    /// Index of the device. As text, it is a valid [`DeviceOptions::choice`].
     pub index: usize,
-    /// The adapter's name; `cpu` for the CPU engine.
+    /// Name of the adapter; `cpu` for the CPU engine.
     pub name: String,
-    /// Discrete GPU, integrated GPU, virtual GPU, software, or the CPU engine.
+    /// Kind of device: `discrete GPU`, `integrated GPU`, `virtual GPU`, `unknown kind`, `software` or `CPU engine`.
     pub kind: &'static str,
-    /// Vulkan, Metal, Dx12; `built in` for the CPU engine.
+    /// Graphics API: `Vulkan`, `Metal` or `Dx12`; `built in` for the CPU engine.
     pub backend: String,
-    /// The driver and its version.
+    /// Driver and its version. For the CPU engine: number of threads, architecture and instruction set.
     pub driver: String,
-    /// The largest buffer a program can see, in bytes.
+    /// Size of the largest buffer that a shader can bind, in bytes; `u64::MAX` for the CPU engine.
     pub largest_binding: u64,
-    /// Workgroups in one dimension of a dispatch.
+    /// Maximum number of workgroups per dimension of a dispatch; `u32::MAX` for the CPU engine.
     pub largest_dispatch: u32,
-    /// What the probe measured; `None` for the CPU engine.
+    /// Results of the probe; `None` for the CPU engine, and if the device cannot be opened.
     pub probe: Option<Probe>,
-    /// What opening it said, when it failed.
+    /// Why the device cannot be opened; `None` if it can.
     pub failure: Option<Error>,
-    /// The precisions it can promise, from the quickest.
+    /// Precisions that the device supports, fastest first; empty if it cannot be opened, or if its probe allows none.
     pub precisions: Vec<Precision>,
 }
 
 const CPU_NAME: &str = "cpu";
 
 impl Device {
-    /// Opens a device and, when it is a GPU, probes what its arithmetic can promise.
+    /// Opens a device. A GPU is probed first, to find the precisions that its arithmetic allows. The choice `auto` never fails, because it
+    /// can always use the CPU engine.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] with what there is; [`Error::DeviceFailed`] when a driver refuses.
+    /// [`Error::NoDevice`], with the available devices, if none matches the choice; [`Error::DeviceFailed`] if a driver refuses.
     pub async fn open(options: &DeviceOptions) -> Result<Self> {
         let choice = options.choice.trim();
         if choice.eq_ignore_ascii_case(CPU_NAME) {
@@ -132,15 +139,15 @@ impl Device {
         Ok(Self::of_gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
     }
 
-    /// The first real GPU that opens and can promise the precision, else the CPU engine, which is faster than any software
-    /// adapter. What kept a GPU from it is in [`Device::list`].
+    /// Opens the first GPU that allows the precision and is not a software adapter; else the CPU engine, which is faster than any software
+    /// adapter. [`Device::list`] shows why a GPU was not chosen.
     async fn best(found: &[wgpu::Adapter], options: &DeviceOptions) -> Self {
         for adapter in found.iter().filter(|adapter| !adapters::is_software(&adapter.get_info())) {
             if let Ok(gpu) = GpuEngine::open(adapter, options.limits, None).await
                 && gpu.check_precision(options.precision).is_ok()
             {
                 let device = Self::of_gpu(gpu);
-                // One that fails already fails at the first query, too.
+                // A device that fails already at the measurement also fails at the first query, which reports the error.
                 return device.clone().sparing_few().await.unwrap_or(device);
             }
         }
@@ -160,11 +167,11 @@ impl Device {
         Self { limits: *gpu.limits(), gpu: Some(Arc::new(gpu)), few: 0, watch: Watch::new() }
     }
 
-    /// The same as `auto` chooses it: what the CPU engine answers, to the bit, before word could come back from this GPU, is
-    /// left to it.
+    /// The device as `auto` returns it: a query that the CPU engine answers bit-identically, and before a round trip to this GPU ends, runs
+    /// on the CPU engine.
     ///
     /// # Errors
-    /// What the device can suffer.
+    /// Device errors.
     #[doc(hidden)]
     pub async fn sparing_few(self) -> Result<Self> {
         let Some(gpu) = self.gpu() else { return Ok(self) };
@@ -172,27 +179,28 @@ impl Device {
         Ok(Self { few, ..self })
     }
 
-    /// Whether the CPU engine should answer so small a query for the GPU. Only exact answers are the same bytes on both, and a
-    /// ray's answer must not depend on how many it travels with.
+    /// Whether the CPU engine should take over a query this small from the GPU. Only at `Exact` do both give the same bytes; at other
+    /// precisions the result of a ray would depend on the size of its batch.
     pub(crate) fn spares(&self, spheres: u64, rays: u64, precision: Precision) -> bool {
         precision == Precision::Exact && spheres.saturating_mul(rays) < self.few
     }
 
-    /// Uses a wgpu device that belongs to the caller. Nothing global is installed on it: no error handlers, no callbacks.
-    /// Create it with [`required_limits`](crate::required_limits) and [`required_features`](crate::required_features). The
-    /// default [`Limits`] hold. Do not destroy it while a query runs *and* poll it from another thread: wgpu 30 then frees
-    /// memory that the query is writing.
+    /// Uses a wgpu device of the caller, with the default [`Limits`]. Create it with [`required_limits`](crate::required_limits) and
+    /// [`required_features`](crate::required_features). No error handlers and no callbacks are installed on it.
+    ///
+    /// Do not destroy the device while a query runs *and* poll it from another thread: wgpu 30 then frees memory that the query is writing.
     ///
     /// # Errors
-    /// [`Error::DeviceFailed`] when the device cannot run the probe.
+    /// [`Error::DeviceFailed`] if the device cannot run the probe.
     pub async fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         Ok(Self::of_gpu(GpuEngine::adopt(device, queue).await?))
     }
 
-    /// Opens an adapter whose programs are changed before they are compiled: how tests see that a broken device is caught.
+    /// Opens an adapter after replacing text in its programs, before they are compiled. Tests use it to check that a faulty device is
+    /// detected. `edit` is the text to replace, and its replacement.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and where no program says what is to be changed: else a test would see nothing and pass.
+    /// As [`open`](Self::open). Also an error if no program contains the text: the test would otherwise pass without testing anything.
     #[doc(hidden)]
     pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
         if !PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
@@ -204,7 +212,7 @@ impl Device {
         Ok(Self::of_gpu(GpuEngine::open(adapter, Limits::default(), Some(edit)).await?))
     }
 
-    /// Everything that can be opened here, the CPU engine last. Opens and probes each.
+    /// Lists all devices of this machine, best first, the CPU engine last. Opens and probes each of them.
     pub async fn list() -> Vec<DeviceInfo> {
         let mut list = Vec::new();
         for (index, adapter) in adapters::adapters().await.iter().enumerate() {
@@ -245,17 +253,17 @@ impl Device {
         list
     }
 
-    /// The GPU, unless this is the CPU engine. `src/scene/backend.rs` chooses by it for queries, `src/shadow` for pictures and shadows.
+    /// The GPU; `None` for the CPU engine. `src/scene/backend.rs` chooses by it for queries, `src/shadow` for pictures and shadows.
     pub(crate) fn gpu(&self) -> Option<&Arc<GpuEngine>> {
         self.gpu.as_ref()
     }
 
-    /// The adapter's name, or `cpu`.
+    /// Name of the adapter; `cpu` for the CPU engine.
     pub fn name(&self) -> &str {
         self.gpu().map_or(CPU_NAME, |gpu| gpu.name())
     }
 
-    /// What kind of device it is, in words.
+    /// Kind of device, as in [`DeviceInfo::kind`].
     pub fn kind(&self) -> &'static str {
         self.gpu().map_or("CPU engine", |gpu| gpu.kind())
     }
@@ -265,26 +273,27 @@ impl Device {
         self.gpu.is_none()
     }
 
-    /// What the probe measured; `None` for the CPU engine, whose arithmetic is known.
+    /// Results of the probe; `None` for the CPU engine, whose arithmetic is known.
     pub fn probe(&self) -> Option<&Probe> {
         self.gpu().map(|gpu| &gpu.probe)
     }
 
-    /// The same device, which ends what it builds and draws when `watch` is cancelled: scenes, [pictures](Self::render) and
-    /// [shadows](Self::shadows), whose observers `watch` counts. Queries of its scenes have [their own](crate::Scene::watched).
+    /// Returns the same device with `watch` attached. Cancelling it ends scene builds, [pictures](Self::render) and
+    /// [shadows](Self::shadows); its progress counts the observers of shadows. Queries use [the watch of their
+    /// scene](crate::Scene::watched).
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
         Self { watch: watch.clone(), ..self.clone() }
     }
 
-    /// Buffers made on a GPU so far: how tests see that repeated calls make none.
+    /// Number of buffers created on the GPU so far. Tests use it to check that repeated calls create none.
     #[doc(hidden)]
     pub fn buffers_made(&self) -> u64 {
         self.gpu().map_or(0, |gpu| gpu.made.load(std::sync::atomic::Ordering::Relaxed))
     }
 }
 
-/// The least time in which a device copies a word and says so: what a query cannot go below.
+/// Shortest measured time in which a device copies a word and reports it: a lower bound of the time of a query.
 async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
     let word = Readback::new(gpu, 4).await?;
     let mut least = Duration::MAX;

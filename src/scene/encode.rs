@@ -1,4 +1,4 @@
-//! A query as a part of the caller's own GPU work: rays and answers never leave the device.
+//! Encoded queries: recorded into the caller's command encoder, so that rays and results stay on the device.
 
 use super::scene::Scene;
 use crate::error::{Error, Result};
@@ -7,8 +7,8 @@ use crate::query::kind::Question;
 use crate::query::policy::Query;
 
 impl Scene {
-    /// Makes a question ready to be encoded into a [`wgpu::CommandEncoder`] of the caller's, for up to `most_rays` rays in the
-    /// caller's own buffers, on a scene of a device given to [`Device::from_wgpu`](crate::Device::from_wgpu):
+    /// Prepares a query for recording into a [`wgpu::CommandEncoder`] of the caller, for up to `most_rays` rays in the caller's buffers.
+    /// The scene must be on a device from [`Device::from_wgpu`](crate::Device::from_wgpu):
     ///
     /// ```no_run
     /// # use umbracast::{Query, Question, Result, Scene, wgpu};
@@ -17,7 +17,7 @@ impl Scene {
     /// // Once:
     /// let plan = scene.plan(Question::Closest, 1_000_000, &Query::default()).await?;
     /// let cast = plan.bind(1_000_000, rays.slice(..), hits.slice(..), Some(status.slice(..))).await?;
-    /// // Every frame, between passes of your own:
+    /// // Per frame, between the caller's own passes:
     /// let mut encoder = device.create_command_encoder(&Default::default());
     /// encoder.clear_buffer(status, 0, None);
     /// cast.encode(&mut encoder);
@@ -26,40 +26,42 @@ impl Scene {
     /// # }
     /// ```
     ///
-    /// The three are different buffers with the usage `STORAGE`; slices of them may begin at any multiple of 4 bytes.
+    /// Rays, results and status are three different buffers with usage `STORAGE`. Slices of them may start at any multiple of 4 bytes.
     ///
-    /// * **Rays** are [`Ray`](crate::Ray)s, 32 bytes each, infinite ends included. Whatever wrote them, they are checked on the
-    ///   device, bit by bit: one that [`check_ray`](crate::check_ray) refuses misses, and is counted. `on_bad` is not looked at.
-    /// * **Answers** are the same bytes as those of the ordinary call on this device, misses included (the bits of `+∞`, and
-    ///   [`NO_SPHERE`](crate::NO_SPHERE)): in a shader of yours, ask whether the id is `0xffffffff` rather than compare with an
-    ///   infinity. Nothing behind the last answer is written, but that bits come in whole words, the rest of the last one 0.
-    /// * **The status**, if wanted, is four counts (`u32`), which every pass adds to, so that one may serve many: clear it when
-    ///   you begin. They are rays that are *bad*; *undone*; *beyond* (missing only because the root exceeds f32); and *hits* (for
-    ///   `approach`: touched or entered).
+    /// * **Rays** are [`Ray`](crate::Ray)s, 32 bytes each; infinite ends are allowed. The device validates them: a ray that
+    ///   [`check_ray`](crate::check_ray) refuses is a miss, and is counted. `on_bad` is ignored.
+    /// * **Results** are byte-identical to those of the ordinary call on this device. A miss is the bits of `+∞` and
+    ///   [`NO_SPHERE`](crate::NO_SPHERE). In a shader, compare the id with `0xffffffff`, not `t` with an infinity. Nothing is written after
+    ///   the last result, except that bits are written as whole words: the unused bits of the last word are 0.
+    /// * **Status** is optional: four counts (`u32`). Every pass adds to them, so that several passes can share a status; clear it before
+    ///   the first. The counts are, in this order: *bad* rays, which are invalid; *undone* rays, see below; *beyond*, rays that miss only
+    ///   because the root exceeds the largest f32; and *hits* (for `approach`: rays that touch or enter a sphere).
     ///
-    /// An undone ray is one that the scene's tree cannot answer, which the ordinary call would cast again without it: from
-    /// farther away than 2⁵⁰ times the scene's size, along a direction longer or shorter than it by 2⁶⁰, or through more of a
-    /// degenerate tree than a software adapter allows. Its numbers are NaN (`0x7fc00004`) and its id is
-    /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes without a tree, of a few hundred spheres, have none.
+    /// An undone ray is one that the BVH traversal cannot finish. (The ordinary call casts it again by brute force.) Either its origin is
+    /// farther away than 2⁵⁰ times the size of the scene, or its direction is longer or shorter than that size by a factor of 2⁶⁰, or a
+    /// degenerate BVH needs more steps than a software adapter allows. The numbers of its result are NaN (`0x7fc00004`) and the id is
+    /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes of up to a few hundred spheres have no BVH, and so no undone rays.
     ///
-    /// The CPU engine answers no ray of a plan. On a device that takes subnormal numbers for zero ([`Probe::subnormals`](crate::Probe::subnormals)
-    /// is false) coordinates, radii and directions below 2⁻¹²⁶ may therefore count as 0, and a `t` below 2⁻¹²⁶ may be written as 0 or −0, as in
-    /// the ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but has no part of 2⁻¹²⁶ or more, is not a bad
-    /// one; it may miss.
+    /// The CPU engine never takes over rays of a plan. A device that flushes subnormal numbers to zero
+    /// ([`Probe::subnormals`](crate::Probe::subnormals) is false) may therefore treat coordinates, radii and directions below 2⁻¹²⁶ as 0,
+    /// and may write 0 or −0 for a `t` below 2⁻¹²⁶, as in ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but
+    /// has no component of 2⁻¹²⁶ or more, is not a bad ray; it may miss.
     ///
-    /// Spheres that move are seen at the times that [`CastPlan::bind_at`] is given, or move while rays travel, as the query says. Then
-    /// a ray that leaves the scene's time range is a bad one too. Ellipsoids are answered as by the ordinary calls. Masks of
-    /// spheres hold for rays without one.
+    /// Moving spheres are evaluated at the times passed to [`CastPlan::bind_at`], or move while rays travel, as the query's
+    /// [`Motion`](crate::Motion) says. A ray outside the scene's time range is then a bad ray, too: in the first case because of its time,
+    /// in the second because of its ends. Ellipsoids are handled as in ordinary calls. Spheres may have masks; the rays have none.
     ///
-    /// The plan takes up to 68 bytes a ray on the device, 100 where spheres move, and keeps the spheres that the scene has now: after
-    /// [`update`](Scene::update), make another. Everything lives as long as it is needed: scene, plan and pass may be
-    /// dropped before the commands are submitted. A pass goes to the device as it is, in one submission of the caller's, however
-    /// long it takes: some drivers reset a device whose submission takes seconds.
+    /// The plan allocates up to 68 bytes per ray on the device, or 100 if spheres move. It keeps the spheres that the scene has now: after
+    /// [`update`](Scene::update), make a new plan. Scene, plan and pass may be dropped before the commands are submitted: everything lives
+    /// as long as it is needed. A pass is not split. It is part of one submission of the caller, however long it takes, and some drivers
+    /// reset a device if a submission takes seconds.
     ///
     /// # Errors
-    /// [`Error::Usage`] on the CPU engine, for a scene of pairs and for nearest passes of ellipsoids; [`Error::NoPrecision`] for `exact`, whose doubtful rays are
-    /// settled on the host; [`Error::TooLarge`] with figures when the scene does not fit one buffer of the device, or the rays do
-    /// not fit one buffer or one dispatch (4,194,240 with WebGPU's default limits); and what the device can suffer.
+    /// * [`Error::Usage`]: the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
+    /// * [`Error::NoPrecision`]: `exact`, which resolves undecided rays on the host, or a precision that the device's probe does not allow.
+    /// * [`Error::TooLarge`], with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
+    ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
+    /// * Device errors, as for [`closest`](Self::closest).
     pub async fn plan(&self, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
         let (Some(gpu), Some(spheres)) = (self.device().gpu(), self.resident()) else {
             let message = "queries are encoded on a GPU, and this scene is on the CPU engine or one of pairs";

@@ -1,9 +1,10 @@
-//! What follows from a hit: the point that was met, how the sphere faces there, how steeply and how far away.
+//! Attributes of a hit: point, normal, angle of incidence and distance.
 //!
-//! All of it comes from the foot of the perpendicular, in f64: `origin + t · direction − center` loses the digits of a small
-//! sphere far away, and those of `t` (Haines, Günther and Akenine-Möller, Ray Tracing Gems, chapter 7). With p from the foot to
-//! the centre and h the half chord, the normal is −(p ± h d̂)/r, and the angle has sine |p|/r and cosine ±h/r. Of what moves, all of
-//! this is as the sphere sees it; a ray with a radius meets a sphere that is larger by its own.
+//! They are computed in f64 from the foot of the perpendicular from the centre to the ray's line. `origin + t · direction − center` would
+//! lose digits for a small distant sphere, and would be no more accurate than `t` (Haines, Günther and Akenine-Möller, Ray Tracing Gems,
+//! chapter 7). Let p be the vector from the foot to the centre, h half the chord, d̂ the unit direction and r the radius. Then the normal
+//! is −(p ± h d̂)/r, and the angle has sine |p|/r and cosine ±h/r. If the sphere moves while the ray travels, all of this is relative to
+//! the sphere. If the ray has a radius, it is added to r.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -18,39 +19,39 @@ use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::room;
 
-/// What a hit was like.
+/// Attributes of a hit, from [`Hit::attributes`] or [`Scene::attributes`].
 ///
-/// With u = 2⁻²⁴, E the distance from the origin to the centre, r the radius and h the half chord: point, normal and angle are
-/// within 1.01 u of their own sizes of those of the exact root that was met, and besides the direction from the centre may be
-/// turned by 2⁻⁵⁰ E/h, at most by √(2⁻⁵⁰ E/r), which shows only where a ray grazes what is far away. They do not inherit the
-/// error of `t`, which only says which root was met. Where a ray starts on the way out of a ball within one rounding of `t` it
-/// is the start that is described.
+/// With u = 2⁻²⁴, E the distance from the origin to the centre, r the radius and h half the chord: point, normal and angle differ from
+/// those of the exact root by at most 1.01 u of their own sizes. In addition, the direction from the centre to the point may be rotated by
+/// 2⁻⁵⁰ E/h, but at most by √(2⁻⁵⁰ E/r). This is noticeable only where a ray grazes a distant sphere. The error of `t` has no influence:
+/// `t` only selects the root. If a ray starts inside a ball and leaves it within one rounding of `t`, the attributes are those of its
+/// start.
 ///
-/// A sphere that moves is where it is at the ray's time, or with [`Motion::WithRay`](crate::Motion::WithRay) at the root itself, and
-/// then path and angle are what the sphere sees: along w, the ray's direction less the sphere's velocity v. In the bounds E is measured
-/// at the time for which t is 0, r has the ray's radius added, and with `Motion::WithRay` the point may be off by
-/// 2⁻⁵⁰ |v|/|w| (E + E r/h) besides.
+/// A moving sphere is evaluated at the ray's time or, with [`Motion::WithRay`](crate::Motion::WithRay), at the time of the root. In the
+/// latter case, path and angle are relative to the sphere: along w, the ray's direction minus the sphere's velocity v. For moving spheres,
+/// E is measured at the time at which `t` is 0. For rays with a radius, r includes it. With `Motion::WithRay` the point may have an
+/// additional error of 2⁻⁵⁰ |v|/|w| (E + E r/h).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attributes {
-    /// Where the sphere was met: on its surface, or where the ray starts when that is inside (`inside = enter`). A ray with a radius
-    /// touches the sphere there; where it starts overlapping the sphere, it is its start drawn towards the centre, by as much as its
-    /// radius is of the sum of both.
+    /// The hit point: on the sphere's surface, or the start of a ray that starts inside (`inside = enter`). A ray with a radius touches the
+    /// sphere there. If it overlaps the sphere at its start, the point is the start, moved towards the centre by the fraction that the
+    /// ray's radius has of the sum of both radii.
     pub point: Vec3,
-    /// The outward unit normal there: away from the centre, where the sphere then is. Zero for a radius of 0 and at the centre.
+    /// The outward unit normal at the point: away from the centre at the time of the hit. Zero at the centre, and for a radius of 0.
     pub normal: Vec3,
-    /// Between the way back along the ray, as the sphere sees it, and the normal, in radians: 0 straight on, π/2 grazing, above on the
-    /// way out. 0 where there is no normal, and where ray and sphere keep their distance.
+    /// Angle in radians between the normal and the reversed path of the ray, as seen from the sphere: 0 head on, π/2 grazing, above
+    /// π/2 where the ray leaves the sphere. 0 if there is no normal, and if the distance between ray and sphere does not change.
     pub angle: f32,
-    /// `t · |direction|`: how far from the origin the ray has come, whatever moves; negative behind it; infinite beyond the largest
-    /// f32. As exact as `t`.
+    /// Distance that the ray has travelled from its origin: `t · |direction|`, also if spheres move. Negative behind the origin; infinite
+    /// if it exceeds the largest f32. As accurate as `t`.
     pub distance: f32,
 }
 
 impl Attributes {
-    /// What a miss has: NaN, as far away as can be.
+    /// Attributes of a miss: NaN, and an infinite distance.
     pub const MISS: Self = Self { point: Vec3::NAN, normal: Vec3::NAN, angle: f32::NAN, distance: f32::INFINITY };
 
-    /// Of a hit, on a sphere that may move, of a ray that may have a radius.
+    /// Computes the attributes of a hit. The sphere may move, and the ray may have a radius.
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
         let Met { center, offset, inward, sine, cosine, way } = Met::of(hit, ray, target);
         Self {
@@ -63,32 +64,46 @@ impl Attributes {
 }
 
 impl Hit {
-    /// The point, normal, angle and distance of a hit of this ray on this sphere, at rest; [`Attributes::MISS`] of a miss.
+    /// Computes the attributes of this hit, of `ray` on `sphere`, which is at rest. [`Attributes::MISS`] for a miss.
+    ///
+    /// ```
+    /// use umbracast::{Query, Ray, Sphere};
+    ///
+    /// let (ray, sphere) = (Ray::new([0.0; 3], [2.0, 0.0, 0.0]), Sphere::new([5.0, 0.0, 0.0], 1.0));
+    /// let hit = ray.hit(&sphere, &Query::default()).expect("it lies ahead");
+    /// let attributes = hit.attributes(&ray, &sphere);
+    /// assert_eq!(attributes.point.to_array(), [4.0, 0.0, 0.0]);
+    /// assert_eq!((attributes.angle, attributes.distance), (0.0, 4.0));
+    /// ```
     pub fn attributes(&self, ray: &Ray, sphere: &Sphere) -> Attributes {
         if self.is_hit() { Attributes::of(self, ray, &Target::at_rest(sphere)) } else { Attributes::MISS }
     }
 
-    /// The point that was met, on the sphere's surface: from the foot of the perpendicular, in f64, not from
-    /// `origin + t · direction`, which loses the digits of a small sphere far away. A hit inside the ball (`inside = enter`)
-    /// gives the ray's own point.
+    /// Computes the hit point on the sphere's surface, or the start of a ray that starts inside the ball (`inside = enter`). NaN for a
+    /// miss.
+    ///
+    /// The point is computed in f64 from the foot of the perpendicular. `origin + t · direction` would lose the digits of a small distant
+    /// sphere.
     pub fn point(&self, ray: &Ray, sphere: &Sphere) -> Vec3 {
         self.attributes(ray, sphere).point
     }
 
-    /// The outward unit normal at the point that was met; zero at the centre, or for a radius of 0.
+    /// Computes the outward unit normal at the hit point; zero at the centre, and for a radius of 0. NaN for a miss.
     pub fn normal(&self, ray: &Ray, sphere: &Sphere) -> Vec3 {
         self.attributes(ray, sphere).normal
     }
 }
 
 impl Scene {
-    /// What each hit of [`closest`](Self::closest) was like, from these rays, with all that they bring along, and the scene's spheres, on
-    /// every core: one record a hit, [`Attributes::MISS`] for a miss. `query` is the one that was asked: how spheres move is all that
-    /// matters of it. Asks no device, and needs no more memory than the answer.
+    /// Computes the attributes of each hit of [`closest`](Self::closest), on all cores. Pass the rays with all their attribute columns, the
+    /// hits, and the query that was used; of the query only `motion` matters. The result contains one record per hit; [`Attributes::MISS`]
+    /// for a miss. Uses no device, and no memory other than that of the result.
     ///
     /// # Errors
-    /// [`Error::LengthsDiffer`] unless there is one hit a ray, [`Error::BadRecord`] for a hit on a sphere that the scene does
-    /// not have, [`Error::Usage`] for ellipsoids, [`Error::OutOfMemory`].
+    /// * [`Error::LengthsDiffer`]: there is not one hit per ray, or a column of ray attributes has another length.
+    /// * [`Error::BadRecord`]: a hit on a sphere that the scene does not have.
+    /// * [`Error::Usage`]: the scene contains ellipsoids.
+    /// * [`Error::OutOfMemory`].
     pub fn attributes<'a>(&self, rays: impl Into<Rays<'a>>, hits: &[Hit], query: &Query) -> Result<Vec<Attributes>> {
         let rays = rays.into();
         let (left, right) = (rays.len() as u64, hits.len() as u64);
@@ -112,18 +127,18 @@ impl Scene {
     }
 }
 
-/// Where a sphere was met.
+/// Geometry of a hit.
 struct Met {
-    /// The sphere's centre, then.
+    /// Centre of the sphere at the time of the hit.
     center: DVec3,
-    /// From there to the ray's own point.
+    /// Vector from there to the point on the ray's line.
     offset: DVec3,
-    /// How much of that lies in the sphere: its part of the sum of its radius and the ray's.
+    /// Fraction of `offset` inside the sphere: its radius divided by the sum of its radius and the ray's.
     inward: f64,
-    /// Of the angle of incidence, times a common factor.
+    /// Sine and cosine of the angle of incidence, times a common factor.
     sine: f64,
     cosine: f64,
-    /// The length of the ray's direction.
+    /// Length of the ray's direction.
     way: f64,
 }
 
@@ -133,7 +148,7 @@ impl Met {
         let Moves { velocity, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
         let v = if relative { velocity.as_dvec3() } else { DVec3::ZERO };
         let (c, along) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
-        // Without a rounding: both have 24 bits.
+        // Exact: both factors have 24 bits.
         let moved = velocity.as_dvec3() * f64::from(time);
         let e = less(c, moved, ray.origin.as_dvec3());
         let d = less(along, low.as_dvec3(), v);
@@ -144,16 +159,16 @@ impl Met {
         let start = f64::from(ray.t_min);
         let center = |t: f64| c + moved + if relative { t * v } else { DVec3::ZERO };
         let Foot { t: foot, p, half } = Foot::of(e, d, r);
-        // A solid ball is met where a ray starts within it, however little: where that is, f64 knows. So is one that keeps its
-        // distance from the ray, for which there is no foot.
+        // A ray that starts inside a solid ball hits it at its start, however little it is inside; f64 can resolve this. The start is also
+        // the hit if the distance between ray and ball does not change: then there is no foot.
         let within = (start - foot) * length + half;
         if length == 0.0 || (t == start && within > (e.length() + r) * (-48.0_f64).exp2()) {
             let offset = t * d - e;
             let cosine = if length == 0.0 { 1.0 } else { -offset.dot(d) };
             return Self { center: center(t), offset, inward, sine: offset.cross(d).length(), cosine, way };
         }
-        // On which side of the foot: as t says, unless f32 can hardly tell the roots apart. Then it is the first one, which a
-        // ray from before it meets under every policy.
+        // `t` shows on which side of the foot the root is, unless the roots are almost equal in f32. Then it is the first root: a ray that
+        // starts before it hits it under every policy.
         let sure = half * half > (1.0 / 262_144.0) * (half * t.abs() * length + r * r);
         let leaves = (sure || within > 0.0) && t > foot;
         let side = if leaves { half } else { -half };

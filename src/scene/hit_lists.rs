@@ -1,7 +1,8 @@
-//! Questions whose answers are lists: all spheres that a ray meets, or the first few.
+//! Queries that return hit lists: all hits of each ray, or the first few. Also counts of hits.
 
 use std::time::Instant;
 
+use super::output::CountOutput;
 use super::scene::{CPU_CHUNK, Caller, Scene};
 use crate::batch::input::Rays;
 use crate::batch::ray_batch::Batch;
@@ -19,35 +20,48 @@ use crate::runtime::boxed::Boxed;
 use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::{check_memory, room};
 
-/// Where each ray's list begins, the records of all, and how it went.
+/// Offset of each ray's list, the records of all lists, and the counts of the batch.
 pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
 
 impl Scene {
-    /// For each ray every sphere it meets, with both raw roots, ordered by (`t`, id) where `t` is the policy's. However many they are:
-    /// nothing is cut off, and memory follows what is found.
+    /// Finds every sphere that each ray hits, with both raw roots, ordered by (`t`, id), where `t` follows the policy
+    /// ([`Interval::met_at`]). The number of hits is not limited: memory grows with the result.
+    ///
+    /// ```
+    /// use umbracast::{DeviceOptions, Interval, Query, Ray, SceneOptions, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let spheres = [Sphere::new([9.0, 0.0, 0.0], 1.0), Sphere::new([5.0, 0.0, 0.0], 1.0)];
+    /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+    /// let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
+    /// let lists = blocking::all(&scene, &rays, &Query::default())?;
+    /// assert_eq!(lists.offsets, [0, 2, 2]);
+    /// assert_eq!(lists.get(0).unwrap()[0], Interval { t_enter: 4.0, t_exit: 6.0, id: 1 });
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`closest`](Self::closest); [`Error::TooLarge`] when the lists of these rays exceed what the machine has to spare (cast
-    /// fewer at a time).
+    /// As [`closest`](Self::closest); [`Error::TooLarge`] also if the lists of these rays exceed the available memory of the machine. Then
+    /// cast fewer rays at a time.
     pub async fn all(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Lists> {
         self.list(rays.into(), ALL, query, Caller::Polls).await
     }
 
-    /// For each ray the first `k` of [`all`](Self::all), or all when there are fewer; so the first is that of
-    /// [`closest`](Self::closest). The CPU engine stops looking behind the last of them; a GPU finds all, and the first `k` are kept.
+    /// Finds the first `k` hits of each ray, in the order of [`all`](Self::all), or all hits if there are fewer. The first is the hit of
+    /// [`closest`](Self::closest). The CPU engine does not search behind the last of them; a GPU finds all hits and keeps the first `k`.
     ///
     /// # Errors
-    /// As [`all`](Self::all); [`Error::Usage`] when `k` is 0.
+    /// As [`all`](Self::all); [`Error::Usage`] also if `k` is 0.
     pub async fn nearest(&self, rays: impl Into<Rays<'_>>, k: u32, query: &Query) -> Result<Lists> {
         self.list(rays.into(), at_least_one(k)?, query, Caller::Polls).await
     }
 
-    /// [`count`](Self::count).
+    /// Boxed version of [`count`](Self::count).
     pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Answer<u32>> {
         Box::pin(self.cast_counts(rays, query, caller))
     }
 
-    /// [`all`](Self::all) and [`nearest`](Self::nearest): lists for rays, each at most `most` long.
+    /// Boxed version of [`all`](Self::all) and [`nearest`](Self::nearest): lists of at most `most` hits per ray.
     pub(crate) fn list<'a>(&'a self, rays: Rays<'a>, most: u32, query: &'a Query, caller: Caller) -> Boxed<'a, Lists> {
         Box::pin(self.cast_lists(rays, most, query, caller))
     }
@@ -57,7 +71,7 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let mut records = room(rays.len())?;
         records.resize(rays.len(), 0);
-        let tally = self.dispatch_counts(batch, &mut records, caller).await?;
+        let tally = self.dispatch::<CountOutput>(batch, &mut records, caller).await?;
         Ok(Answer { report: Report::new(records.len(), tally, start), records })
     }
 
@@ -69,12 +83,12 @@ impl Scene {
         Ok(Lists { offsets, records, report: Report::new(len, tally, start) })
     }
 
-    /// What lists on the CPU engine may take together.
+    /// Memory budget that all lists of a query on the CPU engine share.
     pub(super) fn pool(&self) -> Pool {
         Pool::new(self.device.limits.memory)
     }
 
-    /// On a GPU: how long the lists are, and when there is memory for them what is in them.
+    /// Lists hits on a GPU in two passes: the first counts them, the second writes the records, if there is memory for them.
     pub(super) async fn list_gpu(
         &self,
         device: &GpuEngine,
@@ -84,7 +98,7 @@ impl Scene {
     ) -> Result<Listed> {
         let (counts, mut tally, again) = self.lengths(device, gpu, batch, Way::Tree).await?;
         let Counted { mut device_counts, mut made } = counts;
-        // Rays that the tree cannot answer, and how many spheres the device finds without it.
+        // Rays that the BVH traversal does not finish: the device counts their hits by brute force.
         let rest = batch.some(&again);
         let rest = rest.batch(batch.query, batch.watch);
         let (counts, more, _) = self.lengths(device, gpu, rest, Way::Brute).await?;
@@ -92,7 +106,7 @@ impl Scene {
         made.extend(counts.made.into_iter().map(|(i, list)| (again[i], list)));
         again.iter().zip(&counts.device_counts).for_each(|(&at, count)| device_counts[at] = *count);
 
-        // Where each list begins.
+        // Offsets of the lists: a prefix sum of their lengths.
         let mut offsets: Vec<u64> = room(batch.rays.len() + 1)?;
         offsets.push(0);
         offsets.extend(device_counts.iter().map(|count| u64::from((*count).min(most))));
@@ -123,7 +137,7 @@ impl Scene {
         let listed = device_counts.iter().filter(|count| **count > 0).count();
         let places = (0..).zip(&device_counts).map(|(at, &count)| (at, place(at, count)));
         let mut fill = Filling { scene: self, device, gpu, batch, most, records: &mut records };
-        // Where few rays meet anything only they are cast again. Pairs go by their numbers.
+        // If few rays hit anything, only they are cast again. In a pairwise scene the index of a ray must not change.
         let unfinished = if self.host.pairwise || listed > batch.rays.len() / 2 {
             fill.all(places.map(|(_, place)| place).collect(), Way::Tree).await?
         } else {
@@ -138,7 +152,7 @@ impl Scene {
         Ok((offsets, records, tally))
     }
 
-    /// How long lists are, and which rays are to be cast again.
+    /// Counts the hits of each ray. Also returns the counts of the batch, and the indices of the rays to cast again.
     async fn lengths(
         &self,
         device: &GpuEngine,
@@ -155,7 +169,7 @@ impl Scene {
         Ok((Counted { device_counts: counts, made }, tally, again))
     }
 
-    /// Rays in pieces that the CPU engine's workers own.
+    /// Lists hits in chunks, on workers of the CPU engine that own the rays of their chunk.
     pub(super) async fn list_owned(&self, batch: Batch<'_>, most: u32) -> Result<Listed> {
         let pool = std::sync::Arc::new(self.pool());
         let mut shares = Vec::new();
@@ -169,15 +183,15 @@ impl Scene {
     }
 }
 
-/// How long lists are.
+/// Lengths of hit lists.
 struct Counted {
-    /// What the device will find for each ray.
+    /// Number of hits that the device will write per ray.
     device_counts: Vec<u32>,
-    /// Lists that the host has made instead, with the numbers of their rays.
+    /// Lists that the host has built instead, each with the index of its ray.
     made: Vec<(usize, Vec<Interval>)>,
 }
 
-/// Lists of known lengths on their way.
+/// Second pass: writes the hits into lists of known lengths.
 struct Filling<'a> {
     scene: &'a Scene,
     device: &'a GpuEngine,
@@ -188,7 +202,7 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Those of all rays; says which were not finished.
+    /// Writes the lists of all rays. Returns the indices of unfinished rays.
     async fn all(&mut self, places: Vec<Place>, way: Way) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
         let extras = self.scene.host.moves(&batch.extras).then_some(batch.extras);
@@ -196,7 +210,7 @@ impl Filling<'_> {
         Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, way).await?.1)
     }
 
-    /// The same for some rays, by their numbers.
+    /// Writes the lists of some rays, given by their indices. Returns the indices of unfinished rays.
     async fn some(&mut self, some: Vec<(usize, Place)>, way: Way) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
         let numbers: Vec<usize> = some.iter().map(|(at, _)| *at).collect();
@@ -210,7 +224,7 @@ impl Filling<'_> {
     }
 }
 
-/// A number of spheres that makes sense.
+/// Returns `k`, or an error if it is 0.
 pub(crate) fn at_least_one(k: u32) -> Result<u32> {
     if k == 0 {
         return Err(Error::Usage("nearest needs to know how many: k must be at least 1".into()));

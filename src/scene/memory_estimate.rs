@@ -1,4 +1,4 @@
-//! Bytes that scenes and queries take, told before any of them is asked for.
+//! Estimates of the memory that a scene and a query take, made before any of it is allocated.
 
 use super::device::Device;
 use crate::batch::input::Spheres;
@@ -9,21 +9,21 @@ use crate::gpu::sphere_attributes;
 use crate::intersect::ellipsoid::Map;
 use crate::records::{Interval, Sphere};
 
-/// How much there is of what.
+/// Numbers of spheres and rays, and the properties that determine how much memory they take.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
     pub(crate) spheres: u64,
     pub(crate) rays: u64,
-    /// Spheres have masks; they move; they are ellipsoids.
+    /// Whether the spheres have masks, move, and are ellipsoids.
     pub(crate) masked: bool,
     pub(crate) moving: bool,
     pub(crate) mapped: bool,
-    /// They travel with their rays.
+    /// Whether the spheres are uploaded with their rays (pairwise scenes).
     pub(crate) pairwise: bool,
 }
 
 impl Load {
-    /// Of spheres as they are given.
+    /// Load of these spheres and of `rays` rays.
     pub(crate) fn of(given: &Spheres<'_>, rays: u64, pairwise: bool) -> Self {
         let (masked, moving) = (given.masks.is_some(), given.velocities.is_some());
         Self { spheres: given.len() as u64, rays, masked, moving, mapped: given.shapes.is_some(), pairwise }
@@ -31,20 +31,25 @@ impl Load {
 }
 
 impl Device {
-    /// Bytes a scene of `spheres` and a query of `rays` take on the device and on the host, answers included, beyond the
-    /// caller's own. What rays bring along is counted on a GPU, 32 bytes a ray in flight; what is beside spheres is not: see
+    /// Estimates the bytes that a scene of `spheres` spheres and a query of `rays` rays take on the device and on the host together, in
+    /// addition to the caller's own memory. Results are included with 12 bytes per ray, so hit lists may take more. On a GPU, ray
+    /// attributes are included with 32 bytes per ray in flight. Sphere attributes are not included: see
     /// [`estimate_bytes_of`](Self::estimate_bytes_of).
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         self.bytes(&Load { spheres, rays, ..Load::default() })
     }
 
-    /// The same with what is beside these spheres.
+    /// Like [`estimate_bytes`](Self::estimate_bytes), including the attributes of these spheres. Bytes per sphere, in addition to those of
+    /// `estimate_bytes`; in the last column per leaf slot of the BVH, of which there are up to five for four spheres:
     ///
-    /// A mask takes 4 bytes more on the host, on a GPU as many there, and on the CPU engine 4 for each place in a leaf of its tree, of
-    /// which there are up to five for four spheres. A sphere that moves takes 12 more on the host and 16 while the scene is built; on
-    /// a GPU 48, and 32 here while they are sent; on the CPU engine 36 a place. An ellipsoid takes 76 more on the host; on a GPU
-    /// 108, what moves included, and as many here while they are sent; on the CPU engine 4 a place. In pairwise scenes what is on a GPU
-    /// travels with each ray in flight.
+    /// | column | host | GPU | host, during the upload to a GPU | CPU engine, per leaf slot |
+    /// |---|---|---|---|---|
+    /// | masks | 4 | 4 | 0 | 4 |
+    /// | velocities | 12, and 16 while the scene is built | 48, masks included | 32 | 36 |
+    /// | ellipsoids | 76 | 108, masks and velocities included | 108 | 4, velocities included |
+    ///
+    /// The estimate is for a scene that is not pairwise. In a pairwise scene the attributes on a GPU are uploaded with each ray in flight
+    /// instead.
     pub fn estimate_bytes_of<'a>(&self, spheres: impl Into<Spheres<'a>>, rays: u64) -> u64 {
         self.bytes(&Load::of(&spheres.into(), rays, false))
     }
@@ -52,12 +57,12 @@ impl Device {
     pub(crate) fn bytes(&self, load: &Load) -> u64 {
         let Load { spheres, rays, masked, moving, mapped, pairwise } = *load;
         let each = |counts: bool, bytes: usize| if counts { bytes as u64 } else { 0 };
-        // The records and what is beside them, and balls around the ways.
+        // Records, attributes, and balls around the paths of moving spheres.
         let host = size_of::<Sphere>() as u64
             + each(masked, size_of::<u32>())
             + each(moving, size_of::<[f32; 3]>() + size_of::<Sphere>())
             + each(mapped, size_of::<Map>());
-        // At most so much of an answer.
+        // Upper bound of the result of a ray.
         let answers = rays.saturating_mul(size_of::<Interval>() as u64);
         let host = spheres.saturating_mul(host).saturating_add(answers);
         match self.gpu() {
@@ -66,13 +71,13 @@ impl Device {
                 host.saturating_add(accel::index_bytes(spheres)).saturating_add(laid)
             }
             Some(gpu) => {
-                // The filter's columns, whole blocks of them.
+                // Blocks of spheres for culling, rounded up to whole blocks.
                 let host = host.saturating_add(cull::columns_bytes(spheres));
                 let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
                 let held = sphere_attributes::bytes(moving, mapped);
-                // Held spheres are put in order here before they are sent.
+                // Packed attributes exist twice during the upload: on the host and on the device.
                 let one = if held > 0 { 2 * held } else { each(masked, size_of::<u32>()) };
-                // And lie in the order of the tree once more.
+                // Moving spheres are stored again in leaf order.
                 let one = one + each(moving && !mapped, size_of::<Sphere>());
                 let flight =
                     if rays > 0 { GpuScene::bytes_in_flight(spheres, rays, each(pairwise, held as usize)) } else { 0 };
@@ -81,7 +86,7 @@ impl Device {
         }
     }
 
-    /// Refuses what exceeds the limit on memory, before anything is allocated.
+    /// Returns an error if a load exceeds the memory limit. Called before anything is allocated.
     pub(crate) fn admit(&self, what: &'static str, load: &Load) -> Result<()> {
         let (asked, allowed) = (self.bytes(load), self.limits.memory);
         if asked > allowed {

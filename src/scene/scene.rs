@@ -1,4 +1,4 @@
-//! A scene, spheres resident on one device, and the questions it answers.
+//! A scene: spheres resident on one device, and the path of a query from its arguments to its result.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,6 +7,7 @@ use glam::Vec3;
 
 use super::device::Device;
 use super::memory_estimate::Load;
+use super::output::{BitOutput, RecordOutput};
 use crate::batch::input::{Rays, Spheres};
 use crate::batch::ray_attributes::Extras;
 use crate::batch::ray_batch::Batch;
@@ -26,19 +27,18 @@ use crate::runtime::boxed::Boxed;
 use crate::runtime::cancel::Watch;
 use crate::runtime::memory::{check_memory, room};
 
-/// Rays the CPU engine copies at a time for callers that poll: its tasks may outlive the caller's borrow, so they own what
-/// they read.
+/// Rays per chunk that the CPU engine copies for callers that poll. Its tasks may outlive the caller's borrow, so they own what they read.
 pub(crate) const CPU_CHUNK: usize = 1 << 18;
 
-/// How to build a scene: take [`SceneOptions::default`] and set what is to differ. Spheres are put into a tree, unless so
-/// few that testing each is quicker.
+/// Options for building a scene. Start from [`SceneOptions::default`] and change some of them. Every scene has a BVH, unless it has so few
+/// spheres that testing each of them is faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SceneOptions {
-    /// Who builds the tree that a GPU walks.
+    /// The processor that builds the BVH of a GPU.
     pub builder: Builder,
-    /// The first and the last time at which moving spheres are asked about: the tree holds them wherever they are in between. The
-    /// longer, the larger its boxes.
+    /// First and last time at which moving spheres are queried; finite, and in order. Default: 0 and 1. The BVH contains the paths of the
+    /// spheres between these times, so a longer range means larger AABBs.
     pub time_range: [f32; 2],
 }
 
@@ -49,20 +49,20 @@ impl Default for SceneOptions {
 }
 
 impl SceneOptions {
-    /// The same with another builder.
+    /// Sets the builder.
     #[must_use]
     pub fn built_by(self, builder: Builder) -> Self {
         Self { builder, ..self }
     }
 
-    /// The same for other times.
+    /// Sets the time range.
     #[must_use]
     pub fn over(self, time_range: [f32; 2]) -> Self {
         Self { time_range, ..self }
     }
 }
 
-/// Spheres resident on a device; clones share them, until one is [updated](Self::update).
+/// Spheres resident on a device. Clones share them until one of the clones is [updated](Self::update).
 #[derive(Clone)]
 pub struct Scene {
     pub(crate) device: Device,
@@ -72,37 +72,54 @@ pub struct Scene {
     pub(crate) watch: Watch,
 }
 
-/// What the caller's thread may be used for.
+/// How the caller's thread waits for a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// It polls: nothing may keep it long.
+    /// It polls: no call may block it for long.
     Polls,
-    /// It waits: on the CPU engine, the caller's memory is read and written in place.
+    /// It blocks until the result is there. The CPU engine then reads and writes the caller's memory in place.
     Waits,
 }
 
 impl Device {
-    /// Makes a scene: every ray will be cast against every sphere. The spheres' numbers in the list are their ids.
+    /// Builds a scene: its queries cast every ray against every sphere. The index of a sphere in the list is its id.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] for a sphere that cannot be used, [`Error::TooLarge`] when they exceed what the device can hold,
-    /// [`Error::Usage`] for a [`Builder`](crate::Builder) that it is not.
+    /// * [`Error::BadRecord`]: a sphere or one of its attributes is invalid.
+    /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
+    /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
+    ///   spheres.
+    /// * [`Error::Usage`]: [`Builder::Gpu`] on the CPU engine, or a time range that is not finite and in order.
+    /// * [`Error::Cancelled`]: the device's [watch](Self::watched) was cancelled.
+    /// * Device errors, as for [`Scene::closest`].
     pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), false, options).await
     }
 
-    /// Makes a scene in which ray i is cast against sphere i only. Queries must then have as many rays as it has spheres.
+    /// Builds a pairwise scene: its queries cast ray i against sphere i only. A query must have as many rays as the scene has spheres,
+    /// unless the rays are [a numbered part](Rays::numbered_from) of a longer list.
+    ///
+    /// ```
+    /// use umbracast::{DeviceOptions, Query, Ray, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = blocking::pairwise(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)])?;
+    /// let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
+    /// let hits = blocking::closest(&scene, &rays, &Query::default())?;
+    /// assert!(hits[0].is_hit() && !hits[1].is_hit());
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::BadRecord`] for a sphere that cannot be used.
+    /// As [`scene`](Self::scene).
     pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
         self.pairwise_with(spheres, &SceneOptions::default()).await
     }
 
-    /// The same for spheres that move, of which the options tell when.
+    /// Builds a [pairwise](Self::pairwise) scene with options, such as the time range of moving spheres.
     ///
     /// # Errors
-    /// As [`pairwise`](Self::pairwise), and as [`scene`](Self::scene).
+    /// As [`scene`](Self::scene).
     pub async fn pairwise_with(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), true, options).await
     }
@@ -122,7 +139,7 @@ impl Scene {
         let SceneOptions { builder, time_range: span } = *options;
         check_span(span)?;
         let spheres = given.records;
-        // The last id means "no sphere".
+        // The largest id is reserved: it means "no sphere".
         let most = u64::from(u32::MAX);
         if spheres.len() as u64 > most {
             let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
@@ -139,58 +156,59 @@ impl Scene {
             Some(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
         };
         let host = Arc::new(CpuScene::beside(gpu.is_some(), given, pairwise)?);
-        // The scene outlives its being built.
+        // The watch of the build does not apply to the finished scene.
         Ok(Self { device: device.watched(&Watch::new()), host, gpu, options: *options, watch: Watch::new() })
     }
 
-    /// The device the scene lives on.
+    /// The device of the scene.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The GPU and its spheres; none on the CPU engine.
+    /// The GPU and the scene's data on it; `None` on the CPU engine.
     pub(crate) fn on_gpu(&self) -> Option<(&GpuEngine, &GpuScene)> {
         Some((self.device.gpu()?, self.gpu.as_ref()?))
     }
 
-    /// Its spheres where a GPU holds them: not on the CPU engine, and not those of pairs, which travel with their rays.
+    /// The scene's data on a GPU, if spheres are resident there. `None` on the CPU engine, and for pairwise scenes, whose spheres are
+    /// uploaded with their rays.
     pub(crate) fn resident(&self) -> Option<&Arc<GpuScene>> {
         self.gpu.as_ref().filter(|_| !self.host.pairwise)
     }
 
-    /// How many spheres it holds.
+    /// Number of spheres.
     pub fn len(&self) -> usize {
         self.host.spheres.len()
     }
 
-    /// Whether it holds none: every ray misses.
+    /// Whether there are no spheres. Every ray then misses.
     pub fn is_empty(&self) -> bool {
         self.host.spheres.is_empty()
     }
 
-    /// The spheres it holds, each at its id.
+    /// The spheres; the index of a sphere is its id. For ellipsoids, the balls around them.
     pub fn spheres(&self) -> &[Sphere] {
         &self.host.spheres
     }
 
-    /// Their [masks](Spheres::masks), if they were given any.
+    /// [Masks](Spheres::masks) of the spheres; `None` if they have none.
     pub fn masks(&self) -> Option<&[u32]> {
         self.host.columns.masks.as_deref()
     }
 
-    /// Their [velocities](Spheres::velocities), if they were given any.
+    /// [Velocities](Spheres::velocities) of the spheres; `None` if they have none.
     pub fn velocities(&self) -> Option<&[Vec3]> {
         self.host.columns.velocities.as_deref()
     }
 
-    /// The same scene, whose queries tell `watch` how far they are and end when it is cancelled, as do [`update`](Self::update) and
-    /// [`rebuild`](Self::rebuild).
+    /// Returns the same scene with `watch` attached: its queries report progress to `watch`, and end when it is cancelled. Cancelling also
+    /// ends [`update`](Self::update) and [`rebuild`](Self::rebuild).
     #[must_use]
     pub fn watched(&self, watch: &Watch) -> Self {
         Self { watch: watch.clone(), ..self.clone() }
     }
 
-    /// Records for rays, in new memory.
+    /// Casts rays for records, in new memory.
     pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
         let mut records = room(rays.len())?;
         records.resize(rays.len(), T::MISS);
@@ -198,7 +216,7 @@ impl Scene {
         Ok(Answer { records, report })
     }
 
-    /// Records for rays, in the caller's memory.
+    /// Casts rays for records, in the caller's memory.
     pub(crate) async fn cast<T: GpuQuery>(
         &self,
         rays: Rays<'_>,
@@ -212,11 +230,11 @@ impl Scene {
             self.check_round("nearest passes")?;
         }
         let batch = self.batch(&rays, query)?;
-        let tally = self.dispatch(batch, out, caller).await?;
+        let tally = self.dispatch::<RecordOutput<T>>(batch, out, caller).await?;
         Ok(Report::new(rays.len(), tally, start))
     }
 
-    /// [`closest`](Self::closest) on a GPU by the program that one would write first, for comparison; see [`crate::bench`].
+    /// [`closest`](Self::closest) on a GPU by the naive shader, for comparison; see [`crate::bench`].
     pub(crate) async fn closest_naive(&self, rays: Rays<'_>, query: &Query) -> Result<Option<Hits>> {
         let start = Instant::now();
         let batch = self.batch(&rays, query)?;
@@ -226,17 +244,17 @@ impl Scene {
         Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
-    /// Bits for rays.
+    /// Casts rays for bits.
     pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Bits> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
-        let tally = self.dispatch_bits(batch, &mut words, caller).await?;
+        let tally = self.dispatch::<BitOutput>(batch, &mut words, caller).await?;
         Ok(Bits { words, len, report: Report::new(len, tally, start) })
     }
 
-    /// Refuses what is not known of ellipsoids.
+    /// Returns an error if the scene contains ellipsoids. `what` names an operation that supports only spheres.
     pub(crate) fn check_round(&self, what: &str) -> Result<()> {
         if self.host.columns.maps.is_none() {
             return Ok(());
@@ -244,14 +262,14 @@ impl Scene {
         Err(Error::Usage(format!("{what} are for spheres: this scene holds ellipsoids")))
     }
 
-    /// The batch that a caller's rays are, once what can be refused at once is refused.
+    /// Checks everything that can be checked before casting, and returns the batch.
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
             return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.len())));
         };
         if self.host.pairwise {
-            // A part of the rays may leave spheres over, rays without a sphere are never right.
+            // A part of the rays may leave spheres without a ray. A ray without a sphere is always an error.
             if (rays.first.is_none() && end != self.len() as u64) || end > self.len() as u64 {
                 let (left, right) = (end, self.len() as u64);
                 return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "spheres", right });
@@ -275,21 +293,21 @@ impl Scene {
         Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
     }
 
-    /// How much there is of what.
+    /// Load of this scene and of `rays` rays.
     fn load(&self, rays: u64) -> Load {
         let (columns, pairwise) = (&self.host.columns, self.host.pairwise);
         let (masked, moving) = (columns.masks.is_some(), columns.velocities.is_some());
         Load { spheres: self.len() as u64, rays, masked, moving, mapped: columns.maps.is_some(), pairwise }
     }
 
-    /// What rays bring along, once it says whether spheres move while they travel.
+    /// Ray attributes, with the flag that says whether spheres move while rays travel.
     pub(crate) fn moving<'a>(&self, extras: Extras<'a>, query: &Query) -> Extras<'a> {
         let relative = self.host.columns.velocities.is_some() && query.motion == Motion::WithRay;
         Extras { relative, ..extras }
     }
 }
 
-/// Refuses what is no range of times.
+/// Returns an error if a time range is not finite and in order.
 fn check_span([from, to]: [f32; 2]) -> Result<()> {
     if from.is_finite() && to.is_finite() && from <= to {
         return Ok(());

@@ -1,4 +1,4 @@
-//! One ray and one sphere: no device, the same solve, at once.
+//! Queries of one ray and one sphere, on the calling thread and without a device. The intersection is the same as in a scene.
 
 use glam::Vec3;
 
@@ -23,20 +23,20 @@ impl Ray {
         Some(answer)
     }
 
-    /// Where the ray meets the sphere, with id 0; `None` when it does not, or when either of them cannot be used
-    /// (see [`Ray::check`]).
+    /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],
+    /// [`Sphere::check`]).
     pub fn hit(&self, sphere: &Sphere, query: &Query) -> Option<Hit> {
         self.ask::<Hit>(sphere, query).filter(Hit::is_hit)
     }
 
-    /// Whether the ray misses the sphere only because `t` would exceed the largest f32; false when either of them cannot be used.
+    /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.
     pub fn exceeds_f32(&self, sphere: &Sphere, query: &Query) -> bool {
         let usable = check_ray(0, self).is_ok() && check_sphere(0, sphere).is_ok();
         usable && <Hit as CpuQuery>::find(self, Against::One(0, Target::at_rest(sphere)), query).beyond
     }
 
-    /// Both roots of the whole line, correctly rounded, whatever the ray's ends: equal when the line is tangent, `None` when
-    /// it passes by or either of them cannot be used.
+    /// Computes both roots of the whole line, correctly rounded; the ray's ends are ignored. The roots of a tangent line are equal. `None`
+    /// if the line misses the sphere, and if ray or sphere is invalid.
     pub fn roots(&self, sphere: &Sphere) -> Option<(f32, f32)> {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
@@ -45,12 +45,12 @@ impl Ray {
         crosses.then(|| round_roots(self, Target::at_rest(sphere)))
     }
 
-    /// Where the ray passes nearest to the sphere, correctly rounded; `None` when either of them cannot be used.
+    /// Computes the closest approach of the ray to a sphere, between the ray's ends, correctly rounded. `None` if ray or sphere is invalid.
     pub fn approach(&self, sphere: &Sphere) -> Option<Approach> {
         self.ask::<Approach>(sphere, &Query::at(Precision::Exact))
     }
 
-    /// Says why the ray cannot be used, if it cannot.
+    /// Checks that the ray is valid: see [`check_ray`].
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) with index 0, the field and the value.
@@ -60,13 +60,13 @@ impl Ray {
 }
 
 impl Sphere {
-    /// Whether the closed ball holds the point, decided exactly; false when either is not finite or the radius is negative.
+    /// Whether the closed ball contains the point, decided exactly. False if the point is not finite, or if the sphere is invalid.
     pub fn contains(&self, point: impl Into<Vec3>) -> bool {
         let ray = Ray::new(point, [1.0, 0.0, 0.0]);
         check_sphere(0, self).is_ok() && ray.check().is_ok() && ExactRoots::new(&ray, self).origin_side().is_le()
     }
 
-    /// Says why the sphere cannot be used, if it cannot.
+    /// Checks that the sphere is valid: see [`check_sphere`].
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) with index 0, the field and the value.

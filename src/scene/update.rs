@@ -1,4 +1,4 @@
-//! Scenes whose spheres move.
+//! Updates of a scene: other spheres with a refitted BVH, or the same spheres with a new BVH.
 
 use std::sync::Arc;
 
@@ -10,39 +10,53 @@ use crate::error::Result;
 use crate::query::policy::same_length;
 use crate::runtime::boxed::Boxed;
 
-/// A tree that costs a quarter more than when it was built: rays then took 1.4 times as long as in a new one (at 0.2 1.3 times, at
-/// 0.5 1.7, at 1.3 3, at 3.5 9 times; drifting 10⁵ spheres, uniform and clustered), and to build one takes no longer than to fit it.
+/// Increase of the SAH cost of a BVH above which a rebuild pays off. Rays then took 1.4 times as long as with a new BVH (1.3 times at 0.2,
+/// 1.7 at 0.5, 3 at 1.3, 9 at 3.5; 10⁵ drifting spheres, uniform and clustered), and a build takes no longer than a refit.
 const WORTH_REBUILDING: f32 = 0.25;
 
-/// What [`Scene::update`] says.
+/// Result of [`Scene::update`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Update {
-    /// How many more nodes of its tree a random ray enters than when the tree was built, as a share of those: 0 for as many, 1 for
-    /// twice as many, below 0 for fewer. Estimated by the surfaces of the boxes; 0 without a tree, and for one built anew.
+    /// Relative increase, since the BVH was built, of the number of nodes that a random ray visits: 0 for as many, 1 for twice as many,
+    /// below 0 for fewer. Estimated from the surface areas of the AABBs. 0 without a BVH, and after a rebuild.
     pub quality_loss: f32,
     /// Whether [`Scene::rebuild`] will soon pay off: `quality_loss` exceeds 0.25.
     pub rebuild_suggested: bool,
 }
 
 impl Scene {
-    /// Puts other spheres in the place of these: as many as there are, each with its number. On a GPU the tree keeps its nodes, which
-    /// get new boxes; the CPU engine builds its tree anew. Answers are those of a new scene.
+    /// Replaces the spheres of the scene by as many others, which take over the ids. Results are those of a new scene. On a GPU the BVH
+    /// keeps its nodes and is refitted; the CPU engine builds a new BVH.
     ///
     /// Spheres keep their [masks](Spheres::masks) and [velocities](Spheres::velocities) unless new ones are given. In a scene of
-    /// [`Ellipsoids`](crate::Ellipsoids), those that come as spheres keep the shape they had: the radius is the longest semi-axis.
+    /// [`Ellipsoids`](crate::Ellipsoids), ellipsoids given as spheres keep their shape: the radius is the longest semi-axis.
     ///
-    /// Clones made before, and queries of theirs under way, keep the spheres they have: nothing that was there is written to. For
-    /// as long as they are there, both scenes take memory.
+    /// Clones made before, and their running queries, keep the old spheres: no existing data is overwritten. Both scenes take memory as
+    /// long as such clones exist.
+    ///
+    /// ```
+    /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let mut scene = blocking::scene(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default())?;
+    /// if blocking::update(&mut scene, &[Sphere::new([7.0, 0.0, 0.0], 1.0)])?.rebuild_suggested {
+    ///     blocking::rebuild(&mut scene)?;
+    /// }
+    /// let hits = blocking::closest(&scene, &[Ray::new([0.0; 3], [1.0, 0.0, 0.0])], &Query::default())?;
+    /// assert_eq!(hits[0].t, 6.0);
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`LengthsDiffer`](crate::Error::LengthsDiffer), [`BadRecord`](crate::Error::BadRecord) and what the device can suffer. After
-    /// an error the scene is what it was.
+    /// [`LengthsDiffer`](crate::Error::LengthsDiffer) unless there are as many spheres as before, [`BadRecord`](crate::Error::BadRecord)
+    /// for an invalid sphere, [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error
+    /// the scene is unchanged.
     pub async fn update(&mut self, spheres: impl Into<Spheres<'_>>) -> Result<Update> {
         self.replace(spheres.into()).await
     }
 
-    /// [`update`](Self::update).
+    /// Boxed version of [`update`](Self::update).
     fn replace<'a>(&'a mut self, given: Spheres<'a>) -> Boxed<'a, Update> {
         Box::pin(self.replace_spheres(given))
     }
@@ -65,11 +79,11 @@ impl Scene {
         Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })
     }
 
-    /// Builds the tree anew, for the spheres as they are. Answers do not change; rays may be quicker. Clones made before keep the
-    /// tree they have. Does nothing on the CPU engine, whose tree is always new.
+    /// Builds the BVH anew for the current spheres. Results do not change; queries may be faster. Clones made before keep their BVH. Does
+    /// nothing on the CPU engine, whose BVH is always new.
     ///
     /// # Errors
-    /// What the device can suffer. After an error the scene is what it was.
+    /// [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error the scene is unchanged.
     pub async fn rebuild(&mut self) -> Result<()> {
         if let Some((device, gpu)) = self.on_gpu() {
             let CpuScene { spheres, columns, .. } = &*self.host;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use wgpu::BufferView;
 
 use super::plan::{Plan, Way};
 use super::raygen::Seeds;
@@ -56,6 +57,12 @@ struct Piece {
     number: u64,
 }
 
+/// What a query adds to a chunk: its results of variable length, in bytes, and the initial state, if no program sets it.
+struct Own {
+    extra_bytes: u64,
+    state: Option<Vec<u32>>,
+}
+
 impl GpuScene {
     /// Number of rays per chunk if each is tested against `spheres` spheres and `budget` tests fit into a submission.
     pub(crate) fn piece(gpu: &GpuEngine, budget: u64, spheres: u64) -> u64 {
@@ -104,7 +111,7 @@ impl GpuScene {
         if batch.rays.len() == 0 {
             return Ok((sum.tally, sum.again));
         }
-        let plan = Plan::new::<G>(gpu, self, host, batch, way).await?;
+        let plan = Plan::new(gpu, self, host, batch, way, G::KERNELS).await?;
         let mut flying: VecDeque<Piece> = VecDeque::new();
         let mut free = Vec::new();
         let mut meter = Meter::new(plan.pace());
@@ -117,9 +124,10 @@ impl GpuScene {
             }
             batch.watch.check()?;
             let end = batch.rays.len().min(start + plan.piece()?);
-            let end = start + out.fit(start..end);
-            flying.push_back(plan.send(free.pop(), start..end, out, &mut meter).await?);
-            start = end;
+            let part = start..start + out.fit(start..end);
+            let own = Own { extra_bytes: out.extra_bytes(part.clone()), state: out.begin(part.clone()) };
+            start = part.end;
+            flying.push_back(plan.send(free.pop(), part, own, &mut meter).await?);
         }
         while let Some(piece) = flying.pop_front() {
             free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
@@ -133,25 +141,17 @@ impl GpuScene {
 
 impl Plan<'_> {
     /// Writes a chunk's rays into mapped memory and submits all its work.
-    async fn send<G: Gather>(
-        &self,
-        free: Option<Slot>,
-        part: Range<usize>,
-        out: &G,
-        meter: &mut Meter<'_>,
-    ) -> Result<Piece> {
+    async fn send(&self, free: Option<Slot>, part: Range<usize>, own: Own, meter: &mut Meter<'_>) -> Result<Piece> {
         let (start, rays) = (part.start, self.batch.rays.part(part.clone()));
         let count = rays.len() as u64;
         let seeds = Seeds::of(rays, self.maker.is_some());
-        let extra = out.extra_bytes(part.clone());
-        let sizes = self.sizes::<G>(&seeds, extra);
+        let sizes = self.sizes(&seeds, own.extra_bytes);
         let slot = self.gpu.staging.take(self.gpu, free, sizes).await?;
         let bad = self.write(slot.view(self.gpu).await?, &seeds, start)?;
         let groups = self.groups(&slot).await?;
         // Bytes of state to read back: without a finalize program the state is the result.
-        let after = if G::FINISH.is_some() { 0 } else { G::result_bytes(count) };
-        let begins = out.begin(part);
-        if let Some(begins) = &begins {
+        let after = if self.finish.is_some() { 0 } else { sizes.results - own.extra_bytes };
+        if let Some(begins) = &own.state {
             self.gpu.write(&slot.state, begins).await?;
         }
         let maker = self.maker.as_ref().filter(|_| seeds.made());
@@ -171,7 +171,7 @@ impl Plan<'_> {
                     let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
                     if begin == 0 {
                         slot.send(&mut encoder, &sizes);
-                        if self.finish.is_none() && begins.is_none() {
+                        if self.finish.is_none() && own.state.is_none() {
                             encoder.clear_buffer(&slot.state, 0, Some(sizes.state));
                         }
                     }
@@ -225,13 +225,20 @@ impl Plan<'_> {
         Ok(Piece { slot, flight, start, count: rays.len(), bytes: sizes.results, bad, number })
     }
 
-    /// Waits for a chunk and decodes its results. Rays that the device left undecided are resolved on all CPU cores.
-    async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
-        let Piece { slot, flight, start, count, bytes, bad, number } = piece;
-        let batch = self.batch;
-        let rays = batch.rays.part(start..start + count);
+    /// Waits for a chunk. Returns its buffers, its results in mapped memory, and the indices of its invalid rays.
+    async fn wait(&self, piece: Piece, meter: &mut Meter<'_>) -> Result<(Slot, BufferView, Vec<u32>)> {
+        let Piece { slot, flight, bytes, bad, number, .. } = piece;
         let view = slot.wait(self.gpu, flight, bytes).await?;
         meter.done(number);
+        Ok((slot, view, bad))
+    }
+
+    /// Waits for a chunk and decodes its results. Rays that the device left undecided are resolved on all CPU cores.
+    async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
+        let (start, count) = (piece.start, piece.count);
+        let batch = self.batch;
+        let rays = batch.rays.part(start..start + count);
+        let (slot, view, bad) = self.wait(piece, meter).await?;
         let Landed { tally: mut part, mut open, again } = out.gather(start, rays, &view, &bad);
         open.iter_mut().for_each(|open| open.extra = batch.extras.of(open.at));
         drop(view);

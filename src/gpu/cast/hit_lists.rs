@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::kernels::{Kernels, RAYS_PER_THREAD};
 use super::readback::{Gather, Landed, Open};
 use super::resolve::{Asker, judged};
 use crate::batch::ray_attributes::Extras;
@@ -10,7 +11,7 @@ use crate::batch::raygen::source::Source;
 use crate::cpu::query::all_hits::key_of;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::gpu::programs::{self, Program};
+use crate::gpu::programs;
 use crate::gpu::uniforms::{COUNTED_AGAIN, COUNTED_BEYOND, COUNTED_DOUBT, Counted, TAG_ROUND};
 use crate::intersect::resolve::round_roots;
 use crate::query::policy::{Inside, Query};
@@ -59,17 +60,14 @@ pub(crate) struct Counts<'a>(pub(crate) &'a mut [u32]);
 
 impl Gather for Counts<'_> {
     type Item = u32;
-    const SEARCH: &'static Program = &programs::COUNT;
-    const WALK: Option<&'static Program> = Some(&programs::COUNT_BVH);
-    const FINISH: Option<&'static Program> = None;
-
-    fn state_bytes(rays: u64) -> u64 {
-        rays * size_of::<Counted>() as u64
-    }
-
-    fn result_bytes(rays: u64) -> u64 {
-        Self::state_bytes(rays)
-    }
+    const KERNELS: Kernels = Kernels {
+        brute_force: &programs::COUNT,
+        rays_per_thread: RAYS_PER_THREAD,
+        bvh: Some(&programs::COUNT_BVH),
+        finalize: None,
+        state_bytes: |rays| rays * size_of::<Counted>() as u64,
+        result_bytes: |rays| rays * size_of::<Counted>() as u64,
+    };
 
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<u32> {
         share(start, rays, bytes, bad, |at, count| {
@@ -101,17 +99,7 @@ pub(crate) struct Lengths<'a> {
 
 impl Gather for Lengths<'_> {
     type Item = Result<Vec<Interval>>;
-    const SEARCH: &'static Program = Counts::SEARCH;
-    const WALK: Option<&'static Program> = Counts::WALK;
-    const FINISH: Option<&'static Program> = None;
-
-    fn state_bytes(rays: u64) -> u64 {
-        Counts::state_bytes(rays)
-    }
-
-    fn result_bytes(rays: u64) -> u64 {
-        Counts::result_bytes(rays)
-    }
+    const KERNELS: Kernels = Counts::KERNELS;
 
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item> {
         share(start, rays, bytes, bad, |at, count| {
@@ -172,18 +160,15 @@ impl Fill<'_> {
 
 impl Gather for Fill<'_> {
     type Item = Stretch;
-    const SEARCH: &'static Program = &programs::LIST;
-    const WALK: Option<&'static Program> = Some(&programs::LIST_BVH);
-    const FINISH: Option<&'static Program> = None;
-
-    fn state_bytes(rays: u64) -> u64 {
-        4 * rays
-    }
-
-    /// Per ray the end of its list, which shows whether records are missing.
-    fn result_bytes(rays: u64) -> u64 {
-        Self::state_bytes(rays)
-    }
+    /// The result per ray is the end of its list, which shows whether records are missing.
+    const KERNELS: Kernels = Kernels {
+        brute_force: &programs::LIST,
+        rays_per_thread: RAYS_PER_THREAD,
+        bvh: Some(&programs::LIST_BVH),
+        finalize: None,
+        state_bytes: |rays| 4 * rays,
+        result_bytes: |rays| 4 * rays,
+    };
 
     fn extra_bytes(&self, rays: Range<usize>) -> u64 {
         RECORD * self.records_of(rays)

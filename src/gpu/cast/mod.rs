@@ -3,6 +3,7 @@
 pub(crate) mod bindings;
 pub(crate) mod driver;
 pub(crate) mod hit_lists;
+pub(crate) mod kernels;
 pub(crate) mod plan;
 pub(crate) mod raygen;
 pub(crate) mod readback;

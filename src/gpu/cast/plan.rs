@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use wgpu::{BindGroup, ComputePipeline};
 
+use super::kernels::Kernels;
 use super::raygen::{Maker, Seeds};
-use super::readback::Gather;
 use super::staging::{Sizes, Slot, Upload};
 use crate::batch::ray_batch::Batch;
 use crate::cpu::scene::CpuScene;
@@ -46,6 +46,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) scene: &'a GpuScene,
     pub(crate) host: &'a Arc<CpuScene>,
     pub(crate) batch: Batch<'a>,
+    kernels: Kernels,
     pub(crate) search: ComputePipeline,
     /// Rays per thread of `search`.
     pub(crate) rays_a_thread: u64,
@@ -59,14 +60,15 @@ pub(crate) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(crate) async fn new<G: Gather>(
+    pub(crate) async fn new(
         gpu: &'a GpuEngine,
         scene: &'a GpuScene,
         host: &'a Arc<CpuScene>,
         batch: Batch<'a>,
         way: Way,
+        kernels: Kernels,
     ) -> Result<Self> {
-        let walk = G::WALK.filter(|_| way == Way::Tree && scene.is_planted());
+        let walk = kernels.bvh.filter(|_| way == Way::Tree && scene.is_planted());
         let mut ranges = Vec::new();
         if host.pairwise {
             ranges.push(Range { part: 0, begin: 0, end: 1, weight: 1 });
@@ -88,12 +90,13 @@ impl<'a> Plan<'a> {
             scene,
             host,
             batch,
-            search: gpu.cast_pipeline(walk.unwrap_or(G::SEARCH), own).await?,
-            rays_a_thread: if walk.is_some() { 1 } else { G::RAYS },
-            finish: match G::FINISH {
+            search: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
+            rays_a_thread: if walk.is_some() { 1 } else { kernels.rays_per_thread },
+            finish: match kernels.finalize {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
+            kernels,
             maker: Maker::of(gpu, batch.rays).await?,
             ranges,
             walks: walk.is_some(),
@@ -153,7 +156,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Buffer sizes of a chunk. `extra` is the size of its results of variable length, in bytes.
-    pub(crate) fn sizes<G: Gather>(&self, seeds: &Seeds<'_>, extra: u64) -> Sizes {
+    pub(crate) fn sizes(&self, seeds: &Seeds<'_>, extra: u64) -> Sizes {
         let rays = seeds.rays().len() as u64;
         Sizes {
             params: self.params_bytes(),
@@ -163,8 +166,8 @@ impl<'a> Plan<'a> {
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
             beside: self.beside_bytes(rays),
             extras: self.extra_bytes(rays),
-            state: G::state_bytes(rays),
-            results: extra + G::result_bytes(rays),
+            state: (self.kernels.state_bytes)(rays),
+            results: extra + (self.kernels.result_bytes)(rays),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::kernels::{Kernels, RAYS_PER_THREAD};
 use super::resolve::{Asker, GpuQuery, Raw, judged};
 use crate::batch::raygen::source::Source;
 use crate::cpu::scene::CpuScene;
-use crate::gpu::programs::{self, Program};
+use crate::gpu::programs;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Extra, Hit, Ray};
@@ -32,18 +33,7 @@ pub(crate) struct Landed<T> {
 pub(crate) trait Gather {
     /// Result of an undecided entry, before and after it is resolved; usually of one ray.
     type Item: Send + 'static;
-    /// The brute-force program, run for each range of spheres.
-    const SEARCH: &'static Program;
-    /// The program that traverses the BVH; `None` if the query has none.
-    const WALK: Option<&'static Program>;
-    /// Rays per thread of `SEARCH`: `RAYS` of `shaders/cull/blocks.wgsl`.
-    const RAYS: u64 = 8;
-    /// The finalize program, run once at the end. If it is `None`, the state is the result.
-    const FINISH: Option<&'static Program>;
-    /// Bytes of state for `rays` rays, which the device keeps between dispatches.
-    fn state_bytes(rays: u64) -> u64;
-    /// Bytes of results for `rays` rays, of fixed size per ray.
-    fn result_bytes(rays: u64) -> u64;
+    const KERNELS: Kernels;
     /// Bytes of results of variable length for some rays of the batch. They precede the other results in the readback.
     fn extra_bytes(&self, _rays: Range<usize>) -> u64 {
         0
@@ -69,17 +59,7 @@ pub(crate) struct Records<'a, T>(pub(crate) &'a mut [T]);
 
 impl<T: GpuQuery> Gather for Records<'_, T> {
     type Item = T;
-    const SEARCH: &'static Program = T::SEARCH;
-    const WALK: Option<&'static Program> = T::WALK;
-    const FINISH: Option<&'static Program> = Some(T::FINISH);
-
-    fn state_bytes(rays: u64) -> u64 {
-        rays * T::STATE
-    }
-
-    fn result_bytes(rays: u64) -> u64 {
-        rays * size_of::<T>() as u64
-    }
+    const KERNELS: Kernels = T::KERNELS;
 
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<T> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
@@ -125,18 +105,7 @@ pub(crate) struct Naive<'a>(pub(crate) Records<'a, Hit>);
 
 impl Gather for Naive<'_> {
     type Item = Hit;
-    const SEARCH: &'static Program = &programs::NAIVE;
-    const WALK: Option<&'static Program> = None;
-    const RAYS: u64 = 1;
-    const FINISH: Option<&'static Program> = Some(&programs::CLOSEST_FINALIZE);
-
-    fn state_bytes(rays: u64) -> u64 {
-        Records::<Hit>::state_bytes(rays)
-    }
-
-    fn result_bytes(rays: u64) -> u64 {
-        Records::<Hit>::result_bytes(rays)
-    }
+    const KERNELS: Kernels = Kernels { brute_force: &programs::NAIVE, rays_per_thread: 1, bvh: None, ..Hit::KERNELS };
 
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Hit> {
         self.0.gather(start, rays, bytes, bad)
@@ -156,17 +125,14 @@ pub(crate) struct Words<'a>(pub(crate) &'a mut [u32]);
 
 impl Gather for Words<'_> {
     type Item = bool;
-    const SEARCH: &'static Program = &programs::OCCLUDED;
-    const WALK: Option<&'static Program> = Some(&programs::OCCLUDED_BVH);
-    const FINISH: Option<&'static Program> = None;
-
-    fn state_bytes(rays: u64) -> u64 {
-        4 * 4 * rays.div_ceil(32)
-    }
-
-    fn result_bytes(rays: u64) -> u64 {
-        Self::state_bytes(rays)
-    }
+    const KERNELS: Kernels = Kernels {
+        brute_force: &programs::OCCLUDED,
+        rays_per_thread: RAYS_PER_THREAD,
+        bvh: Some(&programs::OCCLUDED_BVH),
+        finalize: None,
+        state_bytes: |rays| 4 * 4 * rays.div_ceil(32),
+        result_bytes: |rays| 4 * 4 * rays.div_ceil(32),
+    };
 
     fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<bool> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());

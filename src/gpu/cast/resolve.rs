@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 
+use super::kernels::{Kernels, RAYS_PER_THREAD};
 use crate::cpu::query::kind::CpuQuery;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs::{self, Program};
@@ -25,18 +26,23 @@ pub(crate) enum Raw<T> {
 
 /// Programs and records of a query on a GPU.
 pub(crate) trait GpuQuery: CpuQuery + Pod {
-    /// The brute-force program, run for each range of spheres.
-    const SEARCH: &'static Program;
-    /// The program that traverses the BVH; `None` if the query has none.
-    const WALK: Option<&'static Program>;
-    /// Bytes of state per ray, kept between dispatches.
-    const STATE: u64;
-    /// The finalize program, run once at the end.
-    const FINISH: &'static Program;
+    const KERNELS: Kernels;
     /// Classifies a raw record.
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self>;
     /// Resolves an undecided record: rounds the roots if the sphere is certain, else casts the ray again on the CPU.
     fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
+}
+
+/// Kernels of a query with records `R` and state `S` per ray, from its brute-force, BVH and finalize programs.
+const fn kernels<R, S>([brute_force, bvh, finalize]: [&'static Program; 3]) -> Kernels {
+    Kernels {
+        brute_force,
+        rays_per_thread: RAYS_PER_THREAD,
+        bvh: Some(bvh),
+        finalize: Some(finalize),
+        state_bytes: |rays| rays * size_of::<S>() as u64,
+        result_bytes: |rays| rays * size_of::<R>() as u64,
+    }
 }
 
 /// Casts on the CPU a ray that the device left undecided.
@@ -61,10 +67,8 @@ fn read<T: CpuQuery>(raw: T, tag: f32) -> Raw<T> {
 }
 
 impl GpuQuery for Hit {
-    const SEARCH: &'static Program = &programs::CLOSEST;
-    const WALK: Option<&'static Program> = Some(&programs::CLOSEST_BVH);
-    const STATE: u64 = size_of::<Best>() as u64;
-    const FINISH: &'static Program = &programs::CLOSEST_FINALIZE;
+    const KERNELS: Kernels =
+        kernels::<Self, Best>([&programs::CLOSEST, &programs::CLOSEST_BVH, &programs::CLOSEST_FINALIZE]);
 
     fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
         read(raw, raw.t)
@@ -81,10 +85,8 @@ impl GpuQuery for Hit {
 }
 
 impl GpuQuery for Interval {
-    const SEARCH: &'static Program = &programs::CLOSEST;
-    const WALK: Option<&'static Program> = Some(&programs::CLOSEST_BVH);
-    const STATE: u64 = size_of::<Best>() as u64;
-    const FINISH: &'static Program = &programs::INTERVAL_FINALIZE;
+    const KERNELS: Kernels =
+        kernels::<Self, Best>([&programs::CLOSEST, &programs::CLOSEST_BVH, &programs::INTERVAL_FINALIZE]);
 
     fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
         read(raw, raw.t_enter)
@@ -102,10 +104,8 @@ impl GpuQuery for Interval {
 }
 
 impl GpuQuery for Approach {
-    const SEARCH: &'static Program = &programs::APPROACH;
-    const WALK: Option<&'static Program> = Some(&programs::APPROACH_BVH);
-    const STATE: u64 = size_of::<Nearest>() as u64;
-    const FINISH: &'static Program = &programs::APPROACH_FINALIZE;
+    const KERNELS: Kernels =
+        kernels::<Self, Nearest>([&programs::APPROACH, &programs::APPROACH_BVH, &programs::APPROACH_FINALIZE]);
 
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self> {
         match read(raw, raw.t) {

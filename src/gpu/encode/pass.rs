@@ -172,7 +172,7 @@ impl CastPlan {
             groups,
         };
         let mut steps = vec![step(&self.admit, &admit, None, groups(count))];
-        let rays_a_thread = if self.walks { 1 } else { self.programs.rays_a_thread };
+        let rays_a_thread = if self.walks { 1 } else { self.kernels.rays_per_thread };
         for n in 0..ranges.len() as u32 {
             let offset = Some(n * UNIFORM_STEP as u32);
             steps.push(step(&self.search, &search, offset, groups(count.div_ceil(rays_a_thread))));
@@ -181,7 +181,7 @@ impl CastPlan {
         let threads = if width == 0 { count.div_ceil(32) } else { count };
         steps.push(step(&self.deliver, &deliver, None, groups(threads)));
         // A query without a finalize program sets bits of its state, so the state must be zero at the start.
-        let cleared = self.finish.is_none().then(|| (self.state.clone(), (self.programs.state)(count)));
+        let cleared = self.finish.is_none().then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
         Ok(CastPass { cleared, steps })
     }
 

@@ -7,10 +7,12 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
-use crate::gpu::cast::readback::{Gather, Records, Words};
+use crate::gpu::cast::kernels::Kernels;
+use crate::gpu::cast::readback::{Gather, Words};
+use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::context::pipelines::Overrides;
 use crate::gpu::engine::GpuEngine;
-use crate::gpu::programs::{self, Program};
+use crate::gpu::programs;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
 use crate::query::kind::Question;
@@ -41,34 +43,13 @@ pub(crate) struct Task {
     pub(crate) relative: u32,
 }
 
-/// The programs of a query kind, and the sizes of its state and results.
-pub(crate) struct Programs {
-    search: &'static Program,
-    walk: Option<&'static Program>,
-    pub(crate) rays_a_thread: u64,
-    finish: Option<&'static Program>,
-    pub(crate) state: fn(u64) -> u64,
-    results: fn(u64) -> u64,
-}
-
-impl Programs {
-    fn of<G: Gather>() -> Self {
-        Self {
-            search: G::SEARCH,
-            walk: G::WALK,
-            rays_a_thread: G::RAYS,
-            finish: G::FINISH,
-            state: G::state_bytes,
-            results: G::result_bytes,
-        }
-    }
-
+impl Kernels {
     fn for_question(question: Question) -> Self {
         match question {
-            Question::Closest => Self::of::<Records<'_, Hit>>(),
-            Question::Interval => Self::of::<Records<'_, Interval>>(),
-            Question::Approach => Self::of::<Records<'_, Approach>>(),
-            Question::Occluded => Self::of::<Words<'_>>(),
+            Question::Closest => Hit::KERNELS,
+            Question::Interval => Interval::KERNELS,
+            Question::Approach => Approach::KERNELS,
+            Question::Occluded => Words::KERNELS,
         }
     }
 }
@@ -82,7 +63,7 @@ pub struct CastPlan {
     pub(crate) most: u64,
     /// Parameters that all dispatches have in common.
     pub(crate) params: Params,
-    pub(crate) programs: Programs,
+    pub(crate) kernels: Kernels,
     pub(crate) walks: bool,
     pub(crate) admit: ComputePipeline,
     pub(crate) search: ComputePipeline,
@@ -141,17 +122,17 @@ impl CastPlan {
         if most > allowed / RAY {
             return too_large("the rays of an encoded query", most.saturating_mul(RAY), allowed);
         }
-        let programs = Programs::for_question(question);
+        let kernels = Kernels::for_question(question);
         let fast = query.precision == Precision::Fast;
         let columns = &host.columns;
         let (picky, moving, mapped) = (scene.facts.masked, scene.facts.changed, columns.maps.is_some());
         let own = Overrides { fast, picky, moving, held: moving, mapped, ..Overrides::default() };
         let relative = query.motion == Motion::WithRay;
         let times = columns.velocities.as_ref().map(|_| Times { range, relative });
-        let walk = programs.walk.filter(|_| scene.is_planted());
+        let walk = kernels.bvh.filter(|_| scene.is_planted());
         let none = Overrides::default();
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let results = if programs.finish.is_some() { (programs.results)(most) } else { 0 };
+        let results = if kernels.finalize.is_some() { (kernels.result_bytes)(most) } else { 0 };
         Ok(Self {
             question,
             most,
@@ -160,14 +141,14 @@ impl CastPlan {
             admit: gpu
                 .pipeline(if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS }, none)
                 .await?,
-            search: gpu.cast_pipeline(walk.unwrap_or(programs.search), own).await?,
-            finish: match programs.finish {
+            search: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
+            finish: match kernels.finalize {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
             deliver: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
             rays: gpu.buffer("encoded rays", most * RAY, storage).await?,
-            state: gpu.buffer("encoded state", (programs.state)(most), storage).await?,
+            state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,
             extras: match times {
                 Some(_) => Some(gpu.buffer("encoded extras", most * size_of::<Extra>() as u64, storage).await?),
@@ -176,7 +157,7 @@ impl CastPlan {
             no_time: gpu.buffer("no time", 4, storage).await?,
             times,
             spare: gpu.buffer("unwanted counts", STATUS, storage).await?,
-            programs,
+            kernels,
             gpu: gpu.clone(),
             scene: scene.clone(),
         })
