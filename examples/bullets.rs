@@ -1,4 +1,4 @@
-//! A bullet in a room of six balls: where it is after a thousand ricochets, and how fast. Then one that glances off a ball in flight.
+//! A bullet in a room of six balls: prints its position and speed after a thousand ricochets. Then a bullet that glances off a moving ball.
 //!
 //! `cargo run --release -p umbracast --example bullets`
 
@@ -6,7 +6,7 @@ use umbracast::glam::DVec3;
 use umbracast::{Bullet, DeviceOptions, Precision, Query, SceneOptions, Sphere, Target, blocking};
 
 fn main() -> umbracast::Result<()> {
-    // Six balls of radius 20 around the origin, their surfaces 1 away from it: they leave no gap.
+    // Six balls of radius 20 around the origin, with their surfaces at distance 1 from it. They leave no gap.
     let walls: Vec<Sphere> = [[21.0, 0.0, 0.0], [0.0, 21.0, 0.0], [0.0, 0.0, 21.0]]
         .into_iter()
         .flat_map(|[x, y, z]| [Sphere::new([x, y, z], 20.0), Sphere::new([-x, -y, -z], 20.0)])
@@ -30,7 +30,7 @@ fn main() -> umbracast::Result<()> {
         println!("frame {:.3}: at {:.3}, speed {:.6}", last.frames, last.point, last.velocity.length());
     }
 
-    // One ball alone needs no scene, and may move: it comes the other way, and throws the bullet back faster than it came.
+    // A single ball needs no scene, and may move. This one approaches, so the bullet is faster after the hit.
     let coming = Target { center: DVec3::new(10.0, 0.0, 0.0), radius: 2.0, velocity: DVec3::new(-1.0, 0.0, 0.0) };
     if let Some(hit) = coming.ricochet(DVec3::ZERO, DVec3::new(3.0, 0.0, 0.0)) {
         println!("frame {}: met at {}, and thrown back at {}", hit.time, hit.point, hit.velocity);

@@ -1,7 +1,8 @@
-//! A 64-channel LiDAR drives through a wood: `cargo run --release -p umbracast --example lidar` casts 1.3 million rays that nobody wrote down, and
-//! writes the points it sees to `lidar.csv`, ready for any viewer of point clouds.
+//! A 64-channel LiDAR drives through a wood: `cargo run --release -p umbracast --example lidar` generates and casts 1.3 million rays, and
+//! writes the points that it sees to `lidar.csv`, a point cloud for any viewer.
 //!
-//! The sensor is poses × elevations × azimuths; the device makes the rays from these tables, so that 20 KB go up instead of 42 MB.
+//! The sensor is a grid of poses × elevations × azimuths. The device generates the rays from these tables, so only 20 KB are uploaded
+//! instead of 42 MB.
 
 use std::f64::consts::TAU;
 use std::io::Write;
@@ -11,10 +12,10 @@ use umbracast::raygen::{Pose, Sensor, steps};
 use umbracast::{DeviceOptions, Query, Rays, SceneOptions, Sphere, blocking};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 500 trees in metres, each a trunk of six balls and a crown, on a spiral that leaves the road free.
+    // 500 trees, in metres: each is a trunk of six balls and a crown. They stand on a spiral that leaves the road free.
     let wood: Vec<Sphere> = (0..500_u32).flat_map(tree).collect();
 
-    // Twenty turns of the sensor, 1.8 m above the road, a metre apart, in a slight bend.
+    // Twenty revolutions of the sensor, 1.8 m above the road, one per metre, on a slight bend.
     let poses: Vec<Pose> = (0..20)
         .map(|i| {
             let heading = 0.02 * f64::from(i);
@@ -36,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     writeln!(cloud, "x,y,z,range,channel,tree")?;
     let rays = Rays::from(&sensor);
     for (i, hit) in hits.iter().enumerate().filter(|(_, hit)| hit.is_hit()) {
-        // Every ray can be had, for those few things that need one.
+        // The host can compute any ray, here for the points of the hits.
         let Some(ray) = rays.ray(i) else { break };
         let [x, y, z] = ray.point_at(hit.t).to_array();
         writeln!(cloud, "{x:.3},{y:.3},{z:.3},{:.3},{},{}", hit.t, i / azimuths.len() % elevations.len(), hit.id / 7)?;
@@ -46,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Six balls one above the other, and a crown.
+/// A tree: six balls one above the other, and a crown.
 fn tree(i: u32) -> impl Iterator<Item = Sphere> {
     let (turn, away) = (f64::from(i) * 0.381_966 * TAU, 4.0 + 3.0 * f64::from(i).sqrt());
     let [x, y] = [10.0 + away * turn.cos(), (away + 2.0) * turn.sin()].map(|length| length as f32);

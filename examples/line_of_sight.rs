@@ -1,18 +1,18 @@
-//! Which pairs of watch-towers see each other across a field of boulders? One bit a pair, in one call.
+//! Finds the pairs of watch-towers that see each other across a field of boulders: one bit per pair, in one call.
 //!
 //! `cargo run --release -p umbracast --example line_of_sight`
 
 use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
 
 fn main() -> umbracast::Result<()> {
-    // Boulders on a plain, in metres: a spiral of them, each half buried.
+    // Boulders on a plain, in metres: a spiral, each boulder half buried.
     let boulders: Vec<Sphere> = (0..400)
         .map(|i| {
             let (turn, away) = (i as f32 * 2.399_963, 6.0 * (i as f32).sqrt());
             Sphere::new([away * turn.cos(), away * turn.sin(), 0.0], 1.0 + (i % 7) as f32 * 0.4)
         })
         .collect();
-    // Twelve towers in a ring, five metres high; `Ray::segment` ends where the other tower stands.
+    // Twelve towers in a ring, with viewpoints three metres above the plain; `Ray::segment` ends at the other tower.
     let towers: Vec<[f32; 3]> = (0..12)
         .map(|i| {
             let turn = i as f32 * std::f32::consts::TAU / 12.0;
@@ -40,7 +40,7 @@ fn main() -> umbracast::Result<()> {
     Ok(())
 }
 
-/// The line of sight from a tower to another; a tower sees itself, along a token direction.
+/// The line of sight from one tower to another. For a tower and itself, a ray that points straight up.
 fn sight((a, b): (&[f32; 3], &[f32; 3])) -> Ray {
     if a == b { Ray::new(*a, [0.0, 0.0, 1.0]) } else { Ray::segment(*a, *b) }
 }

@@ -1,21 +1,21 @@
-//! Makes the ring of ten thousand moonlets that `systems/ring.toml` shows: `cargo run --release -p umbracast --example ring` writes
+//! Generates the 10,000 moonlets of the ring in `systems/ring.toml`: `cargo run --release -p umbracast --example ring` writes
 //! `systems/samples/ring.npy`, the same bytes on every machine.
 //!
-//! The recipe: a point is drawn evenly from a square, and kept with the probability that the ring's density has at its
-//! distance from the planet; then it gets a height and a radius. Sums, products and square roots of f64 only, which every
-//! machine rounds alike, and one rounding to f32 at the end. A test makes it again and compares.
+//! Rejection sampling: a point is drawn uniformly from a square, and kept with a probability equal to the ring's density at its distance
+//! from the planet. Then it gets a height and a radius. The arithmetic consists of sums, products and square roots in f64, which every
+//! machine rounds alike, and one rounding to f32 at the end. A test runs this program and compares the file.
 
 use std::path::PathBuf;
 
-/// Moonlets.
+/// Number of moonlets.
 const COUNT: usize = 10_000;
-/// The planet's radius, which the distances below are in.
+/// The planet's radius, which is the unit of the distances below.
 const PLANET_KM: f64 = 60_000.0;
-/// From where to where, and how dense: a thin inner ring, a broad bright one, a gap, and an outer ring with a gap of its
-/// own, as Saturn has them.
+/// Inner radius, outer radius and density of each ring: a thin inner ring, a broad bright one, a gap, and an outer ring with a gap of its
+/// own, as for Saturn.
 const RINGS: [(f64, f64, f64); 4] = [(1.25, 1.52, 0.25), (1.53, 1.95, 1.0), (2.03, 2.19, 0.65), (2.21, 2.27, 0.65)];
 
-/// Knuth's linear congruential generator; its upper bits as a number in 0…1.
+/// Knuth's linear congruential generator. Its upper bits give a number in [0, 1).
 struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// Centre and radius of each, in km.
+/// Centre and radius of each moonlet, in km.
 fn moonlets() -> Vec<[f32; 4]> {
     let mut random = Random(10_000);
     let mut all = Vec::with_capacity(COUNT);

@@ -1,10 +1,10 @@
-//! Draws the seven rays of a well-known unit test for rays and spheres: `cargo run --release -p umbracast --example seed_002` writes
+//! Draws the seven rays of a well-known unit test for ray–sphere intersection: `cargo run --release -p umbracast --example seed_002` writes
 //! `output/seed-002.png`.
 //!
-//! Above, all of them as that test draws them: the spheres of the first three rows in red, the rays in green, what they meet in
-//! blue. Not every ray is tested against every sphere, so the picture alone decides nothing; below, each row stands by itself,
-//! in the plane of its ray and its centre, with the `t` of its hit in units of the direction as given.
-//! Every point drawn in blue is an answer of the library.
+//! The upper part shows all rays as that test draws them: the spheres of the first three rows in red, the rays in green, the hits in blue.
+//! Not every ray is tested against every sphere, so this view alone does not show which results are correct. The lower part shows each row
+//! separately, in the plane of its ray and its centre, with the `t` of its hit in units of the direction as given. Every point drawn in
+//! blue is a result of the library.
 
 use std::f32::consts::TAU;
 
@@ -18,7 +18,7 @@ const GREY: Vec3 = vec3(0.52, 0.54, 0.58);
 const INK: Vec3 = vec3(0.15, 0.16, 0.20);
 const PAPER: Vec3 = vec3(1.0, 1.0, 1.0);
 
-/// Pixels, and strokes with soft edges.
+/// An image, drawn with strokes with soft edges.
 struct Canvas {
     width: usize,
     height: usize,
@@ -30,7 +30,7 @@ impl Canvas {
         Self { width, height, pixels: vec![PAPER; width * height] }
     }
 
-    /// Blends a colour over every pixel around `low..high` by how much `cover` says of its middle.
+    /// Blends a colour into every pixel of the rectangle `low..high`. `cover` gives the opacity at the centre of a pixel.
     fn paint(&mut self, low: Vec2, high: Vec2, color: Vec3, cover: impl Fn(Vec2) -> f32) {
         let clip = |v: Vec2| v.clamp(Vec2::ZERO, vec2(self.width as f32, self.height as f32)).as_usizevec2();
         let (low, high) = (clip(low.floor()), clip(high.ceil()));
@@ -42,7 +42,7 @@ impl Canvas {
         }
     }
 
-    /// A path with round ends and joints; where it crosses itself it is no darker.
+    /// Draws a path with round ends and joints. Where it crosses itself it is not darker.
     fn path(&mut self, path: &[Vec2], width: f32, color: Vec3, alpha: f32) {
         let (low, high) = path.iter().fold((path[0], path[0]), |(l, h), p| (l.min(*p), h.max(*p)));
         let margin = Vec2::splat(width / 2.0 + 1.0);
@@ -61,7 +61,7 @@ impl Canvas {
         self.path(&[at, at], 2.0 * radius, color, 1.0);
     }
 
-    /// A line with a head, on a white halo that lifts it off what it crosses.
+    /// Draws an arrow on a white halo, which separates it from the lines that it crosses.
     fn arrow(&mut self, from: Vec2, to: Vec2, width: f32, color: Vec3) {
         let along = (to - from).normalize_or_zero() * width;
         for (width, color) in [(width + 3.0, PAPER), (width, color)] {
@@ -75,7 +75,7 @@ impl Canvas {
         }
     }
 
-    /// Text in strokes, its lower left corner at `at`.
+    /// Draws text in strokes, with its lower left corner at `at`.
     fn text(&mut self, text: &str, at: Vec2, height: f32, color: Vec3) {
         let unit = height / 6.0;
         let mut pen = at;
@@ -91,18 +91,18 @@ impl Canvas {
     }
 }
 
-/// Letters as strokes: pairs of digits, x to the right and y up, on a grid of 4 by 6.
+/// Letters as strokes: pairs of digits, x to the right and y up, on a grid of 4 by 6 units.
 const STROKES: &str = "0 103041453616050110;1 052620;2 05163645440040;3 064623334241301001;4 30360242;\
     5 460603334241301001;6 3616050110304142331302;7 064610;8 13334241301001021304051636454433;\
     9 1030414536160504133344;. 1010;= 0343 0141;t 16112030 0434;m 0004 03142320 23344340;i 1014 1616;\
     s 43341403123241301001;x 0044 0440;y 0420 4410;z 04440040";
 
-/// How far the pen moves on, in units of the grid.
+/// Advance of the pen after a letter, in units of the grid.
 fn advance(letter: char) -> f32 {
     if ".1i ".contains(letter) { 3.6 } else { 6.0 }
 }
 
-/// An orthographic view: world axes of the picture's right and up, what lies in its middle, and pixels a unit.
+/// An orthographic view: world axes to the right and up in the picture, the world point drawn at pixel `middle`, and pixels per unit.
 struct View {
     right: Vec3,
     up: Vec3,
@@ -122,7 +122,7 @@ impl View {
     }
 }
 
-/// The red ball behind the rays, or, with `front`, its wires before them.
+/// Draws the red ball behind the rays or, with `front`, the wires in front of them.
 fn draw_sphere(canvas: &mut Canvas, view: &View, sphere: &Sphere, front: bool) {
     let (center, radius) = (view.point(sphere.center), sphere.radius * view.scale);
     if !front {
@@ -132,7 +132,7 @@ fn draw_sphere(canvas: &mut Canvas, view: &View, sphere: &Sphere, front: bool) {
             edge * (0.05 + 0.13 * (p.distance(center + light) / radius / 1.5).powi(2))
         });
     }
-    // Every 30° of longitude and latitude, about the y axis.
+    // A circle every 30° of longitude and latitude, about the y axis.
     let point = |latitude: f32, longitude: f32| {
         let (s, c) = latitude.sin_cos();
         vec3(c * longitude.cos(), s, c * longitude.sin())
@@ -159,16 +159,16 @@ fn draw_sphere(canvas: &mut Canvas, view: &View, sphere: &Sphere, front: bool) {
     }
 }
 
-/// One row of the test: what it asks, and what the library answers.
+/// One row of the test: a ray and a sphere, and the result of the library.
 struct Row {
     ray: Ray,
     sphere: Sphere,
     hit: Option<(f32, Vec3)>,
-    /// Where the drawn part of the ray ends.
+    /// End of the drawn part of the ray.
     end: Vec3,
 }
 
-/// The ray: whole until it hits, then in dashes.
+/// Draws the ray: solid up to its hit, then dashed.
 fn draw_ray(canvas: &mut Canvas, view: &View, row: &Row, width: f32) {
     let (from, to) = (view.point(row.ray.origin), view.point(row.end));
     match row.hit {
@@ -196,7 +196,7 @@ fn draw_ends(canvas: &mut Canvas, view: &View, row: &Row, width: f32) {
     }
 }
 
-/// Casts the seven rays, each at its own sphere. The way out counts for a ray that starts inside.
+/// Casts the seven rays, each at its own sphere. A ray that starts inside a sphere hits it on the way out.
 fn rows() -> umbracast::Result<Vec<Row>> {
     let table = [
         ([-2.0, 1.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, 0.0]),
@@ -228,7 +228,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows = rows()?;
     let mut canvas = Canvas::new(1600, 1180);
 
-    // All of them, seen a little from the right and from above.
+    // All rows, seen a little from the right and from above.
     let ((s, c), (s2, c2)) = (0.42f32.sin_cos(), 0.30f32.sin_cos());
     let (right, up) = (vec3(c, 0.0, -s), vec3(-s * s2, c2, -c * s2));
     let view = View { right, up, center: vec3(0.1, 1.05, 0.0), middle: vec2(800.0, 420.0), scale: 122.0 };
@@ -250,7 +250,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         canvas.text(&(i + 1).to_string(), view.point(row.ray.origin) + vec2(x, y), 24.0, INK);
     }
 
-    // Each by itself, in the plane of the ray and the centre, x to the right.
+    // Each row separately, in the plane of the ray and the centre, with x to the right.
     for (i, row) in rows.iter().enumerate() {
         let normal = row.ray.direction.cross(row.sphere.center - row.ray.origin).try_normalize().unwrap_or(Vec3::Z);
         let normal = if normal.z < 0.0 { -normal } else { normal };

@@ -1,6 +1,6 @@
-//! Queries among the passes of an application that has a wgpu device already: its own shaders make rays, umbracast finds what they
-//! meet, they aim from there at the sun, umbracast finds what lies in shadow, and they shade. One submission; rays and answers
-//! never leave the device.
+//! Queries between the passes of an application that already has a wgpu device. The application's shaders generate rays and umbracast finds
+//! their hits; the shaders generate rays from there towards the sun and umbracast finds which of them are occluded; then the shaders shade.
+//! All of this is one submission: rays and results never leave the device.
 //!
 //! `cargo run --release -p umbracast --example shared_device [PICTURE.png]`
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
-    // The application's device. Umbracast needs no feature and no limit beyond WebGPU's own, but gains from some.
+    // The application's device. Umbracast needs no features and limits beyond WebGPU's defaults, but benefits from some.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = instance.request_adapter(&Default::default()).await?;
     let description = wgpu::DeviceDescriptor {
@@ -37,7 +37,7 @@ async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
         Sphere::new([away * turn.cos(), away * turn.sin(), 0.25 + 0.9 * (away * 1.1).cos().powi(2)], radius)
     }));
 
-    // The application's buffers: usages are its own business, but umbracast needs STORAGE.
+    // The application's buffers. Umbracast needs the usage STORAGE; the application chooses any others.
     let buffer = |bytes: usize, usage| {
         device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -57,7 +57,7 @@ async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
     let back = buffer(count * 4 + 16, BufferUsages::MAP_READ | BufferUsages::COPY_DST);
     queue.write_buffer(&drawn, 0, bytemuck::cast_slice(&spheres));
 
-    // Once: the scene, and what is asked of it.
+    // Once: the scene, and the plans of the queries.
     let ours = umbracast::Device::from_wgpu(device.clone(), queue.clone()).await?;
     let scene = ours.scene(&spheres, &SceneOptions::default()).await?;
     let (rays_count, counts) = (u64::from(RAYS), status.slice(..));
@@ -89,7 +89,7 @@ async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
         pass.dispatch_workgroups(groups[0], groups[1], 1);
     };
 
-    // Each frame: five passes, two of them not ours to write.
+    // Per frame: five passes, two of them recorded by umbracast.
     let mut encoder = device.create_command_encoder(&Default::default());
     own(&mut encoder, "look", &[1], [SIZE[0] / 8, SIZE[1] / 8]);
     closest.encode(&mut encoder);

@@ -1,4 +1,4 @@
-// The application's own passes: it makes rays, asks umbracast twice, and shades what was found.
+// The application's own passes: they generate rays, generate shadow rays at the hits, and shade.
 
 struct Ray {
   origin: vec3<f32>,
@@ -15,7 +15,7 @@ struct Hit {
 const SIZE = vec2<u32>(960u, 600u);
 const EYE = vec3<f32>(0.0, -13.0, 7.0);
 const SUN = vec3<f32>(-0.55, -0.45, 0.7);
-// The largest f32: no end.
+// The largest f32, for rays without an end.
 const FAR = 3.4028234e38;
 
 @group(0) @binding(0) var<storage, read> spheres: array<vec4<f32>>;
@@ -25,7 +25,7 @@ const FAR = 3.4028234e38;
 @group(0) @binding(4) var<storage, read_write> shadows: array<u32>;
 @group(0) @binding(5) var<storage, read_write> pixels: array<u32>;
 
-// One ray a pixel.
+// Generates one ray per pixel.
 @compute @workgroup_size(8, 8)
 fn look(@builtin(global_invocation_id) pixel: vec3<u32>) {
   let across = (vec2<f32>(pixel.xy) + 0.5 - 0.5 * vec2<f32>(SIZE)) / f32(SIZE.y);
@@ -35,7 +35,7 @@ fn look(@builtin(global_invocation_id) pixel: vec3<u32>) {
   rays[pixel.y * SIZE.x + pixel.x] = Ray(EYE, 0.0, direction, FAR);
 }
 
-// From what was met towards the sun; what met nothing asks in vain.
+// Generates a ray from each hit point towards the sun. For a miss, the ray starts at the eye, and its result is not used.
 @compute @workgroup_size(64)
 fn aim(@builtin(global_invocation_id) id: vec3<u32>) {
   let hit = hits[id.x];
@@ -57,7 +57,7 @@ fn shade(@builtin(global_invocation_id) id: vec3<u32>) {
     let sun = select(max(dot(normal, normalize(SUN)), 0.0), 0.0, dark);
     let turn = f32(hit.id) * 2.399963;
     var paint = 0.55 + 0.4 * cos(vec3<f32>(turn, turn + 2.1, turn + 4.2));
-    // The first one is the ground.
+    // The first sphere is the ground.
     paint = select(paint, vec3<f32>(0.62, 0.6, 0.55), hit.id == 0u);
     color = paint * (0.22 + 0.12 * normal.z + 0.8 * sun);
   }

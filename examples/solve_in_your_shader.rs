@@ -1,5 +1,5 @@
-//! The solve of umbracast in a compute pipeline of one's own: a million rays against a sphere each, in a kernel that calls
-//! `scale`, `solve_standard` and `decide`, held against `ray.hit` one by one.
+//! The intersection functions of umbracast in the caller's own compute pipeline: a kernel calls `scale`, `solve_standard` and `decide` for
+//! a million pairs of a ray and a sphere, and each result is compared with `ray.hit`.
 //!
 //! `cargo run --release -p umbracast --example solve_in_your_shader`
 
@@ -37,7 +37,7 @@ async fn compare() -> Result<(), Box<dyn Error>> {
     ];
     let back = own(BufferUsages::MAP_READ | BufferUsages::COPY_DST);
 
-    // The solve, then the kernel: one text, one module.
+    // The intersection functions and the kernel are joined into one module.
     let source = [wgsl::SOLVE, include_str!("solve_in_your_shader.wgsl")].concat();
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("solve_in_your_shader"),
@@ -89,14 +89,14 @@ async fn compare() -> Result<(), Box<dyn Error>> {
         "{PAIRS} pairs on {name}: {met} hits, {identical} answers identical to ray.hit, {flags} flags differ, \
          t by at most {worst:.2} of the bound"
     );
-    // The promise of `standard`, on both sides.
+    // Device and host both satisfy the bounds of `standard`, so they may differ by twice the bound.
     if flags > PAIRS / 10_000 * 3 || worst > 2.0 {
         return Err("the device does not bear out the error terms: see umbracast devices".into());
     }
     Ok(())
 }
 
-/// |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h), in units of t.
+/// Error bound of `t` at `standard`: |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h), in units of `t`.
 fn bound_of(ray: &Ray, sphere: &Sphere, t: f32) -> f64 {
     let (d, e) = (ray.direction.as_dvec3(), (sphere.center - ray.origin).as_dvec3());
     let (r, length) = (f64::from(sphere.radius), d.length());
@@ -105,7 +105,7 @@ fn bound_of(ray: &Ray, sphere: &Sphere, t: f32) -> f64 {
     8.0 / 16_777_216.0 * (f64::from(t.abs()) * length + r * r / half) / length
 }
 
-/// Rays at spheres near and far, large and small, many of them grazing.
+/// Rays towards spheres near and far, large and small. Many rays graze their sphere.
 fn pairs() -> (Vec<Ray>, Vec<Sphere>) {
     let mut state = 1_u64;
     let mut random = move || {
@@ -119,7 +119,7 @@ fn pairs() -> (Vec<Ray>, Vec<Sphere>) {
             let aside = direction.any_orthonormal_vector();
             let (radius, distance) = (10_f32.powf(2.0 * random() - 1.0), 10_f32.powf(4.0 * random()));
             let origin = center - direction * distance + aside * radius * (1.2 * random());
-            // Shaders know no infinity: a ray without an end ends at the largest f32.
+            // Shaders must not use infinities: a ray without an end ends at the largest f32.
             let ray = Ray::new(origin, direction * 10_f32.powf(2.0 * random() - 1.0)).between(0.0, f32::MAX);
             (ray, Sphere::new(center, radius))
         })

@@ -1,15 +1,15 @@
-// A caller's own kernel, to stand after `umbracast::wgsl::SOLVE`, which brings Ray, Sphere, Hit and the functions used here.
+// A kernel of the caller, to be appended to `umbracast::wgsl::SOLVE`, which defines Ray, Sphere, Hit and the functions used here.
 
 @group(0) @binding(0) var<storage, read> rays: array<Ray>;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read_write> hits: array<Hit>;
-// How many pairs, and a 0 that no compiler can know.
+// The number of pairs, and a 0 that the compiler cannot know.
 @group(0) @binding(3) var<uniform> settings: vec4<u32>;
 
-// Ray i against sphere i.
+// Intersects ray i with sphere i.
 @compute @workgroup_size(64)
 fn my_kernel(@builtin(global_invocation_id) id: vec3<u32>) {
-  // First of all, in every entry point: the error terms hang on it.
+  // Required at the start of every entry point: the error-free transforms depend on it.
   zero = settings.y;
   if (id.x >= settings.x) {
     return;
@@ -17,7 +17,7 @@ fn my_kernel(@builtin(global_invocation_id) id: vec3<u32>) {
   let ray = rays[id.x];
   let solved = solve_standard(scale(ray, spheres[id.x]));
   let verdict = decide(solved, ray, Policies(INSIDE_ENTER, 0u, 0u), false);
-  // A miss is the bits of an infinity, which no shader may compute with.
+  // A miss is the bits of an infinity, with which no shader may compute.
   var hit = Hit(INFINITY_BITS, NO_SPHERE);
   if (verdict.met == YES) {
     hit = Hit(bitcast<u32>(verdict.t), id.x);

@@ -1,9 +1,9 @@
-//! Small workloads of the CPU engine, for counting their instructions. `tests/cpu/instructions.rs` runs this under callgrind and
+//! Small workloads of the CPU engine, for counting their instructions. `tests/cpu/instructions.rs` runs this program under callgrind and
 //! compares the counts with `tests/data/instructions.tsv`.
 //!
-//! `cargo run --release -p umbracast --features files --example count_instructions -- AVX2` prints the names of the workloads in the
-//! order in which they run. Everything happens on one thread. Only [`measured`] is counted: it reads no clock and prints nothing. Both
-//! trees that the CPU builds are among them: its own, and the one that shaders walk (`src/bvh/qbvh4/build_lbvh.rs`).
+//! `cargo run --release -p umbracast --features files --example count_instructions -- AVX2` prints the names of the workloads in the order
+//! in which they run. Everything runs on one thread. Only [`measured`] is counted: it reads no clock and prints nothing. The workloads
+//! include the builds of both BVHs that the CPU builds: its own, and the one for GPUs (`src/bvh/qbvh4/build_lbvh.rs`).
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use umbracast::{
     Sphere, Spheres, bench, blocking,
 };
 
-/// A small generator with a fixed seed.
+/// Linear congruential generator with a fixed seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -29,7 +29,7 @@ impl Numbers {
         Vec3::new(self.unit(), self.unit(), self.unit())
     }
 
-    /// Uniform in the cube around the origin, and not too short.
+    /// Uniform in the cube [-1, 1)³, but not shorter than 0.1.
     fn direction(&mut self) -> Vec3 {
         loop {
             let direction = 2.0 * self.point() - 1.0;
@@ -40,20 +40,20 @@ impl Numbers {
     }
 }
 
-/// Calls a workload. Callgrind counts between the start and the end of this function, and writes one file each time.
+/// Runs a workload. Callgrind counts between the start and the end of this function, and writes one file per call.
 #[inline(never)]
 fn measured(work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
     work()
 }
 
-/// The unit cube filled to an eighth with equal spheres.
+/// Equal spheres in the unit cube. Their volumes add up to an eighth of it.
 fn spheres(count: u32) -> Vec<Sphere> {
     let mut numbers = Numbers(1);
     let radius = 0.31 / (count as f32).cbrt();
     (0..count).map(|_| Sphere::new(numbers.point(), radius)).collect()
 }
 
-/// Rays that start outside, in random order.
+/// Incoherent rays that start outside the spheres.
 fn random(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(2);
     let ray = |_| {
@@ -63,7 +63,7 @@ fn random(count: u32) -> Vec<Ray> {
     (0..count).map(ray).collect()
 }
 
-/// A picture's rays, line by line.
+/// Coherent rays: a camera's, row by row.
 fn coherent(side: u32) -> Vec<Ray> {
     let ray = |i: u32| {
         let on_screen = |pixel: u32| (pixel as f32 + 0.5) / side as f32 - 0.5;
@@ -72,7 +72,7 @@ fn coherent(side: u32) -> Vec<Ray> {
     (0..side * side).map(ray).collect()
 }
 
-/// From a little above the surfaces of spheres towards one light.
+/// Shadow rays, from a little above the surfaces of spheres towards one light.
 fn shadow(spheres: &[Sphere], count: usize) -> Vec<Ray> {
     let mut numbers = Numbers(3);
     let ray = |sphere: &Sphere| {
@@ -82,23 +82,23 @@ fn shadow(spheres: &[Sphere], count: usize) -> Vec<Ray> {
     spheres.iter().cycle().take(count).map(ray).collect()
 }
 
-/// Rays that end near where they start, as between the atoms of a molecule.
+/// Short rays, as between the atoms of a molecule.
 fn short(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(4);
     let ray = |_| Ray { t_max: 0.05, ..Ray::new(numbers.point(), numbers.direction()) };
     (0..count).map(ray).collect()
 }
 
-/// Rays that start in spheres.
+/// Rays that start at the centres of spheres.
 fn inside(spheres: &[Sphere], count: usize) -> Vec<Ray> {
     let mut numbers = Numbers(5);
     spheres.iter().cycle().take(count).map(|sphere| Ray::new(sphere.center, numbers.direction())).collect()
 }
 
-/// Takes the name of a workload, its number of rays or other pieces, and the workload.
+/// Receives the name of a workload, its number of rays or other items, and the workload.
 type Run<'a> = dyn FnMut(&str, usize, &mut dyn FnMut() -> Result<()>) -> Result<()> + 'a;
 
-/// Runs all workloads in the same order, each through `run` with its name and its number of rays or pieces.
+/// Runs all workloads in a fixed order, each through `run`.
 fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let balls = spheres(4000);
     let scene = |spheres: Spheres<'_>| blocking::scene(cpu, spheres, &SceneOptions::default());
@@ -146,7 +146,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     run("closest, ellipsoids", rays.len(), &mut || blocking::closest(&ellipsoids, rays, &query).map(drop))?;
 
     run("build a tree", balls.len(), &mut || scene((&balls).into()).map(drop))?;
-    // Enough for the parts that are built side by side where there are several threads.
+    // Enough spheres that subtrees would be built in parallel if there were several threads.
     let many = spheres(50_000);
     run("build a tree for GPUs", many.len(), &mut || bench::lbvh(&many).map(drop))?;
     let mut changed: Scene = still.clone();
@@ -164,7 +164,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
 
     let place = |numbers: &mut Numbers| numbers.point().as_dvec3();
     let light = Ball::new([0.5, 0.5, 200.0], 3.0);
-    // Almost every observer is in the penumbra of the first ball, and a few are in that of the others, too.
+    // Almost every observer is in the penumbra of the first ball, and a few are also in that of another.
     let small = (0..4).map(|_| Ball::new(place(&mut numbers) + 2.0 * DVec3::Z, 0.02));
     let occluders: Vec<Ball> = std::iter::once(Ball::new([0.5, 0.5, 20.0], 0.3)).chain(small).collect();
     let lighting = Lighting::new(light, occluders)?;

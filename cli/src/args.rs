@@ -1,23 +1,23 @@
-//! Arguments that several subcommands share.
+//! Command-line arguments shared by several subcommands.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
 use umbracast::{Builder, DeviceOptions, Ends, Inside, OnBad, Precision, Query, SceneOptions, Touch};
 
-/// Where to work.
+/// Choice of the device.
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
-    /// auto (the best real GPU that can promise the precision, else the CPU engine), gpu (the best adapter, software ones too), cpu, a number from
-    /// `umbracast devices`, or part of an adapter's name
+    /// Device: auto (the best hardware GPU that guarantees the precision, otherwise the CPU engine), gpu (the best adapter, including
+    /// software adapters), cpu, a number from `umbracast devices`, or part of an adapter's name
     ///
-    /// Without it the environment's UMBRACAST_DEVICE holds, else auto.
+    /// Default: $UMBRACAST_DEVICE, or auto if unset.
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 }
 
 impl DeviceArgs {
-    /// The device asked for, able to promise `precision` where it is `auto` that chooses.
+    /// Options that open the device. `auto` chooses only among devices that guarantee `precision`.
     pub(crate) fn options(&self, precision: Precision) -> DeviceOptions {
         let mut options = DeviceOptions::default().at(precision);
         if let Some(choice) = &self.device {
@@ -27,14 +27,14 @@ impl DeviceArgs {
     }
 }
 
-/// How the scene is built.
+/// Choice of where the scene is built.
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
-    /// Who builds the tree that a GPU walks; it is the same tree
+    /// Where to build the GPU's BVH (the result is identical)
     #[arg(long, value_parser = words([
-        ("auto", "the GPU, or the CPU for adapters in software", Builder::Auto),
-        ("cpu", "every core of the CPU", Builder::Cpu),
-        ("gpu", "the GPU: refused on the CPU engine", Builder::Gpu),
+        ("auto", "on the GPU, or on the CPU if the adapter is software", Builder::Auto),
+        ("cpu", "on all CPU cores", Builder::Cpu),
+        ("gpu", "on the GPU; an error with the CPU engine", Builder::Gpu),
     ]), default_value = "auto")]
     builder: Builder,
 }
@@ -45,29 +45,29 @@ impl TreeArgs {
     }
 }
 
-/// What counts as a hit.
+/// Policies that determine which intersections count as hits, and the precision.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Policies")]
 pub(crate) struct PolicyArgs {
-    /// How a ray is treated that starts inside a sphere [default: enter]
+    /// How to treat a ray that starts inside a sphere [default: enter]
     #[arg(long, value_parser = insides())]
     inside: Option<Inside>,
-    /// Whether an exactly tangent ray meets the sphere [default: hit]
-    #[arg(long, value_parser = words([("hit", "it does", Touch::Hit), ("miss", "it does not", Touch::Miss)]))]
+    /// Whether an exactly tangent ray hits the sphere [default: hit]
+    #[arg(long, value_parser = words([("hit", "it hits", Touch::Hit), ("miss", "it misses", Touch::Miss)]))]
     touch: Option<Touch>,
-    /// Whether the last point of a ray belongs to it [default: closed]
+    /// Whether the last point of a ray, at t_max, belongs to the ray [default: closed]
     #[arg(long, value_parser = words([
         ("closed", "[t_min, t_max]", Ends::Closed),
-        ("half-open", "[t_min, t_max), for stepping frame by frame", Ends::HalfOpen),
+        ("half-open", "[t_min, t_max), for rays that continue frame by frame", Ends::HalfOpen),
     ]))]
     ends: Option<Ends>,
-    /// How exact the answer is
+    /// Precision of the results
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
 }
 
 impl PolicyArgs {
-    /// A policy of hits that was given.
+    /// Name of the first hit policy on the command line; `None` if there is none.
     pub(crate) fn of_hits(&self) -> Option<&'static str> {
         let given =
             [("--inside", self.inside.is_some()), ("--touch", self.touch.is_some()), ("--ends", self.ends.is_some())];
@@ -86,46 +86,50 @@ impl PolicyArgs {
     }
 }
 
-/// What becomes of rays that start inside a sphere.
+/// Parser of `--inside`.
 pub(crate) fn insides() -> impl TypedValueParser<Value = Inside> {
     words(INSIDES)
 }
 
-/// As arguments: the word, what it does, and its value.
+/// Values of `--inside`: word, help text and policy.
 pub(crate) const INSIDES: [(&str, &str, Inside); 3] = [
-    ("enter", "the ball is solid: it is met where the ray starts", Inside::Enter),
-    ("exit", "only the surface counts: it is met on the way out", Inside::Exit),
-    ("ignore", "a sphere around the start does not count", Inside::Ignore),
+    ("enter", "spheres are solid: the hit is at the start of the ray", Inside::Enter),
+    ("exit", "spheres are hollow: the hit is where the ray leaves the sphere", Inside::Exit),
+    ("ignore", "spheres that contain the start of the ray are skipped", Inside::Ignore),
 ];
 
-/// The precisions, each with what it promises.
+/// Parser of `--precision`. The help texts say what each precision guarantees.
 pub(crate) fn precisions() -> impl TypedValueParser<Value = Precision> {
     words([
-        ("fast", "plain f32, its bounds valid on every device", Precision::Fast),
-        ("standard", "error-free corrections: wrong only within 2^-40 of tangency", Precision::Standard),
-        ("exact", "the same hits on every device: doubtful rays are decided by exact arithmetic", Precision::Exact),
+        ("fast", "plain f32; the error bounds hold on every device", Precision::Fast),
+        (
+            "standard",
+            "f32 with error-free corrections: hits can be wrong only within 2^-40 of tangency",
+            Precision::Standard,
+        ),
+        ("exact", "the same hits on every device: undecided rays are resolved by exact arithmetic", Precision::Exact),
     ])
 }
 
-/// A parser of one word of a few, each with its meaning for `--help`.
+/// Parser of a keyword. The table has the keyword, its help text and its value.
 pub(crate) fn words<T, const N: usize>(table: [(&'static str, &'static str, T); N]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
     let values = table.map(|(word, meaning, _)| PossibleValue::new(word).help(meaning));
-    // The word is one of the table's: clap has refused all others.
+    // clap has rejected all words that are not in the table.
     PossibleValuesParser::new(values)
         .map(move |given| table.iter().find(|(word, ..)| *word == given).map_or(table[0].2, |(.., value)| *value))
 }
 
-/// A number given on the command line: as exact as f64 has it, and rounded once.
+/// A number from the command line: rounded once to f64 and once to f32, both from the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given {
     pub(crate) wide: f64,
     pub(crate) narrow: f32,
 }
 
-/// Numbers separated by commas, as many as one of `counts`.
+/// Parses numbers separated by commas. Their count must be in `counts`; `names` names them in errors.
 pub(crate) fn numbers(text: &str, names: &str, counts: &[usize]) -> Result<Vec<Given>, String> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if !counts.contains(&parts.len()) {
@@ -146,7 +150,7 @@ pub(crate) fn numbers(text: &str, names: &str, counts: &[usize]) -> Result<Vec<G
         .collect()
 }
 
-/// What to subtract from every position before it is rounded to f32.
+/// The point that is subtracted from every position before rounding to f32 (`--origin`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Origin {
     At(DVec3),

@@ -1,4 +1,4 @@
-//! The queries as a cast of files sees them: how to ask, how to compare, what to write.
+//! The queries of `umbracast cast` with files: how each one is run, compared and written.
 
 use std::path::Path;
 
@@ -10,51 +10,51 @@ use super::compare::{Comparison, Input};
 use super::describe::Described;
 use super::plot::{LISTED, Legend, Plot, Plotted};
 
-/// A query.
+/// A query kind, for a cast of files.
 pub(crate) trait Asked {
-    /// What it answers.
+    /// Results of a batch of rays.
     type Found;
-    /// Who writes that.
+    /// Writer of the output file.
     type Writer: Writes<Self::Found>;
-    /// Bytes of a ray's answer, as far as that is known.
+    /// Bytes of a result per ray in memory; of a list, those of its offset and one sphere.
     const BYTES: u64;
-    /// Bytes of a ray's answer in arrays, at the least.
+    /// Minimum bytes of a result per ray in the arrays of `.npz`.
     fn least_bytes(&self) -> u64;
-    /// Whether fewer rays may fit where these do not.
+    /// Whether fewer rays per call may succeed after [`Error::TooLarge`](umbracast::Error::TooLarge).
     const PARTS: bool = false;
-    /// Rays that are cast together at first.
+    /// Number of rays of the first call.
     const FIRST: usize = RayBatches::BATCH;
 
-    /// What the colours of a plot mean.
+    /// Legend of a plot.
     const LEGEND: Legend;
 
-    /// Hears what was subtracted from all positions.
+    /// Receives the origin that was subtracted from all positions.
     fn subtracted(&mut self, _origin: DVec3) {}
     fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
-    /// Shows a plot a part of the rays, what is beside them from a number on, and what was found.
+    /// Adds rays and their results to a plot. `beside` has the optional columns of the rays and the row of the first ray.
     fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Self::Found);
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
-    /// Spheres met, where that was asked.
+    /// Number of spheres hit by all rays, for queries that count or list them.
     fn met(found: &Self::Found) -> Option<u64>;
-    /// Rays that are cast together next.
+    /// Number of rays of the next call, after a call with `size` rays.
     fn next(size: usize, _found: &Self::Found) -> usize {
         size
     }
 }
 
-/// A file being written.
+/// An output file that is being written.
 pub(crate) trait Writes<T>: Sized {
     fn write(&mut self, found: &T) -> Result<()>;
-    /// Completes the file, which has yet to appear.
+    /// Completes the file. It appears under its name only later, by [`Ready`].
     fn complete(self, watch: &Watch) -> Result<Ready>;
 }
 
-/// One record a ray, in these columns.
+/// A query with one record per ray, written in these columns.
 pub(crate) struct Each<T> {
     columns: Vec<Column<T>>,
-    /// What was subtracted from all positions.
+    /// The origin that was subtracted from all positions.
     origin: DVec3,
 }
 
@@ -64,10 +64,10 @@ impl<T> Each<T> {
     }
 }
 
-/// A query of one record a ray.
+/// A record that a query returns per ray.
 pub(crate) trait EachAsked: AnswerRow + Plotted {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
-    /// Puts positions back to where the files have them.
+    /// Adds the origin to positions, which are then in the coordinates of the files.
     fn put_back(&mut self, _origin: DVec3) {}
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
     fn met(_found: &[Self]) -> Option<u64> {
@@ -120,18 +120,18 @@ impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
     }
 }
 
-/// Every sphere met, or the first `most`.
+/// The queries `all` and `nearest`: lists of every sphere that a ray hits, or of the first `most`.
 pub(crate) struct Listed {
     pub(crate) most: Option<u32>,
 }
 
-/// Records that the lists cast together should have, 96 MiB of them: how long lists are is found out while they are made.
+/// Target number of list entries per call, 96 MiB. The lengths of lists are not known before they are made.
 const TOGETHER: u64 = 1 << 23;
 
 impl Asked for Listed {
     type Found = Lists;
     type Writer = ListWriter;
-    /// Where it begins, and one sphere.
+    /// The offset of the list, and one sphere.
     const BYTES: u64 = (size_of::<u64>() + size_of::<Interval>()) as u64;
     const PARTS: bool = true;
     const FIRST: usize = 1 << 14;
@@ -161,7 +161,7 @@ impl Asked for Listed {
     fn met(found: &Lists) -> Option<u64> {
         Some(found.records.len() as u64)
     }
-    /// Carefully: the rays that come may meet more than those that went.
+    /// Aims at `TOGETHER` entries, but at most quadruples the number of rays: the next rays may hit more spheres than the last ones.
     fn next(size: usize, found: &Lists) -> usize {
         let fit = (found.len() as u64).saturating_mul(TOGETHER) / (found.records.len() as u64).max(1);
         (fit as usize).clamp(1, (4 * size).min(RayBatches::BATCH))

@@ -1,4 +1,4 @@
-//! `umbracast bullets` for one bullet and one sphere: from options, or asked for on a terminal.
+//! `umbracast bullets` for one bullet and one sphere, from options or from prompts on a terminal.
 
 use std::io::{BufRead, Write};
 
@@ -13,33 +13,33 @@ use super::args::{Given, numbers};
 use super::single::{GivenSphere, changed, number, said, short, sphere, spoken, vector};
 use super::{print, print_json, say};
 
-/// A point as given, and how many of its numbers rounding changed.
+/// A point in f32, and how many of its numbers rounding changed.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenPoint(Vec3, u64);
 
-/// A speed or a radius, likewise.
+/// A speed or a radius in f32, and 1 if rounding changed it, else 0.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenNumber(f32, u64);
 
-/// The parser of `--from` and `--to`.
+/// Parser of `--from` and `--to`.
 pub(crate) fn point(text: &str) -> Result<GivenPoint, String> {
     let given = numbers(text, "x,y,z", &[3])?;
     let [x, y, z] = [0, 1, 2].map(|i| given[i].narrow);
     let point = Vec3::new(x, y, z);
-    // Any other point will do for one that is right in all but this.
+    // Checks the point as the start of a bullet, which needs a second, different point.
     let other = if point == Vec3::X { Vec3::Y } else { Vec3::X };
     Bullet::new(point, other, 1.0).check().map_err(|e| without_number(&said(&e)))?;
     Ok(GivenPoint(point, changed(&given)))
 }
 
-/// The parser of `--speed`.
+/// Parser of `--speed`.
 pub(crate) fn speed(text: &str) -> Result<GivenNumber, String> {
     let given = numbers(text, "speed", &[1])?;
     Bullet::new(Vec3::ZERO, Vec3::X, given[0].narrow).check().map_err(|e| said(&e))?;
     Ok(GivenNumber(given[0].narrow, changed(&given)))
 }
 
-/// The parser of `--radius`.
+/// Parser of `--radius`.
 pub(crate) fn radius(text: &str) -> Result<GivenNumber, String> {
     let given = numbers(text, "radius", &[1])?;
     let radius = given[0].narrow;
@@ -49,7 +49,7 @@ pub(crate) fn radius(text: &str) -> Result<GivenNumber, String> {
     Err(format!("radius is {radius}: a radius must be finite and not negative"))
 }
 
-/// The parser of `--velocity`.
+/// Parser of `--velocity`.
 pub(crate) fn velocity(text: &str) -> Result<GivenPoint, String> {
     let given = numbers(text, "vx,vy,vz", &[3])?;
     let velocity = [0, 1, 2].map(|i| given[i].narrow);
@@ -59,7 +59,7 @@ pub(crate) fn velocity(text: &str) -> Result<GivenPoint, String> {
     }
 }
 
-/// The parser of `--sphere`: it has a radius above 0.
+/// Parser of `--sphere`. The radius must be above 0.
 pub(crate) fn ball(text: &str) -> Result<GivenSphere, String> {
     let ball = sphere(text)?;
     if ball.0.radius == 0.0 { Err(FLAT.into()) } else { Ok(ball) }
@@ -67,7 +67,7 @@ pub(crate) fn ball(text: &str) -> Result<GivenSphere, String> {
 
 const FLAT: &str = "r is 0: a bullet needs something to glance off, a radius above 0";
 
-/// Of one point alone, `x1` is `x`.
+/// Removes the number of the point from a message: `x1` becomes `x`.
 fn without_number(said: &str) -> String {
     said.replacen('1', "", 1)
 }
@@ -77,11 +77,11 @@ fn without_number(said: &str) -> String {
 pub(crate) struct One {
     bullet: Bullet,
     sphere: Sphere,
-    /// Of the bullet, where it has any.
+    /// Radius of the bullet; `None` for a point.
     radius: Option<f32>,
-    /// Of the sphere, where it moves.
+    /// Velocity of the sphere; `None` if it is at rest.
     velocity: Option<Vec3>,
-    /// Numbers that changed when they became f32.
+    /// Number of values that rounding to f32 changed.
     rounded: u64,
 }
 
@@ -100,7 +100,8 @@ impl One {
         Ok(Self { bullet, sphere: sphere.0, radius, velocity, rounded })
     }
 
-    /// What becomes of the bullet: of a sphere at rest as of any, of one that moves in f64 alone, for however long it takes.
+    /// The flight of the bullet up to its first hit. A sphere at rest is intersected by the CPU engine at `exact`; a moving sphere is
+    /// intersected in f64, without a time limit.
     fn leg(&self) -> Result<Leg> {
         let Self { bullet, sphere, .. } = self;
         let radius = self.radius.unwrap_or(0.0);
@@ -130,7 +131,7 @@ impl One {
         })
     }
 
-    /// Prints what becomes of the bullet.
+    /// Prints the flight of the bullet, as text or as JSON.
     pub(crate) fn tell(&self, as_json: bool, quiet: bool) -> Result<()> {
         let Self { bullet, sphere, radius, velocity, rounded } = self;
         let leg = self.leg()?;
@@ -182,8 +183,8 @@ impl One {
     }
 }
 
-/// Asks for one bullet and one sphere after the other and tells what becomes of them, until nobody wants another one. What is left
-/// empty is the value in brackets. False when the input ended before all was said.
+/// Prompts for a bullet and a sphere and calls `tell`, and repeats this until the answer to "Another one?" is no. An empty line selects
+/// the value in brackets. Returns false if the input ends before all values are given.
 pub(crate) fn ask(
     input: &mut impl BufRead,
     out: &mut impl Write,
@@ -210,7 +211,7 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
         Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e))?;
         Ok(to)
     })?;
-    let speed = asked(input, out, "Bullet's speed, in a frame", "3", speed)?;
+    let speed = asked(input, out, "Bullet's speed, per frame", "3", speed)?;
     let wide = asked(input, out, "Bullet's radius, 0 for a point", "0", radius)?;
     let center = asked(input, out, "Sphere's center x,y,z", "4,4,0", point)?;
     let radius = asked(input, out, "Sphere's radius", "4", |text| {
@@ -219,15 +220,15 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
         Sphere::new(center.0, r).check().map_err(|e| said(&e))?;
         if r == 0.0 { Err(FLAT.into()) } else { Ok((r, changed(&given))) }
     })?;
-    let velocity = asked(input, out, "Sphere's velocity vx,vy,vz, in a frame", "0,0,0", velocity)?;
+    let velocity = asked(input, out, "Sphere's velocity vx,vy,vz, per frame", "0,0,0", velocity)?;
     let sphere = GivenSphere(Sphere::new(center.0, radius.0), center.1 + radius.1);
-    // A point and a sphere at rest are told of as such.
+    // A radius of 0 is a point, and a velocity of 0 is a sphere at rest.
     let (wide, velocity) = (Some(&wide).filter(|r| r.0 > 0.0), Some(&velocity).filter(|v| v.0 != Vec3::ZERO));
-    // Nothing is left to be refused.
+    // The prompts have checked every value.
     One::new(&from, &to, &speed, &sphere, (wide, velocity)).ok()
 }
 
-/// Asks until the answer can be used; none when there is no more input. Numbers may be apart by commas or by spaces.
+/// Prompts until `parse` accepts the line. `None` at the end of the input. Numbers may be separated by commas or spaces.
 fn asked<T>(
     input: &mut impl BufRead,
     out: &mut impl Write,
@@ -236,7 +237,7 @@ fn asked<T>(
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Option<T> {
     loop {
-        // That nobody sees the question is no reason not to read the answer.
+        // The answer is read even if the prompt cannot be written.
         let _ = write!(out, "{question} [{otherwise}]: ").and_then(|()| out.flush());
         let mut line = String::new();
         if input.read_line(&mut line).ok()? == 0 {
@@ -282,7 +283,7 @@ mod tests {
             "0 for a point [0]: ",
             "x,y,z [4,4,0]: ",
             "Sphere's radius [4]: ",
-            "vx,vy,vz, in a frame [0,0,0]: ",
+            "vx,vy,vz, per frame [0,0,0]: ",
         ] {
             assert!(said.contains(words), "{words}: {said}");
         }
@@ -293,7 +294,7 @@ mod tests {
         let (list, _, whole) = told("0 0 0\n1 0 0\n2\n0.5\n10 0 0\n1\n-1 0 0\n\n");
         assert!(whole);
         assert_eq!((list[0].radius, list[0].velocity), (Some(0.5), Some(Vec3::new(-1.0, 0.0, 0.0))));
-        // Surfaces come nearer by 3 a frame, from 8.5 apart.
+        // The gap between the surfaces shrinks by 3 per frame, from 8.5.
         assert_eq!(list[0].leg().unwrap().frames, (8.5_f64 / 3.0) as f32);
     }
 

@@ -1,4 +1,4 @@
-//! `umbracast bullets`: what bullets meet, and how they glance off.
+//! `umbracast bullets`: traces bullets among spheres, with ricochets.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -24,29 +24,30 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2 speed
-  .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: a velocity, a frame. Bullets: x1,y1,z1,x2,y2,z2,speed,
-        optional radius. Also .parquet, in builds with --features parquet
+  .csv  named columns. Spheres: x,y,z,r, optional vx,vy,vz: velocity per frame. Bullets:
+        x1,y1,z1,x2,y2,z2,speed, optional radius. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named .spheres and .bullets
-A bullet flies from x1,y1,z1 towards x2,y2,z2 and beyond, `speed` a frame: a point, or a ball of `radius`, which meets
-spheres with its surface. OUT is .npz, .csv or .parquet and has a row a bullet:
-  status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). On a surface is not inside: on the way in it is a hit at
-              once. A touch is a hit that turns nothing
-  id          the number in the file, from 0, of the sphere met, or of the first that a bullet starts inside of (u4)
-  distance    how far it flew until then (f4, as all that follows)
-  frames      how many frames that took
-  px,py,pz    where it then is; of a ball its centre
-  angle_rad   between its path, as the sphere sees it, and the tangent plane: 0 grazing, pi/2 head on
-  vx,vy,vz    its velocity after the ricochet, a frame
-Spheres with velocities are at x + t vx and so on when t frames have passed. They are too heavy to be moved: a bullet's
-speed past the sphere stays, and off one that comes it is faster afterwards. --frames says how long bullets fly: one that
-has met nothing by then has missed.
-Where there is nothing to tell, cells are empty in .csv and null in .parquet, and in .npz inf (distance, frames), nan and
-4294967295 (id).
-With --bounces N each bullet is followed through up to N ricochets, and has a row for each leg of its way:
-  bullet      the bullet's number in the file, from 0 (u8)
-  bounce      how many ricochets are behind it, from 0 (u4)
-and then the columns above; distance and frames count from the start. The last row of a bullet that leaves is a miss; one
-that is followed to the end has N rows, all of them hits.
+A bullet flies from x1,y1,z1 through x2,y2,z2 and beyond, `speed` per frame. It is a point, or with `radius` a ball,
+which hits spheres with its surface. OUT is .npz, .csv or .parquet and has one row per bullet:
+  status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). A start on a surface is not inside: a bullet that flies
+              inwards from there hits at once. A tangent bullet hits but keeps its direction
+  id          row of the sphere in its file, from 0: the sphere that is hit, or the first sphere that contains the start
+              (u4)
+  distance    distance flown until the hit (f4, as all columns that follow)
+  frames      frames until the hit
+  px,py,pz    position of the bullet at the hit; of a ball, its centre
+  angle_rad   angle between the path relative to the sphere and the tangent plane: 0 grazing, pi/2 head on
+  vx,vy,vz    velocity after the ricochet, per frame
+After t frames a sphere with a velocity is at x + t vx, y + t vy, z + t vz. Spheres have infinite mass. The speed relative
+to the sphere is preserved, so an approaching sphere speeds the bullet up. --frames limits the flight: a bullet without a
+hit by then is a miss.
+Without a value, cells are empty in .csv and null in .parquet; .npz has inf (distance, frames), 4294967295 (id) and nan
+(other columns).
+With --bounces N each bullet is followed through up to N ricochets and has one row per leg of its path:
+  bullet      row of the bullet in its file, from 0 (u8)
+  bounce      number of ricochets before this leg, from 0 (u4)
+followed by the columns above; distance and frames count from the start of the bullet. The last row of a bullet that
+leaves the scene is a miss; a bullet with N ricochets has N rows, all of them hits.
 
 Examples:
   umbracast bullets spheres.csv bullets.csv -o hits.csv
@@ -55,15 +56,15 @@ Examples:
   umbracast bullets moving.csv bullets.csv -o ways.csv --bounces 20 --frames 600
   umbracast bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4
   umbracast bullets --from 0,0,0 --to 1,0,0 --speed 2 --radius 0.5 --sphere 10,0,0,1 --velocity=-1,0,0
-  umbracast bullets            (on a terminal: asks for one of each)
+  umbracast bullets            (on a terminal: prompts for one bullet and one sphere)
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a broken promise, 130 stopped by Ctrl-C.";
+  5 reading or writing failed, 6 --compare found a violated guarantee, 130 stopped by Ctrl-C.";
 
-/// Shoot bullets at spheres: what does each meet, when, and how does it glance off?
+/// Shoot bullets at spheres: find what each bullet hits, when, and how it ricochets
 ///
-/// Reads spheres and bullets from files and writes a row a bullet; or takes one of each from the command line; or, without
-/// arguments on a terminal, asks.
+/// Reads spheres and bullets from files and writes one row per bullet. With --from, --to, --speed and --sphere, prints the result for one
+/// bullet and one sphere. Without arguments on a terminal, prompts for the values.
 #[derive(Debug, Args)]
 #[command(override_usage = "umbracast bullets [OPTIONS] SPHERES BULLETS -o OUT\n       \
     umbracast bullets [OPTIONS] --from X,Y,Z --to X,Y,Z --speed V --sphere X,Y,Z,R\n       \
@@ -76,54 +77,54 @@ pub(crate) struct BulletsArgs {
     /// Bullets: .npy, .csv, .parquet, .f32 or .bullets
     #[arg(requires = "output")]
     bullets: Option<PathBuf>,
-    /// Where the answers go: .npz, .csv or .parquet
+    /// Output file: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT", requires = "spheres")]
     output: Option<PathBuf>,
-    /// Follow each bullet through up to so many ricochets, with a row for each leg of its way
+    /// Follow each bullet through up to N ricochets, with one row per leg of its path
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spheres",
           value_parser = clap::value_parser!(u32).range(1..))]
     bounces: Option<u32>,
-    /// How many frames bullets fly, among spheres that move (columns vx,vy,vz), which need it: the fewer, the quicker
+    /// Duration of the flights in frames; required if spheres move (columns vx,vy,vz). Fewer frames are faster
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spheres", value_parser = frames)]
     frames: Option<f32>,
-    /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
-    /// the centre of the spheres; points are then told from there
+    /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
+    /// the centre of the spheres; positions in OUT are in the coordinates of the files, as f64
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
     origin: Option<Origin>,
-    /// What to do with bullets that cannot be used (NaN, no speed, both points the same)
+    /// What to do with invalid bullets (NaN, no speed, both points equal)
     #[arg(long, value_parser = words([
-        ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
-        ("skip", "let them miss, and count them", OnBad::Skip),
+        ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
+        ("skip", "treat them as misses, and count them", OnBad::Skip),
     ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
-    /// How exact the choice of spheres is; the rest is f64
+    /// Precision of the choice of the sphere that is hit; the rest is computed in f64
     #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
     precision: Precision,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
     tree: TreeArgs,
-    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    /// Also run the CPU engine, count the differences, and fail if they exceed what the precision guarantees
     #[arg(long, requires = "spheres")]
     compare: bool,
 
-    /// Where one bullet starts, instead of files
+    /// Start of one bullet, instead of files
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point,
           requires_all = ["to", "speed", "sphere"], conflicts_with_all = FILES_ONLY)]
     from: Option<bullet::GivenPoint>,
-    /// A point that it flies towards
+    /// A point that the bullet flies towards
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point, requires = "from")]
     to: Option<bullet::GivenPoint>,
-    /// How far it flies in a frame
+    /// Distance that the bullet flies per frame
     #[arg(long, value_name = "V", allow_hyphen_values = true, value_parser = bullet::speed, requires = "from")]
     speed: Option<bullet::GivenNumber>,
-    /// The one sphere that it may meet
+    /// The sphere: centre and radius
     #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, value_parser = bullet::ball, requires = "from")]
     sphere: Option<GivenSphere>,
-    /// The bullet is a ball of this radius
+    /// Radius of the bullet; a point without it
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = bullet::radius, requires = "from")]
     radius: Option<bullet::GivenNumber>,
-    /// What a frame adds to the sphere's centre
+    /// Velocity of the sphere per frame; at rest without it
     #[arg(long, value_name = "VX,VY,VZ", allow_hyphen_values = true, value_parser = bullet::velocity, requires = "from")]
     velocity: Option<bullet::GivenPoint>,
 
@@ -135,7 +136,7 @@ pub(crate) struct BulletsArgs {
     quiet: bool,
 }
 
-/// What makes no sense without files.
+/// Arguments that require files.
 const FILES_ONLY: [&str; 11] = [
     "spheres",
     "bullets",
@@ -150,7 +151,7 @@ const FILES_ONLY: [&str; 11] = [
     "compare",
 ];
 
-/// The parser of `--frames`.
+/// Parser of `--frames`.
 fn frames(text: &str) -> Result<f32, String> {
     let frames = numbers(text, "frames", &[1])?[0].narrow;
     if frames.is_finite() && frames > 0.0 { Ok(frames) } else { Err(format!("{frames} must be finite and above 0")) }
@@ -168,34 +169,34 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
             if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), tell)? {
                 Ok(())
             } else {
-                Err(Error::Usage("the input ended before all was said".into()))
+                Err(Error::Usage("the input ended before all values were given".into()))
             }
         }
         _ => Err(Error::Usage(
-            "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere, or a terminal to ask on"
+            "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere, or a terminal for prompts"
                 .into(),
         )),
     }
 }
 
-/// A leg, and whose it is.
+/// A row of the output: a leg, and its bullet.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     bullet: u64,
     bounce: u32,
     leg: Leg,
-    /// Where it ends, in the coordinates of the files: the origin that was subtracted from them is added again.
+    /// End of the leg in the coordinates of the files: the subtracted origin is added again.
     point: DVec3,
 }
 
 impl Row {
-    /// A coordinate that only hits have, in f64.
+    /// A coordinate of the end in f64; blank if the leg is not a hit.
     fn told_wide(&self, axis: usize) -> Number {
         let number = self.point[axis];
         if self.leg.is_hit() { Number::Double(number) } else { Number::BlankDouble(number) }
     }
 
-    /// A number that only hits have.
+    /// A value of the leg; blank if the leg is not a hit.
     fn told(&self, of: impl Fn(&Leg) -> f32) -> Number {
         let number = of(&self.leg);
         if self.leg.is_hit() { Number::Float(number) } else { Number::Blank(number) }
@@ -218,27 +219,27 @@ impl AnswerRow for Row {
     ];
     const MISS: Self = Self { bullet: 0, bounce: 0, leg: Leg::MISS, point: DVec3::NAN };
     fn is_miss(&self) -> bool {
-        // Every leg has a status at least.
+        // A row is never blank: every leg has a status.
         false
     }
 }
 
-/// Which leg of which bullet.
+/// The columns `bullet` and `bounce`, for `--bounces`.
 const WHOSE: [Column<Row>; 2] =
     [("bullet", |row| Number::Offset(row.bullet)), ("bounce", |row| Number::Count(row.bounce))];
 
-/// Where legs end, in f64: where an origin was subtracted f32 is too coarse.
+/// The end of a leg in f64, for `--origin`: in the coordinates of the files f32 is too coarse.
 const WIDE: [Column<Row>; 3] =
     [("px", |row| row.told_wide(0)), ("py", |row| row.told_wide(1)), ("pz", |row| row.told_wide(2))];
 
-/// The columns of legs.
+/// The columns of the output.
 fn columns(bounces: bool, has_origin: bool) -> Vec<Column<Row>> {
     let whose: &[Column<Row>] = if bounces { &WHOSE } else { &[] };
     let widened = |column: &Column<Row>| *WIDE.iter().find(|wide| has_origin && wide.0 == column.0).unwrap_or(column);
     whose.iter().chain(Row::COLUMNS).map(widened).collect()
 }
 
-/// Legs of bullets that are shot together at the most.
+/// Maximum number of legs per call.
 const TOGETHER: usize = 1 << 20;
 
 struct Files<'a> {
@@ -252,7 +253,7 @@ impl Files<'_> {
     fn run(&self) -> Result<()> {
         let Self { args, output, .. } = self;
         let query = Query { on_bad: args.on_bad, ..Query::at(args.precision) };
-        // What can be refused at once is refused before a device is opened, the cheapest first.
+        // All checks that need no device come first, the cheapest ones before the others.
         check_output(output, &[self.spheres, self.bullets])?;
         let bullets = RayFile::<Bullet>::open(self.bullets)?;
         let (spheres, origin) = read_spheres_from(self.spheres, args.origin, args.quiet)?;
@@ -263,11 +264,13 @@ impl Files<'_> {
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = Watch::new();
-        let placing =
-            Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
+        let placing = Working::on(
+            format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
+            args.quiet,
+        );
         let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
         let options = SceneOptions::default().over(range);
-        // Flights are chains of rounded legs: exact ones would differ in last digits.
+        // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Judge::EverySphere } else { Judge::CpuEngine };
         let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
         drop(placing);
@@ -317,7 +320,7 @@ impl Files<'_> {
         let broken = (sum.differ > 0 && args.precision == Precision::Exact)
             .then(|| format!("{} flights differ from those of {with}", sum.differ));
         if broken.is_none() {
-            // Answers that broke a promise are not handed on as if they had kept it.
+            // Results that violate a guarantee are not written.
             let _working = Working::on("writing".into(), args.quiet);
             writer.finish(&watch)?;
         }
@@ -337,14 +340,14 @@ impl Files<'_> {
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
-    /// When spheres are asked about, as far as they move.
+    /// Time range of the scene, in frames. Moving spheres need `--frames`; spheres at rest do not allow it.
     fn time_range(&self, moves: bool) -> Result<[f32; 2]> {
         let spheres = self.spheres.display();
         match self.args.frames {
             Some(frames) if moves => Ok([0.0, frames]),
             None if !moves => Ok(SceneOptions::default().time_range),
             None => Err(Error::Usage(format!(
-                "the spheres of {spheres} move (columns vx,vy,vz): --frames must say how many frames bullets fly"
+                "the spheres of {spheres} move (columns vx,vy,vz): --frames must give the number of frames that bullets fly"
             ))),
             Some(_) => {
                 Err(Error::Usage(format!("--frames is for spheres that move: {spheres} has no columns vx,vy,vz")))
@@ -353,7 +356,7 @@ impl Files<'_> {
     }
 }
 
-/// Refuses spheres that nothing glances off, before a device is opened.
+/// Rejects spheres with radius 0, before a device is opened.
 fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
     spheres.iter().position(|sphere| sphere.radius == 0.0).map_or(Ok(()), |index| {
         let why = "a bullet needs something to glance off: a radius above 0";
@@ -362,9 +365,9 @@ fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
     })
 }
 
-/// How many bullets flew otherwise.
+/// Number of bullets whose flights differ.
 fn differ(found: &Flights, expected: &Flights) -> u64 {
-    // What a miss does not have is NaN, which equals nothing.
+    // Legs without a hit have NaN, so they are compared by status and id.
     let same = |a: &Leg, b: &Leg| a == b || (!a.is_hit() && (a.status, a.id) == (b.status, b.id));
     let legs = |(a, b): &(&[Leg], &[Leg])| a.len() != b.len() || !a.iter().zip(*b).all(|(a, b)| same(a, b));
     found.iter().zip(expected.iter()).filter(legs).count() as u64

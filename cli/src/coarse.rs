@@ -1,20 +1,20 @@
-//! Whether f32 is too coarse for what files hold, and what helps.
+//! A warning if rounding to f32 changes the input too much, with advice about `--origin`.
 
 use umbracast::io::Rounding;
 use umbracast::{Scene, Sphere};
 
-/// A change above this part of the smallest radius changes answers.
+/// A change larger than this fraction of the smallest radius can change results.
 const SHARE: f64 = 1e-3;
 
-/// What to say of numbers that changed when they became f32, if that is too much for these spheres. Only positions get better by an
-/// origin; a direction is as good as its longest part says, whatever the others are.
+/// Returns a warning if rounding to f32 changes positions, radii, or ends, times and velocities by too much for these spheres. An origin
+/// improves only positions. Directions are not checked: their accuracy is relative to their longest component.
 pub(crate) fn warning(rounding: &Rounding, scene: &Scene, has_origin: bool) -> Option<String> {
     let spheres = scene.spheres();
     let smallest = spheres.iter().map(|sphere| sphere.radius).filter(|r| *r > 0.0).fold(f32::INFINITY, f32::min);
     let most = SHARE * f64::from(smallest);
     let said = |what: &str, by: f64, then: &str| {
         format!(
-            "warning: {what} changed by up to {by:.1e} when they became f32, and the smallest radius is {smallest:.1e}{then}"
+            "warning: {what} changed by up to {by:.1e} by rounding to f32; the smallest radius is {smallest:.1e}{then}"
         )
     };
     let coarse: Vec<usize> = (0..3).filter(|&axis| rounding.positions[axis].by > most).collect();
@@ -26,19 +26,20 @@ pub(crate) fn warning(rounding: &Rounding, scene: &Scene, has_origin: bool) -> O
         return Some(said("radii", rounding.radius, ""));
     }
     let (by, field) = rounding.travel;
-    (by > most).then(|| said(&format!("numbers of {field}"), by, ""))
+    (by > most).then(|| said(&format!("values of {field}"), by, ""))
 }
 
-/// What to do about positions that are too coarse along some axes: whether the centre of the spheres is an origin that helps.
+/// Advice for positions that are too coarse along some axes. `--origin` with the centre of the spheres helps along an axis if it halves the
+/// magnitude of the coordinate with the largest change.
 fn advice(rounding: &Rounding, spheres: &[Sphere], coarse: &[usize], has_origin: bool) -> String {
     let helps = |axis: &usize| {
         let value = rounding.positions[*axis].value;
-        // A number half as large has one more digit after the point.
+        // A number half as large has one more bit after the binary point.
         (value - middle(spheres, *axis)).abs() < 0.5 * value.abs()
     };
     let helped: Vec<usize> = coarse.iter().copied().filter(helps).collect();
     if helped.is_empty() {
-        return ": what is so far apart has no more digits in f32, whatever the origin".into();
+        return ": the coordinates are too far apart for f32, whatever the origin".into();
     }
     let origin = if has_origin { "an --origin nearer to the spheres" } else { "--origin auto" };
     if helped.len() == coarse.len() {
@@ -48,7 +49,7 @@ fn advice(rounding: &Rounding, spheres: &[Sphere], coarse: &[usize], has_origin:
     format!(": {origin} keeps more digits of {} alone", names.join(" and "))
 }
 
-/// The middle of all spheres along an axis, as `--origin auto` has it.
+/// Centre of the bounds of all spheres along an axis, as for `--origin auto`.
 fn middle(spheres: &[Sphere], axis: usize) -> f64 {
     let ends = spheres.iter().map(|sphere| {
         let (center, radius) = (f64::from(sphere.center[axis]), f64::from(sphere.radius));

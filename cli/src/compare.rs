@@ -1,5 +1,5 @@
-//! `--compare`: the same question to the CPU engine, the differences counted, and the policy that says which of them
-//! break a promise. Answers of the CPU engine itself are compared with what testing every sphere gives.
+//! `--compare`: runs the same query on the CPU engine, counts the differences, and determines which of them violate a guarantee of the
+//! precision. Results of the CPU engine itself are compared with a brute-force test of every sphere. A *flag* is hit or miss.
 
 mod line;
 mod lists;
@@ -15,23 +15,23 @@ use umbracast::{
 
 use line::{Line, U};
 
-/// What answers are compared with: another way to them than the one that they came by.
+/// The reference for a comparison: a method other than the one that computed the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) enum Judge {
     /// The CPU engine.
     #[default]
     #[serde(rename = "the CPU engine")]
     CpuEngine,
-    /// The CPU engine without a tree, with exact arithmetic.
+    /// The CPU engine without a BVH, with exact arithmetic.
     #[serde(rename = "an exact test of every sphere")]
     EverySphereExactly,
-    /// The CPU engine without a tree: what exact arithmetic is not there for.
+    /// The CPU engine without a BVH, at the same precision: for ellipsoids, which have no exact arithmetic, and for bullets.
     #[serde(rename = "a test of every sphere")]
     EverySphere,
 }
 
 impl Judge {
-    /// For answers of a device, about spheres or ellipsoids.
+    /// The reference for results of `device`, for spheres or ellipsoids.
     pub(crate) fn of(device: &Device, ellipsoids: bool) -> Self {
         match (device.is_cpu(), ellipsoids) {
             (false, _) => Self::CpuEngine,
@@ -40,7 +40,7 @@ impl Judge {
         }
     }
 
-    /// The scene on the judging device, where there is one: without a tree where every sphere is to be tested.
+    /// Builds the scene on the reference device, if there is one; without a BVH if every sphere is to be tested.
     pub(crate) fn scene<T>(
         self,
         device: Option<Device>,
@@ -50,7 +50,7 @@ impl Judge {
         device.as_ref().map(build).transpose()
     }
 
-    /// What it is asked instead of `query`.
+    /// The query for the reference, in place of `query`.
     pub(crate) fn query(self, query: &Query) -> Query {
         match self {
             Self::EverySphereExactly => Query { precision: Precision::Exact, ..*query },
@@ -69,40 +69,40 @@ impl fmt::Display for Judge {
     }
 }
 
-/// What two ways answered differently.
+/// Counts of the differences between two sets of results.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Comparison {
-    /// What the answers are compared with.
+    /// The reference.
     pub(crate) with: Judge,
     rays: u64,
-    /// Met on one device, missed on the other: the ray's only sphere, or the nearer of two.
+    /// Hit on one device, missed on the other: the only sphere of the ray, or the nearer one of two.
     flags_differ: u64,
-    /// As many of them as have an end of the ray so near to a root that no f32 solve can be sure.
+    /// Those of them with an end of the ray so close to a root that f32 roots cannot be certain.
     flags_at_ends: u64,
-    /// As many of the others as are tangent within the band of the precision.
+    /// Those of the others that are tangent within the band of the precision.
     flags_grazing: u64,
-    /// Another sphere, although its `t` lies farther away than both bounds, and neither ends nor tangency explain it.
+    /// Different spheres whose `t` differ by more than the sum of both bounds, and neither an end nor tangency explains it.
     ids_differ: u64,
-    /// Another sphere, as near as the bounds can tell.
+    /// Different spheres whose `t` differ by at most the sum of both bounds.
     ids_tied: u64,
-    /// The same sphere, but farther apart than both bounds.
+    /// The same sphere, but values that differ by more than the sum of both bounds.
     beyond_bounds: u64,
-    /// Not the same numbers, whatever the reason.
+    /// Results that are not identical, for any reason.
     not_identical: u64,
-    /// The largest distance between two answers of the same sphere, in steps of f32.
+    /// Largest difference between two results with the same sphere, in ulp of f32.
     worst_ulp: u64,
     worst_ray: Option<u64>,
 }
 
 impl Comparison {
-    /// Of nothing so far.
+    /// An empty comparison with a reference.
     pub(crate) fn to(with: Judge) -> Self {
         Self { with, ..Self::default() }
     }
 }
 
 impl std::ops::AddAssign for Comparison {
-    /// The comparison of two parts one after the other.
+    /// Adds the comparison of the next part.
     fn add_assign(&mut self, other: Self) {
         self.rays += other.rays;
         self.flags_differ += other.flags_differ;
@@ -118,14 +118,16 @@ impl std::ops::AddAssign for Comparison {
     }
 }
 
-/// Which differences break a promise; none for those that may be.
+/// Describes the differences that violate a guarantee of the precision; `None` if there are none.
 ///
-/// * `exact` promises the same answer everywhere: any difference at all breaks it.
-/// * `standard` promises at most 3 wrong flags in 10,000 rays, rays with an end within a few ulp of a root aside. Fewer
-///   than 10,000 rays count as 10,000: a handful of tangents proves nothing.
-/// * `fast` promises flags outside a band around tangency, 32 u (E + r) wide; inside it they are reported, however many.
-/// * Of an ellipsoid the same is promised where it is a ball, but for what moving it by 2⁻⁴² of its distance would do.
-/// * Both promise every `t` within its bound, and ids unless two `t` lie within the sum of theirs.
+/// * `exact` guarantees the same results everywhere: any difference is a violation.
+/// * `standard` guarantees at most 3 wrong flags per 10,000 rays, not counting rays with an end within a few ulp of a root. Fewer than
+///   10,000 rays count as 10,000, because a few tangent rays prove nothing.
+/// * `fast` guarantees flags outside a band around tangency, 32 u (E + r) wide. Differences inside it are reported, but any number is
+///   allowed.
+/// * For an ellipsoid the same guarantees hold in the space in which it is a ball, except for the effect of moving it by 2⁻⁴² of its
+///   distance.
+/// * `standard` and `fast` guarantee every `t` within its bound, and ids unless two `t` differ by at most the sum of their bounds.
 pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
     let (doubtless, allowed) = match precision {
         Precision::Fast => (c.flags_differ - c.flags_at_ends - c.flags_grazing, 0),
@@ -133,18 +135,19 @@ pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
     };
     let mut faults = Vec::new();
     if precision == Precision::Exact && c.not_identical > 0 {
-        faults.push(format!("{} of {} answers differ, none may with --precision exact", c.not_identical, c.rays));
+        faults.push(format!("{} of {} results differ; with --precision exact none may", c.not_identical, c.rays));
     }
     if doubtless > allowed {
-        faults.push(format!("{doubtless} flags of {} rays differ, {allowed} may", c.rays));
+        faults.push(format!("{doubtless} flags of {} rays differ (hit or miss); at most {allowed} may", c.rays));
     }
     if c.ids_differ > 0 {
-        faults.push(format!("{} ids differ although their t lie farther apart than the bounds", c.ids_differ));
+        faults.push(format!("{} ids differ although their t differ by more than the error bounds", c.ids_differ));
     }
     if c.beyond_bounds > 0 {
-        faults.push(format!("{} answers lie farther apart than the bounds", c.beyond_bounds));
+        faults.push(format!("{} results differ by more than the error bounds", c.beyond_bounds));
     }
-    let worst = c.worst_ray.map(|ray| format!(" (the worst by {} ulp, ray {ray})", c.worst_ulp)).unwrap_or_default();
+    let worst =
+        c.worst_ray.map(|ray| format!(" (the largest difference: {} ulp, ray {ray})", c.worst_ulp)).unwrap_or_default();
     (!faults.is_empty()).then(|| faults.join("; ") + &worst)
 }
 
@@ -161,42 +164,42 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// An answer that can be compared.
+/// A result that can be compared.
 pub(crate) trait Comparable: Copy {
     fn id(self) -> u32;
-    /// What is compared to the step.
+    /// The values that are compared, in ulp and with their bounds.
     fn values(self) -> [f32; 2];
     fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds;
-    /// Whether a sphere counts or not depends on where the ray ends.
+    /// Whether the ends of the ray determine which spheres count.
     const ENDS: bool = true;
 }
 
-/// What an answer can be held to, in f64.
+/// Error bounds of a result, in f64.
 pub(crate) struct Bounds {
-    /// What decides between spheres.
+    /// The value by which the query chooses among spheres.
     key: f64,
-    /// How far it may be off.
+    /// Bound of the error of `key`.
     key_may: f64,
-    /// How far the values may be off.
+    /// Bounds of the errors of the values.
     values: [f64; 2],
 }
 
-/// What was asked.
+/// The input of a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) spheres: &'a [Sphere],
-    /// What is beside them: how they move, and how they are stretched.
+    /// Optional columns of the spheres: velocities, and shapes of ellipsoids.
     pub(crate) held: Option<&'a Beside>,
     pub(crate) rays: &'a [Ray],
-    /// The number of the first of them in the whole input.
+    /// Number of the first ray in the whole input.
     pub(crate) first: u64,
     pub(crate) query: &'a Query,
     pub(crate) pairwise: bool,
-    /// What is beside the rays, from number `begin` on.
+    /// Optional columns of the rays, and the row of the first ray in them.
     pub(crate) beside: Option<(&'a Beside, usize)>,
 }
 
-/// A ray and a sphere, and what makes them other than they are at rest.
+/// A ray and a sphere, with motion, radius of the ray and shape.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<'a> {
     ray: &'a Ray,
@@ -205,14 +208,14 @@ pub(crate) struct Pair<'a> {
     time: f64,
     /// Whether the sphere moves while the ray travels.
     relative: bool,
-    /// The ray's.
+    /// Radius of the ray.
     radius: f64,
-    /// What it is in the sphere's place.
+    /// The ellipsoid whose bounding ball `sphere` is, if any.
     ellipsoid: Option<Ellipsoid>,
 }
 
 impl<'a> Input<'a> {
-    /// The pair of a ray, by its number in the whole input, and a sphere.
+    /// The pair of a ray, with its number in the whole input, and a sphere. `None` if there is no sphere with this id.
     fn pair(&self, number: u64, ray: &'a Ray, id: u32) -> Option<Pair<'a>> {
         let sphere = self.spheres.get(id as usize)?;
         let column = |column: fn(&Beside) -> Option<&Vec<f32>>| {
@@ -238,7 +241,7 @@ impl<'a> Input<'a> {
         c
     }
 
-    /// Compares two answers of ray `number`.
+    /// Compares two results of ray `number`.
     fn compare_one<T: Comparable>(&self, c: &mut Comparison, number: u64, ray: &'a Ray, a: T, b: T) {
         if a.id() == b.id() && a.values() == b.values() {
             return;
@@ -249,14 +252,14 @@ impl<'a> Input<'a> {
                 if T::ENDS {
                     self.count_flag(c, || std::iter::once(pair));
                 } else {
-                    // Every ray passes something.
+                    // Every ray has a nearest pass.
                     c.beyond_bounds += 1;
                 }
             }
             (Some(p), Some(q)) => {
                 let (m, n) = (a.bounds(self, &p), b.bounds(self, &q));
                 if a.id() != b.id() {
-                    // The nearer sphere was missed on the other device: there its flag differs.
+                    // The other device missed the nearer sphere, so the flag of that sphere differs.
                     let nearer = if m.key < n.key { p } else { q };
                     if (m.key - n.key).abs() <= m.key_may + n.key_may {
                         c.ids_tied += 1;
@@ -274,8 +277,7 @@ impl<'a> Input<'a> {
                     if apart > c.worst_ulp {
                         (c.worst_ulp, c.worst_ray) = (apart, Some(number));
                     }
-                    // Written so that a NaN, should one ever come, counts as beyond. One step is what two roundings
-                    // of the same number may differ by.
+                    // A NaN counts as beyond the bounds. Two roundings of the same number may differ by 1 ulp.
                     let within = (f64::from(x) - f64::from(y)).abs() <= m.values[i] + n.values[i];
                     beyond |= apart > 1 && !within;
                 }
@@ -285,7 +287,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Bits and numbers have no spheres: whether one of them is met at an end of the ray is asked of all.
+    /// Compares results without ids: bits and counts. All spheres are candidates for a hit at an end of the ray.
     pub(crate) fn compare_bits<T: PartialEq>(&self, found: &[T], expected: &[T]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for (number, ((a, b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
@@ -299,7 +301,8 @@ impl<'a> Input<'a> {
         c
     }
 
-    /// Counts a differing flag, with what may explain it; of bits it is not known which of the spheres made it.
+    /// Counts a flag that differs, and whether an end or tangency explains it for any candidate. For bits, the sphere with the differing
+    /// flag is unknown.
     fn count_flag<I: Iterator<Item = Pair<'a>>>(&self, c: &mut Comparison, candidates: impl Fn() -> I) {
         c.flags_differ += 1;
         if candidates().any(|pair| self.at_end(&pair)) {
@@ -309,7 +312,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether the line is tangent as far as the precision can tell: |b − r| within 32 u (E + r), or 2⁻⁴⁰ (E + r).
+    /// Whether the line is tangent within the band of the precision: |b − r| ≤ 32 u (E + r) for `fast`, otherwise 2⁻⁴⁰ (E + r), plus
+    /// `noise`. b is the distance of the line from the centre, E that of the origin.
     fn grazes(&self, pair: &Pair<'_>) -> bool {
         let line = Line::new(pair);
         let band = if self.query.precision == Precision::Fast { 32.0 * U } else { (-40.0_f64).exp2() };
@@ -317,7 +321,8 @@ impl<'a> Input<'a> {
         (distance - line.radius).abs() <= band * (line.offset.length() + line.radius) + line.noise
     }
 
-    /// Whether a root lies so close to an end of the ray that the sphere may count on one device and not on another.
+    /// Whether a root is so close to an end of the ray that the sphere may count on one device but not on another: within its error bound,
+    /// or within 32 times the machine epsilon of f32, relative to the end.
     fn at_end(&self, pair: &Pair<'_>) -> bool {
         let (line, ray) = (Line::new(pair), pair.ray);
         let Some(roots) = line.roots() else { return false };
@@ -330,7 +335,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// The `t` by which the policies compare spheres, of raw roots.
+    /// The `t` by which the policies order spheres, from the roots.
     fn policy_t(&self, ray: &Ray, enter: f32, exit: f32) -> f64 {
         f64::from(match self.query.inside {
             Inside::Enter => enter.max(ray.t_min),
@@ -387,7 +392,7 @@ impl Comparable for Approach {
     const ENDS: bool = false;
 }
 
-/// How many steps of f32 lie between two numbers.
+/// Distance between two numbers in ulp of f32: the number of f32 steps between them.
 fn steps(a: f32, b: f32) -> u64 {
     let ordered = |x: f32| {
         let bits = i64::from(x.to_bits() & 0x7fff_ffff);

@@ -1,4 +1,4 @@
-//! `umbracast contains`: which spheres hold points.
+//! `umbracast contains`: the spheres that contain points.
 
 use std::path::{Path, PathBuf};
 
@@ -20,15 +20,15 @@ use super::{print_json, say, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
-  .csv  columns by name. Spheres: x,y,z,r, optional vx,vy,vz: at time t they are at x + t vx and so on; of ellipsoids
-        rx,ry,rz instead of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z, optional time. Both: optional
-        mask (a point looks only at spheres whose mask shares a bit with its own), points also skip_id. Also .parquet,
-        in builds with --features parquet
+  .csv  named columns. Spheres: x,y,z,r, optional velocity vx,vy,vz: at time t they are at x + t vx, y + t vy,
+        z + t vz. Ellipsoids: rx,ry,rz instead of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z,
+        optional time and skip_id (the id of a sphere to ignore). Spheres and points: optional mask (a point tests
+        only spheres whose mask shares a bit with its own). Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
-OUT is .npz, .csv or .parquet and has a row a point:
-  count  how many spheres hold it, their surfaces included (u4)
-  id     the lowest of their numbers in the file, from 0; 4294967295 in .npz, an empty cell in .csv, null in .parquet
-         when there is none (u4)
+OUT is .npz, .csv or .parquet and has one row per point:
+  count  number of spheres that contain the point; a point on a surface is inside (u4)
+  id     lowest row in the file, from 0, of these spheres; without one 4294967295 in .npz, an empty cell in .csv,
+         null in .parquet (u4)
 
 Examples:
   umbracast contains spheres.csv points.csv -o inside.csv
@@ -38,9 +38,9 @@ Examples:
   umbracast contains map.csv points.csv -o inside.npz --origin auto --on-bad skip --json
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a broken promise, 130 stopped by Ctrl-C.";
+  5 reading or writing failed, 6 --compare found a violated guarantee, 130 stopped by Ctrl-C.";
 
-/// Which spheres hold each point: how many, and the lowest number
+/// For each point, count the spheres that contain it and report the lowest id
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast contains --help` explains the files and gives examples.")]
 pub(crate) struct ContainsArgs {
@@ -48,34 +48,33 @@ pub(crate) struct ContainsArgs {
     spheres: PathBuf,
     /// Points: .npy, .csv, .parquet, .f32 or .points
     points: PathBuf,
-    /// Where the answers go: .npz, .csv or .parquet
+    /// Output file: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Subtract a point from all positions in f64 before they become f32, for coordinates far from 0: x,y,z, or auto for
+    /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
     /// the centre of the spheres
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     origin: Option<Origin>,
-    /// When to look at spheres that move (columns vx,vy,vz); for points without a column time
+    /// Time at which moving spheres (columns vx,vy,vz) are tested; for points without a column time
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = time, conflicts_with = "time_range")]
     time: Option<f32>,
-    /// The first and last time of points with a column time, for spheres that move [default: 0,1]
+    /// First and last time of points with a column time, for moving spheres [default: 0,1]
     #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
     time_range: Option<[f32; 2]>,
     /// What to do with points that are not finite
     #[arg(long, value_parser = words([
-        ("refuse", "stop, name the first, and write nothing", OnBad::Refuse),
-        ("skip", "say that nothing holds them, and count them", OnBad::Skip),
+        ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
+        ("skip", "report that no sphere contains them, and count them", OnBad::Skip),
     ]), default_value = "refuse")]
     on_bad: OnBad,
-    /// How exact the answer is: `exact` costs little here; what ellipsoids hold is never told so [default: exact; of ellipsoids
-    /// standard]
+    /// Precision of the results. `exact` is cheap here, but not available for ellipsoids [default: exact; for ellipsoids standard]
     #[arg(long, value_parser = precisions())]
     precision: Option<Precision>,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
     tree: TreeArgs,
-    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised
+    /// Also run the CPU engine, count the differences, and fail if they exceed what the precision guarantees
     #[arg(long)]
     compare: bool,
     /// Print one JSON object on stdout instead of the summary
@@ -86,14 +85,14 @@ pub(crate) struct ContainsArgs {
     quiet: bool,
 }
 
-/// The parser of `--time`.
+/// Parser of `--time`.
 fn time(text: &str) -> Result<f32, String> {
     let time = numbers(text, "time", &[1])?[0].narrow;
     if time.is_finite() { Ok(time) } else { Err(format!("time is {time}: a time must be finite")) }
 }
 
 impl ContainsArgs {
-    /// When spheres are looked at, as far as they move.
+    /// Time range of the scene. `--time` and `--time-range` are errors if no sphere moves.
     fn range(&self, moves: bool) -> Result<[f32; 2]> {
         match (self.time, self.time_range) {
             (None, None) => Ok(SceneOptions::default().time_range),
@@ -108,7 +107,7 @@ impl ContainsArgs {
 }
 
 pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
-    // What can be refused at once is refused before a device is opened, the cheapest first.
+    // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.spheres, &args.points])?;
     let points = RayFile::<[f32; 3]>::open(&args.points)?;
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
@@ -120,7 +119,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = Watch::new();
-    let placing = Working::on(format!("placing {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
+    let placing =
+        Working::on(format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
     let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
     let options = SceneOptions::default().over(range);
     let with = Judge::of(&device, spheres.beside.stretches());
@@ -130,8 +130,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let mut writer = AnswerWriter::create(&args.output)?;
     let mut sum = Sum::default();
     {
-        let (shown, what) = (watch.clone(), format!("looking among {} spheres on {}", scene.len(), device.name()));
-        // Points that are held are asked for twice: an estimate.
+        let (shown, what) =
+            (watch.clone(), format!("testing points against {} spheres on {}", scene.len(), device.name()));
+        // An estimate: points inside spheres are queried twice.
         let done = move || shown.done();
         let casting = Casting { what, things: "points", done, expected: points.expected() };
         let _working = Working::casting(casting, args.quiet);
@@ -141,7 +142,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             if let Some(time) = args.time {
                 if batch.beside.times.is_some() {
                     let points = args.points.display();
-                    return Err(Error::Usage(format!("--time says when to look, and so does column time of {points}")));
+                    return Err(Error::Usage(format!("--time cannot be used with the column time of {points}")));
                 }
                 moments.resize(batch.records.len(), time);
             }
@@ -162,7 +163,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let broken = (judge.is_some() && sum.differ > 0 && query.precision == Precision::Exact)
         .then(|| format!("{} answers differ from those of {with}", sum.differ));
     if broken.is_none() {
-        // Answers that broke a promise are not handed on as if they had kept it.
+        // Results that violate a guarantee are not written.
         let _working = Working::on("writing".into(), args.quiet);
         writer.finish(&watch)?;
     }
@@ -178,7 +179,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 
-/// What has been found so far.
+/// Totals of the points so far.
 #[derive(Default)]
 struct Sum {
     report: Report,
@@ -217,7 +218,7 @@ impl Sum {
     }
 }
 
-/// How it went: a line for people, an object for programs.
+/// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
 struct Summary<'a> {
     device: &'a str,
@@ -225,21 +226,21 @@ struct Summary<'a> {
     precision: &'static str,
     spheres: usize,
     points: u64,
-    /// Points that any sphere holds.
+    /// Points inside at least one sphere.
     inside: u64,
-    /// Spheres that hold them, all together.
+    /// Sum of the counts of all points.
     holders: u64,
     skipped: u64,
     judged: u64,
-    /// Without reading and writing.
+    /// Excludes reading and writing of files.
     seconds: f64,
-    /// None when there is nothing to divide.
+    /// `None` without points or if the measured time is 0.
     mpoints_per_second: Option<f64>,
-    /// Numbers that changed when they became f32.
+    /// Number of values that rounding to f32 changed.
     rounded: u64,
-    /// None when a broken promise kept it from being written.
+    /// `None` if `--compare` failed and the file was not written.
     output: Option<&'a Path>,
-    /// How many answers differ from those of what they were compared with.
+    /// Number of results that differ from those of `compared_with`.
     differ: Option<u64>,
     compared_with: Option<Judge>,
 }

@@ -1,10 +1,10 @@
-//! `cast --with`: hits and what they were like, in columns of their own.
+//! `cast --with`: additional columns with attributes of hits.
 
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, Column, Number};
 use umbracast::{Attributes, Hit};
 
-/// What can be asked for beside `t` and `id`.
+/// Attributes of a hit that can be written in addition to `t` and `id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum With {
     Point,
@@ -13,17 +13,17 @@ pub(crate) enum With {
     Distance,
 }
 
-/// A hit and what it was like.
+/// A hit and its attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Described {
     pub(crate) hit: Hit,
     pub(crate) was: Attributes,
-    /// The point in the coordinates of the files: the origin that was subtracted from them is added again.
+    /// The point in the coordinates of the files: the subtracted origin is added again.
     pub(crate) point: DVec3,
 }
 
 impl Described {
-    /// A number in f64 that only hits have.
+    /// A value in f64; blank for a miss.
     fn wide(&self, number: f64) -> Number {
         if self.hit.is_hit() { Number::Double(number) } else { Number::BlankDouble(number) }
     }
@@ -38,8 +38,8 @@ impl AnswerRow for Described {
     }
 }
 
-/// The columns of an answer with these beside it, in the order in which they were asked for. Where an origin was subtracted f32 is too
-/// coarse for points: they are f64 then.
+/// The columns `t` and `id`, followed by those of `with` in its order. With an origin, points are f64, because in the coordinates of the
+/// files f32 is too coarse.
 pub(crate) fn columns(with: &[With], has_origin: bool) -> Vec<Column<Described>> {
     let mut columns = Described::COLUMNS.to_vec();
     for what in with {

@@ -1,23 +1,23 @@
-//! `umbracast devices`: what work can run on here, and what each can promise.
+//! `umbracast devices`: the devices of this machine, their probes, and the precisions that they guarantee.
 
 use clap::Args;
 use serde_json::{Value, json};
 use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, Result, blocking};
 
-/// What follows `umbracast devices`.
+/// Arguments of `umbracast devices`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  umbracast devices                  every adapter, opened and probed, and the CPU engine
-  umbracast devices --json           the same for programs
-  umbracast devices --report         what to paste into a bug report
+  umbracast devices                  all adapters, opened and probed, and the CPU engine
+  umbracast devices --json           the list as JSON
+  umbracast devices --report         the list and the system, for a bug report
 
---device, wherever it is offered, takes auto, gpu, cpu, a number from this list, or part of a name;
-the environment variable UMBRACAST_DEVICE stands in for it.")]
+The option --device of other subcommands accepts auto, gpu, cpu, a number from this list, or part of a name.
+Its default is the environment variable UMBRACAST_DEVICE.")]
 pub(crate) struct DevicesArgs {
     /// Print JSON on stdout
     #[arg(long, conflicts_with = "report")]
     json: bool,
-    /// Print everything a bug report needs
+    /// Print the information for a bug report: program, system, settings and devices
     #[arg(long)]
     report: bool,
 }
@@ -38,12 +38,12 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
     }
     text += &format!("auto chooses {}\n", auto.name());
     if list.len() == 1 {
-        text += "no GPU driver was found; mesa-vulkan-drivers would add a software one\n";
+        text += "no GPU driver was found; the package mesa-vulkan-drivers has a software one\n";
     }
     super::print(&text)
 }
 
-/// The program, the system, and the settings that change what is found.
+/// The version of the program, the system, and the environment variables that affect the devices.
 fn system() -> String {
     let mut text = format!(
         "umbracast {} ({} {}, {} threads)\n",
@@ -77,7 +77,8 @@ fn describe(info: &DeviceInfo) -> String {
     }
     if let Some(probe) = &info.probe {
         let mebibytes = info.largest_binding >> 20;
-        text += &format!("   limits    {mebibytes} MiB a buffer, {} workgroups a dispatch\n", info.largest_dispatch);
+        text +=
+            &format!("   limits    {mebibytes} MiB per buffer, {} workgroups per dispatch\n", info.largest_dispatch);
         text += &format!("   probe     {}\n", verdict(probe));
         text += &format!("             {}\n", arithmetic(probe));
     }
@@ -88,7 +89,7 @@ fn verdict(probe: &Probe) -> String {
     match &probe.failure {
         Some(why) => format!("failed: {why}"),
         None => format!(
-            "passed: {} error terms exact, {} hard rays right, roots within {:.2} of their bound",
+            "passed: {} error terms exact, {} hard rays correct, root errors at most {:.2} of their bound",
             2 * probe.pairs,
             probe.rays,
             probe.roots_of_bound
@@ -100,7 +101,7 @@ fn arithmetic(probe: &Probe) -> String {
     let fused = |share: f64| match share {
         0.0 => "rounds twice".to_owned(),
         1.0 => "rounds once".to_owned(),
-        _ => format!("rounds once in {:.0} %", 100.0 * share),
+        _ => format!("rounds once in {:.0} % of cases", 100.0 * share),
     };
     format!(
         "a*b+c {}, fma {}; division {:.2} ulp, root {:.2} ulp; subnormals {}",

@@ -1,4 +1,4 @@
-//! Where the rays of a cast come from: a file of them, points and where they look, or a sensor. All go by in batches.
+//! Sources of the rays of a cast: a file of rays or segments, points with a target or a direction, or a sensor. All are read in batches.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,32 +10,32 @@ use umbracast::{Error, OnBad, Rays, Result, Segments, Watch};
 
 use super::args::{Given, numbers};
 
-/// What is said of the rays on the command line.
+/// The source of the rays, as given on the command line.
 #[derive(Clone, Debug)]
 pub(crate) enum Rules<'a> {
-    /// They are in a file.
+    /// A file of rays.
     Rays(&'a Path),
-    /// They are the segments of a file.
+    /// A file of segments.
     Segments(&'a Path),
-    /// They begin at the points of a file.
+    /// Rays that start at the points of a file.
     Points(&'a Path, Aim),
-    /// They are a sensor's.
+    /// A sensor file.
     Sensor(&'a Path),
 }
 
-/// Both ends of a segment.
+/// The end points of a segment.
 type Ends = [[f32; 3]; 2];
 
-/// Where points look, as given.
+/// Target or direction of the rays from points, as given on the command line.
 #[derive(Clone, Debug)]
 pub(crate) enum Aim {
-    /// Along a direction.
+    /// All rays have this direction.
     Parallel([f32; 3]),
-    /// At a point or a sphere.
+    /// All rays end at a point, or before a sphere with this radius.
     Toward { target: [Given; 3], radius: f32 },
 }
 
-/// The parser of `--parallel`.
+/// Parser of `--parallel`.
 pub(crate) fn parallel(text: &str) -> Result<Aim, String> {
     let given = numbers(text, "dx,dy,dz", &[3])?;
     let direction = [0, 1, 2].map(|i| given[i].narrow);
@@ -48,7 +48,7 @@ pub(crate) fn parallel(text: &str) -> Result<Aim, String> {
     Ok(Aim::Parallel(direction))
 }
 
-/// The parser of `--toward`.
+/// Parser of `--toward`.
 pub(crate) fn toward(text: &str) -> Result<Aim, String> {
     let given = numbers(text, "x,y,z[,r]", &[3, 4])?;
     if let Some(i) = given.iter().position(|number| !number.narrow.is_finite()) {
@@ -61,7 +61,7 @@ pub(crate) fn toward(text: &str) -> Result<Aim, String> {
     Ok(Aim::Toward { target: [given[0], given[1], given[2]], radius })
 }
 
-/// Files that were opened and found to be what they should be.
+/// Sources whose files have been opened and whose formats have been checked.
 pub(crate) enum Opened {
     Rays(RayFile),
     Segments(RayFile<Ends>),
@@ -70,7 +70,7 @@ pub(crate) enum Opened {
 }
 
 impl Rules<'_> {
-    /// An error about one of them, in the words of its file.
+    /// Adds the path and the row of a record to an error.
     pub(crate) fn placed(&self, error: Error) -> Error {
         match self {
             Self::Rays(path) | Self::Segments(path) | Self::Points(path, _) => placed(path, error),
@@ -78,7 +78,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Opens the files; says which ones the rays are made from.
+    /// Opens the files. Also returns the paths of all input files.
     pub(crate) fn open(&self) -> Result<(Opened, Vec<PathBuf>)> {
         Ok(match self {
             Self::Rays(path) => (Opened::Rays(RayFile::open(path)?), vec![path.into()]),
@@ -94,7 +94,7 @@ impl Rules<'_> {
 }
 
 impl Opened {
-    /// How many rays there are, where that is known.
+    /// Number of rays, if the file states it.
     pub(crate) fn rays(&self) -> Option<u64> {
         match self {
             Self::Rays(file) => file.rays(),
@@ -104,7 +104,7 @@ impl Opened {
         }
     }
 
-    /// Starts to read.
+    /// Starts to read the rays.
     pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<Feed> {
         Ok(match self {
             Self::Rays(file) => Feed::Rays(file.read(origin, on_bad)?, RayBatch::default()),
@@ -125,14 +125,14 @@ impl Opened {
     }
 }
 
-/// Where points look, in the numbers that count.
+/// Target or direction of the rays from points, in f32 relative to the origin.
 pub(crate) enum Look {
     Parallel([f32; 3]),
     Toward([f32; 3], f32),
 }
 
 impl Aim {
-    /// With the origin subtracted, and what rounding then did to the target.
+    /// Subtracts the origin. Also returns the rounding of the target.
     fn from(self, origin: DVec3) -> (Look, Rounding) {
         let mut rounding = Rounding::default();
         match self {
@@ -140,7 +140,7 @@ impl Aim {
             Self::Toward { target, radius } => {
                 let mut axis = |k: usize, given: Given, origin: f64| {
                     let wide = given.wide - origin;
-                    // Text is rounded to f32 at once where nothing is subtracted.
+                    // Without an origin, the text is rounded to f32 directly.
                     let narrow = if origin == 0.0 { given.narrow } else { wide as f32 };
                     rounding.note("--toward", Role::Position(k), wide, narrow);
                     narrow
@@ -153,7 +153,7 @@ impl Aim {
     }
 }
 
-/// Rays, batch by batch.
+/// A stream of rays in batches.
 pub(crate) enum Feed {
     Rays(RayBatches, RayBatch),
     Segments { batches: RayBatches<Ends>, batch: RayBatch<Ends>, segments: Segments },
@@ -162,7 +162,7 @@ pub(crate) enum Feed {
 }
 
 impl Feed {
-    /// Goes to the next batch; false when there is none.
+    /// Reads the next batch. False at the end.
     pub(crate) fn next(&mut self, watch: &Watch) -> Result<bool> {
         match self {
             Self::Rays(batches, batch) => batches.next(batch, watch),
@@ -180,7 +180,7 @@ impl Feed {
         }
     }
 
-    /// The present batch, its first ray number `first` of all.
+    /// The current batch. Its first ray has the number `first` among all rays.
     pub(crate) fn rays(&self, first: u64) -> Rays<'_> {
         let rays: Rays<'_> = match self {
             Self::Rays(_, RayBatch { records, beside }) => beside.rays(records.into()),
@@ -196,7 +196,7 @@ impl Feed {
         rays.numbered_from(first)
     }
 
-    /// What is beside the present batch.
+    /// The optional columns of the current batch.
     pub(crate) fn beside(&self) -> Option<&Beside> {
         match self {
             Self::Rays(_, batch) => Some(&batch.beside),
@@ -206,12 +206,12 @@ impl Feed {
         }
     }
 
-    /// How many rays a sensor has; none where they are in a file.
+    /// Number of rays of a sensor; `None` for files.
     pub(crate) fn made(&self) -> Option<u64> {
         if matches!(self, Self::Sensor { .. }) { self.at_most() } else { None }
     }
 
-    /// More rays than there can be; none of a pipe.
+    /// Upper bound of the number of rays; `None` for a pipe.
     pub(crate) fn at_most(&self) -> Option<u64> {
         match self {
             Self::Rays(batches, _) => batches.at_most(),
@@ -221,7 +221,7 @@ impl Feed {
         }
     }
 
-    /// How many rays there will be in all, to be asked from another thread.
+    /// Estimate of the total number of rays, as a function that another thread can call.
     pub(crate) fn expected(&self) -> Box<dyn Fn() -> Option<u64> + Send> {
         match self {
             Self::Rays(batches, _) => Box::new(batches.expected()),
@@ -234,7 +234,7 @@ impl Feed {
         }
     }
 
-    /// What rounding to f32 did so far.
+    /// Rounding to f32 so far.
     pub(crate) fn rounding(&self) -> Rounding {
         match self {
             Self::Rays(batches, _) => batches.rounding(),
@@ -249,7 +249,7 @@ impl Feed {
     }
 }
 
-/// An error about a ray, a point or a bullet, in the words of its file.
+/// Adds the path and the row to an error about a ray, a point or a bullet.
 pub(crate) fn placed(path: &Path, error: Error) -> Error {
     match error {
         Error::BadRecord { what: "bullet" | "point" | "ray", index, field, value, why } => {

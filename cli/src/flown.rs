@@ -1,4 +1,4 @@
-//! How shooting bullets went: a line for people, an object for programs.
+//! Summary of `umbracast bullets`: one line of text, or one JSON object.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use umbracast::{Device, Flights, LegStatus, Precision, Report};
 use super::compare::Judge;
 use super::summary::counts;
 
-/// What has been found so far.
+/// Totals of the bullets so far.
 #[derive(Default)]
 pub(super) struct Sum {
     pub(super) report: Report,
@@ -57,7 +57,7 @@ impl Sum {
     }
 }
 
-/// How it went: a line for people, an object for programs.
+/// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
 pub(super) struct Summary<'a> {
     device: &'a str,
@@ -68,22 +68,22 @@ pub(super) struct Summary<'a> {
     hit: u64,
     missed: u64,
     started_inside: u64,
-    /// Of all bullets together.
+    /// Sum over all bullets.
     ricochets: u64,
     skipped: u64,
-    /// Legs that miss only because they are longer than f32 can say.
+    /// Legs that miss only because their length exceeds the largest f32.
     beyond: u64,
-    /// Legs.
+    /// Legs that exact arithmetic resolved.
     judged: u64,
-    /// Without reading and writing.
+    /// Excludes reading and writing of files.
     seconds: f64,
-    /// None when there is nothing to divide.
+    /// `None` without bullets or if the measured time is 0.
     mbullets_per_second: Option<f64>,
-    /// Numbers that changed when they became f32.
+    /// Number of values that rounding to f32 changed.
     rounded: u64,
-    /// None when a broken promise kept it from being written.
+    /// `None` if `--compare` failed and the file was not written.
     output: Option<&'a Path>,
-    /// How many flights differ from those of what they were compared with.
+    /// Number of flights that differ from those of `compared_with`.
     differ: Option<u64>,
     compared_with: Option<Judge>,
 }

@@ -1,4 +1,4 @@
-//! The command line: parses, calls, and turns errors into one line and an exit code. One file per subcommand.
+//! The command line `umbracast`: parses arguments, runs a subcommand, and reports an error as one line and an exit code.
 
 mod args;
 mod asked;
@@ -47,19 +47,19 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Cast rays at spheres: which one does each ray meet, and when?
+    /// Cast rays at spheres: find the closest hit, all hits, occlusion or clearance per ray
     Cast(Box<cast::CastArgs>),
-    /// Which spheres hold each point: how many, and the lowest number
+    /// For each point, count the spheres that contain it and report the lowest id
     Contains(contains::ContainsArgs),
-    /// Shoot bullets at spheres: what does each meet, when, and how does it glance off?
+    /// Shoot bullets at spheres: find what each bullet hits, when, and how it ricochets
     Bullets(Box<bullets::BulletsArgs>),
-    /// Draw a system of a light and bodies, with umbra and penumbra as they are
+    /// Render a system of a light and bodies, with accurate umbra and penumbra
     Render(Box<render::RenderArgs>),
-    /// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
+    /// Compute the visible fraction of a light for each observer: umbra, penumbra, antumbra
     Shadow(shadow::ShadowArgs),
-    /// List what work can run on here, and what each can promise
+    /// List the devices of this machine, and the precisions that each one guarantees
     Devices(devices::DevicesArgs),
-    /// Measure how fast this machine is, with hit counts to compare
+    /// Measure the speed of this machine, with hit counts for comparison
     Bench(bench::BenchArgs),
 }
 
@@ -78,24 +78,24 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-            // It is printable already, and what drivers say may have several lines.
+            // Errors are printable already. Messages of drivers may have several lines.
             let _ = writeln!(std::io::stderr(), "error: {error}{hint}");
             ExitCode::from(exit_code(&error))
         }
     }
 }
 
-/// The same error for the same arguments, escaped and shortened: messages of the parser repeat arguments as they are.
+/// The same error with the arguments escaped and shortened. The messages of clap repeat arguments unchanged.
 fn with_quoted_arguments(error: clap::Error) -> clap::Error {
     let quoted = std::env::args_os().map(|argument| umbracast::quoted(&argument.to_string_lossy()));
     Cli::try_parse_from(quoted).err().unwrap_or(error)
 }
 
-/// Mesa's layer that picks a GPU for desktops prints two errors for each adapter where there is no desktop. Nothing to pick
-/// from is lost by switching it off there: `--device` chooses.
+/// Switches off Mesa's layer that selects a GPU for desktops. Without a desktop it prints two errors per adapter. All adapters stay
+/// available to `--device`.
 fn quiet_mesa() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() && std::env::var_os("NODEVICE_SELECT").is_none() {
-        // SAFETY: no other thread runs yet that could read the environment.
+        // SAFETY: no other thread is running yet, so none reads the environment.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }
@@ -113,7 +113,7 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// What follows from an error or helps, where the error alone does not say it.
+/// The consequence of an error, or advice, if the error itself does not state it.
 fn hint(error: &Error) -> Option<&'static str> {
     match error {
         // Another device would not help.
@@ -136,16 +136,16 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Opens what pictures and shadows of `device` are compared with, where that is asked for. The CPU engine has only one way to them:
-/// then there is nothing to compare with, and that is said even where a summary is not wanted.
+/// Opens the reference device for `--compare` of pictures and shadows. The CPU engine has only one method for them, so for results of the
+/// CPU engine there is no reference: prints a warning, even with `--quiet`, and returns `None`.
 pub(crate) fn open_judge(asked: bool, device: &Device) -> Result<Option<Device>> {
     if asked && device.is_cpu() {
-        say("warning: --compare has nothing to compare: these answers are the CPU engine's own");
+        say("warning: --compare has nothing to compare: the results come from the CPU engine itself");
     }
     (asked && !device.is_cpu()).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
 }
 
-/// Text on stdout. A reader that has had enough (`| head`) ends it quietly.
+/// Prints text on stdout. A closed pipe (`| head`) is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -156,7 +156,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// JSON on stdout, on one line.
+/// Prints a value as one line of JSON on stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     let text = serde_json::to_string(value).map_err(|e| Error::Io {
         action: "write",

@@ -1,40 +1,40 @@
-//! Two pictures of the same system, compared: what the CPU engine drew in f64, and what a device drew in f32.
+//! Comparison of two pictures of the same system: by the CPU engine in f64, and by a GPU in f32.
 
 use std::fmt;
 
 use serde::Serialize;
 use umbracast::shadow::{Picture, System};
 
-/// What two devices drew differently.
+/// Differences between two pictures.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Difference {
     pixels: u64,
-    /// Pixels whose middle shows another sphere.
+    /// Pixels with different spheres at their centres.
     ids: u64,
-    /// As many of them as are nowhere near an edge.
+    /// Those of them that are not near an edge.
     ids_inside: u64,
-    /// The largest difference of the visible fraction away from edges, and its pixel.
+    /// Largest difference of the visible fraction away from edges, and its pixel.
     fraction: f64,
     fraction_at: Option<[u32; 2]>,
-    /// Pixels away from edges whose fraction differs by more than is promised.
+    /// Pixels away from edges whose visible fraction differs by more than is allowed.
     fractions_beyond: u64,
-    /// The largest difference of `t` away from edges, as a share of the camera's distance.
+    /// Largest relative difference of `t` away from edges, and its pixel.
     t: f64,
     t_at: Option<[u32; 2]>,
-    /// Pixels whose colour differs by more than one step of 8 bits, and the largest difference of any.
+    /// Pixels whose colour differs by more than one 8-bit step, and the largest difference of all pixels in steps.
     colors: u64,
     color_steps: u8,
 }
 
-/// Of the visible fraction, away from edges: ten times the worst that is seen, which is at the terminator close to the
-/// limb, where a rounded direction moves the point on the ground the most.
+/// Allowed difference of the visible fraction away from edges: ten times the largest observed one. That one is at the terminator close to
+/// the limb, where rounding of the direction moves the point on the ground the most.
 const FRACTION: f64 = 1e-3;
-/// And as much more as this part of a pixel makes, where the light of one pixel and the next are worlds apart: directions
-/// in f32 are as good as that, and on a moonlet of few pixels the whole terminator passes within one.
+/// Additional allowance: the change of the visible fraction over this part of a pixel. Directions in f32 are accurate to that part, and on
+/// a moonlet of few pixels the whole terminator is within one pixel.
 const SHIFT_PX: f64 = 1e-3;
-/// Of `t`, relative, away from edges.
+/// Allowed relative difference of `t` away from edges.
 const T: f64 = 1e-5;
-/// Share of the pixels that may differ by more than a step: edges fall on another sample here and there.
+/// Fraction of the pixels whose colour may differ by more than one step: some edges fall on another sample.
 const COLORS: f64 = 1e-3;
 
 impl Difference {
@@ -69,7 +69,7 @@ impl Difference {
         d
     }
 
-    /// What breaks a promise, if anything does.
+    /// Describes the differences that exceed the limits; `None` if there are none.
     pub(crate) fn broken(&self) -> Option<String> {
         let mut faults = Vec::new();
         if self.ids_inside > 0 {
@@ -77,22 +77,22 @@ impl Difference {
         }
         if self.fractions_beyond > 0 {
             faults.push(format!(
-                "{} visible fractions differ by more than {FRACTION:.0e} and what {SHIFT_PX} pixels make, the most by {:.1e}",
+                "{} visible fractions differ by more than {FRACTION:.0e} plus the change over {SHIFT_PX} pixels, at most by {:.1e}",
                 self.fractions_beyond, self.fraction
             ));
         }
         if self.t.is_nan() || self.t > T {
-            faults.push(format!("a distance differs by {:.1e} of itself, {T:.0e} is allowed", self.t));
+            faults.push(format!("a distance differs by {:.1e} (relative); {T:.0e} is allowed", self.t));
         }
         if self.colors as f64 > COLORS * self.pixels as f64 {
             let allowed = COLORS * self.pixels as f64;
-            faults.push(format!("{} colours differ by more than a step, {allowed:.0} may", self.colors));
+            faults.push(format!("{} colours differ by more than one 8-bit step; {allowed:.0} may", self.colors));
         }
         (!faults.is_empty()).then(|| faults.join("; "))
     }
 }
 
-/// Whether a neighbour, or the neighbour of one, shows something else.
+/// Whether a pixel within 2 pixels in x and y shows a different sphere.
 fn near_edge(picture: &Picture, x: u32, y: u32) -> bool {
     let [width, height] = picture.size;
     let own = picture.id[(y * width + x) as usize];
@@ -100,7 +100,7 @@ fn near_edge(picture: &Picture, x: u32, y: u32) -> bool {
         .any(|v| (x.saturating_sub(2)..(x + 3).min(width)).any(|u| picture.id[(v * width + u) as usize] != own))
 }
 
-/// The most that the visible fraction differs from a pixel to its neighbours.
+/// Largest difference of the visible fraction between a pixel and its neighbours.
 fn slope(picture: &Picture, x: u32, y: u32) -> f64 {
     let [width, height] = picture.size;
     let at = |x: u32, y: u32| f64::from(picture.fraction[(y * width + x) as usize]);
@@ -113,8 +113,8 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "against the CPU engine {} of {} pixels differ by more than a step (the most by {}), {} ids, fractions by at \
-             most {:.1e}, distances by {:.1e} of themselves",
+            "against the CPU engine, {} of {} pixels differ by more than one 8-bit step (at most {}), {} ids differ, \
+             fractions by at most {:.1e}, distances by at most {:.1e} (relative)",
             self.colors, self.pixels, self.color_steps, self.ids, self.fraction, self.t
         )
     }

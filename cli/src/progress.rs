@@ -1,4 +1,4 @@
-//! A sign of life on a terminal, for work that takes longer than a second.
+//! Progress bars and spinners on stderr, for work that takes longer than a second.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// While it lives, and from its second second on, something moves on stderr.
+/// Shows progress on stderr from one second after its creation until it is dropped.
 pub(crate) struct Working {
     done: Option<Sender<()>>,
     drawer: Option<JoinHandle<()>>,
 }
 
-/// How many rays of a cast are done, or observers, and of how many: both change.
+/// Progress of a cast: functions that return the current counts.
 pub(crate) struct Casting<D, E> {
     pub(crate) what: String,
-    /// What they are called.
+    /// Name of the counted items, such as "rays".
     pub(crate) things: &'static str,
     pub(crate) done: D,
-    /// None as long as nobody can tell.
+    /// Total number of items; returns `None` while it is unknown.
     pub(crate) expected: E,
 }
 
 impl Working {
-    /// A spinner.
+    /// Shows a spinner.
     pub(crate) fn on(what: String, quiet: bool) -> Self {
         Self::draw(quiet, move |bar, _| bar.set_message(what.clone()))
     }
 
-    /// A bar, or a spinner as long as the end is unknown.
+    /// Shows a bar, or a spinner while the total is unknown.
     pub(crate) fn casting<D, E>(casting: Casting<D, E>, quiet: bool) -> Self
     where
         D: Fn() -> u64 + Send + 'static,
@@ -38,7 +38,7 @@ impl Working {
             let (done, expected) = ((casting.done)(), (casting.expected)());
             bar.set_message(format!("{}: {}", casting.what, spoken(casting.things, done, expected, seconds)));
             if let Some(expected) = expected {
-                // The text has been tried.
+                // The template is known to be valid.
                 if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
                     bar.set_style(style);
                 }
@@ -48,7 +48,7 @@ impl Working {
         })
     }
 
-    /// indicatif draws nothing where stderr is no terminal; `quiet` silences it there too.
+    /// Starts a thread that draws, unless `quiet`. indicatif draws only if stderr is a terminal.
     fn draw(quiet: bool, mut show: impl FnMut(&ProgressBar, f64) + Send + 'static) -> Self {
         let (done, waiting) = channel::<()>();
         if quiet {
@@ -67,7 +67,7 @@ impl Working {
             }
             bar.finish_and_clear();
         };
-        // Without a thread there is nothing to see, and nothing else is missing.
+        // If the thread cannot start, only the display is missing.
         let drawer = std::thread::Builder::new().name("progress".into()).spawn(draw).ok();
         Self { done: Some(done), drawer }
     }
@@ -82,7 +82,7 @@ impl Drop for Working {
     }
 }
 
-/// How far a cast is after so many seconds.
+/// Text with count, rate and remaining time after `seconds`.
 fn spoken(things: &str, done: u64, expected: Option<u64>, seconds: f64) -> String {
     let million = |rays: u64| rays as f64 * 1e-6;
     let rate = million(done) / seconds;
@@ -123,7 +123,7 @@ mod tests {
         );
         assert_eq!(spoken("rays", 2_500_000, None, 2.0), "2.5 million rays, 1.25 Mrays/s");
         assert_eq!(spoken("rays", 0, Some(10_000_000), 2.0), "0.0 of 10.0 million rays, 0.00 Mrays/s");
-        // What was expected of a table may turn out too little.
+        // The total of a text file is an estimate and may be too small.
         assert_eq!(spoken("rays", 2_000_000, Some(1_900_000), 2.0), "2.0 of 2.0 million rays, 1.00 Mrays/s, 0 s left");
     }
 }

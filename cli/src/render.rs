@@ -1,4 +1,4 @@
-//! `umbracast render`: a picture of a system, and what its pixels know.
+//! `umbracast render`: a picture of a system, and arrays of distances, ids and visible fractions per pixel.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::pictures::Difference;
 use super::progress::Working;
 use super::{open_judge, print_json, say};
 
-/// Where pictures go when nothing else is said.
+/// Default folder of pictures.
 const FOLDER: &str = "output";
 
 const EXAMPLES: &str = "\
@@ -27,34 +27,35 @@ Examples:
   umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy --t t.npy --id id.npy
   umbracast render --device gpu --compare
 
-systems/README.md describes system files. The arrays have shape (height, width) and hold what the middle of each pixel
-shows. t: distance in the file's unit, inf where nothing is. id: number of the sphere in the file, the light last,
-4294967295 where nothing is. fraction: part of the light's disc to be seen from there; 1 where nothing is.
+systems/README.md describes system files. The arrays have shape (height, width) and contain the values at the centre
+of each pixel. t: distance in the unit of the file; inf without a sphere. id: index of the sphere in the file, the
+light last; 4294967295 without a sphere. fraction: visible part of the light's disc from that point; 1 without a
+sphere.
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed,
-  6 --compare found a broken promise.";
+  6 --compare found a violated guarantee.";
 
-/// Draw a system of a light and bodies, with umbra and penumbra as they are
+/// Render a system of a light and bodies, with accurate umbra and penumbra
 ///
-/// Without SYSTEM a planet and its moon are drawn into output/planet.png.
+/// Without SYSTEM, renders a planet and its moon into output/planet.png.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast render --help` gives examples.")]
 pub(crate) struct RenderArgs {
     /// A system file (.toml)
     system: Option<PathBuf>,
-    /// Where the picture goes: .png [default: output/NAME.png]
+    /// Output picture: .png [default: output/NAME.png]
     #[arg(short, long, value_name = "PNG")]
     output: Option<PathBuf>,
-    /// Width and height in pixels, instead of the system's
+    /// Width and height in pixels [default: those of the system]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     size: Option<[u32; 2]>,
-    /// Bits a channel
+    /// Bits per channel
     #[arg(long, default_value = "8", value_parser = words([
-        ("8", "what screens show", Bits::Eight),
-        ("16", "for what comes after", Bits::Sixteen),
+        ("8", "for display", Bits::Eight),
+        ("16", "for further processing", Bits::Sixteen),
     ]))]
     bits: Bits,
-    /// Samples along each axis of a pixel, instead of the system's
+    /// Samples along each axis of a pixel [default: those of the system]
     #[arg(long, value_name = "N")]
     samples: Option<u32>,
     /// Also write the distances, as f32
@@ -68,8 +69,8 @@ pub(crate) struct RenderArgs {
     fraction: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Also draw on the CPU engine, count the differences, and fail when they exceed what is promised; without effect, and with a
-    /// warning, where the picture is the CPU engine's own
+    /// Also render on the CPU engine, count the differences, and fail if they exceed the guaranteed accuracy. If the CPU engine renders the
+    /// picture itself, prints a warning and does nothing
     #[arg(long)]
     compare: bool,
     /// Print one JSON object on stdout instead of the summary
@@ -80,7 +81,7 @@ pub(crate) struct RenderArgs {
     quiet: bool,
 }
 
-/// `1920x1080`.
+/// Parser of `--size`, such as `1920x1080`.
 fn size(text: &str) -> std::result::Result<[u32; 2], String> {
     let side = |part: &str| part.parse::<u32>().ok();
     match text.split_once(['x', 'X', '×']) {
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let picture = draw(&device, &system, args.quiet)?;
     let seconds = started.elapsed().as_secs_f64();
     if let Some(why) = args.dark(&system, &picture) {
-        // Said even where a summary is not wanted: it may well be a mistake.
+        // Printed even with `--quiet`, because it is probably a mistake.
         say(&format!("warning: the picture is entirely dark: {why}"));
     }
     let difference = match open_judge(args.compare, &device)? {
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     };
     let broken = difference.as_ref().and_then(Difference::broken);
     if broken.is_none() {
-        // A picture that broke a promise is not handed on as if it had kept it.
+        // A picture that violates a guarantee is not written.
         let _working = Working::on("writing".into(), args.quiet);
         let [t, id, fraction] = arrays.map(Option::as_deref);
         picture.write_files(&PictureFiles { png: &output, bits: args.bits, t, id, fraction })?;
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
 }
 
 impl RenderArgs {
-    /// The system as it is to be drawn, where to, and the files that it was read from.
+    /// The system with the options of the command line, the output path, and the input files.
     fn system(&self) -> Result<(System, PathBuf, Vec<PathBuf>)> {
         let ((system, inputs), stem) = match &self.system {
             Some(path) => (System::read_with_files(path)?, path.file_stem().unwrap_or(path.as_os_str())),
@@ -147,20 +148,20 @@ impl RenderArgs {
         let mut options = system.picture().clone();
         options.size = self.size.unwrap_or(options.size);
         options.samples = self.samples.unwrap_or(options.samples);
-        // The name may have dots in it.
+        // The name may contain dots, so `.png` is appended.
         let mut name = stem.to_os_string();
         name.push(".png");
         let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
         Ok((system.with_picture(options)?, output, inputs))
     }
 
-    /// Why every pixel of the picture is black, if it is.
+    /// The reason, if every pixel of the picture is black; otherwise `None`.
     fn dark(&self, system: &System, picture: &Picture) -> Option<&'static str> {
         let levels = match self.bits {
             Bits::Eight => 255.0,
             Bits::Sixteen => 65535.0,
         };
-        // sRGB is linear so far down, 12.92 times as steep; half a level is rounded up to one.
+        // sRGB is linear near black, with slope 12.92. Half a level rounds up to one level.
         let least = 0.5 / levels / 12.92;
         if picture.rgb.iter().flatten().any(|part| *part >= least) {
             return None;
@@ -168,13 +169,13 @@ impl RenderArgs {
         Some(if picture.id.iter().all(|id| *id == NO_SPHERE) {
             "the camera sees neither the light nor a body"
         } else if system.picture().ambient == 0.0 {
-            "nothing that the camera sees is lit; `ambient` under [picture] is light that is everywhere"
+            "nothing that the camera sees is lit; set `ambient` under [picture] for light everywhere"
         } else {
             "nothing that the camera sees reflects enough light"
         })
     }
 
-    /// Refuses, with figures, a picture that this machine has no room for: what is drawn, on each device, and what is written.
+    /// Rejects a picture that does not fit into memory, with both sizes: the pixels on each device, and the encoded file.
     fn check_memory(&self, system: &System, device: &Device) -> Result<()> {
         let pixels = system.picture().size.iter().map(|side| u64::from(*side)).product::<u64>();
         let drawn = if self.compare && !device.is_cpu() { 2 * 24 + 2 * 3 } else { 24 };
@@ -186,12 +187,12 @@ impl RenderArgs {
     }
 }
 
-/// Refuses, before any work, what could not be written; makes the folder of the default name.
+/// Rejects, before any work, outputs that cannot be written. Creates the default folder.
 fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf]) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     if !has(output, "png") {
-        return bad(output, "cannot write a picture to that: supported is .png");
+        return bad(output, "cannot write a picture in this format: supported is .png");
     }
     if output.parent() == Some(Path::new(FOLDER)) {
         std::fs::create_dir_all(FOLDER).map_err(|e| Error::Io {
@@ -203,23 +204,23 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf])
     let mut targets = vec![check_target(output)?];
     for path in arrays.iter().flatten() {
         if !has(path, "npy") {
-            return bad(path, "cannot write an array to that: supported is .npy");
+            return bad(path, "cannot write an array in this format: supported is .npy");
         }
         let target = check_target(path)?;
         if targets.contains(&target) {
-            return bad(path, "is named twice: one file would replace the other");
+            return bad(path, "is given for two outputs: one file would replace the other");
         }
         targets.push(target);
     }
     for input in inputs {
         if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
-            return bad(input, "is an input of this picture: it would be replaced");
+            return bad(input, "is an input of this picture: the output would replace it");
         }
     }
     Ok(())
 }
 
-/// Draws, with a bar on a terminal when it takes longer than a second.
+/// Renders, with a progress bar on a terminal if it takes longer than a second.
 fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
         return blocking::render(device, system, None);
@@ -231,7 +232,7 @@ fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
             return;
         }
         let mut bar = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        // indicatif draws nothing where stderr is no terminal.
+        // indicatif draws only if stderr is a terminal.
         let bar = bar.get_or_insert_with(|| {
             indicatif::ProgressBar::new(1000).with_message(format!("drawing on {name}")).with_style(
                 indicatif::ProgressStyle::with_template("{msg} {wide_bar} {percent} %")
@@ -247,19 +248,19 @@ fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     picture
 }
 
-/// How it went: a line for people, an object for programs.
+/// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
 struct Summary<'a> {
     device: &'a str,
     cpu: bool,
     width: u32,
     height: u32,
-    /// A pixel.
+    /// Samples per pixel.
     samples: u32,
     bodies: usize,
     spheres: usize,
     seconds: f64,
-    /// None when a broken promise kept it from being written.
+    /// `None` if `--compare` failed and the file was not written.
     output: Option<&'a Path>,
     t: Option<&'a Path>,
     id: Option<&'a Path>,

@@ -1,4 +1,4 @@
-//! `umbracast shadow`: how much of a light observers see past what stands before it.
+//! `umbracast shadow`: the visible fraction of a light for each observer, behind occluders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use super::progress::{Casting, Working};
 use super::{open_judge, print_json, say};
 
 const EXAMPLES: &str = "\
-OBSERVERS are points in the unit and the frame of SYSTEM, in f64:
+OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
   .npy  f4 or f8 of shape (N, 3): x y z
-  .csv  columns x,y,z; .parquet likewise, in builds with --features parquet
+  .csv  columns x,y,z. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 3 f32
-SYSTEM is a file as `umbracast render` draws it (systems/README.md). Its light
-and its bodies count, but those with `casts = false`; it needs no camera:
+SYSTEM is a system file as for `umbracast render` (systems/README.md). The light
+and the bodies are used, except bodies with `casts = false`. No camera is needed:
   unit = 'km'
   [light]
   center = [0, 0, 149_597_870.7]
@@ -32,20 +32,21 @@ and its bodies count, but those with `casts = false`; it needs no camera:
   name = 'Moon'
   center = [0, 0, 370_000]
   radius = 1_737.4
-OUT is .npz or .csv and has a row an observer:
-  fraction  part of the light's disc that is seen, by solid angle:
-            0 in the umbra, 1 in full light (f8); 1 - fraction is the obscuration
+OUT is .npz, .csv or .parquet and has one row per observer:
+  fraction  visible part of the light's disc, by solid angle: 0 in the umbra,
+            1 in full light (f8); 1 - fraction is the obscuration
   kind      none, partial (penumbra), annular (antumbra) or total (umbra);
             in .npz 0, 1, 2, 3 (u1)
-Bodies that overlap before the light count once. What is behind the light or
-behind the observer does not count. Inside a body it is dark; on its surface, or
-up to 2.4e-7 of its radius below, it hides half the sky. Inside the light there
-is light. A fraction of 0 is total; else the edges of the discs decide the kind: what
-covers a sliver may be too thin to change the fraction.
-The CPU engine works in f64, exact to 1e-9; GPUs work in f32, exact to 1e-4, of
-numbers that were made small in f64.
-A body with a `polar_radius` is oblate, or prolate, along its `pole`; GPUs are exact
-to 1e-3 where there are such bodies.
+Where bodies overlap in front of the light, the overlap counts once. Bodies behind
+the light or behind the observer are ignored. Inside a body the fraction is 0. A
+body hides half the sky of an observer on its surface, or up to 2.4e-7 of its radius
+below it. Inside the light the fraction is 1. A fraction of 0 is total. Otherwise
+the edges of the discs determine the kind, because a sliver may be too thin to
+change the fraction.
+The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate to
+1e-4, from coordinates that were reduced in f64.
+A body with a `polar_radius` is oblate or prolate along its `pole`. With such bodies,
+GPUs are accurate to 1e-3.
 
 Examples:
   umbracast shadow observers.csv systems/eclipse-2024-04-08.toml -o seen.csv
@@ -53,9 +54,9 @@ Examples:
   umbracast shadow satellites.npy system.toml -o seen.npz --device gpu --compare
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a broken promise.";
+  5 reading or writing failed, 6 --compare found a violated guarantee.";
 
-/// How much of a light each observer sees past bodies: umbra, penumbra, antumbra
+/// Compute the visible fraction of a light for each observer: umbra, penumbra, antumbra
 #[derive(Debug, Args)]
 #[command(override_usage = "umbracast shadow [OPTIONS] OBSERVERS SYSTEM -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
@@ -64,13 +65,13 @@ pub(crate) struct ShadowArgs {
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,
-    /// Where the answers go: .npz, .csv or .parquet
+    /// Output file: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Also run the CPU engine, count the differences, and fail when they exceed what is promised; without effect, and with a
-    /// warning, where the answers are the CPU engine's own
+    /// Also run the CPU engine, count the differences, and fail if they exceed the guaranteed accuracy. If the CPU engine computes the
+    /// results itself, prints a warning and does nothing
     #[arg(long)]
     compare: bool,
     /// Print one JSON object on stdout instead of the summary
@@ -81,18 +82,18 @@ pub(crate) struct ShadowArgs {
     quiet: bool,
 }
 
-/// Observers answered and written at a time: their answers stay in the cache.
+/// Number of observers computed and written at a time, so that their results stay in the cache.
 const PIECE: usize = 1 << 18;
 
 pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
-    // What can be refused at once is refused before a device is opened, the cheapest first.
+    // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.observers, &args.system])?;
     if args.observers.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
         let message = "is a system file: the order is OBSERVERS, then SYSTEM".into();
         return Err(Error::BadFile { path: args.observers.clone(), message });
     }
     let (lighting, files) = Lighting::read_with_files(&args.system)?;
-    // The clouds that the system names are inputs, too.
+    // The cloud files that the system names are inputs, too.
     check_output(&args.output, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let observers = {
         let _working = Working::on("reading observers".into(), args.quiet);
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     {
         let done = Arc::<AtomicU64>::default();
         let (shown, expected) = (done.clone(), Some(observers.len() as u64));
-        let what = format!("shading on {}", device.name());
+        let what = format!("computing shadows on {}", device.name());
         let done_of = move || shown.load(Ordering::Relaxed);
         let _working = Working::casting(
             Casting { what, things: "observers", done: done_of, expected: move || expected },
@@ -124,7 +125,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let difference = judge.is_some().then_some(&sum.difference);
     let broken = difference.and_then(Difference::broken);
     if broken.is_none() {
-        // Answers that broke a promise are not handed on as if they had kept it.
+        // Results that violate a guarantee are not written.
         let _working = Working::on("writing".into(), args.quiet);
         writer.finish(&Watch::new())?;
     }
@@ -137,7 +138,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 
-/// What has been found so far.
+/// Totals of the observers so far.
 #[derive(Default)]
 struct Sum {
     kinds: [u64; 4],
@@ -197,7 +198,7 @@ impl Sum {
     }
 }
 
-/// How it went: a line for people, an object for programs.
+/// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
 struct Summary<'a> {
     device: &'a str,
@@ -209,13 +210,13 @@ struct Summary<'a> {
     partial: u64,
     annular: u64,
     total: u64,
-    /// Without reading and writing.
+    /// Excludes reading and writing of files.
     seconds: f64,
-    /// Of all cores, likewise.
+    /// CPU time of all cores; excludes reading and writing of files.
     cpu_seconds: f64,
-    /// None when there is nothing to divide.
+    /// `None` without observers or if the measured time is 0.
     mobservers_per_second: Option<f64>,
-    /// None when a broken promise kept it from being written.
+    /// `None` if `--compare` failed and the file was not written.
     output: Option<&'a Path>,
     compare: Option<&'a Difference>,
 }
@@ -241,7 +242,7 @@ impl Summary<'_> {
         }
         if let Some(difference) = self.compare {
             line += &format!(
-                "; against the CPU engine fractions differ by at most {:.1e}, {} kinds do",
+                "; against the CPU engine, fractions differ by at most {:.1e}, {} kinds differ",
                 difference.fraction, difference.kinds
             );
         }
@@ -249,20 +250,20 @@ impl Summary<'_> {
     }
 }
 
-/// By how much fractions may differ: where all bodies are round, and where not.
+/// Allowed difference of fractions: if all bodies are spheres, and otherwise.
 const PROMISED: [f64; 2] = [1e-4, 1e-3];
 
-/// What two devices answered differently.
+/// Differences between the results of two devices.
 #[derive(Debug, Default, Serialize)]
 struct Difference {
-    /// By how much fractions may differ.
+    /// Allowed difference of fractions.
     promised: f64,
-    /// The largest difference of two fractions, and whose it is.
+    /// Largest difference of two fractions, and its observer.
     fraction: f64,
     fraction_at: Option<u64>,
     fractions_beyond: u64,
     kinds: u64,
-    /// As many of them as fractions that close cannot explain.
+    /// Those of them that fractions within `promised` do not explain.
     kinds_beyond: u64,
 }
 
@@ -279,22 +280,22 @@ impl Difference {
         }
     }
 
-    /// What breaks a promise, if anything does.
+    /// Describes the differences that violate a guarantee; `None` if there are none.
     fn broken(&self) -> Option<String> {
         let mut faults = Vec::new();
         if self.fractions_beyond > 0 {
             let (count, most, promised) = (self.fractions_beyond, self.fraction, self.promised);
-            faults.push(format!("{count} fractions differ by more than {promised:.0e}, the most by {most:.1e}"));
+            faults.push(format!("{count} fractions differ by more than {promised:.0e}, at most by {most:.1e}"));
         }
         if self.kinds_beyond > 0 {
-            faults.push(format!("{} kinds differ where no edge is near another", self.kinds_beyond));
+            faults.push(format!("{} kinds differ by more than the fractions allow", self.kinds_beyond));
         }
         (!faults.is_empty()).then(|| faults.join("; "))
     }
 }
 
-/// Whether both kinds may be said of fractions that close: almost none is none or a sliver, almost all is total or all but one.
-/// (Partial and annular may be said of any: a disc may touch the rim from within.)
+/// Whether the fractions, within `promised`, allow both kinds: close to 1, the kind may be `None` or any other; close to 0, `Total` or any
+/// other. Partial and annular are allowed for all fractions, because a disc may touch the rim from within.
 fn explained(a: &Shadow, b: &Shadow, promised: f64) -> bool {
     let near = |fraction: f64| (a.fraction - fraction).abs().max((b.fraction - fraction).abs()) <= promised;
     let one_is = |kind: ShadowKind| (a.kind == kind) != (b.kind == kind);

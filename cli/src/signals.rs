@@ -1,4 +1,4 @@
-//! Ctrl-C and its relatives end the work in good order: nothing is written, nothing is left behind.
+//! SIGINT (Ctrl-C), SIGTERM and SIGHUP cancel the work. Nothing is written, and no temporary files remain.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use umbracast::{Error, Watch};
 
-/// The signal that came; 0 before.
+/// The signal received; 0 if there is none.
 static CAME: AtomicI32 = AtomicI32::new(0);
 
 #[cfg(unix)]
@@ -14,8 +14,8 @@ const SIGNALS: [c_int; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [c_int; 2] = [SIGINT, SIGTERM];
 
-/// From now on the signals that end programs cancel `watch`; the second one ends this program at once. (Before, they end it
-/// at once: nothing is there yet that would have to be cleared away.)
+/// Installs signal handlers: the first signal cancels `watch`, the second one exits at once. Before this call, a signal ends the program at
+/// once, because there are no files to remove yet.
 pub(crate) fn cancel(watch: &Watch) {
     for signal in SIGNALS.into_iter().filter(|signal| !is_ignored(*signal)) {
         let watch = watch.clone();
@@ -25,14 +25,14 @@ pub(crate) fn cancel(watch: &Watch) {
             }
             watch.cancel();
         };
-        // SAFETY: the handler only swaps and stores atomics, or ends the program without cleaning up.
+        // SAFETY: the handler only swaps and stores atomics, or exits without running destructors.
         let registered = unsafe { signal_hook::low_level::register(signal, stop) };
-        // Where a signal cannot be had it does what it always did.
+        // If the registration fails, the signal keeps its default action.
         drop(registered);
     }
 }
 
-/// The exit code of an error: of a signal, what shells say of it.
+/// Exit code of an error. For a cancellation by a signal, 128 plus the number of the signal, as shells report it.
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match (error, CAME.load(Ordering::Relaxed)) {
         (Error::Cancelled { .. }, signal @ 1..) => u8::try_from(128 + signal).unwrap_or(130),
@@ -40,10 +40,10 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
     }
 }
 
-/// Whether whoever started this program wants the signal to be ignored, as `nohup` does.
+/// Whether the parent process had the signal ignored, as `nohup` does.
 #[cfg(unix)]
 fn is_ignored(signal: c_int) -> bool {
-    // SAFETY: all zeros are a sigaction; asking for the present one changes nothing.
+    // SAFETY: a `sigaction` of all zeros is valid; reading the current action changes nothing.
     unsafe {
         let mut now: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &mut now) == 0 && now.sa_sigaction == libc::SIG_IGN

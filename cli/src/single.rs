@@ -1,4 +1,4 @@
-//! `umbracast cast --sphere … --ray …`: one of each, no files, no device; everything that can be said about them.
+//! `umbracast cast --sphere … --ray …`: roots, hit and nearest pass of one sphere and one ray, without files or a device.
 
 use serde_json::{Value, json};
 use umbracast::glam::Vec3;
@@ -7,11 +7,11 @@ use umbracast::{Error, Query, Ray, Result, Sphere, check_ray, check_sphere};
 use super::args::{Given, numbers};
 use super::{print, print_json, say};
 
-/// A sphere as given, and how many of its numbers rounding changed.
+/// A sphere in f32, and how many of its numbers rounding changed.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenSphere(pub(super) Sphere, pub(super) u64);
 
-/// A ray, likewise.
+/// A ray in f32, and how many of its numbers rounding changed.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenRay(Ray, u64);
 
@@ -19,7 +19,7 @@ pub(super) fn changed(given: &[Given]) -> u64 {
     given.iter().filter(|g| !g.wide.is_nan() && f64::from(g.narrow) != g.wide).count() as u64
 }
 
-/// The library's complaint without the number of the record: here there is only one.
+/// The message of an error without the number of the record, since there is only one record.
 pub(super) fn said(error: &Error) -> String {
     match error {
         Error::BadRecord { field, value, why, .. } => format!("{field} is {value}: {why}"),
@@ -27,7 +27,7 @@ pub(super) fn said(error: &Error) -> String {
     }
 }
 
-/// The parser of `--sphere`.
+/// Parser of `--sphere`.
 pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
     let given = numbers(text, "x,y,z,r", &[4])?;
     let n = |i: usize| given[i].narrow;
@@ -36,7 +36,7 @@ pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
     Ok(GivenSphere(sphere, changed(&given)))
 }
 
-/// The parser of `--ray`.
+/// Parser of `--ray`.
 pub(crate) fn ray(text: &str) -> Result<GivenRay, String> {
     let given = numbers(text, "ox,oy,oz,dx,dy,dz[,t_min,t_max]", &[6, 8])?;
     let n = |i: usize| given[i].narrow;
@@ -52,7 +52,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     let rounded = sphere.1 + ray.1;
     let (sphere, ray) = (&sphere.0, &ray.0);
     let (roots, hit, approach) = (ray.roots(sphere), ray.hit(sphere, query), ray.approach(sphere));
-    // On the surface is not inside: a solid ball is met there either way.
+    // A start on the surface is not inside: a solid ball is hit there in either case.
     let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
     let beyond = ray.exceeds_f32(sphere, query);
     if as_json {
@@ -94,7 +94,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
         ),
         None => "hit       none\n".into(),
     };
-    // There is always one: both records were checked when they were parsed.
+    // Always `Some`: both records were checked when they were parsed.
     if let Some(pass) = approach {
         text += &format!("approach  t {}, clearance {}\n", short(pass.t), short(pass.clearance));
     }
@@ -108,7 +108,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     Ok(())
 }
 
-/// The shortest text that reads back to the same f32, but for the sign of zero.
+/// The shortest text that parses to the same f32, except for the sign of zero.
 pub(super) fn short(x: f32) -> String {
     let text = format!("{:?}", x + 0.0);
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
@@ -118,7 +118,7 @@ pub(super) fn spoken(v: Vec3) -> String {
     v.to_array().map(short).join(" ")
 }
 
-/// As JSON: the shortest decimal; an infinity, which JSON lacks, as text.
+/// A number as JSON: the shortest decimal. Infinities, which JSON does not have, become strings.
 pub(super) fn number(x: f32) -> Value {
     let text = format!("{:?}", x + 0.0);
     match text.parse::<f64>() {

@@ -1,4 +1,4 @@
-//! A cast from files to a file: rays are read, cast and answered batch by batch, in as much memory as a few batches take.
+//! `umbracast cast` with files: rays are read, cast and written in batches, so memory is limited to a few batches.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use super::progress::{Casting, Working};
 use super::summary::Summary;
 use super::{print_json, say, signals};
 
-/// A cast from files to a file.
+/// A cast with input and output files.
 pub(crate) struct Files<'a> {
     pub(crate) args: &'a CastArgs,
     pub(crate) query: Query,
@@ -31,13 +31,13 @@ pub(crate) struct Files<'a> {
     pub(crate) output: &'a Path,
 }
 
-/// What has been done to all rays so far.
+/// Totals of the rays so far.
 #[derive(Default)]
 struct Sum<'a> {
     report: Report,
     rounding: Rounding,
     comparison: Comparison,
-    /// Spheres met, where that was asked.
+    /// Number of spheres hit by all rays, for queries that count or list them.
     met: Option<u64>,
     plot: Option<Plot<'a>>,
 }
@@ -59,7 +59,7 @@ impl Files<'_> {
     }
 
     fn answer<T: Asked>(&self, mut asked: T) -> Result<()> {
-        // What can be refused at once is refused before a device is opened, the cheapest first.
+        // All checks that need no device come first, the cheapest ones before the others.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
         let target = check_output(self.output, &inputs)?;
@@ -93,10 +93,10 @@ impl Files<'_> {
         let options = SceneOptions::default().over(self.args.time_range());
         let judge = with.scene(judge, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
         if judge.is_none() && plot.is_none() {
-            // The scene has its own.
+            // The scene has its own copies.
             (spheres.records, spheres.beside) = Default::default();
         }
-        // Nothing is asked yet: this is about what the device can promise.
+        // An empty query, which fails if the device does not support the precision or the query.
         let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
@@ -106,11 +106,11 @@ impl Files<'_> {
         let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
-        // An answer that broke a promise is not handed on as if it had kept it.
+        // Results that violate a guarantee are not written.
         let mut plotted = None;
         let finish = || {
             if broken.is_none() {
-                // Both are made before either appears: where one cannot be, the other is as it was.
+                // Both files are complete before either appears: if one fails, the other stays unchanged.
                 let plot = sum
                     .plot
                     .as_ref()
@@ -124,14 +124,14 @@ impl Files<'_> {
             Ok(())
         };
         cast.and_then(|()| finish()).map_err(|error| match error {
-            // The watch has counted them once a device.
+            // `watch` counts rays once per device.
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
             other => other,
         })?;
         let mut rounding = spheres.rounding;
         rounding += sum.rounding;
         if let Some(warning) = coarse::warning(&rounding, &scene, origin.is_some()) {
-            // Said even where a summary is not wanted: the answers are not those that the file asks for.
+            // Printed even with `--quiet`, because the results differ from those of the input before rounding.
             say(&warning);
         }
         let summary = Summary {
@@ -155,27 +155,27 @@ impl Files<'_> {
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
-    /// Refuses what is not done with ellipsoids.
+    /// Rejects `--with`, which does not support ellipsoids.
     fn check_round(&self) -> Result<()> {
         if self.args.with.is_empty() {
             return Ok(());
         }
         let spheres = self.spheres.display();
-        Err(Error::Usage(format!("--with is for spheres: {spheres} holds ellipsoids (columns rx,ry,rz)")))
+        Err(Error::Usage(format!("--with is for spheres: {spheres} contains ellipsoids (columns rx,ry,rz)")))
     }
 
-    /// Refuses, with figures, what the disk has no room for; says how much it will be where that is much.
+    /// Rejects results that do not fit on the disk, with both sizes. Prints the expected size if it is at least 1 GiB.
     fn check_disk(&self, answers: u64, bytes: u64) -> Result<()> {
         const MUCH: u64 = 1 << 30;
         let Some(least) = least_output(self.output, answers, bytes) else { return Ok(()) };
         check_disk(self.output, least)?;
         if least >= MUCH && !self.args.quiet {
-            say(&format!("{answers} rays: their answers will take at least {:.1} GB", least as f64 * 1e-9));
+            say(&format!("{answers} rays: the results will take at least {:.1} GB", least as f64 * 1e-9));
         }
         Ok(())
     }
 
-    /// Refuses, with figures, what this machine has no room for.
+    /// Rejects scenes and batches that do not fit into memory, with both sizes.
     fn check_memory<T: Asked>(
         &self,
         device: &Device,
@@ -184,7 +184,7 @@ impl Files<'_> {
         rays: &Feed,
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
-        // Each device has its answers, and those of one are being written in another form, of numbers or of text.
+        // Results per device, and one converted copy, in arrays or as text, that is being written.
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 64 * batch;
         let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
             let answers = batch * T::BYTES;
@@ -194,7 +194,8 @@ impl Files<'_> {
     }
 
     fn scene(&self, device: &Device, spheres: Spheres<'_>, options: &SceneOptions, watch: &Watch) -> Result<Scene> {
-        let _working = Working::on(format!("placing {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
+        let _working =
+            Working::on(format!("building a scene of {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
         let scene = if self.args.pairwise {
             blocking::pairwise_with(device, spheres, options)?
         } else {
@@ -203,7 +204,7 @@ impl Files<'_> {
         Ok(scene.watched(watch))
     }
 
-    /// Casts batch after batch; with a judge, on both devices.
+    /// Casts all batches, and with a reference scene also on that. Writes, compares and plots the results.
     #[expect(clippy::too_many_arguments, reason = "what is read, where it is cast, and where the answers go")]
     fn cast<T: Asked>(
         &self,
@@ -228,7 +229,7 @@ impl Files<'_> {
             while begin < batch.len() {
                 let part = batch.part(begin..begin + size);
                 let found = match asked.ask(scene, part, &self.query) {
-                    // How long lists are shows only when they are made.
+                    // The lengths of lists are known only when they are made.
                     Err(Error::TooLarge { .. }) if T::PARTS && part.len() > 1 => {
                         size = part.len() / 8 + 1;
                         continue;
@@ -279,7 +280,7 @@ impl Files<'_> {
     }
 }
 
-/// Spheres from a file, and the origin that was subtracted.
+/// Reads spheres from a file. Also returns the origin that was subtracted.
 pub(crate) fn read_spheres_from(
     path: &Path,
     origin: Option<Origin>,
@@ -298,7 +299,7 @@ fn not_pairs(spheres: usize, rays: u64) -> Error {
     Error::LengthsDiffer { left_name: "spheres", left: spheres as u64, right_name: "rays", right: rays }
 }
 
-/// How many rays are left to be read.
+/// Number of rays that have not been read yet.
 fn count_rest(rays: &mut Feed, watch: &Watch) -> Result<u64> {
     let mut count = 0;
     while rays.next(watch)? {

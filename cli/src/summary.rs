@@ -1,4 +1,4 @@
-//! How a cast went: a line for people, an object for programs.
+//! Summary of a cast: one line of text, or one JSON object.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use umbracast::{Device, Report};
 
 use super::compare::Comparison;
 
-/// What there is to say.
+/// Data of the summary.
 pub(crate) struct Summary<'a> {
     pub(crate) query: &'static str,
     pub(crate) precision: &'static str,
     pub(crate) device: &'a Device,
     pub(crate) spheres: usize,
     pub(crate) report: &'a Report,
-    /// Spheres met, where that was asked.
+    /// Number of spheres hit by all rays, for queries that count or list them.
     pub(crate) met: Option<u64>,
-    /// Of spheres and rays.
+    /// Rounding of spheres and rays.
     pub(crate) rounding: Rounding,
     pub(crate) origin: Option<DVec3>,
-    /// None when a broken promise kept it from being written.
+    /// `None` if `--compare` failed and the file was not written.
     pub(crate) output: Option<&'a Path>,
-    /// The plot, and what is in it.
+    /// The plot, and a description of its content.
     pub(crate) plot: Option<(&'a Path, &'a str)>,
     pub(crate) comparison: Option<&'a Comparison>,
 }
@@ -66,7 +66,7 @@ impl Summary<'_> {
         Rounded { numbers, largest_change, field: (numbers > 0).then_some(field) }
     }
 
-    /// None when it took no time.
+    /// `None` if the measured time is 0.
     fn mrays_per_second(&self) -> Option<f64> {
         (self.report.seconds > 0.0).then(|| self.report.rays as f64 / self.report.seconds * 1e-6)
     }
@@ -131,12 +131,12 @@ impl Summary<'_> {
     }
 }
 
-/// Seconds with as many digits as mean something.
+/// Formats seconds with three decimals, in ms or s.
 fn spoken(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.3} ms", 1e3 * seconds) } else { format!("{seconds:.3} s") }
 }
 
-/// What there is any of, each after a comma.
+/// The counts above 0 with their descriptions, each after a comma.
 pub(super) fn counts<const N: usize>(counted: [(u64, &str); N]) -> String {
     counted.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect()
 }

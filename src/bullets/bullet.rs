@@ -1,29 +1,29 @@
-//! A bullet, and what makes one usable.
+//! Bullets and their validation.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::error::{Error, Result};
 
-/// A bullet: flies from a point towards another one, and beyond it, 28 bytes.
+/// A bullet: starts at a point, and flies towards another point and beyond it, at a constant speed. 28 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Bullet {
-    /// Where it starts.
+    /// The start.
     pub from: Vec3,
-    /// Any other point of its way.
+    /// Any other point of the path.
     pub to: Vec3,
-    /// How far it flies in a frame, above 0.
+    /// Distance per frame, above 0.
     pub speed: f32,
 }
 
 impl Bullet {
-    /// From a point towards another, so far a frame.
+    /// A bullet that flies from a point towards another, with a speed in distance per frame.
     pub fn new(from: impl Into<Vec3>, to: impl Into<Vec3>, speed: f32) -> Self {
         Self { from: from.into(), to: to.into(), speed }
     }
 
-    /// Says why the bullet cannot be used, if it cannot.
+    /// Checks that the bullet is valid: see [`check_bullet`].
     ///
     /// # Errors
     /// [`Error::BadRecord`] with index 0, the field and the value.
@@ -32,7 +32,7 @@ impl Bullet {
     }
 }
 
-/// Checks the radius of one.
+/// Checks the radius of a bullet: finite, not negative.
 pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
     if radius.is_finite() && radius >= 0.0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The question: what becomes of bullets, leg by leg.
+//! Flights: traces bullets through a scene, leg by leg.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::runtime::cpu_pool::on_cores;
 use crate::runtime::memory::{check_memory, room};
 use crate::scene::scene::{Caller, Scene};
 
-/// Bullets to shoot: a borrowed slice, and a column beside it.
+/// Bullets to shoot: a borrowed slice, and an optional column of radii.
 #[derive(Clone, Copy, Debug)]
 pub struct Bullets<'a> {
     records: &'a [Bullet],
@@ -23,15 +23,15 @@ pub struct Bullets<'a> {
 }
 
 impl<'a> Bullets<'a> {
-    /// Makes each bullet a ball of a radius, at least 0: it meets a sphere where their surfaces touch, as if the sphere's radius were
-    /// larger by its own. Its start, its way and where it is met are those of its centre. Without, 0.
+    /// Sets a radius per bullet, at least 0. Such a bullet is a ball. It hits a sphere where their surfaces touch, as if the sphere's
+    /// radius were larger by the bullet's. Its start, path and hit points are those of its centre. Default: 0.
     #[must_use]
     pub fn radii(self, radii: &'a [f32]) -> Self {
         Self { radii: Some(radii), ..self }
     }
 
-    /// Says that these are a part of a longer list, in which the first one has number `first`. Errors then name bullets by their
-    /// numbers there.
+    /// Declares that the bullets are a part of a longer list, in which the first of them has index `first`. Error messages then use the
+    /// indices of that list.
     #[must_use]
     pub fn numbered_from(self, first: u64) -> Self {
         Self { first, ..self }
@@ -56,20 +56,21 @@ impl<'a, const N: usize> From<&'a [Bullet; N]> for Bullets<'a> {
     }
 }
 
-/// What became of bullets: the legs of each, one after the other.
+/// Result of `bullets`: the legs of each bullet, one bullet after the other.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Flights {
-    /// Where each bullet's legs begin among the records: one more than there are bullets, from 0 to the number of records.
+    /// Index in `records` at which each bullet's legs begin: one entry more than there are bullets, from 0 to the number of records.
     pub offsets: Vec<u64>,
-    /// At least one a bullet, and exactly one where one ricochet was asked for: all end on spheres but for the last.
+    /// Legs, at least one per bullet, and exactly one if one ricochet was requested. Every leg of a bullet except the last ends on a
+    /// sphere.
     pub records: Vec<Leg>,
-    /// How it went; a bullet that meets anything is one hit.
+    /// Statistics of the query. A bullet that hits any sphere counts as one hit.
     pub report: Report,
 }
 
 impl Flights {
-    /// How many bullets.
+    /// Number of bullets.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -79,41 +80,61 @@ impl Flights {
         self.len() == 0
     }
 
-    /// The legs of bullet `i`; `None` past the last one.
+    /// Legs of bullet `i`, in order; `None` if `i` is out of range.
     pub fn get(&self, i: usize) -> Option<&[Leg]> {
         let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
         self.records.get(start as usize..end as usize)
     }
 
-    /// The legs of every bullet, in their order.
+    /// Legs of every bullet, in the order of the bullets.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Leg]> {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
 }
 
 impl Scene {
-    /// What becomes of bullets among the spheres of the scene, followed through up to `most` ricochets each. A bullet is a point
-    /// unless it has a [radius](Bullets::radii). It is met by surfaces from outside alone, a touch is a hit, and one that
-    /// starts strictly inside a sphere is not followed. Every leg is flown in f64, from where and how the last one ended; which sphere
-    /// it meets is asked of the device, for the nearest ray of f32. A sphere just left is not met again, and one that rounding
-    /// puts a bullet into turns it back: it never gets deeper.
+    /// Traces bullets among the spheres of the scene, through up to `most` ricochets each. The result contains the legs of each bullet, in
+    /// the order of the bullets.
     ///
-    /// Spheres may move: their velocities are a frame, bullets start at time 0, and frames pass from ricochet to ricochet. Each is
-    /// mirrored in the frame of the sphere, as if that were too heavy to be moved: the speed past it is kept, and the bullet is faster
-    /// or slower afterwards. Nothing is met after the end of the scene's [time range](crate::SceneOptions::time_range).
+    /// A bullet is a point unless it has a [radius](Bullets::radii). It hits surfaces from outside only, and a tangent path is a hit. A
+    /// bullet that starts strictly inside a sphere is not traced ([`LegStatus::StartedInside`](crate::LegStatus::StartedInside)). Each leg
+    /// is computed in f64, from the end of the previous one; the device finds the sphere that it hits, for the nearest f32 ray. The sphere
+    /// that a bullet has just left is not hit again. If rounding puts a bullet inside a sphere, the sphere reflects it, so it never gets
+    /// deeper.
     ///
-    /// Of the query only the precision and `on_bad` matter; with [`Precision::Exact`](crate::Precision::Exact) the answer is the same
-    /// on every device.
+    /// Spheres may move. Velocities are then per frame, bullets start at time 0, and time continues from ricochet to ricochet. A ricochet
+    /// reflects the bullet in the frame of the sphere, which has infinite mass: the speed relative to the sphere is preserved, so the
+    /// bullet is faster or slower afterwards. Nothing is hit after the end of the scene's [time range](crate::SceneOptions::time_range).
+    ///
+    /// Of the query only the precision and `on_bad` are used. With [`Precision::Exact`](crate::Precision::Exact) the result is the same on
+    /// every device.
+    ///
+    /// ```
+    /// use umbracast::{Bullet, DeviceOptions, Query, SceneOptions, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([-5.0, 0.0, 0.0], 1.0)];
+    /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+    /// let bullet = Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0);
+    /// let flights = blocking::bullets(&scene, &[bullet], 2, &Query::default())?;
+    /// let legs = flights.get(0).unwrap();
+    /// assert_eq!((legs[0].id, legs[0].distance, legs[0].frames), (0, 4.0, 2.0));
+    /// assert_eq!((legs[1].id, legs[1].distance, legs[1].frames), (1, 12.0, 6.0));
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`closest`](Self::closest), for bullets; [`Error::BadRecord`] for a sphere without a radius, [`Error::LengthsDiffer`] unless
-    /// there are as many radii as bullets, [`Error::Usage`] when `most` is 0, in pairwise scenes and where spheres move and time 0 is
-    /// outside the time range, [`Error::TooLarge`] when the legs exceed what the machine has to spare (shoot fewer at a time).
+    /// As [`closest`](Self::closest), for bullets. Also:
+    ///
+    /// * [`Error::BadRecord`]: a sphere with radius 0.
+    /// * [`Error::LengthsDiffer`]: the number of radii differs from that of bullets.
+    /// * [`Error::Usage`]: `most` is 0; the scene is pairwise or contains ellipsoids; or spheres move and time 0 is outside the time range.
+    /// * [`Error::TooLarge`]: the legs exceed the available memory of the machine. Then shoot fewer bullets at a time.
     pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
         self.fly(bullets.into(), most, query, Caller::Polls).await
     }
 
-    /// [`bullets`](Self::bullets).
+    /// Boxed version of [`bullets`](Self::bullets).
     pub(crate) fn fly<'a>(
         &'a self,
         bullets: Bullets<'a>,
@@ -124,7 +145,7 @@ impl Scene {
         Box::pin(self.fly_in_rounds(bullets, most, query, caller))
     }
 
-    /// Flights, round by round: all that still fly go together.
+    /// Traces flights round by round: each round computes one leg of every bullet that still flies.
     async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, caller: Caller) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
@@ -180,7 +201,7 @@ impl Scene {
         Ok(Flights { offsets, records, report })
     }
 
-    /// Nothing glances off a point.
+    /// Returns an error for a sphere with radius 0: a bullet cannot glance off a point.
     fn check_spheres(&self) -> Result<()> {
         let flat = self.host.spheres.iter().position(|sphere| sphere.radius == 0.0);
         flat.map_or(Ok(()), |index| {
@@ -190,7 +211,7 @@ impl Scene {
     }
 }
 
-/// The legs of every round, bullet by bullet. One that could not be used has missed.
+/// Joins the legs of all rounds, bullet by bullet. An invalid bullet gets one leg, a miss.
 fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
     let mut offsets = room(count + 1)?;
     offsets.resize(count + 1, 0);

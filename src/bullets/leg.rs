@@ -1,4 +1,4 @@
-//! One leg of a bullet's flight: from where it starts or glances off to where it is next met, or ends.
+//! Legs: the straight parts of a bullet's flight, each from its start or a ricochet to the next hit or the end.
 
 use glam::Vec3;
 
@@ -10,18 +10,18 @@ use crate::records::NO_SPHERE;
 pub enum LegStatus {
     /// On a sphere.
     Hit = 0,
-    /// Nowhere: nothing is ahead; or, among spheres that move, nothing before their time range ends.
+    /// Nowhere: no sphere is ahead or, among moving spheres, none before the end of the time range.
     #[default]
     Miss = 1,
-    /// Where it begins: the bullet starts inside a sphere, or overlapping it, and is not asked about.
+    /// At its start: the bullet starts inside a sphere, or overlaps it, and is not traced.
     StartedInside = 2,
 }
 
 impl LegStatus {
-    /// All of them, by number.
+    /// All values, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Hit, Self::Miss, Self::StartedInside];
 
-    /// The word used in files.
+    /// Name in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Hit => "hit",
@@ -31,30 +31,30 @@ impl LegStatus {
     }
 }
 
-/// A straight part of a bullet's flight: from its start, or from a sphere it glanced off, to what it meets. Computed in f64 and
-/// rounded once; the bounds are those of [`Target::ricochet`](super::ricochet::Target::ricochet).
+/// A straight part of a bullet's flight: from its start, or from a sphere that it glanced off, to the next sphere. Computed in f64 and
+/// rounded once; the error bounds are those of [`Target::ricochet`](super::ricochet::Target::ricochet).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leg {
     /// How it ends.
     pub status: LegStatus,
-    /// The sphere that is met; with [`LegStatus::StartedInside`] the lowest that holds the start, and [`NO_SPHERE`] on a miss.
+    /// Id of the sphere that is hit; with [`LegStatus::StartedInside`] the lowest id of those that contain the start; [`NO_SPHERE`] on a
+    /// miss.
     pub id: u32,
-    /// How far the bullet has flown when it meets it, all its legs together; infinite unless it does.
+    /// Distance that the bullet has flown at the hit, over all its legs so far; infinite without a hit.
     pub distance: f32,
-    /// How many frames have passed since the start: among spheres at rest the distance over the speed; infinite unless it meets
-    /// anything.
+    /// Frames from the start of the bullet to the hit; among spheres at rest, `distance` divided by the speed. Infinite without a hit.
     pub frames: f32,
-    /// Where the bullet then is, the centre of one with a radius; NaN unless anything is met, as all that follows.
+    /// Position of the bullet at the hit; of its centre if it has a radius. NaN without a hit, like the fields below.
     pub point: Vec3,
-    /// Between the path, as the sphere sees it, and the tangent plane, in radians: 0 grazing, π/2 head on.
+    /// Angle between the path, as seen from the sphere, and the tangent plane, in radians: 0 grazing, π/2 head on.
     pub angle: f32,
-    /// Of the bullet afterwards, a frame: mirrored in the tangent plane, in the frame of the sphere. Its speed past the sphere stays;
-    /// off one that moves, its own speed does not.
+    /// Velocity after the hit, per frame: reflected in the tangent plane, in the frame of the sphere. The speed relative to the sphere is
+    /// preserved; off a moving sphere, the bullet's own speed is not.
     pub velocity: Vec3,
 }
 
 impl Leg {
-    /// A leg without end.
+    /// A leg that hits nothing.
     pub const MISS: Self = Self {
         status: LegStatus::Miss,
         id: NO_SPHERE,
@@ -65,16 +65,16 @@ impl Leg {
         velocity: Vec3::NAN,
     };
 
-    /// Of a bullet that starts inside a sphere.
+    /// The leg of a bullet that starts inside sphere `id`.
     pub(crate) fn inside(id: u32) -> Self {
         Self { status: LegStatus::StartedInside, id, ..Self::MISS }
     }
 
-    /// Whether a sphere was met.
+    /// Whether a sphere is hit.
     pub fn is_hit(&self) -> bool {
         self.status == LegStatus::Hit
     }
 }
 
-/// The legs of a round, each with the number of its bullet among those that were shot.
+/// The legs of one round, each with the index of its bullet in the input.
 pub(crate) type Legs = Vec<(usize, Leg)>;

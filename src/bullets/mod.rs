@@ -1,4 +1,4 @@
-//! Bullets: points or balls that fly straight at a speed until they meet a sphere, and glance off it.
+//! Bullets: points or balls that fly straight at a constant speed until they hit a sphere, and glance off it.
 
 pub(crate) mod bullet;
 pub(crate) mod flights;

@@ -1,60 +1,72 @@
-//! Where a point in flight meets a ball, and how it glances off: in f64, from the foot of the perpendicular.
+//! Ricochet of a moving point off a ball, computed in f64 from the foot of the perpendicular.
 //!
-//! `origin + t · velocity − center` loses the digits of a small ball far away, and an arc cosine those of a head-on hit. With p from
-//! the foot to the centre and h the half chord, the outward normal is −(p + h ŵ)/r, the angle to the tangent plane has sine h/r and
-//! cosine |p|/r, and the velocity is mirrored in that plane, in the frame of the ball.
+//! `origin + t · velocity − center` would lose the digits of a small distant ball, and an arc cosine those of a head-on hit. Let p be the
+//! vector from the foot to the centre, h half the chord, r the radius, and ŵ the unit vector of the velocity relative to the ball. Then the
+//! outward normal is −(p + h ŵ)/r, the angle to the tangent plane has sine h/r and cosine |p|/r, and the velocity is reflected in that
+//! plane, in the frame of the ball.
 
 use glam::DVec3;
 
 use crate::intersect::perpendicular_foot::Foot;
 use crate::records::Sphere;
 
-/// A ball that bullets may meet, at the moment when their flight begins: still or moving evenly. For a bullet that has a size itself
-/// `radius` is the sum of both radii, and what is met is the place where its centre then is.
+/// A ball that a bullet may hit, at rest or with a constant velocity, as it is at the start of the bullet's flight. For a bullet with a
+/// radius, `radius` is the sum of both radii, and the hit point is the position of the bullet's centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// Its centre.
+    /// The centre at time 0.
     pub center: DVec3,
-    /// Its radius, above 0.
+    /// The radius, above 0.
     pub radius: f64,
-    /// What one unit of time adds to the centre.
+    /// Change of the centre per unit of time.
     pub velocity: DVec3,
 }
 
-/// How a bullet glances off.
+/// A hit of a bullet on a ball, and the velocity after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ricochet {
-    /// When, in the unit of time of the velocities: 0 at the start.
+    /// Time of the hit since the start, in the unit of time of the velocities.
     pub time: f64,
-    /// Where.
+    /// Position of the bullet at the hit.
     pub point: DVec3,
-    /// The outward unit normal there.
+    /// The outward unit normal at the hit.
     pub normal: DVec3,
-    /// Between the path, as the ball sees it, and the tangent plane, in radians: 0 grazing, π/2 head on.
+    /// Angle between the path, as seen from the ball, and the tangent plane, in radians: 0 grazing, π/2 head on.
     pub angle: f64,
-    /// The velocity afterwards: mirrored in the tangent plane, in the frame of the ball.
+    /// Velocity after the hit: reflected in the tangent plane, in the frame of the ball.
     pub velocity: DVec3,
 }
 
 impl From<&Sphere> for Target {
-    /// The sphere where it is, and still.
+    /// The sphere, at rest.
     fn from(sphere: &Sphere) -> Self {
         Self { center: sphere.center.as_dvec3(), radius: f64::from(sphere.radius), velocity: DVec3::ZERO }
     }
 }
 
 impl Target {
-    /// How a bullet that starts at `origin` with `velocity` glances off; none when it starts inside, flies away or past, or is not
-    /// moving as the ball sees it. On the surface and on the way in it is met at once; a graze is a hit that turns nothing.
+    /// Computes how a bullet that starts at `origin` with `velocity` glances off. `None` if it starts inside the ball, flies away from it
+    /// or past it, or does not move relative to it. If it starts on the surface and flies inwards, it hits at once. A tangent path is a hit
+    /// that leaves the velocity unchanged.
     ///
-    /// All in f64 without corrections: with E the distance to the centre and h the half chord, time · |w| and the point are off by
-    /// a few 2⁻⁵³ (E + E r/h), the normal by a few 2⁻⁵³ E/h, where w is the velocity as the ball sees it.
+    /// Computed in f64 without corrections. With E the distance to the centre, h half the chord, r the radius and w the velocity relative
+    /// to the ball, the errors of time · |w| and of the point are a few 2⁻⁵³ (E + E r/h), and that of the normal is a few 2⁻⁵³ E/h.
+    ///
+    /// ```
+    /// use umbracast::Target;
+    /// use umbracast::glam::dvec3;
+    ///
+    /// let ball = Target { center: dvec3(10.0, 0.0, 0.0), radius: 2.0, velocity: dvec3(-1.0, 0.0, 0.0) };
+    /// let hit = ball.ricochet(dvec3(0.0, 0.0, 0.0), dvec3(3.0, 0.0, 0.0)).expect("it comes");
+    /// assert_eq!((hit.time, hit.point.x, hit.velocity.x), (2.0, 6.0, -5.0));
+    /// ```
     pub fn ricochet(&self, origin: DVec3, velocity: DVec3) -> Option<Ricochet> {
         let outside = (self.center - origin).length() >= self.radius;
         outside.then(|| self.touch(origin, velocity)).flatten()
     }
 
-    /// The same where rounding may have put the bullet inside: it is met at once on the way in, and not on the way out.
+    /// Like [`ricochet`](Self::ricochet), for a bullet that rounding may have put inside the ball. From there it hits at once if it flies
+    /// inwards, and not at all if it flies outwards.
     pub(crate) fn touch(&self, origin: DVec3, velocity: DVec3) -> Option<Ricochet> {
         let (e, w) = (self.center - origin, velocity - self.velocity);
         let distance = e.length();
@@ -71,17 +83,18 @@ impl Target {
         (e.dot(w) >= 0.0 && w != DVec3::ZERO && p.length() <= self.radius).then(|| self.met(origin, velocity))
     }
 
-    /// The same of a bullet from outside that is known to meet the ball: what rounding makes of a graze is a graze.
+    /// Like [`ricochet`](Self::ricochet), for a bullet from outside that is known to hit the ball. If rounding makes the path miss, the hit
+    /// is a graze.
     pub(crate) fn met(&self, origin: DVec3, velocity: DVec3) -> Ricochet {
         let (e, w, r) = (self.center - origin, velocity - self.velocity, self.radius);
         let (length, ahead) = (w.length(), e.dot(w));
         if length == 0.0 {
-            // Both keep their distance: a touch that lasts.
+            // The distance does not change: a permanent touch.
             return self.mirrored(0.0, (-e).normalize_or_zero(), 0.0, velocity);
         }
         let Foot { t: foot, p, half } = Foot::of(e, w, r);
-        // The constant term over the larger root: the difference of foot and half chord would cancel near the surface.
-        // It is not behind the foot, whatever is divided by nothing where a path only touches at its start.
+        // The constant term divided by the larger root: the difference of foot and half chord would cancel near the surface. The hit is not
+        // behind the foot; the clamp also handles a division by 0, if a path touches only at its start.
         let distance = e.length();
         let time = (distance - r) * (distance + r) / (ahead + half * length);
         let time = time.max(0.0).min(foot).max(0.0);

@@ -1,4 +1,4 @@
-//! A bullet on its way, and the ray that a device is asked for it.
+//! State of a bullet in flight, and the ray that a device casts for it.
 
 use glam::{DVec3, Vec3};
 
@@ -8,17 +8,17 @@ use super::ricochet::{Ricochet, Target};
 use crate::cpu::scene::CpuScene;
 use crate::records::{NO_SPHERE, Ray};
 
-/// What bullets fly among.
+/// The spheres among which bullets fly.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     pub(crate) host: &'a CpuScene,
-    /// The last moment for which the spheres are known to move; none at rest.
+    /// End of the time range in which the motion of the spheres is known; `None` if they rest.
     pub(crate) end: Option<f32>,
 }
 
 impl Field<'_> {
-    /// A sphere where it is when the bullet's leg begins, larger by the bullet's radius. Among spheres at rest the unit of time is
-    /// that of length.
+    /// The sphere at the time when the bullet's leg begins, enlarged by the bullet's radius. Among spheres at rest, a unit of time is a
+    /// unit of length.
     pub(crate) fn target(&self, id: u32, bullet: &Flying) -> Target {
         let sphere = &self.host.spheres[id as usize];
         let velocity = self.host.columns.velocities.as_ref().map_or(DVec3::ZERO, |all| all[id as usize].as_dvec3());
@@ -30,30 +30,33 @@ impl Field<'_> {
     }
 }
 
-/// A bullet on its way.
+/// A bullet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flying {
-    /// Its number among those that were shot.
+    /// Index of the bullet in the input.
     pub(crate) bullet: usize,
-    /// The sphere that it glanced off last: a line that leaves a ball does not come back to it, though the ball moves.
+    /// The sphere that the bullet glanced off last, which is not hit next: a line that leaves a ball does not return to it, even if the
+    /// ball moves.
     pub(crate) left: u32,
-    /// What a device is asked: the nearest ray of f32 whose start is not inside that sphere.
+    /// The ray that the device casts: the nearest f32 ray whose start is not inside that sphere.
     pub(crate) ray: Ray,
-    /// The frame from which the ray's `t` counts, among spheres that move: the f32 just before the leg begins.
+    /// Among moving spheres, the time at which the ray's `t` is 0, in frames: the f32 just before the leg begins.
     pub(crate) time: f32,
     pub(crate) radius: f32,
     pub(crate) at: DVec3,
-    /// What a unit of `t` adds. Among spheres at rest a unit vector: `t` is a length. Else the velocity: `t` is in frames.
+    /// Change of the position per unit of `t`. Among spheres at rest a unit vector, so `t` is a length; else the velocity, so `t` is in
+    /// frames.
     pub(crate) along: DVec3,
     flown: f64,
     frames: f64,
-    /// Units of `t` in a frame: the speed, or 1.
+    /// Units of `t` per frame: the speed, or 1.
     pace: f64,
 }
 
 impl Flying {
     pub(crate) fn launched(bullet: usize, shot: &Bullet, radius: f32, end: Option<f32>) -> Self {
-        // As long as 1 or 2 by a power of two, which rounds nothing: the nearest and the farthest target have a direction of f32.
+        // Scaled by a power of two, without rounding, so that the largest component is between 1 and 2: then the directions to the nearest
+        // and to the farthest point fit into f32.
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
         let (unit, speed) = (away.normalize(), f64::from(shot.speed));
         let (along, direction, pace) = if end.is_some() {
@@ -66,7 +69,7 @@ impl Flying {
         Self { bullet, left: NO_SPHERE, ray, time: 0.0, radius, at, along, flown: 0.0, frames: 0.0, pace }
     }
 
-    /// After a ricochet; none where the sphere was met beyond the coordinates of f32, or the bullet is faster than they can say.
+    /// The state after a ricochet. `None` if the hit point exceeds the range of f32, or if the new velocity does.
     pub(crate) fn after(self, id: u32, turned: &Ricochet, field: Field<'_>) -> Option<Self> {
         let target = field.target(id, &self);
         let (center, r) = (target.center + turned.time * target.velocity, target.radius);
@@ -74,7 +77,7 @@ impl Flying {
         let mut along = turned.velocity;
         let (mut time, mut late, mut last) = (0.0, 0.0, f32::INFINITY);
         if let Some(end) = field.end {
-            // What rounding puts behind the end is at the end.
+            // A time that rounding puts after the end is set to the end.
             frames = frames.min(f64::from(end));
             time = below(frames);
             last = below(f64::from(end) - f64::from(time));
@@ -82,12 +85,12 @@ impl Flying {
         } else {
             along = along.normalize();
         }
-        // Where it would have been when `t` was 0.
+        // Position at which the bullet would be at `t = 0`.
         let origin = |at: DVec3| at - f64::from(late) * along;
         let outside = |start: &Vec3| {
             (start.as_dvec3() + f64::from(late) * along - center).length_squared() > r * r * (1.0 + (-50.0_f64).exp2())
         };
-        // As far out as rounding to f32 may take it in, and a rounding of f64 of what lies between.
+        // Moves the start outwards by as much as rounding to f32 may move it inwards, plus the f64 rounding of the quantities in between.
         let size = origin(turned.point).abs().max_element();
         let grid = size.max(f64::from(f32::MIN_POSITIVE)) * (-23.0_f64).exp2();
         let step = grid + (center.abs().max_element() + r) * (-49.0_f64).exp2();
@@ -98,13 +101,13 @@ impl Flying {
         usable.then_some(Self { left: id, ray, time, at: turned.point, along, flown, frames, ..self })
     }
 
-    /// How far it has flown when it glances off, and for how many frames.
+    /// Distance and frames from the start of the bullet to the ricochet.
     fn reached(&self, turned: &Ricochet, end: Option<f32>) -> (f64, f64) {
         let length = if end.is_some() { self.along.length() } else { 1.0 };
         (self.flown + turned.time * length, self.frames + turned.time / self.pace)
     }
 
-    /// The leg that ends so; without an end, on nothing.
+    /// The leg that ends with this ricochet; a miss without one.
     pub(crate) fn leg(&self, end: Option<&(u32, Ricochet)>, field: Field<'_>) -> Leg {
         let Some((id, turned)) = end else { return Leg::MISS };
         let (distance, frames) = self.reached(turned, field.end);
@@ -121,12 +124,13 @@ impl Flying {
     }
 }
 
-/// No ray stands still, but a bullet may, once a ball that flees as it comes has stopped it: then it moves by less than shows.
+/// The direction of a bullet's ray. A bullet can come to rest, if the ball that it hits recedes. A ray needs a direction, so it then moves
+/// along `otherwise`, by a negligible amount.
 fn moving(direction: Vec3, otherwise: DVec3) -> Vec3 {
     if direction == Vec3::ZERO { (otherwise * (-90.0_f64).exp2()).as_vec3() } else { direction }
 }
 
-/// The largest f32 that is not larger.
+/// The largest f32 that is at most `x`.
 fn below(x: f64) -> f32 {
     let near = x as f32;
     if f64::from(near) > x { near.next_down() } else { near }

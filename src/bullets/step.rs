@@ -1,5 +1,5 @@
-//! One round of flights: the ray that a device is asked for each, what is asked again where rounding has put a bullet on the wrong
-//! side of a surface, and how each leg ends.
+//! One round of flights: casts a ray per bullet, casts again where rounding may have put a bullet on the wrong side of a surface, and
+//! computes how each leg ends.
 
 use rayon::prelude::*;
 
@@ -17,31 +17,32 @@ use crate::runtime::cpu_pool::{self, on_cores};
 use crate::runtime::memory::room;
 use crate::scene::scene::{Caller, Scene};
 
-/// Where a leg ends: the sphere, and how the bullet glances off.
+/// The sphere on which a leg ends, and the ricochet; `None` without a hit.
 type End = Option<(u32, Ricochet)>;
 
-/// What a device says of a round.
+/// Results of the queries of a round.
 pub(crate) struct Answers {
     hits: Vec<Hit>,
-    /// By their places among those that fly: what was asked again.
+    /// Results of the second queries, each with the index of its bullet among those in flight.
     again: Vec<(usize, Second)>,
 }
 
-/// The second answer.
+/// Result of the second queries for one bullet.
 enum Second {
-    /// It starts inside this sphere, and goes nowhere.
+    /// The bullet starts inside this sphere and is not traced.
     Inside(u32),
-    /// Those that rounding has put the start into, and the first two that are met from outside.
+    /// The spheres into which rounding has put the start, and the first two spheres that are hit from outside.
     Among(Vec<u32>, [Hit; 2]),
 }
 
 impl Answers {
-    /// Asks for the first sphere of every bullet, and which of them lie in a ball or on it: there is more to ask about these, and
-    /// about those said to meet again what they have just left.
+    /// Finds the first sphere of every bullet, and the bullets that start in a ball or on its surface. There are second queries for these,
+    /// and for bullets whose first sphere is the one they have just left.
     ///
-    /// At first solid balls are met where rays start in them, and one question tells both. A bullet that has just glanced off lies so
-    /// near a surface that no f32 tells on which side; where spheres around the start do not count, that need not be told, and
-    /// the other question is asked at a precision that leaves nothing open for the CPU to judge, which would look at every sphere.
+    /// In the first round, solid balls are hit at the start by rays that start in them, so one query answers both questions. Later, a
+    /// bullet has just glanced off and is so close to a surface that no f32 shows on which side. The first query then ignores spheres that
+    /// contain the start, so it need not decide this. The other query uses at most `Standard` precision, which leaves no rays undecided: to
+    /// resolve them, the CPU would test every sphere.
     pub(crate) async fn ask(
         scene: &Scene,
         flying: &[Flying],
@@ -103,7 +104,7 @@ impl Answers {
         Ok(Self { hits, again })
     }
 
-    /// How every leg ends, and who flies on.
+    /// Computes how every leg ends, and which bullets fly on.
     pub(crate) fn end(self, field: Field<'_>, flying: Vec<Flying>) -> Result<(Legs, Vec<Flying>)> {
         let mut ends: Vec<Option<(Leg, Option<Flying>)>> = room(flying.len())?;
         let of = |bullet: &Flying, end: End| {
@@ -133,17 +134,17 @@ impl Answers {
     }
 }
 
-/// Rays with what they bring along.
+/// Rays with their attributes.
 fn brought<'a>(rays: &'a [Ray], extras: Extras<'a>) -> Rays<'a> {
     Rays { extras, ..Rays::from(rays) }
 }
 
-/// Where a ray starts, as a ray that goes nowhere.
+/// The start of a ray, as a ray of length 0.
 fn at_start(ray: &Ray) -> Ray {
     ray.between(ray.t_min, ray.t_min)
 }
 
-/// What the second answers come to; `strictly` says whether a bullet starts within a sphere, by their numbers.
+/// Evaluates the second queries. `strictly(i, id)` says whether bullet `i` of `places` starts strictly inside sphere `id`.
 fn second(
     places: &[usize],
     first: bool,
@@ -153,7 +154,8 @@ fn second(
 ) -> Vec<(usize, Second)> {
     let one = |(i, at): (usize, &usize)| {
         let held: Vec<u32> = held.get(i).unwrap_or_default().iter().map(|ball| ball.id).collect();
-        // What is on a surface or inside at first was meant to be, and the exact roots tell; later it is rounding.
+        // In the first round, a start on a surface or inside is intended, and the exact roots distinguish the two; later it is due to
+        // rounding.
         let inside = held.iter().copied().filter(|id| first && strictly(i, *id)).min();
         let held = if first { Vec::new() } else { held };
         let mut two = [Hit::MISS; 2];
@@ -165,7 +167,7 @@ fn second(
     places.par_iter().enumerate().map(one).collect()
 }
 
-/// The first of the spheres that hold the start or are met from outside, but for the one just left.
+/// The first hit among the spheres that contain the start and those hit from outside, except for the sphere just left.
 fn nearest(field: Field<'_>, bullet: &Flying, held: &[u32], met: &[Hit; 2]) -> End {
     let held = held.iter().filter(|id| **id != bullet.left);
     let held = held.filter_map(|id| Some((*id, field.target(*id, bullet).touch(bullet.at, bullet.along)?)));

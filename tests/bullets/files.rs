@@ -272,10 +272,10 @@ mod terminal {
         assert!(done.status.success(), "{said}");
         for words in [
             "start point x,y,z [0,0,0]: ",
-            "speed, in a frame [3]: ",
+            "speed, per frame [3]: ",
             "speed is 0: a speed must be above 0",
             "radius, 0 for a point [0]: ",
-            "velocity vx,vy,vz, in a frame [0,0,0]: ",
+            "velocity vx,vy,vz, per frame [0,0,0]: ",
             "y or n [n]: ",
         ] {
             assert!(said.contains(words), "'{words}' is not in: {said}");

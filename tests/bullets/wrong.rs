@@ -181,7 +181,7 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
         ("policies", "x", None, format!("{files} --inside exit"), 2, &["--inside"]),
         ("no such file", "x", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
         ("no such device", "x", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
-        ("nobody to ask", "x", None, "bullets".into(), 2, &["SPHERES, BULLETS and -o OUT", "a terminal to ask on"]),
+        ("nobody to ask", "x", None, "bullets".into(), 2, &["SPHERES, BULLETS and -o OUT", "a terminal for prompts"]),
         ("precision alone", "x", None, "bullets --precision fast".into(), 2, &["SPHERES"]),
         ("skipping alone", "x", None, "bullets --on-bad skip".into(), 2, &["SPHERES"]),
         ("start alone", "x", None, "bullets --from 0,0,0".into(), 2, &["--to", "--speed", "--sphere"]),
@@ -203,7 +203,7 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
         ("radius beyond f32", "b.csv", wide("1e39"), files.into(), 2, &["line 2: radius is 1e39", "largest f32"]),
         ("no radius said", "b.csv", wide(""), files.into(), 2, &["line 2: radius is empty", "finite"]),
         ("column of rays", "b.csv", other, files.into(), 2, &["b.csv", "column 'time'"]),
-        ("no frames", "s.csv", moving("1"), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "--frames must say"]),
+        ("no frames", "s.csv", moving("1"), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "--frames must give"]),
         (
             "frames at rest",
             "x",

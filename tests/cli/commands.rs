@@ -17,7 +17,7 @@ fn every_adapter_is_listed_with_its_promises() {
     let text = folder.right("devices").output;
     for word in [
         "limits",
-        "MiB a buffer",
+        "MiB per buffer",
         "probe     passed",
         "promises  fast, standard, exact",
         "CPU engine, built in",

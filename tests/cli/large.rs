@@ -97,7 +97,7 @@ fn how_large_answers_will_be_is_said_at_once() {
     child.wait().unwrap();
     // Others write to the disk, too.
     if free > need + (2 << 30) {
-        assert!(line.contains("805306368 rays: their answers will take at least 6.4 GB"), "{line}");
+        assert!(line.contains("805306368 rays: the results will take at least 6.4 GB"), "{line}");
     } else if free < need - (2 << 30) {
         assert!(line.contains("12884901888 bytes, twice their size while the archive is made"), "{line}");
     }

@@ -108,7 +108,7 @@ fn wrong_arguments_are_refused() {
         ("render s.toml -o folder.png", 5, "it is a folder"),
         ("render s.toml -o none/o.png", 5, "there is no folder"),
         ("render s.toml -o o.png --t t.csv", 2, "supported is .npy"),
-        ("render s.toml -o o.png --t a.npy --id a.npy", 2, "a.npy: is named twice"),
+        ("render s.toml -o o.png --t a.npy --id a.npy", 2, "a.npy: is given for two outputs"),
         ("render s.toml -o o.png --size 64", 2, "expected WIDTHxHEIGHT"),
         ("render s.toml -o o.png --size 64x-4", 2, "expected WIDTHxHEIGHT"),
         ("render s.toml -o o.png --size 0x4", 2, "size is 0x4"),

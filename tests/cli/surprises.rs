@@ -127,7 +127,7 @@ fn the_cpu_engine_is_not_compared_with_itself() {
 
 #[test]
 fn pictures_and_shadows_of_the_cpu_engine_have_nothing_to_be_compared_with() {
-    const NOTHING: &str = "warning: --compare has nothing to compare: these answers are the CPU engine's own";
+    const NOTHING: &str = "warning: --compare has nothing to compare: the results come from the CPU engine itself";
     let folder = Folder::new();
     folder
         .write("l.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n")
@@ -182,7 +182,7 @@ fn options_without_effect_are_refused() {
         ("--motion at-time", "--motion is for spheres that move: s.csv has no columns vx,vy,vz"),
         ("--motion with-ray", "--motion is for spheres that move"),
         ("--time-range 0,1", "--time-range is for spheres that move: s.csv has no columns vx,vy,vz"),
-        ("--query approach --inside exit", "--inside is about hits: --query approach has no use for it"),
+        ("--query approach --inside exit", "--inside is about hits: it does not apply to --query approach"),
         ("--query approach --inside enter", "--inside is about hits"),
         ("--query approach --touch miss", "--touch is about hits"),
         ("--query approach --touch hit", "--touch is about hits"),

@@ -186,7 +186,7 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
             "cannot promise precision 'exact': the scene holds ellipsoids; use fast or standard",
         ),
         ("wide.csv", 2, "rays with a radius are for spheres: this scene holds ellipsoids"),
-        ("r.csv --with normal", 2, "--with is for spheres: e.csv holds ellipsoids (columns rx,ry,rz)"),
+        ("r.csv --with normal", 2, "--with is for spheres: e.csv contains ellipsoids (columns rx,ry,rz)"),
     ] {
         let done = folder.run(&format!("cast e.csv -o out.csv {arguments}"));
         assert_eq!((done.code, folder.text("out.csv")), (code, "before".into()), "{arguments}: {}", done.errors);
@@ -248,7 +248,7 @@ fn what_cannot_be_told_is_refused() {
         ("s.csv p.csv --time 1,2", &["there are 2 numbers"]),
         ("s.csv p.csv --time 1 --time-range 0,1", &["cannot be used with"]),
         ("s.csv p.csv --time-range 2,1", &["2 to 1", "in order"]),
-        ("s.csv t.csv --time 1", &["--time says when to look", "column time of t.csv"]),
+        ("s.csv t.csv --time 1", &["--time cannot be used with the column time of t.csv"]),
         ("s.csv t.csv", &["t.csv: row 2 (index 1): time is 2", "outside the time range"]),
         (
             "s.csv t.csv --time-range 0.5,3",

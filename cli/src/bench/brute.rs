@@ -1,4 +1,4 @@
-//! `umbracast bench brute`: every ray against every sphere.
+//! `umbracast bench brute`: brute force, every ray against every sphere.
 
 use clap::Args;
 use serde::Serialize;
@@ -14,16 +14,16 @@ use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct BruteArgs {
-    /// Only this device; else all
+    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Spheres in a unit cube
+    /// Number of random spheres in a unit cube
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     spheres: u32,
-    /// Rays through it
+    /// Number of random rays through the cube
     #[arg(long, default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..=268_435_456))]
     rays: u32,
-    /// Times each is run after a first time that does not count; the median is told
+    /// Number of measured runs, after one warm-up run; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Print JSON on stdout
@@ -31,7 +31,7 @@ pub(crate) struct BruteArgs {
     json: bool,
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Debug, Serialize)]
 struct Row {
     device: String,
@@ -39,10 +39,10 @@ struct Row {
     kernel: &'static str,
     precision: &'static str,
     hits: u64,
-    /// Median seconds, wall and CPU.
+    /// Medians in seconds: wall-clock and CPU time.
     seconds: f64,
     cpu_seconds: f64,
-    /// 10⁹ tests a second of wall time, and of CPU time.
+    /// 10⁹ tests per second of wall-clock time, and of CPU time.
     gtests_per_second: f64,
     gtests_per_cpu_second: f64,
 }
@@ -57,7 +57,7 @@ struct Table<'a> {
     rows: &'a [Row],
 }
 
-/// Runs one kernel a few times.
+/// Measures one kernel and adds the row.
 struct Runner<'a> {
     args: &'a BruteArgs,
     device: &'a Device,
@@ -81,7 +81,7 @@ impl Runner<'_> {
         };
         if !self.args.json {
             print(&format!(
-                "{:<34} {:<8} {:<9} {:>9} hits {:>9.3} ms {:>9.3} G tests/s {:>9.3} a CPU second\n",
+                "{:<34} {:<8} {:<9} {:>9} hits {:>9.3} ms {:>9.3} G tests/s {:>9.3} per CPU second\n",
                 row.device,
                 kernel,
                 precision,
@@ -120,7 +120,7 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
                     let cast = || Ok(bench::scalar_closest(&spheres, &rays, &mut hits.borrow_mut()));
                     runner.run("naive", precision.word(), cast)?;
                 }
-                // The same in the instructions of lesser processors.
+                // `closest` again, with the lower SIMD instruction sets.
                 for level in bench::levels().into_iter().skip(1) {
                     let _instructions = bench::use_level(level);
                     let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
@@ -147,14 +147,14 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
     Ok(())
 }
 
-/// Spheres in a unit cube, of which a ray through it meets about one, however many there are.
+/// Random spheres in a unit cube. The radii are such that a ray through the cube hits about one sphere for any `count`.
 fn cloud(count: u32) -> Vec<Sphere> {
     let mut numbers = Numbers(1);
     let radius = 0.5 / (count as f32).sqrt();
     (0..count).map(|_| Sphere::new(numbers.point(), radius * (0.5 + numbers.unit()))).collect()
 }
 
-/// Rays from somewhere outside the cube to somewhere in it.
+/// Random rays from outside the cube to points in it.
 fn through(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(2);
     let mut ray = || {

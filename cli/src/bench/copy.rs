@@ -1,4 +1,4 @@
-//! `umbracast bench copy`: reading what a GPU wrote.
+//! `umbracast bench copy`: readback from a GPU, in place or through a new staging buffer.
 
 use clap::Args;
 use serde::Serialize;
@@ -10,13 +10,13 @@ use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// Only this device; else all GPUs
+    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all GPUs]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// How much
+    /// Size of the buffer in MiB
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1024))]
     mebibytes: u64,
-    /// Times each is run; the median is told
+    /// Number of measured runs, after one warm-up run; the median is reported
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Print JSON on stdout
@@ -28,7 +28,7 @@ pub(crate) struct CopyArgs {
 struct CopyRow {
     device: String,
     mebibytes: u64,
-    /// Median seconds, wall and CPU.
+    /// Medians in seconds: wall-clock and CPU time.
     fresh_seconds: f64,
     fresh_cpu_seconds: f64,
     in_place_seconds: f64,

@@ -1,4 +1,4 @@
-//! `umbracast bench made`: an occlusion image whose rays are made where they are cast, beside the same rays sent there.
+//! `umbracast bench made`: an occlusion image with rays generated on the device, compared with the same rays uploaded.
 
 use clap::Args;
 use serde::Serialize;
@@ -11,17 +11,17 @@ use super::timing::median;
 use super::{choices, sets};
 use crate::{print, print_json};
 
-/// Few enough that rays count for something, where every sphere is tested.
+/// Number of spheres. Every sphere is tested, and there are few, so the cost of the rays is significant.
 const SPHERES: u32 = 16;
-/// Of the image, in pixels; as many points.
+/// Side of the image in pixels, and of the grid of points.
 const SIDE: u32 = 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct MadeArgs {
-    /// Only this device; else all
+    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Runs of each, after a first one that does not count; the median is told
+    /// Number of measured runs, after one warm-up run; the median is reported
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Print JSON on stdout
@@ -35,7 +35,7 @@ struct Row {
     source: &'static str,
     rays: u64,
     hits: u64,
-    /// Bytes that go up, and median CPU seconds, of rays made there and of rays sent.
+    /// Uploaded bytes and median CPU seconds, for generated and for uploaded rays.
     made_bytes: u64,
     made_cpu_seconds: f64,
     sent_bytes: u64,
@@ -58,7 +58,7 @@ pub(super) fn run(args: &MadeArgs) -> Result<()> {
             let row = measure(args, &device, source, rays)?;
             if !args.json {
                 print(&format!(
-                    "{:<34} {source:<13} {} rays, {} hits: made there {} bytes up, {:.1} ms CPU; sent {} bytes, {:.1} ms CPU\n",
+                    "{:<34} {source:<13} {} rays, {} hits: generated {} bytes up, {:.1} ms CPU; uploaded {} bytes, {:.1} ms CPU\n",
                     row.device,
                     row.rays,
                     row.hits,

@@ -1,4 +1,4 @@
-//! `umbracast bench`: how fast the devices here are, and against what.
+//! `umbracast bench`: benchmarks of the devices of this machine.
 
 mod brute;
 mod copy;
@@ -13,23 +13,23 @@ mod timing;
 use clap::{Args, Subcommand};
 use umbracast::{Result, blocking};
 
-/// What follows `umbracast bench`.
+/// Arguments of `umbracast bench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  umbracast bench scenes                     three built-in scenes, on the device that `auto` chooses
+  umbracast bench scenes                     three built-in scenes, on the device that `auto` selects
   umbracast bench scenes s.spheres r.rays --device cpu --queries closest --json
-                                             files of any format that `cast` reads, one scene and its batches
+                                             one scene and its batches of rays, from files that `cast` reads
   umbracast bench scenes --spheres 100000 --rays 1000000
                                              the built-in scenes, larger
-  umbracast bench small                      how long 1, 64 and 4,096 rays take, on every device here
-  umbracast bench brute                      every device here, at every precision
-  umbracast bench brute --device gpu --json  the best GPU, for programs
-  umbracast bench brute --spheres 16384      more spheres; every ray is tested against each
-  umbracast bench made                       rays made on the device, beside rays sent there
-  umbracast bench moving --device cpu        spheres that move, beside the same at rest
-  umbracast bench copy                       reading back, in place and not
+  umbracast bench small                      latency of 1, 64 and 4,096 rays, on every device
+  umbracast bench brute                      every device, at every precision
+  umbracast bench brute --device gpu --json  the best GPU, as JSON
+  umbracast bench brute --spheres 16384      more spheres
+  umbracast bench made                       rays generated on the device, compared with uploaded rays
+  umbracast bench moving --device cpu        moving spheres, compared with spheres at rest
+  umbracast bench copy                       readback in place, compared with a new staging buffer
 
-Hits are printed beside every time: runs that differ in them did not do the same work.
+Every time is printed with the number of hits: runs with different hits did not do the same work.
 tools/peers/compare.sh runs Embree on the same files and prints the ratios.")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
@@ -38,17 +38,17 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Whole scenes: build time and memory, and millions of rays a second from records to records
+    /// Whole scenes: build time, memory, and 10^6 rays per second (from ray records to result records)
     Scenes(scenes::ScenesArgs),
-    /// Small batches: how long a caller waits for 1, 64 and 4,096 rays on 10,000 spheres
+    /// Small batches: latency of 1, 64 and 4,096 rays on 10,000 spheres
     Small(small::SmallArgs),
-    /// Every ray against every sphere: billions of tests a second, beside the loops one would write first
+    /// Brute force, every ray against every sphere: 10^9 tests per second, compared with naive loops
     Brute(brute::BruteArgs),
-    /// Rays made where they are cast, beside the same rays sent there: bytes and CPU time of an occlusion image
+    /// Rays generated on the device, compared with uploaded rays: bytes and CPU time of an occlusion image
     Made(made::MadeArgs),
-    /// Spheres that move, for rays at a time and for projectiles: CPU time beside the same spheres at rest
+    /// Moving spheres, for rays at an instant and for projectiles: CPU time compared with spheres at rest
     Moving(moving::MovingArgs),
-    /// Reading what a GPU wrote: in place, beside a fresh copy each time
+    /// Readback from a GPU: in place, compared with a new staging buffer per readback
     Copy(copy::CopyArgs),
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     }
 }
 
-/// The device asked for, here or by the environment, else all.
+/// The device of the option or of UMBRACAST_DEVICE, otherwise all devices.
 fn choices(device: &Option<String>) -> Vec<String> {
     let variable = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
     match device.clone().or_else(|| Some(variable?.to_string_lossy().into_owned())) {
@@ -72,7 +72,7 @@ fn choices(device: &Option<String>) -> Vec<String> {
     }
 }
 
-/// Threads that the CPU engine works with.
+/// Number of threads of the CPU engine.
 fn threads() -> usize {
     umbracast::bench::threads()
 }

@@ -1,4 +1,4 @@
-//! `umbracast bench moving`: a scene whose spheres move, beside the same at rest.
+//! `umbracast bench moving`: a scene with moving spheres, compared with the same scene at rest.
 
 use clap::Args;
 use serde::Serialize;
@@ -12,23 +12,23 @@ use super::timing::{share, timed};
 use super::{choices, sets};
 use crate::{print, print_json};
 
-/// The time range, in which a ray of speed 1 comes through the unit cube from beyond its corners.
+/// End of the time range: long enough for a ray of speed 1 to cross the unit cube from outside its corners.
 const TIME: f32 = 2.0;
-/// How far a sphere moves within that, in radii; of the scene at rest nothing.
+/// Distance that a sphere moves in the time range, in radii, per scene; 0 is the scene at rest.
 const WAYS: [f32; 3] = [0.0, 0.2, 1.0];
 
 #[derive(Debug, Args)]
 pub(crate) struct MovingArgs {
-    /// Only this device; else all
+    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Spheres, equal and half filling a cube
+    /// Number of equal spheres, which fill about half of a cube
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     spheres: u32,
-    /// Random rays
+    /// Number of random rays
     #[arg(long, value_name = "N", default_value_t = 1 << 15, value_parser = clap::value_parser!(u32).range(1..=268_435_456))]
     rays: u32,
-    /// Rounds after a first one that does not count; the medians are told
+    /// Number of measured rounds, after one warm-up round; medians are reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Print JSON on stdout
@@ -40,20 +40,20 @@ pub(crate) struct MovingArgs {
 struct Row {
     device: String,
     query: &'static str,
-    /// None at rest.
+    /// `None` for spheres at rest.
     motion: Option<&'static str>,
-    /// In radii.
+    /// Distance that a sphere moves, in radii.
     way: f32,
     spheres: u32,
     rays: usize,
     hits: u64,
     cpu_seconds: f64,
     wall_seconds: f64,
-    /// CPU time over that at rest.
+    /// CPU time divided by the CPU time at rest.
     over_rest: f64,
 }
 
-/// What is cast: at which scene, and how, in the words of `cast --motion`.
+/// A case: the index of the scene in `WAYS`, and the motion with its keyword of `cast --motion`.
 type Case = (usize, Option<(&'static str, Motion)>);
 
 const AT_TIME: (&str, Motion) = ("at-time", Motion::AtTime);
@@ -74,7 +74,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
                     let what = row.motion.map_or("at rest".into(), |motion| format!("{motion}, {} r", row.way));
                     let each = 1e6 * row.cpu_seconds / row.rays as f64;
                     print(&format!(
-                        "{:<34} {query:<8} {what:<15} {each:>8.3} us of CPU time a ray, {:.2} times at rest, {} hits\n",
+                        "{:<34} {query:<8} {what:<15} {each:>8.3} us of CPU time per ray, {:.2} times at rest, {} hits\n",
                         row.device, row.over_rest, row.hits
                     ))?;
                 }
@@ -85,7 +85,8 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
     if args.json { print_json(&all) } else { Ok(()) }
 }
 
-/// Each sphere moves by so many radii, this way or that, and is in its place in the middle of the time.
+/// Builds a scene in which each sphere moves by `way` radii in a random direction. At the middle of the time range it is at its position in
+/// `spheres`.
 fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
     let options = SceneOptions::default().over([0.0, TIME]);
     if way == 0.0 {
@@ -100,7 +101,7 @@ fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
     blocking::scene(device, Spheres::from(&starts).velocities(&velocities), &options)
 }
 
-/// All cases in turn, round by round: other work on the machine hits them alike.
+/// Measures all cases in turn, round by round, so other load on the machine affects all cases equally.
 fn measure(
     args: &MovingArgs,
     device: &Device,

@@ -1,8 +1,8 @@
-//! The same random numbers everywhere.
+//! Random numbers that are the same on every machine.
 
 use umbracast::glam::DVec3;
 
-/// A small generator with a fixed seed.
+/// A 64-bit linear congruential generator. The field is the seed.
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
@@ -17,7 +17,7 @@ impl Numbers {
         [self.unit(), self.unit(), self.unit()]
     }
 
-    /// The same in f64.
+    /// Uniform in the unit cube, as f64.
     pub(super) fn place(&mut self) -> DVec3 {
         DVec3::from(self.point().map(f64::from))
     }
@@ -26,14 +26,14 @@ impl Numbers {
     pub(super) fn direction(&mut self) -> DVec3 {
         loop {
             let v = 2.0 * self.place() - 1.0;
-            // Not so short that its rounding would show.
+            // Excludes vectors so short that their rounding would matter.
             if (1e-4..=1.0).contains(&v.length_squared()) {
                 return v.normalize();
             }
         }
     }
 
-    /// One of so many.
+    /// Uniform integer in 0..`count`.
     pub(super) fn below(&mut self, count: usize) -> usize {
         (f64::from(self.unit()) * count as f64) as usize
     }

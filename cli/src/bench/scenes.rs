@@ -1,4 +1,4 @@
-//! `umbracast bench scenes`: whole batches of rays at whole scenes.
+//! `umbracast bench scenes`: build times of whole scenes, and rates of whole batches of rays.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct ScenesArgs {
-    /// Spheres: .npy, .csv, .f32 or .spheres; without files there are three built-in scenes
+    /// Spheres: .npy, .csv, .f32 or .spheres [default: three built-in scenes]
     #[arg(value_name = "SPHERES", requires = "ray_files")]
     sphere_file: Option<PathBuf>,
     /// Batches of rays: .npy, .csv, .f32 or .rays
@@ -28,29 +28,29 @@ pub(crate) struct ScenesArgs {
     device: DeviceArgs,
     #[command(flatten)]
     tree: TreeArgs,
-    /// How exact the answers are
+    /// Precision of the results
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
-    /// How a ray is treated that starts inside a sphere; other programs' spheres are hollow, which is `exit` here
+    /// How to treat a ray that starts inside a sphere; use `exit` to compare with programs whose spheres are hollow
     #[arg(long, value_parser = insides(), default_value = "enter")]
     inside: Inside,
-    /// What is asked of every batch, separated by commas
+    /// Queries per batch, separated by commas
     #[arg(long, value_name = "QUERIES", value_delimiter = ',', default_value = "closest,occluded", value_parser = words([
-        ("closest", "which sphere, and when", Ask::Closest),
-        ("occluded", "whether there is any", Ask::Occluded),
-        ("count", "how many there are", Ask::Count),
-        ("all", "each of them, in order", Ask::All),
+        ("closest", "the first sphere that a ray hits, and its t", Ask::Closest),
+        ("occluded", "whether a ray hits any sphere", Ask::Occluded),
+        ("count", "the number of spheres that a ray hits", Ask::Count),
+        ("all", "all spheres that a ray hits, sorted by t", Ask::All),
     ]))]
     queries: Vec<Ask>,
-    /// Spheres of a built-in scene
+    /// Number of spheres of a built-in scene
     #[arg(long, value_name = "N", default_value_t = 2000, conflicts_with = "sphere_file",
           value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     spheres: u32,
-    /// Rays of a built-in batch
+    /// Number of rays of a built-in batch, approximately
     #[arg(long, value_name = "N", default_value_t = 1 << 16, conflicts_with = "sphere_file",
           value_parser = clap::value_parser!(u32).range(1..=268_435_456))]
     rays: u32,
-    /// Times each is run after a first time that does not count; the median is told
+    /// Number of measured runs, after one warm-up run; the median is reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     /// Print JSON on stdout
@@ -82,10 +82,10 @@ struct Table<'a> {
 struct SceneRow {
     scene: String,
     spheres: usize,
-    /// Median seconds from the records to a scene that can be asked, wall and CPU.
+    /// Medians in seconds from sphere records to a scene that is ready for queries: wall-clock and CPU time.
     build_seconds: f64,
     build_cpu_seconds: f64,
-    /// What scene and largest batch take beyond the caller's own records.
+    /// Estimated bytes of the scene and its largest batch, excluding the caller's own records.
     bytes: u64,
     batches: Vec<BatchRow>,
 }
@@ -96,13 +96,13 @@ struct BatchRow {
     ray_count: usize,
     query: &'static str,
     hits: u64,
-    /// Spheres that the answers speak of.
+    /// Number of spheres in the results.
     met: u64,
-    /// Median seconds from records to records, wall and CPU.
+    /// Medians in seconds from ray records to result records: wall-clock and CPU time.
     seconds: f64,
     cpu_seconds: f64,
     mrays_per_second: f64,
-    /// 10⁶ rays a second of CPU time, times the threads: what the CPU engine reaches when nobody else uses the cores.
+    /// 10⁶ rays per second of CPU time, times the number of threads: the rate of the CPU engine if no other program uses the cores.
     mrays_per_second_free: Option<f64>,
 }
 
@@ -126,9 +126,9 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
     Ok(())
 }
 
-/// The files' records, as they are.
+/// Reads the files.
 fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
-    // What can be refused at once is refused before anything is read.
+    // The formats of all files are checked before any is read.
     let files = rays.iter().map(|path| Ok((path, RayFile::open(path)?))).collect::<Result<Vec<_>>>()?;
     let table = read_spheres(spheres, DVec3::ZERO)?;
     without_columns(spheres, &table.beside)?;
@@ -141,12 +141,12 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What is timed has nothing beside the records.
+/// Rejects files with optional columns, which the benchmark does not use.
 fn without_columns(path: &Path, beside: &Beside) -> Result<()> {
     if *beside == Beside::default() {
         return Ok(());
     }
-    Err(Error::Usage(format!("{}: bench casts records alone, without columns beside them", path.display())))
+    Err(Error::Usage(format!("{}: bench does not support optional columns", path.display())))
 }
 
 fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {

@@ -1,20 +1,20 @@
-//! The built-in scenes and rays: the kinds of `tools/peers/make_scene.py`, in arithmetic that gives the same numbers on every
-//! machine, and so the same hits: sums, products, quotients and square roots, beside cube roots whose last bit f32 does not show.
+//! The built-in scenes and rays, of the same kinds as in `tools/peers/make_scene.py`. The numbers, and therefore the hits, are the same on
+//! every machine: the arithmetic consists of sums, products, quotients and square roots, and of cube roots whose last bit is lost in f32.
 
 use umbracast::glam::DVec3;
 use umbracast::{Ray, Sphere};
 
 use super::numbers::Numbers;
 
-/// A scene and what is cast at it.
+/// A scene and its batches of rays.
 pub(super) struct Input {
     pub(super) name: String,
     pub(super) spheres: Vec<Sphere>,
-    /// With their names.
+    /// Batches with their names.
     pub(super) batches: Vec<(String, Vec<Ray>)>,
 }
 
-/// Three scenes of so many spheres, at least one, with three batches of about so many rays each.
+/// Three scenes with `spheres` spheres (at least 1), each with three batches of about `rays` rays.
 pub(super) fn all(spheres: u32, rays: u32) -> Vec<Input> {
     let scenes = [("uniform", uniform(spheres)), ("clustered", clustered(spheres)), ("planet", planet(spheres))];
     let input = |(name, spheres): (&str, Vec<Sphere>)| {
@@ -26,14 +26,14 @@ pub(super) fn all(spheres: u32, rays: u32) -> Vec<Input> {
     scenes.map(input).into()
 }
 
-/// A unit cube half full of equal balls.
+/// Equal spheres, uniform in a unit cube, with about half its volume.
 pub(super) fn uniform(count: u32) -> Vec<Sphere> {
     let mut numbers = Numbers(1);
     let radius = (0.5 / f64::from(count).cbrt()) as f32;
     (0..count).map(|_| Sphere::new(numbers.point(), radius)).collect()
 }
 
-/// Swarms of all widths with a few large balls among many small ones.
+/// Clusters of various widths, with a few large spheres and many small ones.
 fn clustered(count: u32) -> Vec<Sphere> {
     let mut numbers = Numbers(2);
     let swarms: Vec<_> = (0..count.div_ceil(400).max(4)).map(|_| (numbers.place(), numbers.unit())).collect();
@@ -41,7 +41,7 @@ fn clustered(count: u32) -> Vec<Sphere> {
     let radius = 0.1 / f64::from(count).cbrt();
     let mut sphere = || {
         let (center, width) = swarms[numbers.below(swarms.len())];
-        // Three uniform numbers are bell-shaped enough.
+        // The sum of three uniform numbers is close enough to a normal distribution.
         let offset = numbers.place() + numbers.place() + numbers.place() - 1.5;
         let share = f64::from(numbers.unit());
         let center = center + typical * (0.3 + f64::from(width)) * offset;
@@ -50,7 +50,7 @@ fn clustered(count: u32) -> Vec<Sphere> {
     (0..count).map(|_| sphere()).collect()
 }
 
-/// The Earth, in kilometres, and satellites of up to a kilometre.
+/// The Earth and satellites with radii up to about 1 km. The unit is the kilometre.
 fn planet(count: u32) -> Vec<Sphere> {
     let mut numbers = Numbers(3);
     let mut satellite = || {
@@ -61,7 +61,7 @@ fn planet(count: u32) -> Vec<Sphere> {
     std::iter::once(Sphere::new([0.0; 3], 6371.0)).chain(satellites).collect()
 }
 
-/// The box around all.
+/// Bounds of all spheres.
 fn bounds(spheres: &[Sphere]) -> (DVec3, DVec3) {
     let corners = spheres.iter().map(|sphere| (sphere.center.as_dvec3(), f64::from(sphere.radius)));
     corners.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), (center, radius)| {
@@ -69,14 +69,14 @@ fn bounds(spheres: &[Sphere]) -> (DVec3, DVec3) {
     })
 }
 
-/// From a camera that sees it all, line by line; a square number of rays.
+/// Rays of a camera that sees all spheres, row by row. Their number is a square.
 fn primary(spheres: &[Sphere], count: u32) -> Vec<Ray> {
     let (low, high) = bounds(spheres);
     let (center, radius) = (0.5 * (low + high), 0.5 * (high - low).length());
     let forward = -DVec3::new(1.0, 0.7, 0.5).normalize();
     let right = forward.cross(DVec3::Z).normalize();
     let up = right.cross(forward);
-    // Half of 40 degrees.
+    // Sine and tangent of half the field of view of 40 degrees.
     let (sine, tangent) = (0.342_020_143_325_668_7, 0.363_970_234_266_202_4);
     let eye = center - forward * (0.9 * radius / sine);
     let side = count.isqrt().max(1);
@@ -87,7 +87,7 @@ fn primary(spheres: &[Sphere], count: u32) -> Vec<Ray> {
     (0..side * side).map(ray).collect()
 }
 
-/// From the sphere around all to somewhere in the box around all.
+/// Rays from random points on a sphere around the bounds to random points in the bounds.
 pub(super) fn random(spheres: &[Sphere], count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(4);
     let (low, high) = bounds(spheres);
@@ -99,7 +99,7 @@ pub(super) fn random(spheres: &[Sphere], count: u32) -> Vec<Ray> {
     (0..count).map(|_| ray()).collect()
 }
 
-/// From surfaces to one sun: half of the surfaces taken by number, half by size.
+/// Shadow rays from surfaces towards one sun. Half of the spheres are selected uniformly, half by their area.
 fn shadow(spheres: &[Sphere], count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(5);
     let sun = DVec3::new(0.4, 0.3, 0.866).normalize();
@@ -126,7 +126,7 @@ fn toward(origin: DVec3, direction: DVec3) -> Ray {
     Ray::new(origin.as_vec3(), direction.normalize().as_vec3())
 }
 
-/// Its fourth power: most are small. (`powi` may round as it likes.)
+/// The fourth power, which makes most random numbers small. (The rounding of `powi` is unspecified.)
 fn fourth(x: f64) -> f64 {
     x * x * (x * x)
 }

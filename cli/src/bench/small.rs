@@ -1,4 +1,4 @@
-//! `umbracast bench small`: how long a caller waits for a few rays.
+//! `umbracast bench small`: latency of calls with few rays.
 
 use std::time::Instant;
 
@@ -11,19 +11,19 @@ use super::{choices, sets, threads};
 use crate::args::precisions;
 use crate::{print, print_json};
 
-/// Rays a call.
+/// Rays per call.
 const SIZES: [usize; 3] = [1, 64, 4096];
 const SPHERES: u32 = 10_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct SmallArgs {
-    /// Only this device; else all that can promise the precision
+    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices that guarantee the precision]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Calls of each size, after a first one that does not count
+    /// Number of measured calls per size, after one warm-up call
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     repeat: u32,
-    /// What every device is asked for
+    /// Precision of the results
     #[arg(long, default_value = "standard", value_parser = precisions())]
     precision: Precision,
     /// Print JSON on stdout
@@ -46,11 +46,11 @@ struct Table {
 struct Row {
     device: String,
     kind: &'static str,
-    /// A call.
+    /// Rays per call.
     rays: usize,
-    /// Of all calls together.
+    /// Sum over all calls.
     hits: u64,
-    /// Wall seconds that half of the calls, and that 99 of 100, did not exceed.
+    /// Percentiles 50 and 99 of the wall-clock time per call, in seconds.
     p50_seconds: f64,
     p99_seconds: f64,
 }
@@ -65,7 +65,7 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
         for size in SIZES {
             let row = match wait(args, &device, &scene, &rays, size, &query) {
-                // Of all devices those are measured that can.
+                // Without `--device`, devices that do not support the precision are skipped.
                 Err(Error::NoPrecision { .. }) if args.device.is_none() => break,
                 other => other?,
             };
@@ -85,7 +85,7 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
     Ok(())
 }
 
-/// Calls one after the other, each with the next rays.
+/// Measures successive calls, each with the next `size` rays.
 fn wait(args: &SmallArgs, device: &Device, scene: &Scene, rays: &[Ray], size: usize, query: &Query) -> Result<Row> {
     let mut hits = vec![Hit::MISS; size];
     blocking::closest_into(scene, &rays[..size], &mut hits, query)?;

@@ -1,18 +1,18 @@
-//! How long something takes.
+//! Measurement of wall-clock and CPU time.
 
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use umbracast::Result;
 
-/// Seconds, or medians of them, of the clock on the wall and of this process on all cores together, and what the last run came to.
+/// Wall-clock seconds, CPU seconds of this process on all cores (or medians of both), and the result of the last run.
 pub(super) struct Times<T> {
     pub(super) wall: f64,
     pub(super) cpu: f64,
     pub(super) last: T,
 }
 
-/// Runs something once without counting, then a few times. What a run came to is gone before the next one starts.
+/// Runs `work` once as a warm-up, then `repeat` times, and returns the medians. Each result is dropped before the next run starts.
 pub(super) fn median<T>(repeat: u32, mut work: impl FnMut() -> Result<T>) -> Result<Times<T>> {
     let mut last = work()?;
     let (mut walls, mut cpus) = (Vec::new(), Vec::new());
@@ -26,14 +26,14 @@ pub(super) fn median<T>(repeat: u32, mut work: impl FnMut() -> Result<T>) -> Res
     Ok(Times { wall: share(&mut walls, 0.5), cpu: share(&mut cpus, 0.5), last })
 }
 
-/// Runs something once.
+/// Measures one run.
 pub(super) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Times<T>> {
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let last = work()?;
     Ok(Times { cpu: cpu.elapsed().as_secs_f64(), wall: wall.elapsed().as_secs_f64(), last })
 }
 
-/// The smallest of some times, at least one, that so large a share of them does not exceed.
+/// Quantile: the smallest of the times (at least one) such that the fraction `share` of them does not exceed it. Sorts the times.
 pub(super) fn share(times: &mut [f64], share: f64) -> f64 {
     times.sort_by(f64::total_cmp);
     let rank = (share * times.len() as f64).ceil() as usize;

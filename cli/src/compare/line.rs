@@ -1,25 +1,25 @@
-//! A ray and a sphere in f64: exact enough to say how exact f32 can be.
+//! Intersection of a ray and a sphere in f64, as the reference for error bounds of f32.
 
 use umbracast::glam::{DMat3, DQuat, DVec3};
 use umbracast::{Ellipsoid, Precision};
 
 use super::Pair;
 
-/// Half a step of f32, relative.
+/// Unit roundoff of f32: 2⁻²⁴.
 pub(super) const U: f64 = 1.0 / (1 << 24) as f64;
 
-/// A ray as a sphere sees it, or as an ellipsoid does where it is the ball around it.
+/// A ray relative to a sphere, or relative to an ellipsoid in the space in which that is its bounding ball.
 pub(super) struct Line {
-    /// Centre to origin.
+    /// Origin minus centre.
     pub(super) offset: DVec3,
     pub(super) direction: DVec3,
     pub(super) radius: f64,
-    /// How far pairs of f32 may put the centre elsewhere, of what moves or is an ellipsoid.
+    /// Error bound of the centre in arithmetic on pairs of f32, for a moving sphere or an ellipsoid; otherwise 0.
     pub(super) noise: f64,
 }
 
 impl Line {
-    /// As the sphere sees the ray; a ray with a radius meets a larger one.
+    /// The ray relative to the sphere. The radius of the ray is added to that of the sphere.
     pub(super) fn new(pair: &Pair<'_>) -> Self {
         let Pair { ray, sphere, velocity, time, relative, radius, ellipsoid } = *pair;
         let (origin, center, way) = (ray.origin.as_dvec3(), sphere.center.as_dvec3(), velocity * time);
@@ -37,7 +37,7 @@ impl Line {
         }
     }
 
-    /// Where the ellipsoid is the ball around it.
+    /// Maps the line to the space in which the ellipsoid is its bounding ball.
     fn through(self, ellipsoid: &Ellipsoid) -> Self {
         let [x, y, z, w] = ellipsoid.rotation.to_array().map(f64::from);
         let back = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()).transpose();
@@ -51,7 +51,7 @@ impl Line {
         }
     }
 
-    /// Half the chord, squared; negative when the line passes by.
+    /// Square of half the chord; negative if the line misses the sphere.
     pub(super) fn half_chord_squared(&self) -> f64 {
         let foot = self.offset - self.offset.dot(self.direction) / self.direction.length_squared() * self.direction;
         self.radius * self.radius - foot.length_squared()
@@ -60,13 +60,13 @@ impl Line {
     pub(super) fn roots(&self) -> Option<[f64; 2]> {
         let (h2, length) = (self.half_chord_squared(), self.direction.length());
         let center = -self.offset.dot(self.direction) / (length * length);
-        // A line that passes within the rounding of f64 still touches for this purpose.
+        // A line that is tangent within the rounding of f64 counts as tangent.
         let h2 = if h2.abs() <= 1e-12 * self.radius * self.radius { h2.max(0.0) } else { h2 };
         (h2 >= 0.0).then(|| [center - h2.sqrt() / length, center + h2.sqrt() / length])
     }
 
-    /// How far a root may be off. `fast`: 32u (E + r + E·r/h) / |d|. Else, and for `exact` as an upper limit of what
-    /// devices could disagree about: 8u (|t|·|d| + r·r/h) / |d|.
+    /// Error bound of a root. `fast`: 32u (E + r + E·r/h) / |d|. `standard`: 8u (|t|·|d| + r·r/h) / |d|; for `exact` this is an upper bound
+    /// of the difference between devices. `noise` · (1 + r/h) / |d| is added. Infinite for h = 0.
     pub(super) fn bound(&self, precision: Precision, t: f64) -> f64 {
         let (e, r, length) = (self.offset.length(), self.radius, self.direction.length());
         let h = self.half_chord_squared().max(0.0).sqrt();

@@ -1,18 +1,18 @@
-//! Lists of spheres compared: which of them are there, their roots, and their order.
+//! Comparison of hit lists: their spheres, the roots, and the order.
 
 use umbracast::{Interval, Lists, Ray};
 
 use super::{Comparable, Comparison, Input};
 
 impl<'a> Input<'a> {
-    /// Lists of at most `most` spheres.
+    /// Compares lists of at most `most` spheres.
     pub(crate) fn compare_lists(&self, found: &Lists, expected: &Lists, most: Option<u32>) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for ((number, ray), (a, b)) in (self.first..).zip(self.rays).zip(found.iter().zip(expected.iter())) {
             if a != b {
                 let before = c.not_identical;
                 self.compare_list(&mut c, number, ray, a, b, most);
-                // However many of its spheres differ.
+                // A list counts once, for any number of spheres that differ.
                 c.not_identical = before + 1;
             }
         }
@@ -49,7 +49,7 @@ impl<'a> Input<'a> {
                 self.compare_one(c, number, ray, Interval::MISS, *met);
             }
         }
-        // The order of those that both have: where it differs they must be as good as tied.
+        // The order of the spheres in both lists: where it differs, they must be tied.
         let a = a.iter().filter(|met| find(&b_by_id, met.id).is_some());
         let b = b.iter().filter(|met| find(&a_by_id, met.id).is_some());
         for (p, q) in a.zip(b).filter(|(p, q)| p.id != q.id) {
@@ -57,13 +57,13 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether a sphere may be missing from a list because that is full, and its last one is as near as the bounds can tell.
+    /// Whether a sphere may be missing from a list because the list is full and its last sphere is tied with it.
     fn is_next(&self, ray: (u64, &'a Ray), met: &Interval, list: &[Interval], most: Option<u32>) -> bool {
         let full = most.is_some_and(|most| list.len() >= most as usize);
         full && list.last().is_some_and(|last| self.tied(ray, met, last))
     }
 
-    /// Whether two spheres are met at the same `t` as far as the bounds can tell.
+    /// Whether two spheres are tied: their `t` differ by at most the sum of both bounds.
     fn tied(&self, (number, ray): (u64, &'a Ray), p: &Interval, q: &Interval) -> bool {
         let (Some(a), Some(b)) = (self.pair(number, ray, p.id), self.pair(number, ray, q.id)) else {
             return false;

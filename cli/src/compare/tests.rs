@@ -1,4 +1,4 @@
-//! What `--compare` lets pass and what it does not.
+//! Tests of the differences that `--compare` allows and rejects.
 
 #[path = "../../../tests/support/intensity.rs"]
 mod intensity;
@@ -18,12 +18,12 @@ fn spheres() -> Vec<Sphere> {
     SPHERES.map(|x| Sphere::new([x, 0.0, 0.0], 1.0)).to_vec()
 }
 
-/// Rays at spheres at rest.
+/// Input of rays and spheres at rest.
 fn at_rest<'a>(spheres: &'a [Sphere], rays: &'a [Ray], query: &'a Query) -> Input<'a> {
     Input { spheres, held: None, rays, first: 0, query, pairwise: false, beside: None }
 }
 
-/// As many rays as answers: through the middle of both spheres unless `y` says otherwise.
+/// Compares results of equal rays at height `y`; with 0 they pass through the centres of both spheres.
 fn compare<T: Comparable>(precision: Precision, y: f32, t_max: f32, found: &[T], expected: &[T]) -> Option<String> {
     let rays = vec![Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, t_max); found.len()];
     let query = Query::at(precision);
@@ -55,7 +55,7 @@ fn exact_allows_no_difference_standard_those_within_the_bounds() {
 fn a_half_chord_scaled_by_a_little_breaks_the_bounds() {
     let (found, expected) = ([hit(4.0 - 1.0001, 0)], [hit(3.0, 0)]);
     for precision in Precision::ALL {
-        assert!(compare(precision, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("the bounds")));
+        assert!(compare(precision, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("the error bounds")));
     }
     let (found, expected) =
         (Interval { t_enter: 3.0, t_exit: 5.0001, id: 0 }, Interval { t_enter: 3.0, t_exit: 5.0, id: 0 });
@@ -73,10 +73,10 @@ fn a_few_flags_may_differ_at_standard() {
         found[..wrong].fill(Hit::MISS);
         assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected).is_some(), breaks);
         assert!(compare(Precision::Fast, 0.0, FAR, &found, &expected).is_some(), "no tangent: outside the band");
-        // An end of the ray on the root explains any number of them, but not where exactness was promised.
+        // An end of the ray on the root explains any number of differences, except at `exact`.
         assert_eq!(compare(Precision::Standard, 0.0, 3.0, &found, &expected), None);
         assert!(compare(Precision::Exact, 0.0, 3.0, &found, &expected).is_some());
-        // And so does tangency at fast.
+        // Tangency explains any number of differences at `fast`.
         assert_eq!(compare(Precision::Fast, 1.0, FAR, &found, &vec![hit(4.0, 0); 100]), None);
     }
 }
@@ -87,7 +87,7 @@ fn another_sphere_must_be_as_near() {
     assert_eq!(compare(Precision::Standard, 0.0, FAR, &near[..1], &near[1..]), None);
     let far = [hit(3.0, 0), hit(7.0, 1)];
     assert!(compare(Precision::Standard, 0.0, FAR, &far[..1], &far[1..]).is_some_and(|w| w.contains("1 ids")));
-    // A tangent sphere missed for the next one is a differing flag.
+    // If a tangent sphere is missed and the next one is hit, a flag differs.
     let tangent = [hit(4.0, 0), hit(8.0, 1)];
     assert_eq!(compare(Precision::Fast, 1.0, FAR, &tangent[..1], &tangent[1..]), None);
 }
@@ -122,14 +122,14 @@ fn parts_add_up_and_keep_their_numbers() {
         sum += part(cut, 4);
         assert_eq!(serde_json::to_string(&sum).unwrap(), serde_json::to_string(&whole).unwrap(), "{cut}");
     }
-    // Pairs: each bit has its own sphere, found by the number of its ray.
+    // Pairwise: the number of the ray is the id of its only sphere.
     let input = Input { first: 1, pairwise: true, ..at_rest(&spheres, &rays[..1], &query) };
     let at_end = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 7.0);
     let c = Input { rays: &[at_end], ..input }.compare_bits(&[true], &[false]);
     assert_eq!((c.flags_differ, c.flags_at_ends), (1, 1), "the end lies on the second sphere");
 }
 
-/// Bounds are those of the pair as it is: of a sphere that has come near, of a ball that is as large as both.
+/// The bounds are those of the actual pair: the sphere at its position at the time, with the radius of the ray added.
 #[test]
 fn what_moves_is_held_to_its_own_bounds() {
     let spheres = [Sphere::new([1000.0, -24.75, 0.0], 1.0)];
@@ -148,10 +148,10 @@ fn what_moves_is_held_to_its_own_bounds() {
         let input = Input { first: 7, held, beside, ..at_rest(&spheres, &rays, query) };
         broken(&input.compare(&[hit(t + off, 0)], &[hit(t, 0)]), query.precision).is_some()
     };
-    // At time 99 it is at 10, 0; at time 0 the ray passes it by, and anything goes.
+    // At time 99 the sphere is at (10, 0). At time 0 the ray misses it, and the bound is infinite.
     assert!(of(0.0, &beside(99.0, 0.0), &query, 9.0, 1e-4) && !of(0.0, &beside(99.0, 0.0), &query, 9.0, 2e-6));
     assert!(!of(0.0, &beside(0.0, 0.0), &query, 9.0, 1e-4));
-    // A graze of both is none of the sphere alone.
+    // A ray that grazes with its radius does not graze without it.
     let aside = along(1.5_f32.next_up());
     let fast = Query::at(Precision::Fast);
     let flags = |radius: f32| {
@@ -162,22 +162,22 @@ fn what_moves_is_held_to_its_own_bounds() {
             .flags_grazing
     };
     assert_eq!([flags(0.0), flags(0.5), flags(0.75)], [0, 1, 0]);
-    // Both come nearer by 11, and it by 0.25 aside: as it stands the ray would pass it by.
+    // The ray has the relative velocity (11, -0.25). The ray would miss the sphere at its position at the start.
     let (with, none) = (Query { motion: Motion::WithRay, ..query }, beside(0.0, 0.0));
     assert!(of(-2.0, &none, &with, 90.0, 1e-3) && !of(-2.0, &none, &with, 90.0, 2e-5));
 }
 
-/// Ellipsoids of a file, one a line.
+/// Reads ellipsoids, one per line.
 fn ellipsoids(lines: &str) -> umbracast::io::Table<Sphere> {
     let file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     std::fs::write(file.path(), format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n{lines}")).unwrap();
     umbracast::io::read_spheres(file.path(), DVec3::ZERO).unwrap()
 }
 
-/// A needle is not the ball around it: what grazes the one goes through the midst of the other.
+/// The bounds of a needle are not those of its bounding ball: a ray that grazes the needle passes deep inside the ball.
 #[test]
 fn ellipsoids_are_held_to_their_own_bounds() {
-    // Along x, then turned to lie along y: a hundredth wide.
+    // A needle along x, rotated to lie along y; its width is 1/128 of its length.
     let table = ellipsoids("10,0,0,1,0.0078125,0.0078125,1,0,0,1\n");
     let aside = |z: f32| [Ray::new([0.0, 0.5, z], [1.0, 0.0, 0.0])];
     let (fast, standard) = (Query::at(Precision::Fast), Query::at(Precision::Standard));
@@ -186,7 +186,7 @@ fn ellipsoids_are_held_to_their_own_bounds() {
         input.compare(&[found], &[expected])
     };
     let z = 0.75_f32.sqrt() / 128.0;
-    // Half as long as the needle, it is as wide as the root of 3/4 of its width.
+    // At half of its semi-axis, the needle has √(3/4) of its width.
     let c = of(&aside(z), &fast, hit(10.0, 0), Hit::MISS);
     assert_eq!((c.flags_differ, c.flags_grazing), (1, 1));
     let c = of(&aside(0.9 * z), &fast, hit(10.0, 0), Hit::MISS);
@@ -197,12 +197,12 @@ fn ellipsoids_are_held_to_their_own_bounds() {
         let c = of(&aside(0.9 * z), &standard, hit(enter + off, 0), hit(enter, 0));
         assert_eq!((c.not_identical, c.beyond_bounds), (1, beyond), "{off}");
     }
-    // The nearer to grazing the less is promised.
+    // The closer to tangency, the larger is the bound.
     let c = of(&aside(z * (1.0 - 2e-7)), &standard, hit(10.0 + 1.5e-5, 0), hit(10.0, 0));
     assert_eq!((c.not_identical, c.beyond_bounds), (1, 0));
 }
 
-/// The plain solve beside the compensated one, of balls, needles and discs, grazed and hit full.
+/// Compares `fast` with `standard` for balls, needles and discs, with grazing and with central hits.
 #[test]
 fn no_precision_is_blamed_of_ellipsoids() {
     let mut numbers = Numbers(1);
@@ -221,7 +221,7 @@ fn no_precision_is_blamed_of_ellipsoids() {
     for i in 0..scaled(30_000) {
         let ellipsoid = table.beside.ellipsoid(i % 100, &table.records[i % 100]).unwrap();
         let mut unit = || Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5).normalize();
-        // Tangent to the ball at a point, so the line is to the ellipsoid where that point is.
+        // A line tangent to the unit ball maps to a line tangent to the ellipsoid.
         let normal = unit();
         let (along, miss) = (normal.cross(unit()), [1.0, 1.0 + 1e-6, 1.0 - 1e-5, 0.9, 0.3][i % 5]);
         let turned = |v: Vec3| ellipsoid.rotation.normalize() * (v * ellipsoid.radii);
@@ -246,8 +246,8 @@ fn no_precision_is_blamed_of_ellipsoids() {
     }
 }
 
-/// Rays about tangent to small, large, near and far spheres, a part of them with an end on a root: where plain f32 is wrong
-/// one time in seven, and still within what it promises.
+/// Rays nearly tangent to small, large, near and far spheres, some with an end on a root. Here plain f32 is wrong for one ray in seven, but
+/// within its guarantees.
 #[test]
 fn no_precision_is_blamed_for_what_it_never_promised() {
     let mut numbers = Numbers(1);

@@ -1,26 +1,27 @@
-//! Balls and ellipsoids as they are seen without perspective: an ellipse, and how near each point of it is.
+//! Orthographic projection of balls and ellipsoids: an elliptical outline, and the depth of each point in it.
 
 use umbracast::glam::{DMat2, DMat3, DVec2};
 
-/// Half as wide as the least that is seen, in pixels: a point is to be seen too.
+/// Minimum semi-axis of an outline in pixels, so that points and thin bodies are visible.
 const LEAST: f64 = 0.6;
 
-/// An ellipse around 0.
+/// An ellipse centred at 0, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outline {
-    /// How far it reaches along x and along y.
+    /// Half extents along x and y.
     pub(super) half: DVec2,
-    /// Makes of it the circle of radius 1.
+    /// Maps the ellipse to the unit circle.
     pub(super) unit: DMat2,
 }
 
-/// What is lit and hides things.
+/// A ball or an ellipsoid. At the offset p from its centre, its near surface has the depth lean · p + depth · √(1 − |unit · p|²),
+/// relative to the centre and positive towards the eye.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Body {
     pub(super) outline: Outline,
-    /// How its middle, from its right edge to its left and so on, comes nearer.
+    /// Gradient of the mid-surface.
     pub(super) lean: DVec2,
-    /// How much nearer it is than that where it is nearest.
+    /// Height of the near surface above the mid-surface at the centre.
     pub(super) depth: f64,
 }
 
@@ -30,9 +31,9 @@ impl Outline {
         Self { half: DVec2::splat(radius), unit: DMat2::from_diagonal(DVec2::splat(1.0 / radius)) }
     }
 
-    /// Of all points p with p · S⁻¹ p ≤ 1, S symmetric.
+    /// The outline of all points p with p · S⁻¹ p ≤ 1, where S is symmetric with the elements `xx`, `xy`, `yy`.
     fn of(xx: f64, xy: f64, yy: f64) -> Self {
-        // Its own axes are as long as the roots of the eigenvalues: none shorter than can be seen.
+        // The semi-axes are the square roots of the eigenvalues, and at least `LEAST`.
         let (mean, half) = (0.5 * (xx + yy), 0.5 * (xx - yy));
         let apart = half.hypot(xy);
         let [long, short] = [mean + apart, mean - apart].map(|square| square.max(0.0).sqrt().max(LEAST));
@@ -50,7 +51,7 @@ impl Body {
         Self { outline, lean: DVec2::ZERO, depth: radius }
     }
 
-    /// Of the unit ball through a matrix: x to the right, y up, z towards the eye, in pixels.
+    /// The image of the unit ball under a matrix: x to the right, y up, z towards the eye, in pixels.
     pub(super) fn of(matrix: DMat3) -> Self {
         let square = matrix * matrix.transpose();
         let (xx, xy, yy) = (square.x_axis.x, square.x_axis.y, square.y_axis.y);
@@ -74,14 +75,14 @@ mod tests {
             let body = Body::of(matrix);
             let (mut reach, mut edge) = (DVec2::ZERO, 0.0_f64);
             for i in 0..40_000 {
-                // Fibonacci's sphere.
+                // Fibonacci lattice on the sphere.
                 let z = 1.0 - (2.0 * f64::from(i) + 1.0) / 40_000.0;
                 let (angle, aside) = (f64::from(i) * 2.399_963, (1.0 - z * z).sqrt());
                 let point = matrix * DVec3::new(aside * angle.cos(), aside * angle.sin(), z);
                 let flat = point.truncate();
                 let unit = (body.outline.unit * flat).length();
                 (reach, edge) = (reach.max(flat.abs()), edge.max(unit));
-                // On the eye's side or behind it, as far from the middle.
+                // The near and the far surface have the same distance from the mid-surface.
                 let rest = (1.0 - unit * unit).max(0.0).sqrt();
                 let off = ((point.z - body.lean.dot(flat)).abs() - body.depth * rest).abs();
                 assert!(off < 2e-6 * radii.max_element(), "{radii} {i}: {off}");

@@ -1,4 +1,4 @@
-//! A picture being drawn: linear colours and how near each pixel is, twice as fine as the picture that is kept.
+//! Canvas of a plot: linear colours and a depth buffer, with 2 × 2 supersampling.
 
 use font8x8::UnicodeFonts;
 use umbracast::Result;
@@ -7,31 +7,31 @@ use umbracast::memory::check_memory;
 
 use super::body::{Body, Outline};
 
-/// The picture that is kept.
+/// Size of the final picture in pixels.
 pub(super) const WIDTH: usize = 1280;
 pub(super) const HEIGHT: usize = 960;
-/// Pixels drawn for one that is kept, each way.
+/// Fine pixels per final pixel, along each axis.
 const FINE: usize = 2;
 
-/// What is drawn: x to the right, y up, in pixels that are kept, from the lower left; z towards the eye, in the same unit.
+/// The canvas. Coordinates are in final pixels: x to the right and y up from the lower left corner, z towards the eye.
 pub(super) struct Canvas {
     colors: Vec<Vec3>,
     near: Vec<f32>,
 }
 
-/// A colour of sRGB, linear.
+/// A linear colour from sRGB in hexadecimal.
 pub(super) fn color(hex: u32) -> Vec3 {
     let part = |shift: u32| (f64::from(hex >> shift & 0xff) / 255.0).powf(2.2) as f32;
     Vec3::new(part(16), part(8), part(0))
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pen {
     pub(super) color: Vec3,
     pub(super) width: f64,
     pub(super) alpha: f32,
-    /// What is left of it behind a sphere.
+    /// Factor of the opacity behind a sphere.
     pub(super) behind: f32,
 }
 
@@ -48,7 +48,7 @@ impl Canvas {
         Ok(Self { colors, near: vec![f32::NEG_INFINITY; pixels] })
     }
 
-    /// Runs over the fine pixels of a box, as far as they are there: their indices and middles.
+    /// Iterates over the fine pixels of a rectangle, clipped to the canvas: index and centre of each.
     fn pixels(low: DVec2, high: DVec2) -> impl Iterator<Item = (usize, DVec2)> {
         let span = |low: f64, high: f64, most: usize| {
             let at = |x: f64| (x * FINE as f64).clamp(0.0, (most * FINE) as f64);
@@ -64,7 +64,7 @@ impl Canvas {
         self.colors[pixel] = self.colors[pixel].lerp(color, alpha);
     }
 
-    /// A ball or an ellipsoid, lit from the upper left behind the eye.
+    /// Draws a ball or an ellipsoid, lit from the upper left behind the eye.
     pub(super) fn body(&mut self, center: DVec3, body: &Body, color: Vec3) {
         let light = DVec3::new(-0.45, 0.65, 0.62).normalize();
         let Body { outline, lean, depth } = *body;
@@ -80,15 +80,14 @@ impl Canvas {
             let slope = depth * (outline.unit.transpose() * unit) - lean * root;
             let normal = slope.extend(root).normalize_or(DVec3::Z);
             let shade = 0.45 + 0.55 * (0.5 + 0.5 * normal.dot(light)).powi(2);
-            // Balls of one colour stand out from each other by their rims.
+            // A darker rim separates balls of the same colour.
             let rim = 1.0 - 0.55 * (1.0 - normal.z).powi(4);
             self.near[pixel] = near;
             self.colors[pixel] = color * (shade * rim) as f32;
         }
     }
 
-    /// What an outline covers on its way between two points, clear enough to see through; `alpha` is of the first and of the last
-    /// point.
+    /// Draws the area that an outline sweeps between two points, translucent. `alpha` is the opacity at the first and at the last point.
     pub(super) fn streak(&mut self, from: DVec3, to: DVec3, outline: &Outline, color: Vec3, alpha: [f32; 2]) {
         if !(from.is_finite() && to.is_finite()) {
             return;
@@ -100,7 +99,7 @@ impl Canvas {
         let row = |y: f64| y.clamp(0.0, HEIGHT as f64) * FINE as f64;
         for row in row(low.y).floor() as usize..row(high.y).ceil() as usize {
             let y = (row as f64 + 0.5) / FINE as f64;
-            // As far as the outline's middle is when this row crosses it.
+            // The part of the path in which the outline covers this row.
             let cross = |y: f64| if flat.y == 0.0 { None } else { Some(((y - from.y) / flat.y).clamp(0.0, 1.0)) };
             let ends = [cross(y - outline.half.y).unwrap_or(0.0), cross(y + outline.half.y).unwrap_or(1.0)];
             let [a, b] = ends.map(|part| from.x + part * flat.x);
@@ -114,21 +113,21 @@ impl Canvas {
                 }
                 let near = (from.z + part * (to.z - from.z)) as f32;
                 let clear = alpha[0] + (alpha[1] - alpha[0]) * part as f32;
-                // Its edge tells it from its neighbours.
+                // A more opaque edge separates the area from its neighbours.
                 let clear = if aside >= edge { (2.5 * clear).min(1.0) } else { clear };
                 self.blend(pixel, color, if near >= self.near[pixel] { clear } else { 0.2 * clear });
             }
         }
     }
 
-    /// A line, fainter behind balls.
+    /// Draws a line, fainter behind balls.
     pub(super) fn line(&mut self, from: DVec3, to: DVec3, pen: Pen) {
         let frame = DVec2::new(WIDTH as f64, HEIGHT as f64);
         let Some((from, to)) = clip(from, to, DVec2::splat(-pen.width), frame + pen.width) else { return };
         let (flat, half) = ((to - from).truncate(), pen.width / 2.0);
         let length = flat.length();
         let steep = flat.y.abs() > flat.x.abs();
-        // Strip by strip along the longer side, as wide as the line is seen there.
+        // One strip of fine pixels per step along the major axis, as wide as the section of the line.
         let (along, across) = if steep { (flat.y, flat.x) } else { (flat.x, flat.y) };
         let reach = if along == 0.0 { half } else { half * length / along.abs() };
         let (start, side) = if steep { (from.y, from.x) } else { (from.x, from.y) };
@@ -142,7 +141,7 @@ impl Canvas {
             let near = (from.z + part * (to.z - from.z)) as f32;
             let (first, last) = ((center - reach) * FINE as f64, (center + reach) * FINE as f64);
             for other in first.floor() as i64..=last.floor() as i64 {
-                // How much of this pixel the strip covers.
+                // The fraction of this pixel that the strip covers.
                 let cover = (last.min(other as f64 + 1.0) - first.max(other as f64)).clamp(0.0, 1.0) as f32;
                 let (x, y) = if steep { (other, step) } else { (step, other) };
                 if x < 0 || y < 0 || x >= (WIDTH * FINE) as i64 || y >= (HEIGHT * FINE) as i64 {
@@ -155,17 +154,17 @@ impl Canvas {
         }
     }
 
-    /// Whether a ball lies before a point.
+    /// Whether a body hides a point: it is at least 2.5 pixels nearer to the eye.
     pub(super) fn is_hidden(&self, at: DVec3) -> bool {
         let flat = at.truncate();
         Self::pixels(flat, flat + 1e-9).any(|(pixel, _)| (at.z + 2.5) as f32 <= self.near[pixel])
     }
 
-    /// A spot, always as large; where a ball hides it, a ring.
+    /// Draws a dot with a white rim, of constant size. If a body hides its centre, draws a ring without the rim instead.
     pub(super) fn spot(&mut self, at: DVec3, radius: f64, rim: f64, color: Vec3, alpha: f32) {
         let rim = radius + rim;
         let center = at.truncate();
-        // Whole or not at all: a spot on a ball's side is not to be cut by the ball.
+        // Tested once per dot, so that a ball does not cut a dot on its side.
         let hidden = self.is_hidden(at);
         for (pixel, middle) in Self::pixels(center - rim, center + rim) {
             let aside = (middle - center).length();
@@ -178,7 +177,7 @@ impl Canvas {
         }
     }
 
-    /// Text from its lower left, over everything, with light around it.
+    /// Draws text from its lower left corner, on top of everything, with a white outline.
     pub(super) fn text(&mut self, text: &str, at: DVec2, color: Vec3) {
         let glyphs: Vec<[u8; 8]> = text.chars().map(|c| font8x8::BASIC_FONTS.get(c).unwrap_or([0xff; 8])).collect();
         let dark = |x: i64, y: i64| {
@@ -186,7 +185,7 @@ impl Canvas {
             let inside = (0..8).contains(&row) && glyph >= 0 && (glyph as usize) < glyphs.len();
             inside && glyphs[glyph as usize][row as usize] >> x.rem_euclid(8) & 1 == 1
         };
-        // A dot of the font is two fine pixels wide and three high: its letters are as wide as high.
+        // A dot of the font is 2 fine pixels wide and 3 high, which makes the letters as wide as high.
         let dot = DVec2::new(2.0, 3.0) / FINE as f64;
         let size = DVec2::new(8.0 * glyphs.len() as f64, 8.0) * dot;
         for (pixel, middle) in Self::pixels(at - dot, at + size + dot) {
@@ -200,17 +199,17 @@ impl Canvas {
         }
     }
 
-    /// How wide a text is.
+    /// Width of a text in pixels.
     pub(super) fn text_width(text: &str) -> f64 {
         8.0 * text.chars().count() as f64
     }
 
-    /// The picture, its rows from the top, in sRGB.
+    /// The final picture in sRGB, rows from the top.
     pub(super) fn srgb8(&self) -> Vec<u8> {
         let encode =
             |mean: Vec3| mean.to_array().map(|part| (255.0 * part.clamp(0.0, 1.0).powf(1.0 / 2.2)).round() as u8);
         let mut bytes = Vec::with_capacity(WIDTH * HEIGHT * 3);
-        // Most pixels have the colour of their left neighbour.
+        // Most pixels have the colour of their left neighbour, whose encoding is reused.
         let mut last = (Vec3::ZERO, encode(Vec3::ZERO));
         for y in (0..HEIGHT).rev() {
             for x in 0..WIDTH {
@@ -234,7 +233,7 @@ impl Canvas {
     }
 }
 
-/// The part of a line that lies in a box, seen from the front (Liang and Barsky, 1984); none when it passes by.
+/// Clips a line to a rectangle in x and y (Liang and Barsky, 1984). `None` if it misses the rectangle.
 fn clip(from: DVec3, to: DVec3, low: DVec2, high: DVec2) -> Option<(DVec3, DVec3)> {
     let along = to - from;
     let (mut first, mut last) = (0.0_f64, 1.0_f64);

@@ -1,4 +1,4 @@
-//! The drawing itself: what is drawn over what, in which colours, and how clear.
+//! Drawing of a plot: the order of the layers, their colours and opacities.
 
 use umbracast::glam::{DVec2, DVec3, Vec3};
 use umbracast::{Ray, Result};
@@ -10,20 +10,20 @@ use super::scenery::{Form, Scenery};
 use super::view::{View, along};
 use super::{DARK, HIT, INK, Legend, MISS, MOST_SPHERES, PASS, RAY};
 
-/// As many spheres or rays are few: they are named by their numbers.
+/// Maximum number of spheres, and of rays, that are labelled with their ids.
 const FEW: usize = 24;
-/// What nobody meets, on its way.
+/// Colour of the path of a sphere without hits.
 const IDLE: u32 = 0x8f_99a5;
 
-/// A picture, and what it is of.
+/// A picture and its content.
 pub(super) struct Drawing<'a> {
     canvas: Canvas,
     view: View,
     scenery: Scenery<'a>,
     sample: &'a Sample,
-    /// The first and the last moment that is shown; none where nothing moves.
+    /// First and last time shown; `None` if no sphere moves.
     span: Option<[f64; 2]>,
-    /// The spheres that rays are about, and when, in order.
+    /// Ids and times of the spheres in the results of the rays, sorted.
     met: Vec<(u32, f64)>,
 }
 
@@ -33,14 +33,14 @@ impl<'a> Drawing<'a> {
         let one = |beam: &'a Beam| beam.met().map(move |(id, t)| (id, scenery.moment(beam, t)));
         let mut met: Vec<(u32, f64)> = sample.kept.iter().flat_map(one).collect();
         met.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        // Two places of a sphere that are hardly apart are seen as one.
+        // Positions of a sphere at most 2 pixels apart are merged.
         let apart = |id: u32, time: f64| scenery.velocity(id as usize).length() * time.abs() * view.scale;
         met.dedup_by(|next, kept| next.0 == kept.0 && apart(next.0, next.1 - kept.1) <= 2.0);
         let span = scenery.span(&sample.kept);
         Ok(Self { canvas: Canvas::new()?, view, scenery, sample, span, met })
     }
 
-    /// The picture with everything in it. What is drawn last is seen best.
+    /// Draws everything. Later layers cover earlier ones.
     pub(super) fn drawn(mut self, legend: Legend, shown: &str) -> Canvas {
         if let Some(span) = self.ways() {
             self.draw_ways(span);
@@ -60,7 +60,7 @@ impl<'a> Drawing<'a> {
         self.canvas
     }
 
-    /// The time in which things are seen to move.
+    /// The time range of the paths of moving spheres; `None` for a single time.
     fn ways(&self) -> Option<[f64; 2]> {
         self.span.filter(|[from, to]| from < to)
     }
@@ -69,13 +69,13 @@ impl<'a> Drawing<'a> {
         self.scenery.len().div_ceil(MOST_SPHERES).max(1)
     }
 
-    /// When a sphere is met.
+    /// The times at which results contain a sphere.
     fn moments(&self, id: usize) -> &[(u32, f64)] {
         let begin = self.met.partition_point(|met| (met.0 as usize) < id);
         &self.met[begin..self.met.partition_point(|met| met.0 as usize <= id)]
     }
 
-    /// Where what moves goes, from faint to strong.
+    /// Draws the paths of moving spheres, from faint to strong.
     fn draw_ways(&mut self, span: [f64; 2]) {
         let moving = |id: &usize| self.scenery.velocity(*id) != DVec3::ZERO;
         let all: Vec<usize> = (0..self.scenery.len()).step_by(self.every()).filter(moving).collect();
@@ -90,7 +90,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Spheres where rays meet them, and where they are last if none does.
+    /// Draws spheres at the times of their hits; without a hit, at the end of the time range.
     fn draw_bodies(&mut self) {
         let last = self.span.map_or(0.0, |[_, to]| to);
         for id in (0..self.scenery.len()).step_by(self.every()) {
@@ -103,12 +103,12 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// How clear rays are.
+    /// Opacity of rays: the more rays, the lower.
     fn alpha(&self) -> f32 {
         (9.0 / (self.sample.kept.len() as f32).sqrt()).clamp(0.25, 1.0)
     }
 
-    /// The width of a ray that has one, as far as it is cast.
+    /// Draws the area of a ray with a radius, up to its end.
     fn width(&mut self, beam: &Beam) {
         if beam.radius == 0.0 {
             return;
@@ -125,7 +125,7 @@ impl<'a> Drawing<'a> {
         self.canvas.streak(from, to, &outline, color(hex), [0.16 * self.alpha(); 2]);
     }
 
-    /// The line of a ray, as far as it is cast.
+    /// Draws the line of a ray up to its end, with its chords or its clearance.
     fn line(&mut self, beam: &Beam) {
         let Beam { ray, mark, .. } = beam;
         let alpha = self.alpha();
@@ -156,7 +156,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The points of a ray's ball and of a sphere that are nearest to each other at `t`, if one is.
+    /// The nearest points of the ball of a ray and of a sphere at `t`. `None` for an ellipsoid and for an unknown id.
     fn surfaces(&self, beam: &Beam, t: f32, id: u32) -> Option<[DVec3; 2]> {
         let (center, form) = self.scenery.at(id as usize, self.scenery.moment(beam, t))?;
         let Form::Ball(radius) = form else { return None };
@@ -165,7 +165,7 @@ impl<'a> Drawing<'a> {
         Some([at + apart * f64::from(beam.radius), center - apart * radius])
     }
 
-    /// Where a ray begins, and where it meets what it meets.
+    /// Draws dots at the start and at the hits of a ray.
     fn spots(&mut self, beam: &Beam) {
         let Beam { ray, mark, .. } = beam;
         let many = self.sample.kept.len() > 100;
@@ -173,7 +173,7 @@ impl<'a> Drawing<'a> {
         let alpha = if many { 0.75 } else { 1.0 };
         let view = self.view;
         let touched = match *mark {
-            // A ball on its way touches beside its path.
+            // A ray with a radius touches the sphere at a point next to its line.
             Mark::Hit { t, id } if beam.radius > 0.0 => self.surfaces(beam, t, id).map(|[_, other]| other),
             _ => None,
         };
@@ -196,14 +196,14 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Few spheres and few rays have their numbers beside them.
+    /// Labels spheres and rays with their ids, if there are at most `FEW`.
     fn names(&mut self) {
         let last = self.span.map_or(0.0, |[_, to]| to);
         for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= FEW) {
             let time = self.moments(id).first().map_or(last, |met| met.1);
             let Some((center, form)) = self.scenery.at(id, time) else { continue };
             let (at, text) = (self.view.see(center), id.to_string());
-            // One that another hides would have its number on that.
+            // The label of a hidden sphere would appear on the sphere that hides it.
             if self.canvas.is_hidden(at + DVec3::Z * self.view.body(&form).depth) {
                 continue;
             }
@@ -211,10 +211,10 @@ impl<'a> Drawing<'a> {
             self.canvas.text(&text, at.truncate() - middle, color(INK));
         }
         if self.sample.seen <= FEW as u64 {
-            // Rays that begin together share a place for their numbers.
+            // Rays that start close together share a label.
             let mut places: Vec<(DVec2, String)> = Vec::new();
             for Beam { number, ray, .. } in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
-                // On the side from which the ray comes, where it is not.
+                // The label is behind the start of the ray, so the ray does not cover it.
                 let ahead = self.view.axis(ray.direction.as_dvec3().normalize_or_zero());
                 let at = self.view.see(along(ray, ray.t_min)).truncate() - 16.0 * ahead.normalize_or_zero();
                 match places.iter_mut().find(|(place, _)| (*place - at).length() < 10.0) {
@@ -228,7 +228,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// What the colours mean, how long a length is, where the axes point.
+    /// Draws the legend of the colours, the summary, the axes and the scale.
     fn legend(&mut self, legend: Legend, shown: &str) {
         let ways = self.ways().is_some();
         let (view, canvas) = (self.view, &mut self.canvas);
@@ -272,7 +272,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// The point at `t`; of a line without an end one that is certainly outside the picture.
+/// The point of a ray at `t`. For an infinite `t`, a point that is certainly outside the picture.
 fn far_along(ray: &Ray, t: f32, view: &View) -> DVec3 {
     if t.is_finite() {
         return along(ray, t);
@@ -283,19 +283,19 @@ fn far_along(ray: &Ray, t: f32, view: &View) -> DVec3 {
     ray.origin.as_dvec3() + direction * reach.copysign(f64::from(t))
 }
 
-/// A sphere's colour: of its own where a ray is about it, pale where none is.
+/// Colour of a sphere: a hue of its own if a result contains it, otherwise pale grey.
 fn tint(id: usize, is_met: bool) -> Vec3 {
     if !is_met {
         return color(0xd5_dae0);
     }
-    // Hues a golden angle apart differ from their neighbours'.
+    // Successive ids differ by the golden angle in hue, so neighbouring ids have distinct colours.
     let hue = (id as f32 * 0.381_966).fract() * std::f32::consts::TAU;
     let part = |shift: f32| 0.52 + 0.24 * (hue + shift).cos();
     let third = std::f32::consts::TAU / 3.0;
     Vec3::new(part(0.0), part(third), part(2.0 * third))
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is not above.
+/// The largest number <= `most` of the form 1, 2 or 5 times a power of ten.
 fn round_length(most: f64) -> f64 {
     let power = 10.0_f64.powf(most.log10().floor());
     [5.0, 2.0, 1.0].map(|part| part * power).into_iter().find(|length| *length <= most).unwrap_or(power)

@@ -1,4 +1,4 @@
-//! `--plot`: a picture of a query, for people who ask why a ray met what it met: spheres, rays, and where they meet.
+//! `--plot`: a picture of spheres, rays and hits, for debugging of a query.
 
 mod body;
 mod canvas;
@@ -30,16 +30,16 @@ const DARK: u32 = 0xc2_5a00;
 const PASS: u32 = 0x6f_42c1;
 const INK: u32 = 0x23_2a33;
 
-/// What colours mean: a word, the colour, and whether it is a line or a spot.
+/// Legend: text, colour, and whether the symbol is a line (otherwise a dot).
 pub(crate) type Legend = &'static [(&'static str, u32, bool)];
 
-/// What a plot can show of an answer.
+/// A result that a plot can show.
 pub(crate) trait Plotted {
     fn mark(&self) -> Marked;
     const LEGEND: Legend;
 }
 
-/// An answer, as a plot sees it.
+/// The content of a result that a plot shows.
 pub(crate) struct Marked(Mark);
 
 impl Plotted for Hit {
@@ -91,7 +91,7 @@ impl Plotted for Approach {
         &[("ray", RAY, true), ("nearest pass", PASS, false), ("clearance to the surface", PASS, true)];
 }
 
-/// What the colours of lists mean.
+/// Legend for hit lists.
 pub(crate) const LISTED: Legend = &[
     ("ray that meets any", RAY, true),
     ("inside a sphere", HIT, true),
@@ -99,7 +99,7 @@ pub(crate) const LISTED: Legend = &[
     ("ray that meets none", MISS, true),
 ];
 
-/// A plot to be, and what it will show.
+/// A plot: its path, and the rays and results collected for it.
 pub(crate) struct Plot<'a> {
     path: &'a Path,
     sample: Sample,
@@ -107,7 +107,7 @@ pub(crate) struct Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    /// Checks, before any work, that a plot can be written.
+    /// Checks, before any work, that a plot can be written to `path`, and that it would not replace a file in `others`.
     pub(crate) fn new(path: &'a Path, others: &[&Path], legend: Legend) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         if extension.as_deref() != Some("png") {
@@ -124,12 +124,12 @@ impl<'a> Plot<'a> {
         Ok(Self { path, sample: Sample::new(), legend })
     }
 
-    /// Looks at a part of the rays, what is beside them, and their answers.
+    /// Adds rays with their results. `beside` has the optional columns of the rays and the row of the first ray.
     pub(crate) fn look<T: Plotted>(&mut self, rays: Rays<'_>, beside: Option<(&Beside, usize)>, answers: &[T]) {
         self.keep(rays, beside, answers.len(), |i| answers[i].mark().0);
     }
 
-    /// The same of lists.
+    /// Adds rays with their hit lists.
     pub(crate) fn look_at_lists(&mut self, rays: Rays<'_>, beside: Option<(&Beside, usize)>, lists: &Lists) {
         self.keep(rays, beside, lists.len(), |i| Mark::through(lists.get(i).unwrap_or_default()));
     }
@@ -139,7 +139,7 @@ impl<'a> Plot<'a> {
             if let Some(ray) = rays.ray(i).filter(|ray| ray.check().is_ok()) {
                 let column = |column: fn(&Beside) -> Option<&Vec<f32>>| {
                     let (beside, begin) = beside?;
-                    // What could not be used was skipped.
+                    // Rays with invalid values were skipped.
                     column(beside)?.get(begin + i).copied().filter(|value| value.is_finite())
                 };
                 let time = column(|beside| beside.times.as_ref()).unwrap_or(0.0);
@@ -150,7 +150,8 @@ impl<'a> Plot<'a> {
         self.sample.seen += count as u64;
     }
 
-    /// Draws and writes the picture, which has yet to appear; says what is in it, where that is not everything.
+    /// Draws the picture and writes the file, which appears under its name only by [`Ready`]. Also returns a description of the content:
+    /// the number of spheres and rays drawn.
     pub(crate) fn write(&self, spheres: &Table<Sphere>, motion: Motion, range: [f32; 2]) -> Result<(String, Ready)> {
         let scenery = Scenery::new(spheres, motion, range);
         let shown = self.shown(&scenery);

@@ -1,41 +1,40 @@
-//! What of a stream of rays is drawn: all of few, a selection of many, so that a plot of a million takes no more memory
-//! than one of a thousand.
+//! Sampling of a stream of rays for a plot: all rays up to 2,000, otherwise a subset of about 1,000 to 2,000. So memory does not grow with
+//! the number of rays.
 //!
-//! A hash of a ray's number decides whether it is selected. Selecting every nth ray of a sweep would select the same few azimuths
-//! in every turn.
+//! A ray is selected by a hash of its index. Selecting every nth ray of a sensor sweep would select the same few azimuths in every turn.
 
 use umbracast::{Interval, Ray};
 
-/// Rays drawn at most: more are a fog.
+/// Maximum number of rays drawn. More are indistinguishable.
 const MOST: usize = 2000;
 
-/// Spheres drawn at most of those that a ray lists.
+/// Maximum number of spheres drawn per hit list.
 const MOST_LISTED: usize = 256;
 
-/// What there is to see of an answer, as parameters of its ray.
+/// The content of a result, as parameters of its ray.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mark {
-    /// It met this sphere here.
+    /// The ray hits this sphere at `t`.
     Hit { t: f32, id: u32 },
-    /// It is inside this sphere from here to there.
+    /// The ray is inside this sphere in the interval.
     Inside(Interval),
-    /// It goes through these, in their order.
+    /// The ray passes through these spheres, in this order.
     Through(Box<[Interval]>),
-    /// It passes nearest to this sphere here.
+    /// The nearest pass: the sphere, `t` and the clearance.
     Pass { t: f32, clearance: f32, id: u32 },
-    /// It meets something.
+    /// The ray hits an unknown sphere.
     Occluded,
-    /// It meets nothing.
+    /// The ray hits nothing.
     Miss,
 }
 
 impl Mark {
-    /// Of a list.
+    /// The mark of a hit list.
     pub(super) fn through(list: &[Interval]) -> Self {
         if list.is_empty() { Self::Miss } else { Self::Through(list[..list.len().min(MOST_LISTED)].into()) }
     }
 
-    /// Where it is inside of spheres.
+    /// The intervals in which the ray is inside spheres.
     pub(super) fn chords(&self) -> &[Interval] {
         match self {
             Self::Inside(one) => std::slice::from_ref(one),
@@ -45,19 +44,19 @@ impl Mark {
     }
 }
 
-/// A ray with its answer.
+/// A ray with its result.
 #[derive(Clone, Debug)]
 pub(super) struct Beam {
     pub(super) number: u64,
     pub(super) ray: Ray,
-    /// When it sees spheres that move.
+    /// Time at which the ray sees moving spheres.
     pub(super) time: f32,
     pub(super) radius: f32,
     pub(super) mark: Mark,
 }
 
 impl Beam {
-    /// The spheres that it is about, and at which `t`.
+    /// Ids of the spheres in the result, each with its `t`.
     pub(super) fn met(&self) -> impl Iterator<Item = (u32, f32)> {
         let one = match self.mark {
             Mark::Hit { t, id } | Mark::Pass { t, id, .. } => Some((id, t)),
@@ -68,7 +67,7 @@ impl Beam {
     }
 }
 
-/// Rays kept with their answers: about one in `share` of those that went by.
+/// The selected rays with their results: about one in `share` of all rays.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) kept: Vec<Beam>,
@@ -77,7 +76,7 @@ pub(super) struct Sample {
     pub(super) seen: u64,
 }
 
-/// Bits that look random and follow from a number alone (the finaliser of SplitMix64).
+/// Hash of an index (the finaliser of SplitMix64).
 fn hash(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -95,7 +94,7 @@ impl Sample {
         Self { kept: Vec::new(), share: 1, seen: 0 }
     }
 
-    /// Which of `count` rays to come are to be kept, by their place among them.
+    /// Positions of the selected rays among the next `count` rays.
     pub(super) fn wanted(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
         let (seen, share) = (self.seen, self.share);
         (0..count).filter(move |i| belongs(seen + *i as u64, share))
@@ -117,7 +116,7 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// The numbers of the rays that are kept of `count`, given in batches of `batch`.
+    /// Indices of the selected rays of `count`, added in batches of `batch`.
     fn kept(count: u64, batch: u64) -> Vec<u64> {
         let mut sample = Sample::new();
         while sample.seen < count {

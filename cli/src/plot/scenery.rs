@@ -1,4 +1,4 @@
-//! Spheres and ellipsoids, and where they are when.
+//! Positions and shapes of the spheres and ellipsoids of a plot at a time.
 
 use umbracast::Motion;
 use umbracast::Sphere;
@@ -7,20 +7,20 @@ use umbracast::io::Table;
 
 use super::sample::{Beam, Mark};
 
-/// What there is to be met.
+/// The spheres or ellipsoids of a scene, with their motion.
 #[derive(Clone, Copy)]
 pub(super) struct Scenery<'a> {
     table: &'a Table<Sphere>,
     motion: Motion,
-    /// The first and the last time that can be asked about.
+    /// Time range of the scene.
     range: [f32; 2],
 }
 
-/// What one of them looks like around its centre.
+/// Shape of a sphere or an ellipsoid around its centre.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Ball(f64),
-    /// The unit ball through this matrix.
+    /// The image of the unit ball under this matrix.
     Ellipsoid(DMat3),
 }
 
@@ -33,12 +33,12 @@ impl<'a> Scenery<'a> {
         self.table.records.len()
     }
 
-    /// What they are called.
+    /// "spheres" or "ellipsoids".
     pub(super) fn word(&self) -> &'static str {
         if self.table.beside.stretches() { "ellipsoids" } else { "spheres" }
     }
 
-    /// Centre and form of sphere `id` at a time.
+    /// Centre and shape of sphere `id` at a time.
     pub(super) fn at(&self, id: usize, time: f64) -> Option<(DVec3, Form)> {
         let sphere = self.table.records.get(id)?;
         let way = self.velocity(id) * time;
@@ -58,7 +58,7 @@ impl<'a> Scenery<'a> {
         velocities.and_then(|all| all.get(id)).map_or(DVec3::ZERO, |velocity| velocity.as_dvec3())
     }
 
-    /// When spheres are where a ray sees them at `t`.
+    /// The time of the spheres that a ray sees at `t`.
     pub(super) fn moment(&self, beam: &Beam, t: f32) -> f64 {
         f64::from(match self.motion {
             Motion::AtTime => beam.time,
@@ -66,7 +66,7 @@ impl<'a> Scenery<'a> {
         })
     }
 
-    /// The first and the last moment that these rays see, as far as they are drawn; none where nothing moves.
+    /// First and last time that the drawn parts of these rays see; `None` if no sphere moves.
     pub(super) fn span(&self, sample: &[Beam]) -> Option<[f64; 2]> {
         self.table.beside.velocities.as_ref()?;
         let ends = |beam: &Beam| {
@@ -76,7 +76,7 @@ impl<'a> Scenery<'a> {
             };
             [beam.ray.t_min, end].map(|t| self.moment(beam, t))
         };
-        // Rays that see any other time have been skipped.
+        // Rays with times outside the range were skipped.
         let range = self.range.map(f64::from);
         let all = sample.iter().flat_map(ends).map(|time| time.clamp(range[0], range[1]));
         let span = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], time| [low.min(time), high.max(time)]);

@@ -1,4 +1,4 @@
-//! From where a plot looks: from the upper left front, without perspective, as near as what matters allows.
+//! Orthographic camera of a plot: from the upper left front, fitted to the rays and spheres.
 
 use umbracast::Ray;
 use umbracast::glam::{DMat3, DVec2, DVec3};
@@ -8,23 +8,23 @@ use super::canvas::{HEIGHT, WIDTH};
 use super::sample::{Beam, Mark};
 use super::scenery::{Form, Scenery};
 
-/// What is left free around the scene, in pixels: room for the legend above and the scale below.
+/// Margin around the scene in pixels, for the legend above and the scale below.
 const MARGIN: DVec2 = DVec2::new(70.0, 90.0);
 
-/// A look without perspective.
+/// An orthographic projection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     right: DVec3,
     up: DVec3,
     back: DVec3,
     center: DVec2,
-    /// Pixels a unit of length.
+    /// Pixels per unit of length.
     pub(super) scale: f64,
 }
 
 impl View {
-    /// Fits the rays' ends and the spheres into the picture. Where the rays are all together in a small part of the scene (on
-    /// a planet, say), only that part is shown; what begins far outside comes in from the edge.
+    /// Fits the ends of the rays and the spheres into the picture. If all rays are in a small part of the scene (on a planet, say), only
+    /// that part is shown. Ends far outside the scene are ignored, so these rays enter from the edge of the picture.
     pub(super) fn fit(scenery: &Scenery<'_>, sample: &[Beam]) -> Self {
         let (azimuth, elevation) = (-60.0_f64.to_radians(), 26.0_f64.to_radians());
         let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
@@ -64,7 +64,7 @@ impl View {
         view.center = 0.5 * (low + high);
         let room = DVec2::new(WIDTH as f64, HEIGHT as f64) - 2.0 * MARGIN;
         let scale = (room / (high - low).max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
-        // A single point has no size: it is shown as if it had one.
+        // A single point has no size, so it gets a fixed scale.
         view.scale = if scale.is_finite() && high != low { scale } else { 100.0 };
         view
     }
@@ -73,13 +73,13 @@ impl View {
         DVec2::new(point.dot(self.right), point.dot(self.up))
     }
 
-    /// Where a point is in the picture, and how near.
+    /// Position of a point in the picture, with its depth.
     pub(super) fn see(&self, point: DVec3) -> DVec3 {
         let middle = 0.5 * DVec2::new(WIDTH as f64, HEIGHT as f64);
         ((self.flat(point) - self.center) * self.scale + middle).extend(point.dot(self.back) * self.scale)
     }
 
-    /// How far something reaches to the right and up from its centre.
+    /// Half extents of a shape to the right and up, in units of length.
     fn reach(&self, form: &Form) -> DVec2 {
         match form {
             Form::Ball(radius) => DVec2::splat(*radius),
@@ -90,7 +90,7 @@ impl View {
         }
     }
 
-    /// What it looks like.
+    /// Projection of a shape.
     pub(super) fn body(&self, form: &Form) -> Body {
         match form {
             Form::Ball(radius) => Body::round(radius * self.scale),
@@ -101,18 +101,18 @@ impl View {
         }
     }
 
-    /// Where an axis points in the picture.
+    /// Direction of an axis in the picture.
     pub(super) fn axis(&self, axis: DVec3) -> DVec2 {
         self.flat(axis)
     }
 }
 
-/// The point of a ray, in f64.
+/// The point of a ray at `t`, in f64.
 pub(super) fn along(ray: &Ray, t: f32) -> DVec3 {
     ray.origin.as_dvec3() + f64::from(t) * ray.direction.as_dvec3()
 }
 
-/// The parameter of the point that a mark is about.
+/// The `t` of a hit or pass, or the largest `t_exit`; `None` without one.
 fn mark_end(mark: &Mark) -> Option<f32> {
     match *mark {
         Mark::Hit { t, .. } | Mark::Pass { t, .. } => Some(t),
@@ -121,7 +121,7 @@ fn mark_end(mark: &Mark) -> Option<f32> {
     }
 }
 
-/// Where points lie, a few outliers left out.
+/// Bounds of points without a few outliers.
 #[derive(Default)]
 struct Extent {
     xs: Vec<f64>,
@@ -140,7 +140,7 @@ impl Extent {
         self.xs.is_empty()
     }
 
-    /// A box around all of few points, and around 99 of a hundred of many.
+    /// Bounds of all points if there are fewer than 200; otherwise, per axis, of the middle 99 %.
     fn most(&mut self) -> (DVec2, DVec2) {
         let span = |list: &mut Vec<f64>| {
             list.sort_by(f64::total_cmp);

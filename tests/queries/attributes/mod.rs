@@ -246,10 +246,19 @@ mod files {
         for (arguments, words) in [
             ("s.csv r.csv -o o.csv --with color", "invalid value 'color' for '--with <WHAT,…>'"),
             ("s.csv r.csv -o o.csv --with point,", "a value is required for '--with <WHAT,…>'"),
-            ("s.csv r.csv -o o.csv --with point,angle,point", "--with says the same twice, at 3 of 3"),
-            ("s.csv r.csv -o o.csv --with point --query occluded", "the hits of --query closest: occluded has none"),
-            ("s.csv r.csv -o o.csv --with angle --query approach", "the hits of --query closest: approach has none"),
-            ("s.csv r.csv -o o.csv --with normal --query interval", "the hits of --query closest: interval has none"),
+            ("s.csv r.csv -o o.csv --with point,angle,point", "--with lists a value twice: entry 3 of 3"),
+            (
+                "s.csv r.csv -o o.csv --with point --query occluded",
+                "--with is only for --query closest, not for occluded",
+            ),
+            (
+                "s.csv r.csv -o o.csv --with angle --query approach",
+                "--with is only for --query closest, not for approach",
+            ),
+            (
+                "s.csv r.csv -o o.csv --with normal --query interval",
+                "--with is only for --query closest, not for interval",
+            ),
             ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --with point", "cannot be used with"),
         ] {
             let done = folder.run(&format!("cast {arguments}"));
