@@ -3,7 +3,7 @@
 //! `cargo run --release -p umbracast --example bullets`
 
 use umbracast::glam::DVec3;
-use umbracast::{Bullet, DeviceOptions, Precision, Query, SceneOptions, Sphere, Target, blocking};
+use umbracast::{Bullet, DeviceOptions, MovingSphere, Precision, Query, SceneOptions, Sphere, blocking};
 
 fn main() -> umbracast::Result<()> {
     // Six balls of radius 20 around the origin, with their surfaces at distance 1 from it. They leave no gap.
@@ -31,7 +31,7 @@ fn main() -> umbracast::Result<()> {
     }
 
     // A single ball needs no scene, and may move. This one approaches, so the bullet is faster after the hit.
-    let coming = Target { center: DVec3::new(10.0, 0.0, 0.0), radius: 2.0, velocity: DVec3::new(-1.0, 0.0, 0.0) };
+    let coming = MovingSphere { center: DVec3::new(10.0, 0.0, 0.0), radius: 2.0, velocity: DVec3::new(-1.0, 0.0, 0.0) };
     if let Some(hit) = coming.ricochet(DVec3::ZERO, DVec3::new(3.0, 0.0, 0.0)) {
         println!("frame {}: met at {}, and thrown back at {}", hit.time, hit.point, hit.velocity);
     }

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 use std::io::Write;
 
 use umbracast::glam::{DQuat, DVec3};
-use umbracast::raygen::{Pose, Sensor, steps};
+use umbracast::raygen::{Lidar, Pose, linspace};
 use umbracast::{DeviceOptions, Query, Rays, SceneOptions, Sphere, blocking};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .collect();
     let elevations: Vec<f64> = (0..64).map(|channel| -25.0 + 40.0 * f64::from(channel) / 63.0).collect();
-    let azimuths: Vec<f64> = steps(0.0, 360.0, 1024).collect();
-    let sensor = Sensor::new(&poses, &elevations, &azimuths)?.within(0.5, 120.0)?;
+    let azimuths: Vec<f64> = linspace(0.0, 360.0, 1024).collect();
+    let sensor = Lidar::new(&poses, &elevations, &azimuths)?.within(0.5, 120.0)?;
 
     let device = blocking::open(&DeviceOptions::default())?;
     let scene = blocking::scene(&device, &wood, &SceneOptions::default())?;

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 
 use umbracast::wgpu::{self, BufferUsages};
-use umbracast::{Hit, Query, Question, Ray, SceneOptions, Sphere, required_features, required_limits};
+use umbracast::{Hit, Query, QueryKind, Ray, SceneOptions, Sphere, required_features, required_limits};
 
 const SIZE: [u32; 2] = [960, 600];
 const RAYS: u32 = SIZE[0] * SIZE[1];
@@ -61,9 +61,9 @@ async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
     let ours = umbracast::Device::from_wgpu(device.clone(), queue.clone()).await?;
     let scene = ours.scene(&spheres, &SceneOptions::default()).await?;
     let (rays_count, counts) = (u64::from(RAYS), status.slice(..));
-    let closest = scene.plan(Question::Closest, rays_count, &Query::default()).await?;
+    let closest = scene.plan(QueryKind::Closest, rays_count, &Query::default()).await?;
     let closest = closest.bind(rays_count, rays.slice(..), hits.slice(..), Some(counts)).await?;
-    let occluded = scene.plan(Question::Occluded, rays_count, &Query::default()).await?;
+    let occluded = scene.plan(QueryKind::Occluded, rays_count, &Query::default()).await?;
     let occluded = occluded.bind(rays_count, shadow_rays.slice(..), shadows.slice(..), Some(counts)).await?;
 
     let module = device.create_shader_module(wgpu::include_wgsl!("shared_device.wgsl"));

@@ -15,12 +15,12 @@ fn my_kernel(@builtin(global_invocation_id) id: vec3<u32>) {
     return;
   }
   let ray = rays[id.x];
-  let solved = solve_standard(scale(ray, spheres[id.x]));
-  let verdict = decide(solved, ray, Policies(INSIDE_ENTER, 0u, 0u), false);
+  let roots = intersect_compensated(scale(ray, spheres[id.x]));
+  let result = classify(roots, ray, Policies(INSIDE_ENTER, 0u, 0u), false);
   // A miss is the bits of an infinity, with which no shader may compute.
   var hit = Hit(INFINITY_BITS, NO_SPHERE);
-  if (verdict.met == YES) {
-    hit = Hit(bitcast<u32>(verdict.t), id.x);
+  if (result.hit_class == HIT) {
+    hit = Hit(bitcast<u32>(result.t), id.x);
   }
   hits[id.x] = hit;
 }

@@ -34,8 +34,8 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let root = unscale(bitcast<f32>(0x3f800000u | params.zero), -141);
   found[5u * i + 2u] = vec4<f32>(shown(subnormal * 2.0), small.r, shown(root), 0.0);
   let scaled = scale(ray, spheres[i]);
-  let standard = solve_standard(scaled);
+  let standard = intersect_compensated(scaled);
   found[5u * i + 3u] = vec4<f32>(standard.disc, standard.t_enter, standard.t_exit, standard.disc_bound);
-  let plain = solve_fast(scaled);
+  let plain = intersect_fast(scaled);
   found[5u * i + 4u] = vec4<f32>(plain.disc, plain.t_enter, plain.t_exit, plain.disc_bound);
 }

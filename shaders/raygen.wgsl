@@ -2,7 +2,7 @@
 // the same operations in the same order. `opaque` keeps compilers from fusing or cancelling them, so that every device generates the
 // same rays, bit for bit.
 
-struct Emission {
+struct RayGenParams {
   kind: u32,
   count: u32,
   // Always 0, but no compiler knows that; see math/error_free.wgsl.
@@ -25,7 +25,7 @@ struct Emission {
 }
 
 struct Seeds {
-  head: Emission,
+  head: RayGenParams,
   numbers: array<f32>,
 }
 

@@ -32,17 +32,17 @@ struct Approach {
 }
 
 // Attributes of a ray.
-struct Extra {
+struct RayAttributes {
   mask: u32,
   skip_id: u32,
   time: f32,
   radius: f32,
-  low: vec3<f32>,
-  relative: u32,
+  direction_low: vec3<f32>,
+  moves_with_ray: u32,
 }
 
 // State of `closest` and `interval` per ray, kept between dispatches: the best hit so far, and the least t that a rival may have.
-struct Best {
+struct ClosestState {
   t: f32,
   low: f32,
   high: f32,
@@ -51,13 +51,13 @@ struct Best {
   flags: u32,
 }
 
-// Flags of a `Best`: a sphere was hit only beyond f32 (overflow); `rival` is set; the traversal was not finished.
-const BEST_BEYOND: u32 = 1u;
-const BEST_RIVALED: u32 = 2u;
-const BEST_AGAIN: u32 = 4u;
+// Flags of a `ClosestState`: a sphere was hit only beyond f32 (overflow); `rival` is set; the traversal was not finished.
+const STATE_OVERFLOW: u32 = 1u;
+const STATE_HAS_RIVAL: u32 = 2u;
+const STATE_UNFINISHED: u32 = 4u;
 
 // State of `approach` per ray, kept between dispatches: the best sphere so far, and the least clearance that a rival may have.
-struct Nearest {
+struct ApproachState {
   t: f32,
   clearance: f32,
   low: f32,
@@ -67,15 +67,15 @@ struct Nearest {
 }
 
 // State of `count` per ray, kept between dispatches.
-struct Counted {
+struct CountState {
   count: u32,
   flags: u32,
 }
 
-// Flags of a `Counted`: a sphere is undecided; one was hit only beyond f32 (overflow); the traversal was not finished.
-const COUNTED_DOUBT: u32 = 1u;
-const COUNTED_BEYOND: u32 = 2u;
-const COUNTED_AGAIN: u32 = 4u;
+// Flags of a `CountState`: a sphere is undecided; one was hit only beyond f32 (overflow); the traversal was not finished.
+const COUNT_UNDECIDED: u32 = 1u;
+const COUNT_OVERFLOW: u32 = 2u;
+const COUNT_UNFINISHED: u32 = 4u;
 
 struct Params {
   ray_count: u32,
@@ -104,9 +104,9 @@ struct Params {
   // Maximum number of loop iterations per ray in the BVH traversal.
   steps: u32,
   // Largest ratio of longest to shortest semi-axis of an ellipsoid; 0 if all are spheres.
-  slimness: f32,
+  max_axis_ratio: f32,
   // Middle of the scene's time range.
-  midway: f32,
+  mid_time: f32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;
@@ -114,10 +114,10 @@ const FAR: f32 = 3.40282346e38;
 const INFINITY_BITS: u32 = 0x7f800000u;
 // Tags in place of t, for the host: resolve this ray exactly; round the roots of this hit; overflow, the only roots exceed f32;
 // unfinished, cast this ray again without the BVH.
-const TAG_JUDGE: u32 = 0x7fc00001u;
-const TAG_ROUND: u32 = 0x7fc00002u;
-const TAG_BEYOND: u32 = 0x7fc00003u;
-const TAG_AGAIN: u32 = 0x7fc00004u;
+const TAG_UNDECIDED: u32 = 0x7fc00001u;
+const TAG_UNROUNDED: u32 = 0x7fc00002u;
+const TAG_OVERFLOW: u32 = 0x7fc00003u;
+const TAG_UNFINISHED: u32 = 0x7fc00004u;
 
 // The bits of x, or those of an infinity if x is saturated.
 fn reported(x: f32) -> u32 {

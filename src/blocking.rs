@@ -7,20 +7,20 @@ use crate::bullets::flights::{Bullets, Flights};
 use crate::error::Result;
 use crate::gpu::encode::pass::CastPass;
 use crate::gpu::encode::plan::CastPlan;
-use crate::query::kind::Question;
+use crate::query::kind::QueryKind;
 use crate::query::policy::Query;
-use crate::query::results::{ALL, Answer, Bits, Hits, Lists, Report};
-use crate::records::{Approach, Hit, Holders, Interval};
+use crate::query::results::{ALL, Answer, Bits, HitLists, Hits, Report};
+use crate::records::{Approach, Containment, Hit, Interval};
 use crate::scene::device::{Device, DeviceInfo, DeviceOptions};
 use crate::scene::hit_lists::at_least_one;
-use crate::scene::scene::{Caller, Scene, SceneOptions};
+use crate::scene::scene::{Scene, SceneOptions, Wait};
 use crate::scene::update::Update;
 use crate::shadow::ball::Shadow;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::image::Picture;
 use crate::shadow::render::Progress;
 use crate::shadow::system::System;
-use crate::shadow::visibility::Sight;
+use crate::shadow::visibility::VisibilityQuery;
 
 /// Blocking version of [`Device::open`].
 ///
@@ -88,7 +88,7 @@ pub fn rebuild(scene: &mut Scene) -> Result<()> {
 /// # Errors
 /// As [`Scene::closest`].
 pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Hits> {
-    pollster::block_on(scene.hits(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.hits(rays.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::closest_into`].
@@ -96,7 +96,7 @@ pub fn closest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> R
 /// # Errors
 /// As [`Scene::closest_into`].
 pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
-    pollster::block_on(scene.hits_into(rays.into(), query, hits, Caller::Waits))
+    pollster::block_on(scene.hits_into(rays.into(), query, hits, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::interval`].
@@ -104,7 +104,7 @@ pub fn closest_into<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, hits: &mut [Hi
 /// # Errors
 /// As [`Scene::interval`].
 pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Interval>> {
-    pollster::block_on(scene.intervals(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.intervals(rays.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::approach`].
@@ -112,7 +112,7 @@ pub fn interval<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// # Errors
 /// As [`Scene::approach`].
 pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<Approach>> {
-    pollster::block_on(scene.approaches(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.approaches(rays.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::occluded`].
@@ -120,7 +120,7 @@ pub fn approach<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// # Errors
 /// As [`Scene::occluded`].
 pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Bits> {
-    pollster::block_on(scene.bits(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.bits(rays.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::count`].
@@ -128,31 +128,31 @@ pub fn occluded<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> 
 /// # Errors
 /// As [`Scene::count`].
 pub fn count<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<u32>> {
-    pollster::block_on(scene.counted(rays.into(), query, Caller::Waits))
+    pollster::block_on(scene.counted(rays.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::contains`].
 ///
 /// # Errors
 /// As [`Scene::contains`].
-pub fn contains<'a>(scene: &Scene, points: impl Into<Points<'a>>, query: &Query) -> Result<Answer<Holders>> {
-    pollster::block_on(scene.holders(points.into(), query, Caller::Waits))
+pub fn contains<'a>(scene: &Scene, points: impl Into<Points<'a>>, query: &Query) -> Result<Answer<Containment>> {
+    pollster::block_on(scene.holders(points.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::all`].
 ///
 /// # Errors
 /// As [`Scene::all`].
-pub fn all<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Lists> {
-    pollster::block_on(scene.list(rays.into(), ALL, query, Caller::Waits))
+pub fn all<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<HitLists> {
+    pollster::block_on(scene.list(rays.into(), ALL, query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::nearest`].
 ///
 /// # Errors
 /// As [`Scene::nearest`].
-pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Query) -> Result<Lists> {
-    pollster::block_on(scene.list(rays.into(), at_least_one(k)?, query, Caller::Waits))
+pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Query) -> Result<HitLists> {
+    pollster::block_on(scene.list(rays.into(), at_least_one(k)?, query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::bullets`].
@@ -160,14 +160,14 @@ pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Que
 /// # Errors
 /// As [`Scene::bullets`].
 pub fn bullets<'a>(scene: &Scene, bullets: impl Into<Bullets<'a>>, most: u32, query: &Query) -> Result<Flights> {
-    pollster::block_on(scene.fly(bullets.into(), most, query, Caller::Waits))
+    pollster::block_on(scene.fly(bullets.into(), most, query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::plan`].
 ///
 /// # Errors
 /// As [`Scene::plan`].
-pub fn plan(scene: &Scene, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
+pub fn plan(scene: &Scene, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
     pollster::block_on(scene.plan(question, most_rays, query))
 }
 
@@ -212,7 +212,7 @@ pub fn render(device: &Device, system: &System, progress: Option<Progress>) -> R
 ///
 /// # Errors
 /// As [`Device::visible_fractions`].
-pub fn visible_fractions(device: &Device, sights: &[Sight]) -> Result<Vec<f64>> {
+pub fn visible_fractions(device: &Device, sights: &[VisibilityQuery]) -> Result<Vec<f64>> {
     pollster::block_on(device.visible_fractions(sights))
 }
 
@@ -221,7 +221,7 @@ pub fn visible_fractions(device: &Device, sights: &[Sight]) -> Result<Vec<f64>> 
 /// # Errors
 /// As [`Device::shadows`].
 pub fn shadows(device: &Device, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
-    pollster::block_on(device.shadows_of(lighting, observers, Caller::Waits))
+    pollster::block_on(device.shadows_of(lighting, observers, Wait::Blocking))
 }
 
 /// Blocking version of [`Device::shadows_into`].
@@ -229,5 +229,5 @@ pub fn shadows(device: &Device, lighting: &Lighting, observers: &[DVec3]) -> Res
 /// # Errors
 /// As [`Device::shadows_into`].
 pub fn shadows_into(device: &Device, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
-    pollster::block_on(device.shade(lighting, observers, out, Caller::Waits))
+    pollster::block_on(device.shade(lighting, observers, out, Wait::Blocking))
 }

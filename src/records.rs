@@ -111,14 +111,14 @@ pub struct Approach {
 /// Result of `contains`: the spheres that contain a point, 8 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
-pub struct Holders {
+pub struct Containment {
     /// Number of spheres that contain the point.
     pub count: u32,
     /// The lowest of their ids; [`NO_SPHERE`] when there is none.
     pub id: u32,
 }
 
-impl Holders {
+impl Containment {
     /// Result for a point in no sphere.
     pub const NONE: Self = Self { count: 0, id: NO_SPHERE };
 }
@@ -146,10 +146,10 @@ impl Approach {
     pub const NONE: Self = Self { t: f32::INFINITY, clearance: f32::INFINITY, id: NO_SPHERE };
 }
 
-/// Attributes of one ray. Twin of `Extra` in `shaders/records.wgsl`.
+/// Attributes of one ray. Twin of `RayAttributes` in `shaders/records.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub(crate) struct Extra {
+pub(crate) struct RayAttributes {
     /// The ray hits only spheres whose masks share a bit with this one.
     pub(crate) mask: u32,
     /// Id of the one sphere that the ray does not hit.
@@ -158,21 +158,21 @@ pub(crate) struct Extra {
     pub(crate) time: f32,
     /// Radius of the ray.
     pub(crate) radius: f32,
-    /// Low part of the direction: the exact direction is `direction + low`.
-    pub(crate) low: [f32; 3],
+    /// Low part of the direction: the exact direction is `direction + direction_low`.
+    pub(crate) direction_low: [f32; 3],
     /// 1 if spheres move while the ray travels.
-    pub(crate) relative: u32,
+    pub(crate) moves_with_ray: u32,
 }
 
-impl Extra {
+impl RayAttributes {
     /// Attributes of a ray without attribute columns.
     pub(crate) const NONE: Self =
-        Self { mask: u32::MAX, skip_id: NO_SPHERE, time: 0.0, radius: 0.0, low: [0.0; 3], relative: 0 };
+        Self { mask: u32::MAX, skip_id: NO_SPHERE, time: 0.0, radius: 0.0, direction_low: [0.0; 3], moves_with_ray: 0 };
 
     /// Whether radius or low part change the intersection even with a sphere at rest.
     #[inline(always)]
     pub(crate) fn moves(&self) -> bool {
-        self.radius != 0.0 || self.low != [0.0; 3]
+        self.radius != 0.0 || self.direction_low != [0.0; 3]
     }
 
     /// Whether the ray may hit a sphere with this mask and id.

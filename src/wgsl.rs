@@ -4,12 +4,14 @@ use std::mem::{offset_of, size_of};
 
 pub use crate::gpu::programs::{PROGRAMS, Program, SOLVE, with_shared_loads, without_spheroids};
 
-use crate::gpu::bvh::build::{Control, Plant};
-use crate::gpu::cast::raygen::Emission;
+use crate::gpu::bvh::build::{BuildParams, LevelState};
+use crate::gpu::cast::raygen::RayGenParams;
 use crate::gpu::encode::plan::Task;
-use crate::gpu::uniforms::{Best, Counted, Nearest, Params};
-use crate::records::{Approach, Extra, Hit, Interval, Ray, Sphere};
-use crate::shadow::gpu::uniforms::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
+use crate::gpu::uniforms::{ApproachState, ClosestState, CountState, Params};
+use crate::records::{Approach, Hit, Interval, Ray, RayAttributes, Sphere};
+use crate::shadow::gpu::uniforms::{
+    CenterSample, Light, Occluder, Receiver, RenderUniforms, Shade, SurfacePattern, VisibilityParams, VisibilityQuery,
+};
 
 /// Memory layout of a record in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,26 +42,26 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Hit: t, id),
         layout!(Interval: t_enter, t_exit, id),
         layout!(Approach: t, clearance, id),
-        layout!(Best: t, low, high, rival, id, flags),
-        layout!(Nearest: t, clearance, low, high, rival, id),
-        layout!(Counted: count, flags),
-        layout!(Extra: mask, skip_id, time, radius, low, relative),
+        layout!(ClosestState: t, low, high, rival, id, flags),
+        layout!(ApproachState: t, clearance, low, high, rival, id),
+        layout!(CountState: count, flags),
+        layout!(RayAttributes: mask, skip_id, time, radius, direction_low, moves_with_ray),
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            scale, middle, far, sphere_count, steps, slimness, midway),
+            scale, middle, far, sphere_count, steps, max_axis_ratio, mid_time),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, shape),
-        layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, look, unused),
-        layout!(Look: x, swirl, y, first, z, count),
-        layout!(Shot: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
+        layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, pattern, unused),
+        layout!(SurfacePattern: x, swirl, y, first, z, count),
+        layout!(RenderUniforms: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
             background, light_id, orthographic, middle, fresh, first_list, columns, level, figures, unused),
-        layout!(Middle: t, id, fraction, crowded),
-        layout!(Sight: light, first, count),
+        layout!(CenterSample: t, id, fraction, crowded),
+        layout!(VisibilityQuery: light, first, count),
         layout!(Shade: fraction, kind),
-        layout!(SightParams: count, zero, unused),
-        layout!(Plant: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, fastest, half),
-        layout!(Control: begin, count, next, next_count, depth, unused, number_groups, open_groups, levels),
-        layout!(Emission: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
+        layout!(VisibilityParams: count, zero, unused),
+        layout!(BuildParams: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, fastest, half),
+        layout!(LevelState: begin, count, next, next_count, depth, unused, link_dispatch, emit_dispatch, levels),
+        layout!(RayGenParams: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             aim, unused),
-        layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, relative),
+        layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, moves_with_ray),
     ]
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
-use umbracast::{Builder, DeviceOptions, Ends, Inside, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast::{BvhBuilder, DeviceOptions, Ends, Inside, OnBad, Precision, Query, SceneOptions, Touch};
 
 /// Choice of the device.
 #[derive(Debug, Args)]
@@ -32,11 +32,11 @@ impl DeviceArgs {
 pub(crate) struct TreeArgs {
     /// Where to build the GPU's BVH (the result is identical)
     #[arg(long, value_parser = words([
-        ("auto", "on the GPU, or on the CPU if the adapter is software", Builder::Auto),
-        ("cpu", "on all CPU cores", Builder::Cpu),
-        ("gpu", "on the GPU; an error with the CPU engine", Builder::Gpu),
+        ("auto", "on the GPU, or on the CPU if the adapter is software", BvhBuilder::Auto),
+        ("cpu", "on all CPU cores", BvhBuilder::Cpu),
+        ("gpu", "on the GPU; an error with the CPU engine", BvhBuilder::Gpu),
     ]), default_value = "auto")]
-    builder: Builder,
+    builder: BvhBuilder,
 }
 
 impl TreeArgs {

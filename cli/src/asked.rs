@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, AnswerWriter, Beside, Column, ListWriter, RayBatches, Ready};
-use umbracast::{Answer, Approach, Hit, Interval, Lists, Query, Rays, Report, Result, Scene, Watch, blocking};
+use umbracast::io::{AnswerRow, AnswerWriter, Column, ListWriter, OptionalColumns, PreparedFile, RayBatches};
+use umbracast::{Answer, Approach, CancelToken, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
@@ -33,7 +33,7 @@ pub(crate) trait Asked {
     fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Adds rays and their results to a plot. `beside` has the optional columns of the rays and the row of the first ray.
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Self::Found);
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Self::Found);
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
     /// Number of spheres hit by all rays, for queries that count or list them.
@@ -47,8 +47,8 @@ pub(crate) trait Asked {
 /// An output file that is being written.
 pub(crate) trait Writes<T>: Sized {
     fn write(&mut self, found: &T) -> Result<()>;
-    /// Completes the file. It appears under its name only later, by [`Ready`].
-    fn complete(self, watch: &Watch) -> Result<Ready>;
+    /// Completes the file. It appears under its name only later, by [`PreparedFile`].
+    fn complete(self, watch: &CancelToken) -> Result<PreparedFile>;
 }
 
 /// A query with one record per ray, written in these columns.
@@ -87,7 +87,7 @@ impl<T: EachAsked> Asked for Each<T> {
     fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
         AnswerWriter::create_with(path, self.columns.clone())
     }
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Answer<T>) {
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Answer<T>) {
         plot.look(rays, beside, found);
     }
     fn subtracted(&mut self, origin: DVec3) {
@@ -115,7 +115,7 @@ impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
     fn write(&mut self, found: &Answer<T>) -> Result<()> {
         AnswerWriter::write(self, found)
     }
-    fn complete(self, watch: &Watch) -> Result<Ready> {
+    fn complete(self, watch: &CancelToken) -> Result<PreparedFile> {
         AnswerWriter::complete(self, watch)
     }
 }
@@ -129,7 +129,7 @@ pub(crate) struct Listed {
 const TOGETHER: u64 = 1 << 23;
 
 impl Asked for Listed {
-    type Found = Lists;
+    type Found = HitLists;
     type Writer = ListWriter;
     /// The offset of the list, and one sphere.
     const BYTES: u64 = (size_of::<u64>() + size_of::<Interval>()) as u64;
@@ -143,36 +143,36 @@ impl Asked for Listed {
     fn create(&self, path: &Path) -> Result<ListWriter> {
         ListWriter::create(path)
     }
-    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Lists> {
+    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
         match self.most {
             None => blocking::all(scene, rays, query),
             Some(k) => blocking::nearest(scene, rays, k, query),
         }
     }
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&Beside, usize)>, found: &Lists) {
+    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &HitLists) {
         plot.look_at_lists(rays, beside, found);
     }
-    fn compare(&self, input: &Input<'_>, found: &Lists, expected: &Lists) -> Comparison {
+    fn compare(&self, input: &Input<'_>, found: &HitLists, expected: &HitLists) -> Comparison {
         input.compare_lists(found, expected, self.most)
     }
-    fn report(found: &Lists) -> Report {
+    fn report(found: &HitLists) -> Report {
         found.report
     }
-    fn met(found: &Lists) -> Option<u64> {
+    fn met(found: &HitLists) -> Option<u64> {
         Some(found.records.len() as u64)
     }
     /// Aims at `TOGETHER` entries, but at most quadruples the number of rays: the next rays may hit more spheres than the last ones.
-    fn next(size: usize, found: &Lists) -> usize {
+    fn next(size: usize, found: &HitLists) -> usize {
         let fit = (found.len() as u64).saturating_mul(TOGETHER) / (found.records.len() as u64).max(1);
         (fit as usize).clamp(1, (4 * size).min(RayBatches::BATCH))
     }
 }
 
-impl Writes<Lists> for ListWriter {
-    fn write(&mut self, found: &Lists) -> Result<()> {
+impl Writes<HitLists> for ListWriter {
+    fn write(&mut self, found: &HitLists) -> Result<()> {
         ListWriter::write(self, found)
     }
-    fn complete(self, watch: &Watch) -> Result<Ready> {
+    fn complete(self, watch: &CancelToken) -> Result<PreparedFile> {
         ListWriter::complete(self, watch)
     }
 }

@@ -7,7 +7,7 @@ use umbracast::glam::Vec3;
 use umbracast::{
     Bullet, Bullets, DeviceOptions, Error, Leg, LegStatus, Precision, Query, Result, SceneOptions, Sphere,
 };
-use umbracast::{Target, blocking};
+use umbracast::{MovingSphere, blocking};
 
 use super::args::{Given, numbers};
 use super::single::{GivenSphere, changed, number, said, short, sphere, spoken, vector};
@@ -115,7 +115,7 @@ impl One {
         let (from, speed) = (bullet.from.as_dvec3(), f64::from(bullet.speed));
         let way = (bullet.to.as_dvec3() - from).normalize() * speed;
         let reach = f64::from(sphere.radius) + f64::from(radius);
-        let target = Target { radius: reach, velocity: velocity.as_dvec3(), ..Target::from(sphere) };
+        let target = MovingSphere { radius: reach, velocity: velocity.as_dvec3(), ..MovingSphere::from(sphere) };
         Ok(match target.ricochet(from, way) {
             Some(turned) => Leg {
                 status: LegStatus::Hit,

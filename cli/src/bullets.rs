@@ -9,7 +9,7 @@ use clap::Args;
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
-use umbracast::{Result, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
@@ -263,12 +263,12 @@ impl Files<'_> {
         let device = blocking::open(&args.device.options(args.precision))?;
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
-        let watch = Watch::new();
+        let watch = CancelToken::new();
         let placing = Working::on(
             format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
             args.quiet,
         );
-        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
+        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
         let options = SceneOptions::default().over(range);
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Judge::EverySphere } else { Judge::CpuEngine };

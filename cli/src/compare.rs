@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::Beside;
+use umbracast::io::OptionalColumns;
 use umbracast::{
     Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Result, Sphere, bench,
 };
@@ -189,14 +189,14 @@ pub(crate) struct Bounds {
 pub(crate) struct Input<'a> {
     pub(crate) spheres: &'a [Sphere],
     /// Optional columns of the spheres: velocities, and shapes of ellipsoids.
-    pub(crate) held: Option<&'a Beside>,
+    pub(crate) held: Option<&'a OptionalColumns>,
     pub(crate) rays: &'a [Ray],
     /// Number of the first ray in the whole input.
     pub(crate) first: u64,
     pub(crate) query: &'a Query,
     pub(crate) pairwise: bool,
     /// Optional columns of the rays, and the row of the first ray in them.
-    pub(crate) beside: Option<(&'a Beside, usize)>,
+    pub(crate) beside: Option<(&'a OptionalColumns, usize)>,
 }
 
 /// A ray and a sphere, with motion, radius of the ray and shape.
@@ -218,7 +218,7 @@ impl<'a> Input<'a> {
     /// The pair of a ray, with its number in the whole input, and a sphere. `None` if there is no sphere with this id.
     fn pair(&self, number: u64, ray: &'a Ray, id: u32) -> Option<Pair<'a>> {
         let sphere = self.spheres.get(id as usize)?;
-        let column = |column: fn(&Beside) -> Option<&Vec<f32>>| {
+        let column = |column: fn(&OptionalColumns) -> Option<&Vec<f32>>| {
             let (beside, begin) = self.beside?;
             column(beside)?.get(begin + (number - self.first) as usize).copied().map(f64::from)
         };

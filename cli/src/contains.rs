@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use umbracast::io::{AnswerWriter, RayBatch, RayFile, check_output};
+use umbracast::{CancelToken, blocking};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
-use umbracast::{Watch, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::cast::time_range;
@@ -118,10 +118,10 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let device = blocking::open(&args.device.options(query.precision))?;
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
-    let watch = Watch::new();
+    let watch = CancelToken::new();
     let placing =
         Working::on(format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
-    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.watched(&watch);
+    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
     let options = SceneOptions::default().over(range);
     let with = Judge::of(&device, spheres.beside.stretches());
     let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
@@ -197,7 +197,7 @@ impl Sum {
         output: Option<&'a Path>,
         differ: Option<(u64, Judge)>,
     ) -> Summary<'a> {
-        let Report { rays: points, hits, skipped, judged, seconds, .. } = self.report;
+        let Report { rays: points, hits, skipped, exact: judged, seconds, .. } = self.report;
         Summary {
             device: device.name(),
             cpu: device.is_cpu(),

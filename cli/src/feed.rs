@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use umbracast::glam::DVec3;
-use umbracast::io::{Beside, RayBatch, RayBatches, RayFile, Role, Rounding, SensorFile};
-use umbracast::raygen::{Parallel, Sensor, Toward};
-use umbracast::{Error, OnBad, Rays, Result, Segments, Watch};
+use umbracast::io::{LidarFile, OptionalColumns, RayBatch, RayBatches, RayFile, Role, Rounding};
+use umbracast::raygen::{Lidar, Parallel, Toward};
+use umbracast::{CancelToken, Error, OnBad, Rays, Result, Segments};
 
 use super::args::{Given, numbers};
 
@@ -66,7 +66,7 @@ pub(crate) enum Opened {
     Rays(RayFile),
     Segments(RayFile<Ends>),
     Points(RayFile<[f32; 3]>, Aim),
-    Sensor(SensorFile),
+    Sensor(LidarFile),
 }
 
 impl Rules<'_> {
@@ -85,7 +85,7 @@ impl Rules<'_> {
             Self::Segments(path) => (Opened::Segments(RayFile::open(path)?), vec![path.into()]),
             Self::Points(path, aim) => (Opened::Points(RayFile::open(path)?, aim.clone()), vec![path.into()]),
             Self::Sensor(path) => {
-                let file = SensorFile::open(path)?;
+                let file = LidarFile::open(path)?;
                 let paths = [Some(path.into()), file.poses()].into_iter().flatten().collect();
                 (Opened::Sensor(file), paths)
             }
@@ -158,12 +158,12 @@ pub(crate) enum Feed {
     Rays(RayBatches, RayBatch),
     Segments { batches: RayBatches<Ends>, batch: RayBatch<Ends>, segments: Segments },
     Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, aim: Look, rounding: Rounding },
-    Sensor { sensor: Sensor, now: Range<usize>, rounding: Rounding },
+    Sensor { sensor: Lidar, now: Range<usize>, rounding: Rounding },
 }
 
 impl Feed {
     /// Reads the next batch. False at the end.
-    pub(crate) fn next(&mut self, watch: &Watch) -> Result<bool> {
+    pub(crate) fn next(&mut self, watch: &CancelToken) -> Result<bool> {
         match self {
             Self::Rays(batches, batch) => batches.next(batch, watch),
             Self::Segments { batches, batch, segments } => {
@@ -191,13 +191,13 @@ impl Feed {
             Self::Points { batch: RayBatch { records: points, beside }, aim: Look::Toward(target, radius), .. } => {
                 beside.rays((&Toward { points, target: *target, radius: *radius }).into())
             }
-            Self::Sensor { sensor, now, .. } => Rays::from(sensor).part(now.clone()),
+            Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),
         };
         rays.numbered_from(first)
     }
 
     /// The optional columns of the current batch.
-    pub(crate) fn beside(&self) -> Option<&Beside> {
+    pub(crate) fn beside(&self) -> Option<&OptionalColumns> {
         match self {
             Self::Rays(_, batch) => Some(&batch.beside),
             Self::Segments { batch, .. } => Some(&batch.beside),

@@ -33,7 +33,7 @@ impl Sum {
         rounded: u64,
         output: Option<&'a Path>,
     ) -> Summary<'a> {
-        let Report { rays: bullets, hits, skipped, beyond, judged, seconds, .. } = self.report;
+        let Report { rays: bullets, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = self.report;
         Summary {
             device: device.name(),
             cpu: device.is_cpu(),

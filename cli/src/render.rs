@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::io::check_target;
 use umbracast::memory::check_memory;
-use umbracast::shadow::{Bits, PLANET, Picture, PictureFiles, Progress, System};
+use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, System};
 use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
@@ -51,10 +51,10 @@ pub(crate) struct RenderArgs {
     size: Option<[u32; 2]>,
     /// Bits per channel
     #[arg(long, default_value = "8", value_parser = words([
-        ("8", "for display", Bits::Eight),
-        ("16", "for further processing", Bits::Sixteen),
+        ("8", "for display", PngDepth::Eight),
+        ("16", "for further processing", PngDepth::Sixteen),
     ]))]
-    bits: Bits,
+    bits: PngDepth,
     /// Samples along each axis of a pixel [default: those of the system]
     #[arg(long, value_name = "N")]
     samples: Option<u32>,
@@ -158,8 +158,8 @@ impl RenderArgs {
     /// The reason, if every pixel of the picture is black; otherwise `None`.
     fn dark(&self, system: &System, picture: &Picture) -> Option<&'static str> {
         let levels = match self.bits {
-            Bits::Eight => 255.0,
-            Bits::Sixteen => 65535.0,
+            PngDepth::Eight => 255.0,
+            PngDepth::Sixteen => 65535.0,
         };
         // sRGB is linear near black, with slope 12.92. Half a level rounds up to one level.
         let least = 0.5 / levels / 12.92;
@@ -180,8 +180,8 @@ impl RenderArgs {
         let pixels = system.picture().size.iter().map(|side| u64::from(*side)).product::<u64>();
         let drawn = if self.compare && !device.is_cpu() { 2 * 24 + 2 * 3 } else { 24 };
         let written = match self.bits {
-            Bits::Eight => 9,
-            Bits::Sixteen => 24,
+            PngDepth::Eight => 9,
+            PngDepth::Sixteen => 24,
         };
         check_memory("the picture", pixels * (drawn + written))
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerWriter, check_output, read_observers};
 use umbracast::shadow::{Lighting, Shadow, ShadowKind};
-use umbracast::{Device, Error, Precision, Result, Watch, blocking};
+use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
 use super::args::DeviceArgs;
 use super::progress::{Casting, Working};
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     if broken.is_none() {
         // Results that violate a guarantee are not written.
         let _working = Working::on("writing".into(), args.quiet);
-        writer.finish(&Watch::new())?;
+        writer.finish(&CancelToken::new())?;
     }
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
     if args.json {

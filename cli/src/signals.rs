@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use umbracast::{Error, Watch};
+use umbracast::{CancelToken, Error};
 
 /// The signal received; 0 if there is none.
 static CAME: AtomicI32 = AtomicI32::new(0);
@@ -16,7 +16,7 @@ const SIGNALS: [c_int; 2] = [SIGINT, SIGTERM];
 
 /// Installs signal handlers: the first signal cancels `watch`, the second one exits at once. Before this call, a signal ends the program at
 /// once, because there are no files to remove yet.
-pub(crate) fn cancel(watch: &Watch) {
+pub(crate) fn cancel(watch: &CancelToken) {
     for signal in SIGNALS.into_iter().filter(|signal| !is_ignored(*signal)) {
         let watch = watch.clone();
         let stop = move || {

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use umbracast::glam::DVec3;
 use umbracast::io::AnswerRow;
-use umbracast::io::{RayBatches, Ready, Rounding, Table};
+use umbracast::io::{PreparedFile, RayBatches, Rounding, Table};
 use umbracast::io::{center_of_spheres, check_disk, check_output, least_output, read_spheres};
 use umbracast::memory::check_memory;
-use umbracast::{Approach, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres, Watch};
+use umbracast::{Approach, CancelToken, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
@@ -87,7 +87,7 @@ impl Files<'_> {
         let with = Judge::of(&device, spheres.beside.stretches());
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
-        let watch = Watch::new();
+        let watch = CancelToken::new();
         let scene =
             self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range()), &watch)?;
         let options = SceneOptions::default().over(self.args.time_range());
@@ -118,7 +118,7 @@ impl Files<'_> {
                     .transpose()?;
                 let answers = self.complete::<T>(writer, &watch)?;
                 let (shown, plot) = plot.unzip();
-                Ready::appear_all(plot.into_iter().chain([answers]))?;
+                PreparedFile::persist_all(plot.into_iter().chain([answers]))?;
                 plotted = shown;
             }
             Ok(())
@@ -193,7 +193,13 @@ impl Files<'_> {
         check_memory("the scene and batches of rays", asked)
     }
 
-    fn scene(&self, device: &Device, spheres: Spheres<'_>, options: &SceneOptions, watch: &Watch) -> Result<Scene> {
+    fn scene(
+        &self,
+        device: &Device,
+        spheres: Spheres<'_>,
+        options: &SceneOptions,
+        watch: &CancelToken,
+    ) -> Result<Scene> {
         let _working =
             Working::on(format!("building a scene of {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
         let scene = if self.args.pairwise {
@@ -201,7 +207,7 @@ impl Files<'_> {
         } else {
             blocking::scene(device, spheres, options)?
         };
-        Ok(scene.watched(watch))
+        Ok(scene.with_cancel(watch))
     }
 
     /// Casts all batches, and with a reference scene also on that. Writes, compares and plots the results.
@@ -212,7 +218,7 @@ impl Files<'_> {
         mut rays: Feed,
         scene: &Scene,
         judge: Option<(&Scene, &Table<Sphere>)>,
-        watch: &Watch,
+        watch: &CancelToken,
         writer: &mut T::Writer,
         sum: &mut Sum<'_>,
     ) -> Result<()> {
@@ -227,7 +233,7 @@ impl Files<'_> {
             let batch = rays.rays(first);
             let mut begin = 0;
             while begin < batch.len() {
-                let part = batch.part(begin..begin + size);
+                let part = batch.slice(begin..begin + size);
                 let found = match asked.ask(scene, part, &self.query) {
                     // The lengths of lists are known only when they are made.
                     Err(Error::TooLarge { .. }) if T::PARTS && part.len() > 1 => {
@@ -263,7 +269,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn casting(&self, rays: &Feed, scene: &Scene, casts: u64, watch: &Watch) -> Working {
+    fn casting(&self, rays: &Feed, scene: &Scene, casts: u64, watch: &CancelToken) -> Working {
         let watch = watch.clone();
         let casting = Casting {
             what: format!("casting at {} spheres on {}", scene.len(), scene.device().name()),
@@ -274,7 +280,7 @@ impl Files<'_> {
         Working::casting(casting, self.args.quiet)
     }
 
-    fn complete<T: Asked>(&self, writer: T::Writer, watch: &Watch) -> Result<Ready> {
+    fn complete<T: Asked>(&self, writer: T::Writer, watch: &CancelToken) -> Result<PreparedFile> {
         let _working = Working::on("writing".into(), self.args.quiet);
         writer.complete(watch)
     }
@@ -300,7 +306,7 @@ fn not_pairs(spheres: usize, rays: u64) -> Error {
 }
 
 /// Number of rays that have not been read yet.
-fn count_rest(rays: &mut Feed, watch: &Watch) -> Result<u64> {
+fn count_rest(rays: &mut Feed, watch: &CancelToken) -> Result<u64> {
     let mut count = 0;
     while rays.next(watch)? {
         count += rays.rays(0).len() as u64;

@@ -72,7 +72,7 @@ impl Summary<'_> {
     }
 
     pub(crate) fn json(&self) -> Json<'_> {
-        let Report { rays, hits, skipped, beyond, judged, seconds, .. } = *self.report;
+        let Report { rays, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = *self.report;
         Json {
             query: self.query,
             precision: self.precision,
@@ -109,8 +109,8 @@ impl Summary<'_> {
         }
         line += &counts([
             (report.skipped, "bad rays skipped"),
-            (report.beyond, "rays miss only because t exceeds f32"),
-            (report.judged, "rays decided by exact arithmetic"),
+            (report.overflowed, "rays miss only because t exceeds f32"),
+            (report.exact, "rays decided by exact arithmetic"),
         ]);
         if let Some(origin) = self.origin {
             line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);

@@ -6,7 +6,7 @@ use std::thread::{Builder, scope};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use umbracast::{Result, Watch};
+use umbracast::{CancelToken, Result};
 
 use crate::exceptions::{exception, forked};
 
@@ -44,9 +44,9 @@ pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     records: usize,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Watch) -> Result<T> + Send,
+    work: impl FnOnce(&CancelToken) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let watch = Watch::new();
+    let watch = CancelToken::new();
     if records < FEW && progress.is_none() {
         return brief(py, || work(&watch));
     }

@@ -98,7 +98,7 @@ pub(crate) fn bullets<'py>(
     }
     let scene = scene.now();
     let flights = watched(py, bullets.len(), progress.as_ref(), |watch| {
-        blocking::bullets(&scene.watched(watch), given, bounces, &query)
+        blocking::bullets(&scene.with_cancel(watch), given, bounces, &query)
     })?;
     let legs = &flights.records;
     let numbers = |number: fn(&umbracast::Leg) -> f32| PyArray1::from_iter(py, legs.iter().map(number));

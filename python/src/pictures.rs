@@ -35,7 +35,7 @@ pub(crate) fn render<'py>(
     let device = device.inner();
     // How many pixels there are says the system.
     let (picture, colours) = watched(py, usize::MAX, None, |watch| {
-        let device = &device.watched(watch);
+        let device = &device.with_cancel(watch);
         let system = match (path, text) {
             (Some(path), _) => System::read(&path)?,
             (None, text) => System::parse(text.unwrap_or_default(), Path::new(TEXT))?,
@@ -70,7 +70,7 @@ pub(crate) fn shadow(
         (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
     let device = device.inner();
     watched(py, observers.len(), progress.as_ref(), |watch| {
-        let device = &device.watched(watch);
+        let device = &device.with_cancel(watch);
         let lighting = match (path, text) {
             (Some(path), _) => Lighting::read(&path)?,
             (None, text) => Lighting::parse(text.unwrap_or_default(), Path::new(TEXT))?,

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Builder, Ends, Inside, Motion, OnBad, Precision, Query, Touch};
+use umbracast::{BvhBuilder, Ends, Inside, Motion, OnBad, Precision, Query, Touch};
 
 /// `umbracast._options.Policies`.
 #[derive(FromPyObject)]
@@ -39,8 +39,8 @@ pub(crate) fn precision(given: &str) -> PyResult<Precision> {
 }
 
 /// A builder by its word.
-pub(crate) fn builder(given: &str) -> PyResult<Builder> {
-    word("builder", given, &[("auto", Builder::Auto), ("cpu", Builder::Cpu), ("gpu", Builder::Gpu)])
+pub(crate) fn builder(given: &str) -> PyResult<BvhBuilder> {
+    word("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
 }
 
 /// What a word means, of the few that are allowed.

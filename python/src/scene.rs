@@ -8,7 +8,7 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Hit, Rays, Report, Result, SceneOptions, Watch, blocking};
+use umbracast::{CancelToken, Hit, Rays, Report, Result, SceneOptions, blocking};
 
 use crate::device::Device;
 use crate::exceptions::exception;
@@ -21,7 +21,7 @@ use crate::spheres::{GivenSpheres, Shape};
 pub(crate) type Told = (u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn told(report: Report, rounding: Rounding) -> Told {
-    let Report { rays, hits, skipped, beyond, judged, seconds, .. } = report;
+    let Report { rays, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = report;
     (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
 }
 
@@ -87,7 +87,7 @@ impl Scene {
     ) -> PyResult<Told> {
         let scene = self.for_rays(batch.len)?;
         watched(py, batch.len, progress, |watch| {
-            let scene = scene.watched(watch);
+            let scene = scene.with_cancel(watch);
             let mut report = Report::default();
             let rounding = batch.each_piece(|rays, range| {
                 report = report + ask(&scene, rays, range)?;
@@ -126,7 +126,7 @@ impl Scene {
         let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
         let (device, parts) = (device.inner(), spheres.parts()?);
         let held = watched(py, parts.len(), None, |watch| {
-            let device = &device.watched(watch);
+            let device = &device.with_cancel(watch);
             let shapes = parts.shapes(None)?;
             let scene = parts.with(shapes.as_ref(), |spheres| match pairwise {
                 true => blocking::pairwise_with(device, spheres, &options),
@@ -172,7 +172,7 @@ impl Scene {
         let update = watched(py, parts.len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
             let Held { scene, shapes } = self.held();
-            let mut scene = scene.watched(watch);
+            let mut scene = scene.with_cancel(watch);
             let shapes = parts.shapes(shapes.as_ref())?;
             let update = parts.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
             self.put(Held { scene, shapes });
@@ -186,7 +186,7 @@ impl Scene {
         watched(py, self.now().len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
             let Held { scene, shapes } = self.held();
-            let mut scene = scene.watched(watch);
+            let mut scene = scene.with_cancel(watch);
             blocking::rebuild(&mut scene)?;
             self.put(Held { scene, shapes });
             Ok(())
@@ -325,8 +325,8 @@ impl Scene {
         let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
         let times = slice(&times, "times", points.len())?;
         let (count, id) = (room_for(&mut count, "count", points.len())?, room_for(&mut id, "id", points.len())?);
-        watched(py, points.len(), progress.as_ref(), |watch: &Watch| {
-            let scene = scene.watched(watch);
+        watched(py, points.len(), progress.as_ref(), |watch: &CancelToken| {
+            let scene = scene.with_cancel(watch);
             let mut report = Report::default();
             for range in pieces(points.len()) {
                 let mut part = umbracast::Points::from(&points[range.clone()]);

@@ -2,7 +2,7 @@
 // the parameters. No program waits for another workgroup, and no sum depends on the order of execution. So the tree is byte-identical
 // to the tree that the CPU builds.
 
-struct Plant {
+struct BuildParams {
   // Number of spheres.
   count: u32,
   // The lowest bit of the digit that this pass sorts by: a multiple of 4, at most 60.
@@ -28,7 +28,7 @@ struct Plant {
   half: f32,
 }
 
-@group(0) @binding(0) var<uniform> plant: Plant;
+@group(0) @binding(0) var<uniform> build_params: BuildParams;
 
 // Threads per workgroup.
 const THREADS: u32 = 256u;

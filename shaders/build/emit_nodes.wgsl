@@ -3,21 +3,21 @@
 // Twin of src/bvh/qbvh4/build_lbvh.rs.
 
 @group(0) @binding(4) var<storage, read> items: array<Item>;
-@group(0) @binding(5) var<storage, read> control: Control;
+@group(0) @binding(5) var<storage, read> level_state: LevelState;
 // First sphere and sphere count per node of this level. This program replaces the first sphere with the exclusive prefix sum, within
 // the workgroup, of the children that are nodes.
 @group(0) @binding(6) var<storage, read_write> parts: array<vec2<u32>>;
 // Sphere count per child that is a node; 0 for the other children.
-@group(0) @binding(7) var<storage, read_write> kids: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read_write> child_counts: array<vec4<u32>>;
 // Number of children that are nodes, per workgroup.
-@group(0) @binding(8) var<storage, read_write> found: array<u32>;
+@group(0) @binding(8) var<storage, read_write> group_counts: array<u32>;
 
 // Nodes at a smaller depth open the child with the largest bounds first; all others open the child with the most spheres.
-const DEEP: u32 = 12u;
+const SIZE_ORDER_DEPTH: u32 = 12u;
 
 // Splits a range at the highest bit in which its codes differ; returns the count of spheres with that bit clear. If all codes are equal,
 // the index takes their place.
-fn cut(first: u32, count: u32) -> u32 {
+fn split(first: u32, count: u32) -> u32 {
   let last = first + count - 1u;
   let low = items[first].low ^ items[last].low;
   let high = items[first].high ^ items[last].high;
@@ -45,7 +45,7 @@ fn cut(first: u32, count: u32) -> u32 {
 }
 
 // Opens a range into node `number`; returns how many of its children are nodes.
-fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
+fn open_children(number: u32, part: vec2<u32>, place: u32) -> u32 {
   var four: Four;
   var firsts: array<u32, 4>;
   var counts: array<u32, 4>;
@@ -53,15 +53,15 @@ fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
   counts[0] = part.y;
   var used = 1u;
   // Only a root can have so few spheres. Its only child is then a leaf.
-  if (part.y <= LEAF_MOST) {
+  if (part.y <= MAX_LEAF_SPHERES) {
     four.bounds[0] = bounds_of(part.x, part.y);
   }
   for (var step = 1u; step < 4u; step++) {
     var chosen = 4u;
     var largest = 0u;
     for (var i = 0u; i < used; i++) {
-      let size = select(counts[i], bitcast<u32>(edges(four.bounds[i])), control.depth < DEEP);
-      if (counts[i] > LEAF_MOST && (chosen == 4u || size > largest)) {
+      let size = select(counts[i], bitcast<u32>(edge_sum(four.bounds[i])), level_state.depth < SIZE_ORDER_DEPTH);
+      if (counts[i] > MAX_LEAF_SPHERES && (chosen == 4u || size > largest)) {
         chosen = i;
         largest = size;
       }
@@ -71,7 +71,7 @@ fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
     }
     let first = firsts[chosen];
     let count = counts[chosen];
-    let left = cut(first, count);
+    let left = split(first, count);
     counts[chosen] = left;
     four.bounds[chosen] = bounds_of(first, left);
     firsts[used] = first + left;
@@ -82,7 +82,7 @@ fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
   var below = 0u;
   var nodes_below = vec4<u32>(0u);
   for (var i = 0u; i < used; i++) {
-    if (counts[i] > LEAF_MOST) {
+    if (counts[i] > MAX_LEAF_SPHERES) {
       nodes_below[i] = counts[i];
       four.children[i] = firsts[i];
       below++;
@@ -92,7 +92,7 @@ fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
   }
   four.count = used;
   four.range = part;
-  kids[place] = nodes_below;
+  child_counts[place] = nodes_below;
   if (4u * number + 3u < arrayLength(&nodes)) {
     pack(number, &four);
   }
@@ -101,17 +101,17 @@ fn open(number: u32, part: vec2<u32>, place: u32) -> u32 {
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  zero = plant.zero;
+  zero = build_params.zero;
   let place = group_number(group) * THREADS + thread;
   var below = 0u;
-  if (place < control.next_count) {
-    below = open(control.next + place, parts[place], place);
+  if (place < level_state.next_count) {
+    below = open_children(level_state.next + place, parts[place], place);
   }
-  let before = sum_before(thread, below);
-  if (place < control.next_count) {
+  let before = exclusive_scan(thread, below);
+  if (place < level_state.next_count) {
     parts[place].x = before;
   }
   if (thread == THREADS - 1u) {
-    found[group_number(group)] = before + below;
+    group_counts[group_number(group)] = before + below;
   }
 }

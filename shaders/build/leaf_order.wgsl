@@ -6,7 +6,7 @@
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let i = group_number(group) * THREADS + thread;
-  if (i < plant.count) {
+  if (i < build_params.count) {
     order[i] = items[i].place;
   }
 }

@@ -8,17 +8,17 @@
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  zero = plant.zero;
+  zero = build_params.zero;
   let number = group_number(group) * THREADS + thread;
   let begin = 8u * number;
-  let end = min(begin + 8u, plant.count);
+  let end = min(begin + 8u, build_params.count);
   var all = EMPTY;
   for (var i = begin; i < end; i++) {
     leaves[i] = spheres[order[i]];
-    all = join(all, reach_at(i));
+    all = join(all, leaf_bounds(i));
   }
   // The bounds of an incomplete group at the end are never read.
-  if (begin + 8u <= plant.count) {
+  if (begin + 8u <= build_params.count) {
     boxes[number] = all;
   }
 }

@@ -1,6 +1,6 @@
-// Progress of the top-down node construction. Twin of `Control` in src/gpu/bvh/build.rs.
+// Progress of the top-down node construction. Twin of `LevelState` in src/gpu/bvh/build.rs.
 
-struct Control {
+struct LevelState {
   // The level whose children are linked (link_children): its first node and its node count.
   begin: u32,
   count: u32,
@@ -11,8 +11,8 @@ struct Control {
   depth: u32,
   unused: u32,
   // Indirect dispatch arguments of link_children and of emit_nodes.
-  number_groups: array<u32, 3>,
-  open_groups: array<u32, 3>,
+  link_dispatch: array<u32, 3>,
+  emit_dispatch: array<u32, 3>,
   // End of each level, as a node index.
   levels: array<u32, 114>,
 }

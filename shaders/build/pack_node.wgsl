@@ -3,7 +3,7 @@
 @group(0) @binding(3) var<storage, read_write> nodes: array<vec4<u32>>;
 
 // Maximum number of spheres per leaf.
-const LEAF_MOST: u32 = 7u;
+const MAX_LEAF_SPHERES: u32 = 7u;
 
 // Packs a leaf into a child word.
 fn leaf(first: u32, count: u32) -> u32 {
@@ -16,7 +16,7 @@ fn power_of_two(n: vec3<i32>) -> vec3<f32> {
 }
 
 // Per axis, the exponent of the smallest power of two of which 255 cover `width`. `width` is at least TINY.
-fn unit_of(width: vec3<f32>) -> vec3<i32> {
+fn unit_exponent(width: vec3<f32>) -> vec3<i32> {
   let unit = vec3<i32>(bitcast<vec3<u32>>(width) >> vec3<u32>(23u)) - vec3<i32>(134);
   return select(unit, unit + vec3<i32>(1), width > 255.0 * power_of_two(unit));
 }
@@ -34,14 +34,14 @@ fn pack(number: u32, four: ptr<function, Four>) {
   for (var i = 0u; i < (*four).count; i++) {
     all = join(all, (*four).bounds[i]);
   }
-  let unit = unit_of(up(opaque3(all.high - all.low)));
+  let unit = unit_exponent(next_above(opaque3(all.high - all.low)));
   let scale = power_of_two(-unit);
   var low = vec3<u32>(0u);
   var high = vec3<u32>(0u);
   for (var i = 0u; i < (*four).count; i++) {
     let own = (*four).bounds[i];
-    let l = max(floor(down(opaque3(own.low - all.low)) * scale), vec3<f32>(0.0));
-    let h = ceil(up(opaque3(own.high - all.low)) * scale);
+    let l = max(floor(next_below(opaque3(own.low - all.low)) * scale), vec3<f32>(0.0));
+    let h = ceil(next_above(opaque3(own.high - all.low)) * scale);
     low |= vec3<u32>(l) << vec3<u32>(8u * i);
     high |= vec3<u32>(h) << vec3<u32>(8u * i);
   }

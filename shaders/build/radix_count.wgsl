@@ -9,12 +9,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let tile = group_number(group);
   for (var k = 0u; k < EACH; k++) {
     let i = tile * TILE + k * THREADS + thread;
-    if (i < plant.count) {
+    if (i < build_params.count) {
       atomicAdd(&own[digit(i)], 1u);
     }
   }
   workgroupBarrier();
-  if (thread < BINS && tile < plant.jobs) {
-    counts[thread * plant.jobs + tile] = atomicLoad(&own[thread]);
+  if (thread < BINS && tile < build_params.jobs) {
+    counts[thread * build_params.jobs + tile] = atomicLoad(&own[thread]);
   }
 }

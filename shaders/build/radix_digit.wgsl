@@ -10,8 +10,8 @@ const EACH: u32 = 8u;
 const TILE: u32 = 2048u;
 
 fn digit(i: u32) -> u32 {
-  if (plant.shift < 32u) {
-    return (items[i].low >> plant.shift) & 15u;
+  if (build_params.shift < 32u) {
+    return (items[i].low >> build_params.shift) & 15u;
   }
-  return (items[i].high >> (plant.shift - 32u)) & 15u;
+  return (items[i].high >> (build_params.shift - 32u)) & 15u;
 }

@@ -19,12 +19,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   if (thread < BINS) {
     var begin = 0u;
     for (var d = 0u; d < thread; d++) {
-      begin += counts[BINS * plant.jobs + d];
+      begin += counts[BINS * build_params.jobs + d];
     }
-    begins[thread] = begin + counts[thread * plant.jobs + min(tile, plant.jobs - 1u)];
+    begins[thread] = begin + counts[thread * build_params.jobs + min(tile, build_params.jobs - 1u)];
   }
   let first = tile * TILE + thread * EACH;
-  let end = min(first + EACH, plant.count);
+  let end = min(first + EACH, build_params.count);
   // The digits of this thread's items, four bits each.
   var digits = 0u;
   for (var i = first; i < end; i++) {

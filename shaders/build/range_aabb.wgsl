@@ -9,17 +9,17 @@ fn bounds_of(first: u32, count: u32) -> Bounds {
   var begin = first;
   var end = first + count;
   while (begin < end && (begin & 7u) != 0u) {
-    all = join(all, reach_at(begin));
+    all = join(all, leaf_bounds(begin));
     begin++;
   }
   while (begin < end && (end & 7u) != 0u) {
     end--;
-    all = join(all, reach_at(end));
+    all = join(all, leaf_bounds(end));
   }
   begin = begin >> 3u;
   end = end >> 3u;
   var level = 0u;
-  var length = plant.count >> 3u;
+  var length = build_params.count >> 3u;
   while (begin < end) {
     while (begin < end && (begin & 7u) != 0u) {
       all = join(all, boxes[level + begin]);

@@ -13,10 +13,10 @@ fn child_bounds(child: u32) -> Bounds {
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let number = group_number(group) * THREADS + thread;
-  if (number >= plant.jobs) {
+  if (number >= build_params.jobs) {
     return;
   }
-  zero = plant.zero;
+  zero = build_params.zero;
   let rest = nodes[4u * number + 3u];
   var four: Four;
   four.count = nodes[4u * number].w >> 24u;

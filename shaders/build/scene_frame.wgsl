@@ -17,11 +17,11 @@ fn subnormal(x: vec3<f32>) -> vec3<bool> {
 // because devices may flush them.
 fn scaled(x: vec3<f32>) -> vec3<f32> {
   let bits = bitcast<vec3<u32>>(x);
-  let small = vec3<f32>(bits & vec3<u32>(0x7fffffu)) * plant.least;
-  return select(x * plant.scale, select(small, -small, (bits >> vec3<u32>(31u)) == vec3<u32>(1u)), subnormal(x));
+  let small = vec3<f32>(bits & vec3<u32>(0x7fffffu)) * build_params.least;
+  return select(x * build_params.scale, select(small, -small, (bits >> vec3<u32>(31u)) == vec3<u32>(1u)), subnormal(x));
 }
 
 // A point in the frame. The result is the same whether or not the compiler fuses the operations.
-fn framed(center: vec3<f32>) -> vec3<f32> {
-  return opaque3(scaled(center) - plant.middle);
+fn to_scaled(center: vec3<f32>) -> vec3<f32> {
+  return opaque3(scaled(center) - build_params.middle);
 }

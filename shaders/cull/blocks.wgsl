@@ -1,5 +1,5 @@
 // Culling of blocks of 32 spheres against the eight rays of a thread. The result is a bitmask of candidates per ray and block. Needs
-// cull/ray_line.wgsl, and a function `wanted` that culls eight spheres against four of the rays: cull/block_hits.wgsl or the program has
+// cull/ray_line.wgsl, and a function `is_candidate` that culls eight spheres against four of the rays: cull/block_hits.wgsl or the program has
 // it.
 //
 // All eight rays share each load, because on a software adapter a load costs as much as three square roots. Candidates are taken out of the
@@ -32,7 +32,7 @@ var<private> slack: f32;
 var<private> masks: array<u32, 32>;
 var<private> marked: u32;
 
-fn lines_of(a: Line, b: Line, c: Line, d: Line) -> Lines {
+fn lines_of(a: RayLine, b: RayLine, c: RayLine, d: RayLine) -> Lines {
   return Lines(
     vec4<f32>(a.u.x, b.u.x, c.u.x, d.u.x),
     vec4<f32>(a.u.y, b.u.y, c.u.y, d.u.y),
@@ -50,13 +50,13 @@ fn first_ray(workgroup: u32, local: u32) -> u32 {
   return workgroup * WORKGROUP * RAYS + local;
 }
 
-fn line_at(i: u32) -> Line {
+fn line_at(i: u32) -> RayLine {
   if (i >= params.ray_count) {
     return NEVER;
   }
   var line = line_of(rays[i]);
-  if (moving) {
-    let more = growth(extra_of(i), framed(rays[i].origin));
+  if (has_motion) {
+    let more = inflation(ray_attributes_of(i), to_scaled(rays[i].origin));
     if (!(more < GROWN)) {
       return ALWAYS;
     }
@@ -113,8 +113,8 @@ fn mark(begin: u32, end: u32) {
     // The buffer is padded to whole blocks.
     for (var j = 0u; j < BLOCK; j += 8u) {
       let loaded = eight(start + j);
-      m |= wanted(0u, p, loaded) << vec4<u32>(j);
-      n |= wanted(1u, q, loaded) << vec4<u32>(j);
+      m |= is_candidate(0u, p, loaded) << vec4<u32>(j);
+      n |= is_candidate(1u, q, loaded) << vec4<u32>(j);
     }
     let valid = valid_of(start, end);
     set_masks(block * RAYS, m & vec4<u32>(valid));
@@ -148,9 +148,9 @@ struct Candidate {
 fn next_candidate() -> Candidate {
   let w = firstTrailingBit(marked);
   let mask = masks[w];
-  let rest = mask & (mask - 1u);
-  masks[w] = rest;
-  marked &= select(0xffffffffu, marked - 1u, rest == 0u);
+  let siblings = mask & (mask - 1u);
+  masks[w] = siblings;
+  marked &= select(0xffffffffu, marked - 1u, siblings == 0u);
   return Candidate(w % RAYS, w / RAYS * BLOCK + firstTrailingBit(mask));
 }
 

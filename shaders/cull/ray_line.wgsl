@@ -13,7 +13,7 @@
 // another 2^-126, unscaled.
 
 // A line as the point where it intersects the plane perpendicular to it, and its slack.
-struct Line {
+struct RayLine {
   u: vec3<f32>,
   v: vec3<f32>,
   at: vec2<f32>,
@@ -21,10 +21,10 @@ struct Line {
 }
 
 // A line that no sphere is near, and one that all spheres are near.
-const NEVER = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
+const NEVER = RayLine(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
 // Upper bound of the inflation of a ray. A ray that needs more counts as near every sphere.
 const GROWN: f32 = 1e6;
-const ALWAYS = Line(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
+const ALWAYS = RayLine(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
 
 // A direction as a unit vector, and its length: `length`, from 1 to 1.8, times 2^`power`.
 struct Heading {
@@ -43,26 +43,26 @@ fn heading_of(direction: vec3<f32>) -> Heading {
 }
 
 // The origin relative to the middle of the scene, scaled. Not for rays whose origin is beyond `far`.
-fn framed(origin: vec3<f32>) -> vec3<f32> {
+fn to_scaled(origin: vec3<f32>) -> vec3<f32> {
   return origin * params.scale - params.middle;
 }
 
-fn line_of(ray: Ray) -> Line {
+fn line_of(ray: Ray) -> RayLine {
   if (largest_of(ray.origin) > params.far) {
     return ALWAYS;
   }
-  return line_along(framed(ray.origin), heading_of(ray.direction).d);
+  return line_along(to_scaled(ray.origin), heading_of(ray.direction).d);
 }
 
 // The line through `o` along the unit vector `d`. The basis is that of Duff et al. (Building an Orthonormal Basis, Revisited, JCGT 6,
 // 2017).
-fn line_along(o: vec3<f32>, d: vec3<f32>) -> Line {
+fn line_along(o: vec3<f32>, d: vec3<f32>) -> RayLine {
   let side = select(-1.0, 1.0, d.z >= 0.0);
   let a = -1.0 / (side + d.z);
   let b = d.x * d.y * a;
   let u = vec3<f32>(1.0 + side * d.x * d.x * a, side * b, -side * d.x);
   let v = vec3<f32>(b, side + d.y * d.y * a, -d.y);
-  return Line(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0) + power_of_two(-122) * params.scale);
+  return RayLine(u, v, vec2<f32>(dot3(o, u), dot3(o, v)), 112.0 * U * (norm1(o) + 2.0) + power_of_two(-122) * params.scale);
 }
 
 // Centre, relative to the middle of the scene, and radius of the sphere at a position; scaled.
@@ -71,19 +71,19 @@ fn sphere_at(i: u32) -> vec4<f32> {
   return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
 }
 
-// Lateral inflation, in scaled units, for a ray's attributes and for ellipsoids. Twin of `growth` in src/cpu/cull.rs. In the space where an
+// Lateral inflation, in scaled units, for a ray's attributes and for ellipsoids. Twin of `inflation` in src/cpu/cull.rs. In the space where an
 // ellipsoid is a ball, the errors of an intersection test are larger by its slimness: 2^-38 (E + r) for the hit flag, and 32 u (E + r) in
 // plain arithmetic.
-fn growth(extra: Extra, o: vec3<f32>) -> f32 {
-  if (extra.radius > 0.0 && exponent(extra.radius) + exponent(params.scale) > 60) {
+fn inflation(attributes: RayAttributes, o: vec3<f32>) -> f32 {
+  if (attributes.radius > 0.0 && exponent(attributes.radius) + exponent(params.scale) > 60) {
     return 2.0 * GROWN;
   }
-  let turned = select(0.0, 2.1e-7, norm1(extra.low) != 0.0);
-  let solve = select(power_of_two(-36), 112.0 * U, fast);
-  return extra.radius * params.scale * 1.000001 + (turned + solve * params.slimness) * (norm1(o) + 4.0);
+  let turned = select(0.0, 2.1e-7, norm1(attributes.direction_low) != 0.0);
+  let intersect = select(power_of_two(-36), 112.0 * U, fast);
+  return attributes.radius * params.scale * 1.000001 + (turned + intersect * params.max_axis_ratio) * (norm1(o) + 4.0);
 }
 
 // Inflation along the ray, for ellipsoids. A root has only the digits of f32 at any precision.
-fn lengthened(o: vec3<f32>) -> f32 {
-  return 112.0 * U * params.slimness * (norm1(o) + 4.0);
+fn axial_inflation(o: vec3<f32>) -> f32 {
+  return 112.0 * U * params.max_axis_ratio * (norm1(o) + 4.0);
 }

@@ -2,7 +2,7 @@
 // Twin of `check_one` and `of` in src/batch/ray_attributes.rs. Needs encode/validate_ray.wgsl.
 
 @group(0) @binding(3) var<storage, read> times: array<u32>;
-@group(0) @binding(4) var<storage, read_write> extras: array<u32>;
+@group(0) @binding(4) var<storage, read_write> ray_attributes: array<u32>;
 
 // Whether a time is a number within the time range of the scene.
 fn is_known(time: u32) -> bool {
@@ -15,18 +15,18 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (i >= task.count) {
     return;
   }
-  let relative = task.relative != 0u;
+  let moves_with_ray = task.moves_with_ray != 0u;
   let at = task.rays_at + 8u * i;
   // If spheres move while the ray travels, t is the time, and the ray has no time of its own.
-  let time = select(times[task.times_at + min(i, task.last_time)], 0u, relative);
+  let time = select(times[task.times_at + min(i, task.last_time)], 0u, moves_with_ray);
   let ends = is_known(given[at + 3u]) && is_known(given[at + 7u]);
-  let usable = take_in(i, select(is_known(time), ends, relative));
+  let usable = take_in(i, select(is_known(time), ends, moves_with_ray));
   let to = 8u * i;
-  extras[to] = 0xffffffffu;
-  extras[to + 1u] = NO_SPHERE;
-  extras[to + 2u] = select(0u, time, usable);
+  ray_attributes[to] = 0xffffffffu;
+  ray_attributes[to + 1u] = NO_SPHERE;
+  ray_attributes[to + 2u] = select(0u, time, usable);
   for (var k = 3u; k < 7u; k++) {
-    extras[to + k] = 0u;
+    ray_attributes[to + k] = 0u;
   }
-  extras[to + 7u] = task.relative;
+  ray_attributes[to + 7u] = task.moves_with_ray;
 }

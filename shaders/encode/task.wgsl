@@ -16,7 +16,7 @@ struct Task {
   last_time: u32,
   time_from: u32,
   time_to: u32,
-  relative: u32,
+  moves_with_ray: u32,
 }
 
 // The ends of the ray that replaces an invalid one. No valid ray has both, because it does not start after its end.

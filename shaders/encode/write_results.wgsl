@@ -10,9 +10,9 @@
 
 // The status counts of this workgroup, in the order of the status.
 var<workgroup> counts: array<atomic<u32>, 4>;
-const BAD: u32 = 0u;
-const UNDONE: u32 = 1u;
-const BEYOND: u32 = 2u;
+const SKIPPED: u32 = 0u;
+const UNFINISHED: u32 = 1u;
+const OVERFLOW: u32 = 2u;
 const HITS: u32 = 3u;
 
 fn count(which: u32, more: u32) {
@@ -39,14 +39,14 @@ fn deliver_record(i: u32) {
   let last = task.width - 1u;
   let tag = found[source];
   let bad = is_bad(i);
-  let undone = !bad && tag == TAG_AGAIN;
-  let beyond = !bad && tag == TAG_BEYOND;
-  count(BAD, u32(bad));
-  count(UNDONE, u32(undone));
-  count(BEYOND, u32(beyond));
-  if (bad || undone || beyond) {
+  let unfinished = !bad && tag == TAG_UNFINISHED;
+  let overflow = !bad && tag == TAG_OVERFLOW;
+  count(SKIPPED, u32(bad));
+  count(UNFINISHED, u32(unfinished));
+  count(OVERFLOW, u32(overflow));
+  if (bad || unfinished || overflow) {
     for (var k = 0u; k < last; k++) {
-      answers[to + k] = select(INFINITY_BITS, TAG_AGAIN, undone);
+      answers[to + k] = select(INFINITY_BITS, TAG_UNFINISHED, unfinished);
     }
     answers[to + last] = NO_SPHERE;
     return;
@@ -54,10 +54,10 @@ fn deliver_record(i: u32) {
   for (var k = 0u; k < task.width; k++) {
     answers[to + k] = found[source + k];
   }
-  let met = found[source + last] != NO_SPHERE;
+  let hits = found[source + last] != NO_SPHERE;
   if (task.approach == 0u) {
-    count(HITS, u32(met));
-  } else if (met) {
+    count(HITS, u32(hits));
+  } else if (hits) {
     answers[to] = between_ends(tag, i);
     // The clearance is at most zero: the ray touches or enters the sphere.
     count(HITS, u32(found[source + 1u] == 0u || found[source + 1u] >= 0x80000000u));
@@ -72,14 +72,14 @@ fn deliver_word(w: u32) {
     usable |= select(1u << bit, 0u, is_bad(32u * w + bit));
   }
   let there = select(0xffffffffu, (1u << (task.count % 32u)) - 1u, task.count - 32u * w < 32u);
-  let met = found[w] & usable;
-  let undone = found[3u * words + w] & usable & ~met;
-  let beyond = found[2u * words + w] & usable & ~met & ~undone;
-  answers[task.out_at + w] = met;
-  count(BAD, countOneBits(there & ~usable));
-  count(UNDONE, countOneBits(undone));
-  count(BEYOND, countOneBits(beyond));
-  count(HITS, countOneBits(met));
+  let hits = found[w] & usable;
+  let unfinished = found[3u * words + w] & usable & ~hits;
+  let overflow = found[2u * words + w] & usable & ~hits & ~unfinished;
+  answers[task.out_at + w] = hits;
+  count(SKIPPED, countOneBits(there & ~usable));
+  count(UNFINISHED, countOneBits(unfinished));
+  count(OVERFLOW, countOneBits(overflow));
+  count(HITS, countOneBits(hits));
 }
 
 @compute @workgroup_size(64)

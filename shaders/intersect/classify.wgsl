@@ -1,9 +1,9 @@
-// Classification of one ray and one sphere, from the roots and the policies. Twin of `decide` in src/intersect/classify.rs.
+// Classification of one ray and one sphere, from the roots and the policies. Twin of `classify` in src/intersect/classify.rs.
 
-const NO: u32 = 0u;
-const YES: u32 = 1u;
-const MAYBE: u32 = 2u;
-const BEYOND: u32 = 3u;
+const MISS: u32 = 0u;
+const HIT: u32 = 1u;
+const UNDECIDED: u32 = 2u;
+const OVERFLOW: u32 = 3u;
 
 const INSIDE_ENTER: u32 = 0u;
 const INSIDE_EXIT: u32 = 1u;
@@ -17,19 +17,19 @@ struct Policies {
   ends: u32,
 }
 
-struct Verdict {
-  met: u32,
+struct Classification {
+  hit_class: u32,
   t: f32,
   low: f32,
   high: f32,
 }
 
-fn verdict_without(met: u32) -> Verdict {
-  return Verdict(met, FAR, FAR, FAR);
+fn classification_without(hit_class: u32) -> Classification {
+  return Classification(hit_class, FAR, FAR, FAR);
 }
 
-fn maybe(low: f32) -> Verdict {
-  return Verdict(MAYBE, low, low, FAR);
+fn undecided(low: f32) -> Classification {
+  return Classification(UNDECIDED, low, low, FAR);
 }
 
 // t -+ bound, clamped to finite f32.
@@ -38,47 +38,47 @@ fn widen(t: f32, bound: f32) -> vec2<f32> {
 }
 
 // Classifies a pair. With `doubtful`, YES and NO are proved by the error bounds of the intersection test. The ray's ends must be finite.
-fn decide(solved: Solved, ray: Ray, policies: Policies, doubtful: bool) -> Verdict {
+fn classify(solved: SphereRoots, ray: Ray, policies: Policies, doubtful: bool) -> Classification {
   var enter = vec2<f32>(solved.t_enter, solved.t_enter);
   var exit = vec2<f32>(solved.t_exit, solved.t_exit);
   if (doubtful) {
     if (solved.disc < -solved.disc_bound) {
-      return verdict_without(NO);
+      return classification_without(MISS);
     }
     if (solved.disc <= solved.disc_bound) {
       let around = widen(solved.foot, solved.foot_bound);
       if (around.y < ray.t_min || around.x > ray.t_max) {
-        return verdict_without(NO);
+        return classification_without(MISS);
       }
-      return maybe(max(around.x, ray.t_min));
+      return undecided(max(around.x, ray.t_min));
     }
     enter = widen(solved.t_enter, solved.enter_bound);
     exit = widen(solved.t_exit, solved.exit_bound);
   } else if (solved.disc < 0.0 || (solved.disc == 0.0 && policies.touch == TOUCH_MISS)) {
-    return verdict_without(NO);
+    return classification_without(MISS);
   }
   var t = solved.t_enter;
   var low = enter.x;
   var high = enter.y;
   if (policies.inside == INSIDE_ENTER) {
     if (exit.y < ray.t_min) {
-      return verdict_without(NO);
+      return classification_without(MISS);
     }
     if (exit.x < ray.t_min) {
-      return maybe(ray.t_min);
+      return undecided(ray.t_min);
     }
     t = max(t, ray.t_min);
     low = max(low, ray.t_min);
     high = max(high, ray.t_min);
   } else if (enter.x < ray.t_min) {
     if (enter.y >= ray.t_min) {
-      return maybe(ray.t_min);
+      return undecided(ray.t_min);
     }
     if (policies.inside == INSIDE_IGNORE || exit.y < ray.t_min) {
-      return verdict_without(NO);
+      return classification_without(MISS);
     }
     if (exit.x < ray.t_min) {
-      return maybe(ray.t_min);
+      return undecided(ray.t_min);
     }
     t = solved.t_exit;
     low = exit.x;
@@ -86,19 +86,19 @@ fn decide(solved: Solved, ray: Ray, policies: Policies, doubtful: bool) -> Verdi
   }
   let half_open = policies.ends == ENDS_HALF_OPEN;
   if (doubtful && t <= -FAR) {
-    return maybe(low);
+    return undecided(low);
   }
   if (low > ray.t_max || (half_open && low >= ray.t_max)) {
-    return verdict_without(select(NO, BEYOND, ray.t_max >= FAR && t >= FAR && !doubtful));
+    return classification_without(select(MISS, OVERFLOW, ray.t_max >= FAR && t >= FAR && !doubtful));
   }
   if (high > ray.t_max || (half_open && high >= ray.t_max)) {
-    return maybe(low);
+    return undecided(low);
   }
   if (low <= -FAR || high >= FAR || abs(t) >= FAR) {
     if (doubtful) {
-      return maybe(low);
+      return undecided(low);
     }
-    return verdict_without(BEYOND);
+    return classification_without(OVERFLOW);
   }
-  return Verdict(YES, t, low, high);
+  return Classification(HIT, t, low, high);
 }

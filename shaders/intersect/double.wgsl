@@ -53,7 +53,7 @@ fn square2(high: vec3<f32>, low: vec3<f32>) -> vec2<f32> {
   return add2(add2(mul2(x, x), mul2(y, y)), mul2(z, z));
 }
 
-fn double_roots(s: Scaled) -> DoubleRoots {
+fn double_roots(s: ScaledPair) -> DoubleRoots {
   let zero3 = vec3<f32>(0.0, 0.0, 0.0);
   let a = square2(s.d, zero3);
   let ex = vec2<f32>(s.eh.x, s.el.x);
@@ -97,12 +97,12 @@ fn round_root(root: vec2<f32>, bound: f32, shift: i32) -> u32 {
   let bits = bitcast<u32>(v.x);
   let biased = i32((bits >> 23u) & 0xffu) + shift;
   if (v.x == 0.0 || biased <= 1 || biased >= 254) {
-    return TAG_ROUND;
+    return TAG_UNROUNDED;
   }
   // Half the gap to the next f32 towards 0, which is never more than half the gap on the other side.
   let half = abs(v.x - bitcast<f32>(bits - 1u)) * 0.5;
   if (abs(v.y) + bound >= half * 0.9999) {
-    return TAG_ROUND;
+    return TAG_UNROUNDED;
   }
   return (bits & 0x807fffffu) | (u32(biased) << 23u);
 }

@@ -2,14 +2,14 @@
 // the reasons are given there.
 
 // The rows of a matrix.
-struct Map {
+struct UnitBallMap {
   x: HighLow,
   y: HighLow,
   z: HighLow,
 }
 
 // Product of a row and a vector, both as high and low parts.
-fn along_row(row: HighLow, v: HighLow) -> vec2<f32> {
+fn row_dot(row: HighLow, v: HighLow) -> vec2<f32> {
   let x = two_product(row.high.x, v.high.x);
   let y = two_product(row.high.y, v.high.y);
   let z = two_product(row.high.z, v.high.z);
@@ -20,16 +20,16 @@ fn along_row(row: HighLow, v: HighLow) -> vec2<f32> {
 }
 
 // Applies the map to a vector.
-fn image(map: Map, v: HighLow) -> HighLow {
-  let x = along_row(map.x, v);
-  let y = along_row(map.y, v);
-  let z = along_row(map.z, v);
+fn apply(map: UnitBallMap, v: HighLow) -> HighLow {
+  let x = row_dot(map.x, v);
+  let y = row_dot(map.y, v);
+  let z = row_dot(map.z, v);
   return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
 }
 
 // Transforms a pair, scaled with the ball around the ellipsoid, to the space where the ellipsoid is a ball.
-fn map_scaled(s: Scaled, map: Map) -> Scaled {
-  let e = image(map, HighLow(s.eh, s.el));
-  let d = image(map, HighLow(s.d, s.dl));
-  return ranged(Scaled(e.high, e.low, d.high, s.r, d.low, s.rl, s.noise, s.length, s.direction));
+fn to_unit_ball(s: ScaledPair, map: UnitBallMap) -> ScaledPair {
+  let e = apply(map, HighLow(s.eh, s.el));
+  let d = apply(map, HighLow(s.d, s.dl));
+  return normalize_range(ScaledPair(e.high, e.low, d.high, s.r, d.low, s.rl, s.position_error, s.length, s.direction));
 }

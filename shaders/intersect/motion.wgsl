@@ -1,22 +1,22 @@
 // Intersection of a ray and a sphere that move relative to each other, of a ray with a radius, or of one with low parts of its direction.
 // Twin of src/intersect/motion.rs: same operations; the reasons are given there.
 
-struct Moves {
+struct RelativeMotion {
   velocity: vec3<f32>,
   time: f32,
-  low: vec3<f32>,
+  direction_low: vec3<f32>,
   radius: f32,
-  relative: bool,
+  moves_with_ray: bool,
 }
 
-fn sums(a: vec3<f32>, b: vec3<f32>) -> HighLow {
+fn two_sum3(a: vec3<f32>, b: vec3<f32>) -> HighLow {
   let x = two_sum(a.x, b.x);
   let y = two_sum(a.y, b.y);
   let z = two_sum(a.z, b.z);
   return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
 }
 
-fn products(a: vec3<f32>, b: f32) -> HighLow {
+fn two_product3(a: vec3<f32>, b: f32) -> HighLow {
   let x = two_product(a.x, b);
   let y = two_product(a.y, b);
   let z = two_product(a.z, b);
@@ -24,7 +24,7 @@ fn products(a: vec3<f32>, b: f32) -> HighLow {
 }
 
 // Scales a moving pair, as `scale` does for a pair at rest. If nothing moves, the results are identical to the bit.
-fn scale_moving(ray: Ray, sphere: Sphere, moves: Moves) -> Scaled {
+fn scale_moving(ray: Ray, sphere: Sphere, moves: RelativeMotion) -> ScaledPair {
   let way = moves.velocity * moves.time;
   let stays = way.x == 0.0 && way.y == 0.0 && way.z == 0.0;
   let places = max(max(largest_of(ray.origin), largest_of(sphere.center)), largest_of(way));
@@ -41,16 +41,16 @@ fn scale_moving(ray: Ray, sphere: Sphere, moves: Moves) -> Scaled {
   let s = power_of_two(before);
   let o = ray.origin * s;
   let c = sphere.center * s;
-  let p = products(moves.velocity * s, moves.time);
-  let h = sums(c, p.high);
-  let first = sums(h.high, -o);
-  let ends = sums(first.high, first.low + (h.low + p.low));
+  let p = two_product3(moves.velocity * s, moves.time);
+  let h = two_sum3(c, p.high);
+  let first = two_sum3(h.high, -o);
+  let ends = two_sum3(first.high, first.low + (h.low + p.low));
   let r = two_sum(sphere.radius * s, moves.radius * s);
-  let noise = select(power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p.high)), 0.0, stays);
-  let v = select(vec3<f32>(0.0), moves.velocity, moves.relative);
+  let position_error = select(power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p.high)), 0.0, stays);
+  let v = select(vec3<f32>(0.0), moves.velocity, moves.moves_with_ray);
   let quarter = select(0, -2, max(largest_of(ray.direction), largest_of(v)) >= power_of_two(125));
   let q = power_of_two(quarter);
-  let first_d = sums(ray.direction * q, -(v * q));
-  let d = sums(first_d.high, first_d.low + moves.low * q);
-  return ranged(Scaled(ends.high, ends.low, d.high, r.x, d.low, r.y, noise, -before, -quarter));
+  let first_d = two_sum3(ray.direction * q, -(v * q));
+  let d = two_sum3(first_d.high, first_d.low + moves.direction_low * q);
+  return normalize_range(ScaledPair(ends.high, ends.low, d.high, r.x, d.low, r.y, position_error, -before, -quarter));
 }

@@ -1,2 +1,2 @@
 // For programs in which nothing moves.
-const moving: bool = false;
+const has_motion: bool = false;

@@ -1,18 +1,18 @@
 // Intersection of one ray and one sphere: both roots, and error bounds of the roots and of the discriminant.
-// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `moving` is
+// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion` is
 // whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
 
 const U: f32 = 5.9604644775390625e-8;
 
-struct Scaled {
+struct ScaledPair {
   eh: vec3<f32>,
   el: vec3<f32>,
   d: vec3<f32>,
   r: f32,
-  // Low parts of direction and radius, and error bound of eh + el; read only if `moving`.
+  // Low parts of direction and radius, and error bound of eh + el; read only if `has_motion`.
   dl: vec3<f32>,
   rl: f32,
-  noise: f32,
+  position_error: f32,
   length: i32,
   direction: i32,
 }
@@ -24,7 +24,7 @@ struct Foot {
   disc: f32,
 }
 
-struct Solved {
+struct SphereRoots {
   disc: f32,
   disc_bound: f32,
   t_enter: f32,
@@ -55,7 +55,7 @@ fn largest_of(v: vec3<f32>) -> f32 {
 }
 
 // Scales a pair; every factor is a power of two, so nothing is rounded.
-fn scale(ray: Ray, sphere: Sphere) -> Scaled {
+fn scale(ray: Ray, sphere: Sphere) -> ScaledPair {
   let m = max(max(largest_of(ray.origin), largest_of(sphere.center)), sphere.radius);
   var before = 0;
   if (m >= power_of_two(125)) {
@@ -74,11 +74,11 @@ fn scale(ray: Ray, sphere: Sphere) -> Scaled {
   let z = two_sum(c.z, -o.z);
   let eh = vec3<f32>(x.x, y.x, z.x);
   let el = vec3<f32>(x.y, y.y, z.y);
-  return ranged(Scaled(eh, el, ray.direction, sphere.radius * s, vec3<f32>(0.0), 0.0, 0.0, -before, 0));
+  return normalize_range(ScaledPair(eh, el, ray.direction, sphere.radius * s, vec3<f32>(0.0), 0.0, 0.0, -before, 0));
 }
 
 // Scales lengths and directions to near 1, by powers of two.
-fn ranged(s: Scaled) -> Scaled {
+fn normalize_range(s: ScaledPair) -> ScaledPair {
   let e = clamp(max(largest_of(s.eh), s.r), power_of_two(-126), power_of_two(126));
   let se = power_of_two(-exponent(e));
   // A direction that may have subnormal components is multiplied by 2^24 first.
@@ -86,14 +86,14 @@ fn ranged(s: Scaled) -> Scaled {
   let lifted = s.d * power_of_two(lift);
   let g = clamp(largest_of(lifted), power_of_two(-126), power_of_two(126));
   let sd = power_of_two(-exponent(g));
-  return Scaled(
+  return ScaledPair(
     s.eh * se,
     s.el * se,
     lifted * sd,
     s.r * se,
     (s.dl * power_of_two(lift)) * sd,
     s.rl * se,
-    s.noise * se,
+    s.position_error * se,
     exponent(e) + s.length,
     exponent(g) - lift + s.direction,
   );
@@ -115,14 +115,14 @@ fn unscale(x: f32, n: i32) -> f32 {
   return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);
 }
 
-fn foot_fast(s: Scaled) -> Foot {
+fn foot_fast(s: ScaledPair) -> Foot {
   let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
   let p = s.eh - k * s.d;
   return Foot(k, 0.0, p, s.r * s.r - dot3(p, p));
 }
 
 // Vector from the point at parameter k to the centre, as high and low parts.
-fn perpendicular(s: Scaled, k: f32) -> HighLow {
+fn perpendicular(s: ScaledPair, k: f32) -> HighLow {
   let mx = two_product(k, s.d.x);
   let my = two_product(k, s.d.y);
   let mz = two_product(k, s.d.z);
@@ -130,23 +130,23 @@ fn perpendicular(s: Scaled, k: f32) -> HighLow {
   let hy = two_sum(s.eh.y, -my.x);
   let hz = two_sum(s.eh.z, -mz.x);
   let low = vec3<f32>((hx.y - mx.y) + s.el.x, (hy.y - my.y) + s.el.y, (hz.y - mz.y) + s.el.z);
-  if (moving) {
+  if (has_motion) {
     return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low - k * s.dl);
   }
   return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low);
 }
 
 // r^2 as high and low parts.
-fn square_of_radius(s: Scaled) -> vec2<f32> {
+fn square_of_radius(s: ScaledPair) -> vec2<f32> {
   let rr = two_product(s.r, s.r);
-  if (moving) {
+  if (has_motion) {
     return vec2<f32>(rr.x, rr.y + (s.r + s.r) * s.rl);
   }
   return rr;
 }
 
 // r^2 - |h + l|^2, corrected for the errors of the squares, in .w; the rounded sum h + l in .xyz.
-fn difference_of_squares(s: Scaled, v: HighLow) -> vec4<f32> {
+fn difference_of_squares(s: ScaledPair, v: HighLow) -> vec4<f32> {
   let rr = square_of_radius(s);
   let x = quick_two_sum(v.high.x, v.low.x);
   let y = quick_two_sum(v.high.y, v.low.y);
@@ -163,12 +163,12 @@ fn difference_of_squares(s: Scaled, v: HighLow) -> vec4<f32> {
   return vec4<f32>(x.x, y.x, z.x, tz.x + rest);
 }
 
-fn foot_standard(s: Scaled) -> Foot {
+fn foot_compensated(s: ScaledPair) -> Foot {
   let a = dot3(s.d, s.d);
   let k = dot3(s.eh, s.d) / a;
   let v = perpendicular(s, k);
   var rest = dot3(v.high, s.d) + dot3(v.low, s.d);
-  if (moving) {
+  if (has_motion) {
     rest = rest + dot3(v.high, s.dl);
   }
   let dk = rest / a;
@@ -177,7 +177,7 @@ fn foot_standard(s: Scaled) -> Foot {
 }
 
 // |e|^2 - r^2, corrected for the errors of the squares.
-fn constant_standard(s: Scaled) -> f32 {
+fn constant_compensated(s: ScaledPair) -> f32 {
   let mx = two_product(s.eh.x, s.eh.x);
   let my = two_product(s.eh.y, s.eh.y);
   let mz = two_product(s.eh.z, s.eh.z);
@@ -193,16 +193,16 @@ fn constant_standard(s: Scaled) -> f32 {
 }
 
 // Both roots from the foot and the constant term, by the quotients that avoid cancellation.
-fn roots(s: Scaled, foot: Foot, constant: f32) -> vec2<f32> {
+fn roots(s: ScaledPair, foot: Foot, constant: f32) -> vec2<f32> {
   var a = dot3(s.d, s.d);
   var more = 0.0;
-  if (moving) {
+  if (has_motion) {
     more = 2.0 * dot3(s.d, s.dl);
     a = a + more;
   }
   let w = sqrt(max(a * foot.disc, 0.0));
   var b = dot3(s.eh, s.d) + foot.dk * a;
-  if (moving) {
+  if (has_motion) {
     b = b + foot.k * more;
   }
   let q = b + select(w, -w, b < 0.0);
@@ -214,10 +214,10 @@ fn roots(s: Scaled, foot: Foot, constant: f32) -> vec2<f32> {
   return vec2<f32>(min(t0, t1), max(t0, t1));
 }
 
-fn finish(s: Scaled, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32>, foot_bound: f32) -> Solved {
+fn finish(s: ScaledPair, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32>, foot_bound: f32) -> SphereRoots {
   let shift = s.length - s.direction;
   let tiny = power_of_two(-125);
-  return Solved(
+  return SphereRoots(
     foot.disc,
     disc_bound,
     unscale(t.x, shift),
@@ -231,39 +231,39 @@ fn finish(s: Scaled, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2<f32
 
 // Largest distance of a root of an undecided pair from the foot, in units of the scaled t: half the longest chord that the discriminant
 // allows, plus the error of the foot.
-fn reach(s: Scaled, foot: Foot, disc_bound: f32) -> f32 {
+fn half_chord_bound(s: ScaledPair, foot: Foot, disc_bound: f32) -> f32 {
   var half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
-  if (moving) {
-    half = half + 4.0 * s.noise;
+  if (has_motion) {
+    half = half + 4.0 * s.position_error;
   }
   return (half + 32.0 * U * (norm1(s.eh) + s.r)) / sqrt(dot3(s.d, s.d));
 }
 
 // Whether ray and sphere do not move relative to each other.
-fn is_at_rest(s: Scaled) -> bool {
+fn is_at_rest(s: ScaledPair) -> bool {
   return s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0;
 }
 
 // Roots of such a pair. A ray inside the sphere is inside at all times: the roots are -+FAR.
-fn solve_at_rest(s: Scaled) -> Solved {
+fn roots_at_rest(s: ScaledPair) -> SphereRoots {
   let q = difference_of_squares(s, HighLow(s.eh, s.el));
   let e = norm1(s.eh) + s.r;
-  let bound = power_of_two(-39) * e * e + 8.0 * s.noise * e + 4.0 * s.noise * s.noise;
-  return Solved(q.w, bound, -FAR, FAR, 0.0, 0.0, 0.0, FAR);
+  let bound = power_of_two(-39) * e * e + 8.0 * s.position_error * e + 4.0 * s.position_error * s.position_error;
+  return SphereRoots(q.w, bound, -FAR, FAR, 0.0, 0.0, 0.0, FAR);
 }
 
 // Errors that follow from the position error of a moving pair: here of the discriminant, below of a root.
-fn noise_of(s: Scaled, foot: Foot) -> f32 {
-  return 4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise;
+fn position_error_bounds(s: ScaledPair, foot: Foot) -> f32 {
+  return 4.0 * s.position_error * (norm1(foot.p) + s.r) + 4.0 * s.position_error * s.position_error;
 }
 
-fn noise_along(s: Scaled, h: f32) -> f32 {
-  return 4.0 * s.noise * (1.0 + s.r / h) / sqrt(dot3(s.d, s.d));
+fn position_error_along(s: ScaledPair, h: f32) -> f32 {
+  return 4.0 * s.position_error * (1.0 + s.r / h) / sqrt(dot3(s.d, s.d));
 }
 
-fn solve_fast(s: Scaled) -> Solved {
-  if (moving && is_at_rest(s)) {
-    return solve_at_rest(s);
+fn intersect_fast(s: ScaledPair) -> SphereRoots {
+  if (has_motion && is_at_rest(s)) {
+    return roots_at_rest(s);
   }
   let foot = foot_fast(s);
   let constant = dot3(s.eh, s.eh) - s.r * s.r;
@@ -271,33 +271,33 @@ fn solve_fast(s: Scaled) -> Solved {
   var disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
   let h = sqrt(max(foot.disc, power_of_two(-80)));
   var bound = 33.0 * U * (e + e * s.r / h) / sqrt(dot3(s.d, s.d));
-  if (moving) {
-    disc_bound = disc_bound + noise_of(s, foot);
-    bound = bound + noise_along(s, h);
+  if (has_motion) {
+    disc_bound = disc_bound + position_error_bounds(s, foot);
+    bound = bound + position_error_along(s, h);
   }
-  return finish(s, foot, roots(s, foot, constant), disc_bound, vec2<f32>(bound, bound), reach(s, foot, disc_bound));
+  return finish(s, foot, roots(s, foot, constant), disc_bound, vec2<f32>(bound, bound), half_chord_bound(s, foot, disc_bound));
 }
 
-fn solve_standard(s: Scaled) -> Solved {
-  if (moving && is_at_rest(s)) {
-    return solve_at_rest(s);
+fn intersect_compensated(s: ScaledPair) -> SphereRoots {
+  if (has_motion && is_at_rest(s)) {
+    return roots_at_rest(s);
   }
-  let foot = foot_standard(s);
+  let foot = foot_compensated(s);
   let e = norm1(s.eh) + s.r;
   var disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
-  let t = roots(s, foot, constant_standard(s));
+  let t = roots(s, foot, constant_compensated(s));
   let h = sqrt(max(foot.disc, power_of_two(-80)));
   var grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
-  if (moving) {
-    disc_bound = disc_bound + noise_of(s, foot);
-    grazing = grazing + noise_along(s, h);
+  if (has_motion) {
+    disc_bound = disc_bound + position_error_bounds(s, foot);
+    grazing = grazing + position_error_along(s, h);
   }
   let bounds = vec2<f32>(10.0 * U * abs(t.x) + grazing, 10.0 * U * abs(t.y) + grazing);
-  return finish(s, foot, t, disc_bound, bounds, reach(s, foot, disc_bound));
+  return finish(s, foot, t, disc_bound, bounds, half_chord_bound(s, foot, disc_bound));
 }
 
 // Distance to the centre minus radius at parameter t, from compensated differences. t is finite; t and the result are not scaled.
-fn clearance_at(s: Scaled, t: f32) -> f32 {
+fn clearance_at(s: ScaledPair, t: f32) -> f32 {
   let lift = select(0, 24, abs(t) < power_of_two(-100));
   let lifted = t * power_of_two(lift);
   let k = unscale(lifted, s.direction - s.length - lift);
@@ -316,7 +316,7 @@ fn clearance_at(s: Scaled, t: f32) -> f32 {
 }
 
 // |p| - r, computed as -disc / (|p| + r), which is accurate near the surface; not scaled.
-fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
+fn clearance(s: ScaledPair, disc: f32, p: vec3<f32>) -> f32 {
   let sum = sqrt(dot3(p, p)) + s.r;
   if (sum == 0.0) {
     return 0.0;
@@ -325,12 +325,12 @@ fn clearance(s: Scaled, disc: f32, p: vec3<f32>) -> f32 {
 }
 
 // Parameter of the point of the ray, between its ends, that is nearest to the sphere's centre, and the clearance there.
-fn solve_approach(s: Scaled, t_min: f32, t_max: f32) -> vec2<f32> {
-  if (moving && is_at_rest(s)) {
+fn closest_approach(s: ScaledPair, t_min: f32, t_max: f32) -> vec2<f32> {
+  if (has_motion && is_at_rest(s)) {
     let q = difference_of_squares(s, HighLow(s.eh, s.el));
     return vec2<f32>(t_min, clearance(s, q.w, q.xyz));
   }
-  let foot = foot_standard(s);
+  let foot = foot_compensated(s);
   let t = unscale(foot.k + foot.dk, s.length - s.direction);
   if (t < t_min) {
     return vec2<f32>(t_min, clearance_at(s, t_min));

@@ -65,7 +65,7 @@ fn versine(x: f32) -> f32 {
 }
 
 // x - sin x for x in [0, 2 pi], to full relative accuracy near 0.
-fn less_sine(x: f32) -> f32 {
+fn angle_minus_sine(x: f32) -> f32 {
   if (x < 1.0) {
     let s = x * x;
     let tail = 1.0 - s / 72.0 * (1.0 - s / 110.0);
@@ -75,7 +75,7 @@ fn less_sine(x: f32) -> f32 {
 }
 
 // x - atan x for |x| <= 1/4, to full relative accuracy near 0.
-fn less_arctangent(x: f32) -> f32 {
+fn x_minus_arctangent(x: f32) -> f32 {
   let s = x * x;
   let tail = 1.0 / 9.0 - s * (1.0 / 11.0 - s * (1.0 / 13.0 - s / 15.0));
   return x * s * (1.0 / 3.0 - s * (1.0 / 5.0 - s * (1.0 / 7.0 - s * tail)));

@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
+@group(0) @binding(3) var<storage, read_write> state: array<ApproachState>;
 
 // Upper bound of the clearance with which a sphere can still replace the best so far; scaled, one per ray of the thread.
 var<private> within: array<vec4<f32>, 2>;
@@ -25,7 +25,7 @@ fn reach_of(i: u32, slack: f32) -> f32 {
   return high + abs(high) * 3.8e-6 + 2.0 * slack;
 }
 
-fn get_ready(first: u32) {
+fn prepare_query(first: u32) {
   for (var half = 0u; half < 2u; half++) {
     let i = first + half * 4u * WORKGROUP;
     let s = slacks[half];
@@ -44,14 +44,14 @@ fn closer(l: Lines, s: vec4<f32>, reach: vec4<f32>, bit: u32) -> vec4<u32> {
 }
 
 // Culls eight spheres against one half of the thread's rays: per ray a mask of candidates. Replaces cull/block_hits.wgsl.
-fn wanted(half: u32, l: Lines, s: Eight) -> vec4<u32> {
+fn is_candidate(half: u32, l: Lines, s: Eight) -> vec4<u32> {
   let reach = within[half];
   return closer(l, s.a, reach, 1u) | closer(l, s.b, reach, 2u) | closer(l, s.c, reach, 4u) | closer(l, s.d, reach, 8u)
     | closer(l, s.e, reach, 16u) | closer(l, s.f, reach, 32u) | closer(l, s.g, reach, 64u) | closer(l, s.h, reach, 128u);
 }
 
-fn look(i: u32, at: u32) {
-  state[i] = nearer(state[i], extra_of(i), at, rays[i], spheres[at]);
+fn test_pair(i: u32, at: u32) {
+  state[i] = nearer(state[i], ray_attributes_of(i), at, rays[i], spheres[at]);
 }
 
 @compute @workgroup_size(64)
@@ -60,7 +60,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let first = first_ray(workgroup.x, local);
   if (params.fresh != 0u) {
     for (var i = first; i < min(first + RAYS * WORKGROUP, params.ray_count); i += WORKGROUP) {
-      state[i] = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
+      state[i] = ApproachState(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
     }
   }
   search(first);

@@ -7,7 +7,7 @@
 // In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
+@group(0) @binding(3) var<storage, read_write> state: array<ApproachState>;
 
 // Upper bound of the clearances that can still replace the best; scaled, widened by the errors of culling and intersection.
 var<private> limit: f32;
@@ -16,33 +16,33 @@ const ABOVE: f32 = 4.0;
 // Larger than every distance: the segment of a ray may begin as far as DISTANT from the scene.
 const ANYTHING: f32 = 1e37;
 
-fn narrow_to(clearance: f32) {
+fn apply_cutoff(clearance: f32) {
   limit = min(limit, clearance + abs(clearance) * 3.8e-6 + 2.0 * line.slack);
 }
 
-fn narrow_to_best(best: Nearest) {
+fn apply_best_cutoff(best: ApproachState) {
   // A saturated bound may stand for a larger value.
   if (best.id != NO_SPHERE && best.high < FAR * 0.25 && best.high <= params.far) {
-    narrow_to(best.high * params.scale);
+    apply_cutoff(best.high * params.scale);
   }
 }
 
-fn key_limit() -> f32 {
+fn cutoff_key() -> f32 {
   return limit + ABOVE + 2e-6;
 }
 
 // How far positions along the ray lie outside the segment between its ends; 0 within it. The distance of a ball is measured from this
 // segment. The ends are moved outwards by `slack`, or inwards if it is negative, to allow for their error.
 fn outside(along: vec4<f32>, slack: f32) -> vec4<f32> {
-  let begin = course.begin - 2.0 * course.along - slack;
-  let end = course.end + 2.0 * course.along + slack;
+  let begin = prepared_ray.begin - 2.0 * prepared_ray.along - slack;
+  let end = prepared_ray.end + 2.0 * prepared_ray.along + slack;
   return max(max(vec4<f32>(begin) - along, along - vec4<f32>(end)), vec4<f32>(0.0));
 }
 
 // Descends from node to node, until `current` is a leaf or NONE.
 fn descend() {
   while (current < LEAF) {
-    let quad = quad_at(current);
+    let quad = node_at(current);
     let lx = bytes_of(quad.low.x);
     let ly = bytes_of(quad.low.y);
     let lz = bytes_of(quad.low.z);
@@ -59,7 +59,7 @@ fn descend() {
     let radius = sqrt(dx * dx + dy * dy + dz * dz) * 1.000004;
     let across = x * line.u.x + y * line.u.y + z * line.u.z - vec4<f32>(line.at.x);
     let over = x * line.v.x + y * line.v.y + z * line.v.z - vec4<f32>(line.at.y);
-    let past = outside(x * course.d.x + y * course.d.y + z * course.d.z - vec4<f32>(course.start), course.along);
+    let past = outside(x * prepared_ray.d.x + y * prepared_ray.d.y + z * prepared_ray.d.z - vec4<f32>(prepared_ray.start), prepared_ray.along);
     let distance = sqrt(across * across + over * over + past * past);
     let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
     let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
@@ -68,7 +68,7 @@ fn descend() {
 }
 
 // Culls the spheres of a leaf, and defers those that may replace the best.
-fn meet_leaf() {
+fn test_leaf() {
   let first = current & 0x0fffffffu;
   let count = (current >> 28u) & 7u;
   begin_leaf();
@@ -78,16 +78,16 @@ fn meet_leaf() {
     let across = dot3(s.xyz, line.u) - line.at.x;
     let over = dot3(s.xyz, line.v) - line.at.y;
     let square = across * across + over * over;
-    let along = vec4<f32>(dot3(s.xyz, course.d) - course.start);
-    let past = outside(along, course.along).x;
+    let along = vec4<f32>(dot3(s.xyz, prepared_ray.d) - prepared_ray.start);
+    let past = outside(along, prepared_ray.along).x;
     let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
     if (least <= limit && admits_leaf(first + j)) {
       // The ball around the path of a moving sphere gives no upper bound of the clearance.
-      if (!held) {
-        let before = outside(along, -course.along).x;
-        narrow_to(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
+      if (!has_attributes) {
+        let before = outside(along, -prepared_ray.along).x;
+        apply_cutoff(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
       }
-      wait_for(j, least + ABOVE);
+      defer(j, least + ABOVE);
     }
   }
   end_leaf(first);
@@ -101,7 +101,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let ray = rays[i];
-  var best = Nearest(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
+  var best = ApproachState(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
   if (params.fresh == 0u) {
     best = state[i];
     if (best.low > best.high) {
@@ -109,25 +109,25 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
       return;
     }
   }
-  if (sets_out(ray, extra_of(i))) {
+  if (prepare_ray(ray, ray_attributes_of(i))) {
     limit = ANYTHING;
-    narrow_to_best(best);
-    begin_walk(i);
+    apply_best_cutoff(best);
+    begin_traversal(i);
     while (current != NONE) {
       walk();
-      var place = take_waiting();
+      var place = next_deferred();
       while (place != NONE) {
         steps += 1u;
-        best = nearer(best, brought, order[place], ray, spheres[place]);
-        narrow_to_best(best);
-        place = take_waiting();
+        best = nearer(best, attributes, order[place], ray, spheres[place]);
+        apply_best_cutoff(best);
+        place = next_deferred();
       }
-      take_turns();
+      count_steps();
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;
   }
-  if (too_long()) {
+  if (over_step_limit()) {
     // Marks the ray as unfinished: in no other case does `low` exceed `high`.
     best.low = FAR;
     best.high = -FAR;

@@ -4,7 +4,7 @@
 override exact: bool = false;
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(3) var<storage, read_write> state: array<Nearest>;
+@group(0) @binding(3) var<storage, read_write> state: array<ApproachState>;
 @group(0) @binding(4) var<storage, read_write> approaches: array<Approach>;
 
 @compute @workgroup_size(64)
@@ -18,13 +18,13 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   var found = Approach(reported(best.t), reported(best.clearance), best.id);
   if (best.low > best.high) {
     // The traversal was not finished.
-    found.t = TAG_AGAIN;
+    found.t = TAG_UNFINISHED;
   } else if (best.id == NO_SPHERE) {
     found = Approach(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
   } else if (exact) {
     // `best.rival` is FAR if there is no rival.
     let sure = best.high < FAR * 0.5 && (best.rival > best.high);
-    found.t = select(TAG_JUDGE, TAG_ROUND, sure);
+    found.t = select(TAG_UNDECIDED, TAG_UNROUNDED, sure);
   }
   approaches[i] = found;
 }

@@ -2,17 +2,17 @@
 // query/closest_state.wgsl.
 
 // Error bound of a computed clearance: its own rounding and that of the perpendicular foot.
-fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {
+fn clearance_bound(attributes: RayAttributes, at: u32, ray: Ray, sphere: Sphere, t: f32, clearance: f32) -> f32 {
   let s = power_of_two(-8);
   var size = norm1(ray.origin * s) + norm1(sphere.center * s) + sphere.radius * s;
   var direction = norm1(ray.direction * s);
-  if (moving) {
-    size = size + extra.radius * s;
+  if (has_motion) {
+    size = size + attributes.radius * s;
   }
-  if (held) {
+  if (has_attributes) {
     let velocity = numbers_at(at, 4u) * s;
-    size = size + norm1(numbers_at(at, 0u) * s) + norm1(velocity) * abs(extra.time);
-    direction = direction + select(0.0, norm1(velocity), extra.relative != 0u);
+    size = size + norm1(numbers_at(at, 0u) * s) + norm1(velocity) * abs(attributes.time);
+    direction = direction + select(0.0, norm1(velocity), attributes.moves_with_ray != 0u);
   }
   // A value that exceeds f32 or may be saturated proves nothing: the clearance is undecided.
   if (exponent(direction) + exponent(t) > 120 || abs(t) >= FAR || abs(clearance) >= FAR) {
@@ -26,13 +26,13 @@ fn clearance_bound(extra: Extra, at: u32, ray: Ray, sphere: Sphere, t: f32, clea
 }
 
 // Updates the best with one more sphere: least clearance first, then least t, then lowest id.
-fn nearer(before: Nearest, extra: Extra, at: u32, ray: Ray, sphere: Sphere) -> Nearest {
+fn nearer(before: ApproachState, attributes: RayAttributes, at: u32, ray: Ray, sphere: Sphere) -> ApproachState {
   let id = params.first_id + at;
   var best = before;
-  let found = solve_approach(scale_for(extra, at, ray, sphere), ray.t_min, ray.t_max);
+  let found = closest_approach(scale_for(attributes, at, ray, sphere), ray.t_min, ray.t_max);
   var bound = 0.0;
   if (exact) {
-    bound = clearance_bound(extra, at, ray, sphere, found.x, found.y);
+    bound = clearance_bound(attributes, at, ray, sphere, found.x, found.y);
   }
   let around = widen(found.y, bound);
   let same = found.y == best.clearance;

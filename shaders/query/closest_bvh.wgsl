@@ -4,25 +4,25 @@
 // In leaf order.
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+@group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 
 // A certain hit culls everything that begins behind `high`, before it is intersected. It still has to be intersected itself.
-fn take_certain(high: f32) -> bool {
-  course.far = high;
+fn accept_certain(high: f32) -> bool {
+  prepared_ray.far = high;
   return true;
 }
 
 // Intersects the deferred spheres that are not culled by now.
-fn settle(ray: Ray, before: Best) -> Best {
+fn test_deferred(ray: Ray, before: ClosestState) -> ClosestState {
   var best = before;
-  var place = take_waiting();
+  var place = next_deferred();
   while (place != NONE) {
     steps += 1u;
     let at = order[place];
-    let solved = solve_for(brought, at, ray, spheres[place]);
-    best = take(best, params.first_id + at, decide(solved, ray, policies(), exact));
-    narrow(select(best.t, best.high, exact));
-    place = take_waiting();
+    let solved = intersect_for(attributes, at, ray, spheres[place]);
+    best = update_best(best, params.first_id + at, classify(solved, ray, policies(), exact));
+    shorten(select(best.t, best.high, exact));
+    place = next_deferred();
   }
   return best;
 }
@@ -35,23 +35,23 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let ray = rays[i];
-  var best = no_best();
+  var best = empty_state();
   if (params.fresh == 0u) {
     best = state[i];
   }
-  if (sets_out(ray, extra_of(i))) {
-    narrow(select(best.t, best.high, exact));
-    begin_walk(i);
+  if (prepare_ray(ray, ray_attributes_of(i))) {
+    shorten(select(best.t, best.high, exact));
+    begin_traversal(i);
     while (current != NONE) {
       walk();
-      best = settle(ray, best);
-      take_turns();
+      best = test_deferred(ray, best);
+      count_steps();
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;
   }
-  if (too_long()) {
-    best.flags |= BEST_AGAIN;
+  if (over_step_limit()) {
+    best.flags |= STATE_UNFINISHED;
   }
   state[i] = best;
 }

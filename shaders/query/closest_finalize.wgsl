@@ -3,38 +3,38 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+@group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 @group(0) @binding(4) var<storage, read_write> hits: array<Hit>;
 
 // The rounded root if it lies within the bounds that `closest` has proved, else TAG_ROUND: the host rounds it.
-fn within(t: u32, best: Best) -> u32 {
-  if (t == TAG_ROUND) {
-    return TAG_ROUND;
+fn within(t: u32, best: ClosestState) -> u32 {
+  if (t == TAG_UNROUNDED) {
+    return TAG_UNROUNDED;
   }
   let value = bitcast<f32>(t);
-  return select(TAG_ROUND, t, value >= best.low && value <= best.high);
+  return select(TAG_UNROUNDED, t, value >= best.low && value <= best.high);
 }
 
 // The t of the hit, in [t_min, t_max], rounded once. `closest` has proved which root it is.
-fn rounded(ray: Ray, best: Best) -> u32 {
+fn rounded(ray: Ray, best: ClosestState) -> u32 {
   if (best.low == best.high) {
     return bitcast<u32>(best.t);
   }
-  if (moving) {
-    return TAG_ROUND;
+  if (has_motion) {
+    return TAG_UNROUNDED;
   }
   let scaled = scale(ray, spheres[best.id - params.first_id]);
   let found = double_roots(scaled);
   if (params.inside == INSIDE_EXIT) {
-    // The same test as in `decide`: the exit root is the result if the entry root lies before the start.
-    let solved = solve_standard(scaled);
+    // The same test as in `classify`: the exit root is the result if the entry root lies before the start.
+    let solved = intersect_compensated(scaled);
     if (widen(solved.t_enter, solved.enter_bound).x < ray.t_min) {
       return within(round_root(found.exit, found.exit_bound, found.shift), best);
     }
   }
   let enter = round_root(found.enter, found.enter_bound, found.shift);
-  if (enter == TAG_ROUND) {
-    return TAG_ROUND;
+  if (enter == TAG_UNROUNDED) {
+    return TAG_UNROUNDED;
   }
   return within(bitcast<u32>(max(bitcast<f32>(enter), ray.t_min)), best);
 }
@@ -52,14 +52,14 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   var hit = Hit(bitcast<u32>(best.t), best.id);
-  if ((best.flags & BEST_AGAIN) != 0u) {
-    hit = Hit(TAG_AGAIN, NO_SPHERE);
-  } else if (exact && in_doubt(best)) {
-    hit = Hit(TAG_JUDGE, NO_SPHERE);
+  if ((best.flags & STATE_UNFINISHED) != 0u) {
+    hit = Hit(TAG_UNFINISHED, NO_SPHERE);
+  } else if (exact && is_undecided(best)) {
+    hit = Hit(TAG_UNDECIDED, NO_SPHERE);
   } else if (best.id == NO_SPHERE) {
-    hit = Hit(select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u), NO_SPHERE);
+    hit = Hit(select(INFINITY_BITS, TAG_OVERFLOW, (best.flags & STATE_OVERFLOW) != 0u), NO_SPHERE);
   } else if (exact) {
-    hit.t = select(rounded(rays[i], best), TAG_ROUND, fast);
+    hit.t = select(rounded(rays[i], best), TAG_UNROUNDED, fast);
   }
   hits[i] = hit;
 }

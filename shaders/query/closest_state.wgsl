@@ -9,35 +9,35 @@ fn policies() -> Policies {
   return Policies(params.inside, params.touch, params.ends);
 }
 
-fn solve_scaled(scaled: Scaled) -> Solved {
+fn intersect_scaled(scaled: ScaledPair) -> SphereRoots {
   if (fast) {
-    return solve_fast(scaled);
+    return intersect_fast(scaled);
   }
-  return solve_standard(scaled);
+  return intersect_compensated(scaled);
 }
 
-fn solve(ray: Ray, sphere: Sphere) -> Solved {
-  return solve_scaled(scale(ray, sphere));
+fn intersect(ray: Ray, sphere: Sphere) -> SphereRoots {
+  return intersect_scaled(scale(ray, sphere));
 }
 
-fn no_best() -> Best {
-  return Best(FAR, FAR, FAR, FAR, NO_SPHERE, 0u);
+fn empty_state() -> ClosestState {
+  return ClosestState(FAR, FAR, FAR, FAR, NO_SPHERE, 0u);
 }
 
 // Updates the best hit with the classification of one more sphere. Of two hits with the same t the lower id wins. The tie is certain if
 // both are hit exactly at the start.
-fn take(best: Best, id: u32, v: Verdict) -> Best {
+fn update_best(best: ClosestState, id: u32, v: Classification) -> ClosestState {
   var b = best;
-  if (v.met == BEYOND) {
-    b.flags |= BEST_BEYOND;
-  } else if (v.met == MAYBE) {
+  if (v.hit_class == OVERFLOW) {
+    b.flags |= STATE_OVERFLOW;
+  } else if (v.hit_class == UNDECIDED) {
     b.rival = min(b.rival, v.low);
-    b.flags |= BEST_RIVALED;
-  } else if (v.met == YES) {
+    b.flags |= STATE_HAS_RIVAL;
+  } else if (v.hit_class == HIT) {
     let better = b.id == NO_SPHERE || v.t < b.t || (v.t == b.t && id < b.id);
     if (b.id != NO_SPHERE && !(v.low == v.high && b.low == b.high && v.t == b.t)) {
       b.rival = min(b.rival, select(v.low, b.low, better));
-      b.flags |= BEST_RIVALED;
+      b.flags |= STATE_HAS_RIVAL;
     }
     if (better) {
       b.t = v.t;
@@ -49,6 +49,6 @@ fn take(best: Best, id: u32, v: Verdict) -> Best {
   return b;
 }
 
-fn in_doubt(best: Best) -> bool {
-  return (best.flags & BEST_RIVALED) != 0u && best.rival <= best.high;
+fn is_undecided(best: ClosestState) -> bool {
+  return (best.flags & STATE_HAS_RIVAL) != 0u && best.rival <= best.high;
 }

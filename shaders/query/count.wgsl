@@ -4,9 +4,9 @@
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-fn look(i: u32, at: u32) {
+fn test_pair(i: u32, at: u32) {
   let ray = rays[i];
-  state[i] = count_met(state[i], decide(solve_for(extra_of(i), at, ray, spheres[at]), ray, policies(), exact).met);
+  state[i] = count_hit(state[i], classify(intersect_for(ray_attributes_of(i), at, ray, spheres[at]), ray, policies(), exact).hit_class);
 }
 
 @compute @workgroup_size(64)

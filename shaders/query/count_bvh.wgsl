@@ -5,21 +5,21 @@
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-var<private> counted: Counted;
+var<private> counted: CountState;
 
 // A certain hit is counted without an intersection test.
-fn take_certain(high: f32) -> bool {
+fn accept_certain(high: f32) -> bool {
   counted.count += 1u;
   return false;
 }
 
 // Intersects the deferred spheres.
-fn settle(ray: Ray) {
-  var place = take_waiting();
+fn test_deferred(ray: Ray) {
+  var place = next_deferred();
   while (place != NONE) {
     steps += 1u;
-    counted = count_met(counted, decide(solve_at(ray, place), ray, policies(), exact).met);
-    place = take_waiting();
+    counted = count_hit(counted, classify(intersect_at(ray, place), ray, policies(), exact).hit_class);
+    place = next_deferred();
   }
 }
 
@@ -32,16 +32,16 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   zero = params.zero;
   counted = state[i];
   let ray = rays[i];
-  if (sets_out(ray, extra_of(i))) {
-    begin_walk(i);
+  if (prepare_ray(ray, ray_attributes_of(i))) {
+    begin_traversal(i);
     while (current != NONE) {
       walk();
-      settle(ray);
-      take_turns();
+      test_deferred(ray);
+      count_steps();
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;
   }
-  counted.flags |= select(0u, COUNTED_AGAIN, too_long());
+  counted.flags |= select(0u, COUNT_UNFINISHED, over_step_limit());
   state[i] = counted;
 }

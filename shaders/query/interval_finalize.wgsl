@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+@group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 @group(0) @binding(4) var<storage, read_write> intervals: array<Interval>;
 
 @compute @workgroup_size(64)
@@ -19,24 +19,24 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   var interval = Interval(INFINITY_BITS, INFINITY_BITS, NO_SPHERE);
-  if ((best.flags & BEST_AGAIN) != 0u) {
-    interval.t_enter = TAG_AGAIN;
-  } else if (exact && in_doubt(best)) {
-    interval.t_enter = TAG_JUDGE;
+  if ((best.flags & STATE_UNFINISHED) != 0u) {
+    interval.t_enter = TAG_UNFINISHED;
+  } else if (exact && is_undecided(best)) {
+    interval.t_enter = TAG_UNDECIDED;
   } else if (best.id == NO_SPHERE) {
-    interval.t_enter = select(INFINITY_BITS, TAG_BEYOND, (best.flags & BEST_BEYOND) != 0u);
+    interval.t_enter = select(INFINITY_BITS, TAG_OVERFLOW, (best.flags & STATE_OVERFLOW) != 0u);
   } else if (!exact) {
     let at = best.id - params.first_id;
-    let solved = solve_for(extra_of(i), at, rays[i], spheres[at]);
+    let solved = intersect_for(ray_attributes_of(i), at, rays[i], spheres[at]);
     interval = Interval(reported(solved.t_enter), reported(solved.t_exit), best.id);
-  } else if (moving) {
-    interval = Interval(TAG_ROUND, TAG_ROUND, best.id);
+  } else if (has_motion) {
+    interval = Interval(TAG_UNROUNDED, TAG_UNROUNDED, best.id);
   } else {
     let found = double_roots(scale(rays[i], spheres[best.id - params.first_id]));
     let enter = round_root(found.enter, found.enter_bound, found.shift);
     let exit = round_root(found.exit, found.exit_bound, found.shift);
-    let open = fast || enter == TAG_ROUND || exit == TAG_ROUND;
-    interval = Interval(select(enter, TAG_ROUND, open), exit, best.id);
+    let open = fast || enter == TAG_UNROUNDED || exit == TAG_UNROUNDED;
+    interval = Interval(select(enter, TAG_UNROUNDED, open), exit, best.id);
   }
   intervals[i] = interval;
 }

@@ -4,8 +4,8 @@
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
-fn look(i: u32, at: u32) {
-  state[i] = list_met(state[i], rays[i], scale_for(extra_of(i), at, rays[i], spheres[at]), params.first_id + at);
+fn test_pair(i: u32, at: u32) {
+  state[i] = append_hit(state[i], rays[i], scale_for(ray_attributes_of(i), at, rays[i], spheres[at]), params.first_id + at);
 }
 
 @compute @workgroup_size(64)

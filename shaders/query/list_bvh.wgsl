@@ -6,7 +6,7 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
 // A certain hit is intersected too: its record needs the roots.
-fn take_certain(high: f32) -> bool {
+fn accept_certain(high: f32) -> bool {
   return true;
 }
 
@@ -19,18 +19,18 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   zero = params.zero;
   var at = state[i];
   let ray = rays[i];
-  if (sets_out(ray, extra_of(i))) {
-    begin_walk(i);
+  if (prepare_ray(ray, ray_attributes_of(i))) {
+    begin_traversal(i);
     while (current != NONE) {
       walk();
-      var place = take_waiting();
+      var place = next_deferred();
       while (place != NONE) {
         steps += 1u;
         let number = order[place];
-        at = list_met(at, ray, scale_for(brought, number, ray, spheres[place]), params.first_id + number);
-        place = take_waiting();
+        at = append_hit(at, ray, scale_for(attributes, number, ray, spheres[place]), params.first_id + number);
+        place = next_deferred();
       }
-      take_turns();
+      count_steps();
     }
   }
   state[i] = at;

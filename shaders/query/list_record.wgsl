@@ -8,24 +8,24 @@
 const NOWHERE: u32 = 0xffffffffu;
 
 // Both roots. With `exact`, they are computed as pairs of f32 and rounded once, or left to the host.
-fn roots_of(scaled: Scaled, solved: Solved, id: u32) -> Interval {
+fn roots_of(scaled: ScaledPair, solved: SphereRoots, id: u32) -> Interval {
   if (!exact) {
     return Interval(reported(solved.t_enter), reported(solved.t_exit), id);
   }
-  if (moving) {
-    return Interval(TAG_ROUND, TAG_ROUND, id);
+  if (has_motion) {
+    return Interval(TAG_UNROUNDED, TAG_UNROUNDED, id);
   }
   let found = double_roots(scaled);
   let enter = round_root(found.enter, found.enter_bound, found.shift);
   let exit = round_root(found.exit, found.exit_bound, found.shift);
-  let open = fast || enter == TAG_ROUND || exit == TAG_ROUND;
-  return Interval(select(enter, TAG_ROUND, open), exit, id);
+  let open = fast || enter == TAG_UNROUNDED || exit == TAG_UNROUNDED;
+  return Interval(select(enter, TAG_UNROUNDED, open), exit, id);
 }
 
 // Writes the record of a sphere to index `at` of `lists` if it is hit. Returns the index of the next record.
-fn list_met(at: u32, ray: Ray, scaled: Scaled, id: u32) -> u32 {
-  let solved = solve_scaled(scaled);
-  if (decide(solved, ray, policies(), exact).met != YES || at >= arrayLength(&lists)) {
+fn append_hit(at: u32, ray: Ray, scaled: ScaledPair, id: u32) -> u32 {
+  let solved = intersect_scaled(scaled);
+  if (classify(solved, ray, policies(), exact).hit_class != HIT || at >= arrayLength(&lists)) {
     return at;
   }
   lists[at] = roots_of(scaled, solved, id);

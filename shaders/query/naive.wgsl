@@ -5,7 +5,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
-@group(0) @binding(3) var<storage, read_write> state: array<Best>;
+@group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -15,7 +15,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   let ray = rays[i];
-  var best = no_best();
+  var best = empty_state();
   if (params.fresh == 0u) {
     best = state[i];
   }
@@ -23,7 +23,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   for (var j = params.sphere_begin; j < params.sphere_end; j++) {
     let sphere = spheres[j];
     if (!fast) {
-      best = take(best, params.first_id + j, decide(solve_standard(scale(ray, sphere)), ray, policies(), exact));
+      best = update_best(best, params.first_id + j, classify(intersect_compensated(scale(ray, sphere)), ray, policies(), exact));
       continue;
     }
     let e = sphere.center - ray.origin;

@@ -9,25 +9,25 @@
 var<private> certain: bool;
 
 // One certain hit is enough: ends the traversal.
-fn take_certain(high: f32) -> bool {
+fn accept_certain(high: f32) -> bool {
   certain = true;
-  end_walk();
+  end_traversal();
   return true;
 }
 
 // The ray's result so far: bit n is for bitset n.
 var<private> known: u32;
-const IS_MET: u32 = 1u;
+const IS_HIT: u32 = 1u;
 
 // Intersects the deferred spheres, until one is hit.
-fn settle(ray: Ray) {
-  var place = take_waiting();
-  while (place != NONE && (known & IS_MET) == 0u) {
+fn test_deferred(ray: Ray) {
+  var place = next_deferred();
+  while (place != NONE && (known & IS_HIT) == 0u) {
     steps += 1u;
-    let found = decide(solve_at(ray, place), ray, policies(), exact).met;
-    known |= select(0u, IS_MET, found == YES) | select(0u, 1u << DOUBT, found == MAYBE);
-    known |= select(0u, 1u << BEYOND_F32, found == BEYOND);
-    place = take_waiting();
+    let found = classify(intersect_at(ray, place), ray, policies(), exact).hit_class;
+    known |= select(0u, IS_HIT, found == HIT) | select(0u, 1u << UNDECIDED_BITS, found == UNDECIDED);
+    known |= select(0u, 1u << OVERFLOW_BITS, found == OVERFLOW);
+    place = next_deferred();
   }
 }
 
@@ -38,25 +38,25 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   zero = params.zero;
-  if (was_met(i) != 0u) {
+  if (was_hit(i) != 0u) {
     return;
   }
   let ray = rays[i];
-  if (sets_out(ray, extra_of(i))) {
-    begin_walk(i);
+  if (prepare_ray(ray, ray_attributes_of(i))) {
+    begin_traversal(i);
     certain = false;
     while (current != NONE) {
       walk();
-      known |= select(0u, IS_MET, certain);
-      settle(ray);
-      take_turns();
-      current = select(current, NONE, (known & IS_MET) != 0u);
+      known |= select(0u, IS_HIT, certain);
+      test_deferred(ray);
+      count_steps();
+      current = select(current, NONE, (known & IS_HIT) != 0u);
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;
   }
-  known |= select(0u, 1u << AGAIN, too_long());
-  for (var which = MET; which <= AGAIN; which++) {
+  known |= select(0u, 1u << UNFINISHED_BITS, over_step_limit());
+  for (var which = HIT_BITS; which <= UNFINISHED_BITS; which++) {
     add(which, i, known >> which);
   }
 }

@@ -4,18 +4,18 @@
 @group(0) @binding(3) var<storage, read_write> bits: array<atomic<u32>>;
 
 // Hit; undecided; hit only beyond f32 (overflow); unfinished, which only the BVH traversal sets.
-const MET: u32 = 0u;
-const DOUBT: u32 = 1u;
-const BEYOND_F32: u32 = 2u;
-const AGAIN: u32 = 3u;
+const HIT_BITS: u32 = 0u;
+const UNDECIDED_BITS: u32 = 1u;
+const OVERFLOW_BITS: u32 = 2u;
+const UNFINISHED_BITS: u32 = 3u;
 
 fn word_of(which: u32, i: u32) -> u32 {
   return which * ((params.ray_count + 31u) / 32u) + i / 32u;
 }
 
 // 1 if ray i is known to hit a sphere, else 0.
-fn was_met(i: u32) -> u32 {
-  return (atomicLoad(&bits[word_of(MET, i)]) >> (i % 32u)) & 1u;
+fn was_hit(i: u32) -> u32 {
+  return (atomicLoad(&bits[word_of(HIT_BITS, i)]) >> (i % 32u)) & 1u;
 }
 
 // Sets the bit of ray i in a bitset if the lowest bit of `flag` is set.

@@ -19,7 +19,7 @@ fn segment(half_angle: f32, v: f32) -> f32 {
   let rise = 1.0 - s * s * v;
   if (abs(run) <= 0.25 * rise) {
     let x = run / max(rise, 1e-30);
-    return 0.5 * v * less_sine(2.0 * half_angle) - v * v * s * s * s * c / max(rise, 1e-30) + less_arctangent(x);
+    return 0.5 * v * angle_minus_sine(2.0 * half_angle) - v * v * s * s * s * c / max(rise, 1e-30) + x_minus_arctangent(x);
   }
   return half_angle * v - signed_arc(run, rise);
 }
@@ -67,7 +67,7 @@ fn covered(a: f32, cap: Cap) -> f32 {
 }
 
 // Angle between the centres of two caps.
-fn apart(a: Cap, b: Cap) -> f32 {
+fn are_apart(a: Cap, b: Cap) -> f32 {
   let near = sine(0.5 * abs(a.separation - b.separation));
   let turn = a.azimuth - b.azimuth;
   let h = near * near + 0.25 * sine(a.separation) * sine(b.separation) * dot(turn, turn);
@@ -127,7 +127,7 @@ fn span(center: f32, half: f32, start: f32) -> vec2<f32> {
 }
 
 // Maximum number of overlapping caps on one disc; the CPU computes discs with more.
-const MOST_CAPS: u32 = 16u;
+const MAX_CAPS: u32 = 16u;
 var<private> spans: array<vec2<f32>, 16>;
 var<private> span_count: u32;
 

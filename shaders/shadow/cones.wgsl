@@ -6,7 +6,7 @@
 const spheroids: bool = true;
 
 // The shape of a spheroid. It is stored as an Occluder: pole.xy in `offset`, pole.z in `along`, stretch in `radius`.
-struct Shape {
+struct SpheroidShape {
   pole: vec3<f32>,
   stretch: f32,
 }
@@ -21,8 +21,8 @@ struct Cone {
   across: vec2<f32>,
 }
 
-fn shape_of(occluder: Occluder) -> Shape {
-  return Shape(vec3<f32>(occluder.offset, occluder.along), occluder.radius);
+fn shape_of(occluder: Occluder) -> SpheroidShape {
+  return SpheroidShape(vec3<f32>(occluder.offset, occluder.along), occluder.radius);
 }
 
 fn form(f: vec3<f32>, turn: vec2<f32>) -> f32 {
@@ -30,7 +30,7 @@ fn form(f: vec3<f32>, turn: vec2<f32>) -> f32 {
 }
 
 // Squared distance from the point to the occluder's centre minus its squared radius, in the space in which the occluder is a sphere.
-fn power_of(point: vec3<f32>, occluder: Occluder, shape: Shape) -> f32 {
+fn power_of(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> f32 {
   let center = vec3<f32>(occluder.offset, occluder.along);
   let pole = dot(shape.pole, center);
   let of_point = dot(shape.pole, point);
@@ -39,7 +39,7 @@ fn power_of(point: vec3<f32>, occluder: Occluder, shape: Shape) -> f32 {
 }
 
 // The cone of a spheroid, for a point outside it. The spheroid must be in front of the light.
-fn cone_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> Cone {
+fn cone_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: SpheroidShape) -> Cone {
   let far = sqrt(dot(disc.toward, disc.toward));
   let center = vec3<f32>(occluder.offset, occluder.along) - point;
   let across = onto_disc(disc.toward, cross_of(point, light, disc, occluder)) / (far * occluder.radius);
@@ -164,7 +164,7 @@ fn inner(disc: Disc, tau: f32) -> f32 {
 }
 
 // The cones in front of one disc: first the spheroids, then the caps. The CPU computes discs with more.
-const MOST_CONES: u32 = 3u;
+const MAX_CONES: u32 = 3u;
 var<private> cones: array<Cone, 3>;
 var<private> cone_count: u32;
 // Position of the spheroids relative to the disc, as found by left_by(): whether one touches the disc, and whether one crosses the rim.
@@ -270,10 +270,10 @@ fn is_beyond(cone: Cone, angle: f32) -> bool {
 
 const RIM_STEPS: u32 = 32u;
 const NODES: u32 = 160u;
-const LEAST_NODES: u32 = 16u;
+const MIN_NODES: u32 = 16u;
 
 // Fraction of the disc that no cone or cap covers, 0...1.
-fn left_by(disc: Disc) -> f32 {
+fn uncovered_by_cones(disc: Disc) -> f32 {
   let own = cone_count;
   for (var i = 0u; i < cap_count; i++) {
     cones[cone_count] = cone_of_cap(disc, caps[i]);
@@ -305,7 +305,7 @@ fn left_by(disc: Disc) -> f32 {
     add_end(0.0);
   }
   ends[end_count] = ends[0] + TAU;
-  let nodes = max(NODES / end_count, LEAST_NODES);
+  let nodes = max(NODES / end_count, MIN_NODES);
   var sum = 0.0;
   var most = 0.0;
   var least = 1.0;
@@ -336,12 +336,12 @@ fn clear_cones() {
 }
 
 // Whether a point is inside a spheroid.
-fn swallows(point: vec3<f32>, occluder: Occluder, shape: Shape) -> bool {
+fn swallows(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> bool {
   return power_of(point, occluder, shape) < 0.0;
 }
 
 // Adds a spheroid. Returns the fraction (0 or 1) of a point light that is visible past it.
-fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> f32 {
+fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: SpheroidShape) -> f32 {
   if (swallows(point, occluder, shape)) {
     total = true;
     return 0.0;
@@ -349,7 +349,7 @@ fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, 
   if (front_of(point, light, occluder) <= 0.0) {
     return 1.0;
   }
-  if (cone_count == MOST_CONES) {
+  if (cone_count == MAX_CONES) {
     crowded = true;
     return 1.0;
   }

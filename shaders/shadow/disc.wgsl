@@ -115,7 +115,7 @@ var<private> crowded: bool;
 var<private> effort: u32;
 
 // Maximum of `effort`. lavapipe silently stops a subgroup after 65,535 loop iterations, summed over eight lanes that may diverge.
-const MOST_EFFORT: u32 = 1000u;
+const MAX_EFFORT: u32 = 1000u;
 
 // Removes all occluders.
 fn clear() {
@@ -147,27 +147,27 @@ fn add(disc: Disc, cap: Cap) {
     return;
   }
   effort += 2u * cap_count;
-  if (effort > MOST_EFFORT) {
+  if (effort > MAX_EFFORT) {
     crowded = true;
     return;
   }
   // Two caps that differ only by rounding have no well-defined chord, so one of them counts as inside the other.
   let slack = ALIKE * disc.radius;
   for (var i = 0u; i < cap_count; i++) {
-    if (apart(caps[i], cap) + cap.radius <= caps[i].radius + slack) {
+    if (are_apart(caps[i], cap) + cap.radius <= caps[i].radius + slack) {
       return;
     }
   }
   var kept = 0u;
   for (var i = 0u; i < cap_count; i++) {
     let other = caps[i];
-    if (apart(other, cap) + other.radius > cap.radius + slack) {
+    if (are_apart(other, cap) + other.radius > cap.radius + slack) {
       caps[kept] = other;
       kept++;
     }
   }
   cap_count = kept;
-  if (cap_count == MOST_CAPS) {
+  if (cap_count == MAX_CAPS) {
     crowded = true;
     return;
   }
@@ -210,7 +210,7 @@ fn open_edge(disc: Disc, i: u32) -> f32 {
   span_count = 0u;
   for (var j = 0u; j < cap_count; j++) {
     let other = caps[j];
-    let gap = apart(cap, other);
+    let gap = are_apart(cap, other);
     if (j != i && gap < cap.radius + other.radius) {
       spans[span_count] = span(bearing(cap, other), common_chord(cap.radius, other.radius, gap), -half);
       span_count++;
@@ -232,16 +232,16 @@ fn open_edge(disc: Disc, i: u32) -> f32 {
 }
 
 // Uncovered fraction of the disc, 0...1.
-fn left(disc: Disc) -> f32 {
+fn uncovered_fraction(disc: Disc) -> f32 {
   if (total) {
     return 0.0;
   }
   if (spheroids && cone_count > 0u) {
-    if (cone_count + cap_count > MOST_CONES) {
+    if (cone_count + cap_count > MAX_CONES) {
       crowded = true;
       return 0.0;
     }
-    return left_by(disc);
+    return uncovered_by_cones(disc);
   }
   var sum = 0.0;
   var largest = 0.0;
@@ -252,7 +252,7 @@ fn left(disc: Disc) -> f32 {
     sum += part;
     largest = max(largest, part);
     for (var j = 0u; j < i; j++) {
-      meet = meet || apart(cap, caps[j]) < cap.radius + caps[j].radius;
+      meet = meet || are_apart(cap, caps[j]) < cap.radius + caps[j].radius;
     }
   }
   if (meet) {
@@ -293,7 +293,7 @@ fn kind(disc: Disc, rest: f32) -> u32 {
 }
 
 // Visible fraction of a point light: 0 or 1.
-fn left_of_point(cap: Cap) -> f32 {
+fn visible_point(cap: Cap) -> f32 {
   return select(1.0, 0.0, cap.edge <= 0.0);
 }
 
@@ -310,6 +310,6 @@ fn irradiance(disc: Disc, ground: Cap) -> f32 {
   let half = chord(a, ground.radius, ground.separation, ground.edge);
   let risen = PI - half.x;
   let area = sine(a);
-  let ellipse = area * area * height * less_sine(2.0 * risen);
-  return max((ellipse + less_sine(2.0 * half.y)) / (TAU * area * area), 0.0);
+  let ellipse = area * area * height * angle_minus_sine(2.0 * risen);
+  return max((ellipse + angle_minus_sine(2.0 * half.y)) / (TAU * area * area), 0.0);
 }

@@ -1,11 +1,11 @@
 // Replaces shadow/cones.wgsl if all bodies are spheres, so that none of its code is compiled.
 const spheroids: bool = false;
 
-struct Shape {
+struct SpheroidShape {
   unused: f32,
 }
 
-const MOST_CONES: u32 = 0u;
+const MAX_CONES: u32 = 0u;
 const cone_count: u32 = 0u;
 const cones_touch: bool = false;
 const cones_reach_beyond: bool = false;
@@ -13,18 +13,18 @@ const cones_reach_beyond: bool = false;
 fn clear_cones() {
 }
 
-fn shape_of(occluder: Occluder) -> Shape {
-  return Shape(0.0);
+fn shape_of(occluder: Occluder) -> SpheroidShape {
+  return SpheroidShape(0.0);
 }
 
-fn swallows(point: vec3<f32>, occluder: Occluder, shape: Shape) -> bool {
+fn swallows(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> bool {
   return false;
 }
 
-fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> f32 {
+fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: SpheroidShape) -> f32 {
   return 1.0;
 }
 
-fn left_by(disc: Disc) -> f32 {
+fn uncovered_by_cones(disc: Disc) -> f32 {
   return 1.0;
 }

@@ -3,19 +3,19 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<uniform> shot: Shot;
+@group(0) @binding(2) var<uniform> uniforms: RenderUniforms;
 @group(0) @binding(3) var<storage, read> receivers: array<Receiver>;
 @group(0) @binding(4) var<storage, read> occluders: array<Occluder>;
-@group(0) @binding(5) var<storage, read> looks: array<Look>;
+@group(0) @binding(5) var<storage, read> patterns: array<SurfacePattern>;
 @group(0) @binding(6) var<storage, read> colors: array<vec4<f32>>;
 // Sums of colours; w counts the samples that the CPU has to recompute.
-@group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
-@group(0) @binding(8) var<storage, read_write> middles: array<Middle>;
+@group(0) @binding(7) var<storage, read_write> two_sum3: array<vec4<f32>>;
+@group(0) @binding(8) var<storage, read_write> center_samples: array<CenterSample>;
 // The lists of all grids: see src/shadow/picture/tiles.rs.
 @group(0) @binding(9) var<storage, read> words: array<u32>;
 
 // What the centre sample of a pixel shows. `t` contains the bits of an f32; `crowded` is 1 if the CPU has to compute the pixel.
-struct Middle {
+struct CenterSample {
   t: u32,
   id: u32,
   fraction: f32,
@@ -25,25 +25,25 @@ struct Middle {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let i = invocation.x;
-  if (i >= shot.pixels) {
+  if (i >= uniforms.pixels) {
     return;
   }
   zero = params.zero;
-  let place = place_of(shot.first_pixel + i);
+  let place = place_of(uniforms.first_pixel + i);
   let ray = pixel_ray(place);
-  let best = look(shot.first_pixel + i, ray);
-  let spot = spot_of(ray, best);
-  if (shot.middle != 0u) {
+  let best = first_body(uniforms.first_pixel + i, ray);
+  let spot = visible_point_of(ray, best);
+  if (uniforms.middle != 0u) {
     let fraction = light_at(best.id, spot).fraction;
     let t = select(bitcast<u32>(best.t), INFINITY_BITS, best.id == NO_SPHERE);
-    middles[i] = Middle(t, best.id, fraction, u32(crowded || too_many));
+    center_samples[i] = CenterSample(t, best.id, fraction, u32(crowded || too_many));
     return;
   }
   var sum = vec4<f32>(0.0, 0.0, 0.0, 0.0);
-  if (shot.fresh == 0u) {
-    sum = sums[i];
+  if (uniforms.fresh == 0u) {
+    sum = two_sum3[i];
   }
   // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
   let color = min(paint(place, best.id, spot), vec3<f32>(1.0, 1.0, 1.0));
-  sums[i] = sum + vec4<f32>(color, f32(crowded || too_many));
+  two_sum3[i] = sum + vec4<f32>(color, f32(crowded || too_many));
 }

@@ -12,12 +12,12 @@ struct Receiver {
   first_list: u32,
   columns: u32,
   level: u32,
-  look: u32,
+  pattern: u32,
   unused: u32,
 }
 
 // Appearance of a body: the rows of the rotation that takes its pole to z, the strength of its swirl, and the range of its colours.
-struct Look {
+struct SurfacePattern {
   x: vec3<f32>,
   swirl: f32,
   y: vec3<f32>,
@@ -27,7 +27,7 @@ struct Look {
 }
 
 // Uniforms of a dispatch.
-struct Shot {
+struct RenderUniforms {
   size: vec2<u32>,
   first_pixel: u32,
   pixels: u32,
@@ -60,26 +60,26 @@ struct Shot {
   unused: u32,
 }
 
-struct Lit {
+struct Illumination {
   fraction: f32,
   irradiance: f32,
 }
 
-const DARK: Lit = Lit(0.0, 0.0);
-const FULL: Lit = Lit(1.0, 1.0);
+const DARK: Illumination = Illumination(0.0, 0.0);
+const FULL: Illumination = Illumination(1.0, 1.0);
 
 // Position of a pixel's sample in the picture, from (-1, -1) at the lower left to (1, 1).
 fn place_of(pixel: u32) -> vec2<f32> {
-  let corner = vec2<u32>(pixel % shot.size.x, pixel / shot.size.x);
+  let corner = vec2<u32>(pixel % uniforms.size.x, pixel / uniforms.size.x);
   // Integers are subtracted first, so no precision is lost near the centre of the picture.
-  let twice = vec2<f32>(vec2<i32>(2u * corner) - vec2<i32>(shot.size)) + 2.0 * shot.within;
-  return vec2<f32>(twice.x, -twice.y) / vec2<f32>(shot.size);
+  let twice = vec2<f32>(vec2<i32>(2u * corner) - vec2<i32>(uniforms.size)) + 2.0 * uniforms.within;
+  return vec2<f32>(twice.x, -twice.y) / vec2<f32>(uniforms.size);
 }
 
 // The ray through a position in the picture.
 fn pixel_ray(place: vec2<f32>) -> Ray {
-  let at = place * shot.half;
-  if (shot.orthographic != 0u) {
+  let at = place * uniforms.half;
+  if (uniforms.orthographic != 0u) {
     return Ray(vec3<f32>(at, 0.0), 0.0, vec3<f32>(0.0, 0.0, 1.0), FAR);
   }
   let v = vec3<f32>(at, 1.0);
@@ -93,7 +93,7 @@ fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
   if (fast) {
     foot = foot_fast(s);
   } else {
-    foot = foot_standard(s);
+    foot = foot_compensated(s);
   }
   let h = sqrt(max(foot.disc, 0.0));
   let n = -(foot.p + s.d * (h / sqrt(dot(s.d, s.d))));
@@ -115,13 +115,13 @@ const SQUARES: f32 = 256.0;
 
 // lavapipe silently stops an invocation after 65,535 loop iterations. A sphere costs up to two and an occluder up to three. The CPU
 // computes pixels with longer lists.
-const MOST_SPHERES: u32 = 16384u;
-const MOST_OCCLUDERS: u32 = 4096u;
+const MAX_SPHERES: u32 = 16384u;
+const MAX_OCCLUDERS: u32 = 4096u;
 var<private> too_many: bool;
 
 // A spheroid: three records after the light in `spheres`. They contain the sphere that it becomes in the stretched space; its pole and
 // stretch factor; the radius of its bounding sphere, and its id.
-struct Figure {
+struct RenderedSpheroid {
   sphere: Sphere,
   pole: vec3<f32>,
   stretch: f32,
@@ -129,58 +129,58 @@ struct Figure {
   id: u32,
 }
 
-fn figure_of(i: u32) -> Figure {
-  let at = shot.light_id + 1u + 3u * i;
+fn spheroid_of(i: u32) -> RenderedSpheroid {
+  let at = uniforms.light_id + 1u + 3u * i;
   let turned = spheres[at + 1u];
   let more = spheres[at + 2u];
-  return Figure(spheres[at], turned.center, turned.radius, more.center.x, u32(more.radius));
+  return RenderedSpheroid(spheres[at], turned.center, turned.radius, more.center.x, u32(more.radius));
 }
 
-fn along_pole(figure: Figure, v: vec3<f32>, by: f32) -> vec3<f32> {
-  return v + (by - 1.0) * dot(v, figure.pole) * figure.pole;
+fn along_pole(body: RenderedSpheroid, v: vec3<f32>, by: f32) -> vec3<f32> {
+  return v + (by - 1.0) * dot(v, body.pole) * body.pole;
 }
 
-fn stretched(figure: Figure, ray: Ray) -> Ray {
+fn stretched(body: RenderedSpheroid, ray: Ray) -> Ray {
   return Ray(
-    along_pole(figure, ray.origin, figure.stretch),
+    along_pole(body, ray.origin, body.stretch),
     ray.t_min,
-    along_pole(figure, ray.direction, figure.stretch),
+    along_pole(body, ray.direction, body.stretch),
     ray.t_max,
   );
 }
 
 // A surface point: the outward unit normal, and the position relative to the body's centre in units of the radius of its bounding sphere.
 // On a sphere both are equal.
-struct Spot {
+struct VisiblePoint {
   normal: vec3<f32>,
   place: vec3<f32>,
 }
 
-// Index of the spheroid that look() has found.
-var<private> figure_seen: u32;
-const NO_FIGURE: u32 = 0xffffffffu;
+// Index of the spheroid that first_body() has found.
+var<private> spheroid_seen: u32;
+const NO_SPHEROID: u32 = 0xffffffffu;
 
-fn spot_of(ray: Ray, best: Best) -> Spot {
+fn visible_point_of(ray: Ray, best: ClosestState) -> VisiblePoint {
   if (best.id == NO_SPHERE) {
-    return Spot(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
+    return VisiblePoint(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
   }
-  if (!spheroids || figure_seen == NO_FIGURE) {
+  if (!spheroids || spheroid_seen == NO_SPHEROID) {
     let normal = normal_at(ray, spheres[best.id]);
-    return Spot(normal, normal);
+    return VisiblePoint(normal, normal);
   }
-  let figure = figure_of(figure_seen);
-  let n = normal_at(stretched(figure, ray), figure.sphere);
-  let normal = along_pole(figure, n, figure.stretch);
-  let place = along_pole(figure, n, 1.0 / figure.stretch) * (figure.sphere.radius / figure.around);
-  return Spot(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
+  let body = spheroid_of(spheroid_seen);
+  let n = normal_at(stretched(body, ray), body.sphere);
+  let normal = along_pole(body, n, body.stretch);
+  let place = along_pole(body, n, 1.0 / body.stretch) * (body.sphere.radius / body.around);
+  return VisiblePoint(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
 }
 
 // The nearest body that the ray of a pixel hits. The spheres of the pixel's tile are culled in blocks (cull/pair.wgsl).
-fn look(pixel: u32, ray: Ray) -> Best {
-  let list = list_of(shot.first_list, shot.columns, shot.level, vec2<u32>(pixel % shot.size.x, pixel / shot.size.x));
-  var best = no_best();
-  figure_seen = NO_FIGURE;
-  too_many = list.y - list.x + shot.figures > MOST_SPHERES;
+fn first_body(pixel: u32, ray: Ray) -> ClosestState {
+  let list = list_of(uniforms.first_list, uniforms.columns, uniforms.level, vec2<u32>(pixel % uniforms.size.x, pixel / uniforms.size.x));
+  var best = empty_state();
+  spheroid_seen = NO_SPHEROID;
+  too_many = list.y - list.x + uniforms.figures > MAX_SPHERES;
   if (too_many) {
     return best;
   }
@@ -195,23 +195,23 @@ fn look(pixel: u32, ray: Ray) -> Best {
     while (mask != 0u) {
       let id = words[begin + firstTrailingBit(mask)];
       mask &= mask - 1u;
-      best = take(best, id, decide(solve(ray, spheres[id]), ray, policies(), exact));
+      best = update_best(best, id, classify(intersect(ray, spheres[id]), ray, policies(), exact));
     }
   }
-  for (var i = 0u; spheroids && i < shot.figures; i++) {
-    let figure = figure_of(i);
-    let own = stretched(figure, ray);
+  for (var i = 0u; spheroids && i < uniforms.figures; i++) {
+    let body = spheroid_of(i);
+    let own = stretched(body, ray);
     let other = best.id;
-    best = take(best, figure.id, decide(solve(own, figure.sphere), own, policies(), exact));
+    best = update_best(best, body.id, classify(intersect(own, body.sphere), own, policies(), exact));
     if (best.id != other) {
-      figure_seen = i;
+      spheroid_seen = i;
     }
   }
   return best;
 }
 
 // The light at a `point` of a body whose outward normal there is `normal`.
-fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
+fn illumination(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Illumination {
   let light = Light(receiver.inverse_distance, receiver.ratio);
   let disc = disc_from(point, light);
   clear();
@@ -226,7 +226,7 @@ fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
   add(disc, ground);
   var open = 1.0;
   let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(point));
-  crowded = list.y - list.x > MOST_OCCLUDERS;
+  crowded = list.y - list.x > MAX_OCCLUDERS;
   for (var i = list.x; i < list.y && !total && !crowded; i++) {
     let occluder = occluders[words[i]];
     if (spheroids && occluder.shape != 0u) {
@@ -235,25 +235,25 @@ fn lit(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Lit {
     }
     let cap = cap_of(point, light, disc, occluder);
     if (disc.radius <= 0.0) {
-      open = min(open, left_of_point(cap));
+      open = min(open, visible_point(cap));
     } else {
       add(disc, cap);
     }
   }
   if (disc.radius <= 0.0) {
-    return Lit(open, open * bare);
+    return Illumination(open, open * bare);
   }
-  let fraction = left(disc);
+  let fraction = uncovered_fraction(disc);
   let risen = 1.0 - covered(disc.radius, ground);
   if (risen <= 0.0) {
     return DARK;
   }
-  return Lit(fraction, bare * min(fraction / risen, 1.0));
+  return Illumination(fraction, bare * min(fraction / risen, 1.0));
 }
 
 // The light at the visible surface point: full on the light itself and where the ray hits nothing.
-fn light_at(id: u32, spot: Spot) -> Lit {
-  if (id >= shot.light_id) {
+fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
+  if (id >= uniforms.light_id) {
     clear();
     return FULL;
   }
@@ -261,11 +261,11 @@ fn light_at(id: u32, spot: Spot) -> Lit {
   let normal = spot.normal;
   let turned = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
   let n = turned / sqrt(max(dot(turned, turned), 1e-30));
-  if (!spheroids || figure_seen == NO_FIGURE) {
-    return lit(n, n, receiver);
+  if (!spheroids || spheroid_seen == NO_SPHEROID) {
+    return illumination(n, n, receiver);
   }
   let place = spot.place;
-  return lit(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
+  return illumination(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
 }
 
 // Smooth noise in -1...1 on a grid of unit cells: hashed corner values, interpolated.
@@ -292,46 +292,46 @@ fn noise(p: vec3<f32>) -> f32 {
 }
 
 // Colour of a body at a point with this outward normal: its bands, made to meander.
-fn surface(look: Look, normal: vec3<f32>) -> vec3<f32> {
-  var n = vec3<f32>(dot(look.x, normal), dot(look.y, normal), dot(look.z, normal));
+fn surface(pattern: SurfacePattern, normal: vec3<f32>) -> vec3<f32> {
+  var n = vec3<f32>(dot(pattern.x, normal), dot(pattern.y, normal), dot(pattern.z, normal));
   var shade = 1.0;
-  if (look.swirl > 0.0) {
+  if (pattern.swirl > 0.0) {
     let wide = n * vec3<f32>(2.5, 2.5, 9.0);
     let a = noise(wide + 40.0);
     let b = noise(wide * 2.7 + 90.0 + a);
     let c = noise(n * vec3<f32>(12.0, 12.0, 60.0) + 150.0 + 2.0 * b);
-    n.z = clamp(n.z + look.swirl * (0.06 * a + 0.05 * b + 0.014 * c), -1.0, 1.0);
-    shade = 1.0 + look.swirl * 0.2 * (0.6 * c + 0.4 * b);
+    n.z = clamp(n.z + pattern.swirl * (0.06 * a + 0.05 * b + 0.014 * c), -1.0, 1.0);
+    shade = 1.0 + pattern.swirl * 0.2 * (0.6 * c + 0.4 * b);
   }
   let side = sqrt(max((1.0 - n.z) * (1.0 + n.z), 0.0));
   let latitude = 1.0 - arc(side, n.z) / PI;
-  let last = f32(look.count) - 1.0;
+  let last = f32(pattern.count) - 1.0;
   let at = clamp(latitude * last, 0.0, last);
   let below = min(floor(at), max(last - 1.0, 0.0));
   let f = at - below;
   let blend = f * f * (3.0 - 2.0 * f);
-  let lower = colors[look.first + u32(below)].xyz;
-  let upper = colors[look.first + min(u32(below) + 1u, look.count - 1u)].xyz;
+  let lower = colors[pattern.first + u32(below)].xyz;
+  let upper = colors[pattern.first + min(u32(below) + 1u, pattern.count - 1u)].xyz;
   return (lower + (upper - lower) * blend) * shade;
 }
 
 // Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light.
-fn paint(place: vec2<f32>, id: u32, spot: Spot) -> vec3<f32> {
+fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint) -> vec3<f32> {
   clear();
   if (id == NO_SPHERE) {
-    if (shot.stars <= 0.0) {
-      return shot.background;
+    if (uniforms.stars <= 0.0) {
+      return uniforms.background;
     }
-    let flat = shot.orthographic != 0u;
-    let ahead = place * shot.half / select(1.0, shot.half.x, flat);
-    let pixel = shot.pixel / select(1.0, shot.half.x, flat);
-    let direction = shot.right * ahead.x + shot.up * ahead.y + shot.forward;
-    return shot.background + starlight(direction, pixel, shot.stars);
+    let flat = uniforms.orthographic != 0u;
+    let ahead = place * uniforms.half / select(1.0, uniforms.half.x, flat);
+    let pixel = uniforms.pixel / select(1.0, uniforms.half.x, flat);
+    let direction = uniforms.right * ahead.x + uniforms.up * ahead.y + uniforms.forward;
+    return uniforms.background + starlight(direction, pixel, uniforms.stars);
   }
-  if (id >= shot.light_id) {
-    return shot.light;
+  if (id >= uniforms.light_id) {
+    return uniforms.light;
   }
   let under = light_at(id, spot);
-  let ground = surface(looks[receivers[id].look], spot.normal);
-  return ground * (shot.light * (under.irradiance * shot.exposure) + shot.ambient);
+  let ground = surface(patterns[receivers[id].pattern], spot.normal);
+  return ground * (uniforms.light * (under.irradiance * uniforms.exposure) + uniforms.ambient);
 }

@@ -1,7 +1,7 @@
 // Program: the visible fraction for many visibility queries, each with its own light and observer. Twin of `Prepared::shadow` in
 // src/shadow/visibility.rs.
 
-struct Sight {
+struct VisibilityQuery {
   light: Light,
   // Its occluders: index of the first, and their number.
   first: u32,
@@ -14,36 +14,36 @@ struct Shade {
   kind: u32,
 }
 
-const KIND_UNDONE: u32 = 4u;
+const KIND_LEFT_TO_CPU: u32 = 4u;
 
-struct SightParams {
+struct VisibilityParams {
   count: u32,
   zero: u32,
   unused: vec2<u32>,
 }
 
-@group(0) @binding(0) var<uniform> sight_params: SightParams;
-@group(0) @binding(1) var<storage, read> sights: array<Sight>;
+@group(0) @binding(0) var<uniform> visibility_params: VisibilityParams;
+@group(0) @binding(1) var<storage, read> queries: array<VisibilityQuery>;
 @group(0) @binding(2) var<storage, read> occluders: array<Occluder>;
 @group(0) @binding(3) var<storage, read_write> shades: array<Shade>;
 
-fn shade(sight: Sight) -> Shade {
+fn shade(query: VisibilityQuery) -> Shade {
   let point = vec3<f32>(0.0, 0.0, 0.0);
-  let disc = disc_from(point, sight.light);
+  let disc = disc_from(point, query.light);
   var open = 1.0;
   clear();
-  for (var i = 0u; i < sight.count && !crowded; i++) {
-    let occluder = occluders[sight.first + i];
+  for (var i = 0u; i < query.count && !crowded; i++) {
+    let occluder = occluders[query.first + i];
     if (spheroids && occluder.shape != 0u) {
       let shape = shape_of(occluders[occluder.shape]);
       if (swallows(point, occluder, shape)) {
         return Shade(0.0, KIND_TOTAL);
       }
-      open = min(open, add_spheroid(point, sight.light, disc, occluder, shape));
+      open = min(open, add_spheroid(point, query.light, disc, occluder, shape));
       continue;
     }
-    let cap = cap_of(point, sight.light, disc, occluder);
-    open = min(open, left_of_point(cap));
+    let cap = cap_of(point, query.light, disc, occluder);
+    open = min(open, visible_point(cap));
     if (cap.radius > 3.0) {
       return Shade(0.0, KIND_TOTAL);
     }
@@ -56,11 +56,11 @@ fn shade(sight: Sight) -> Shade {
     return Shade(open, select(KIND_TOTAL, KIND_NONE, open > 0.0));
   }
   if (crowded && !total) {
-    return Shade(0.0, KIND_UNDONE);
+    return Shade(0.0, KIND_LEFT_TO_CPU);
   }
-  let rest = left(disc);
+  let rest = uncovered_fraction(disc);
   if (crowded) {
-    return Shade(0.0, KIND_UNDONE);
+    return Shade(0.0, KIND_LEFT_TO_CPU);
   }
   return Shade(rest, kind(disc, rest));
 }
@@ -68,8 +68,8 @@ fn shade(sight: Sight) -> Shade {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let i = invocation.x;
-  if (i >= sight_params.count) {
+  if (i >= visibility_params.count) {
     return;
   }
-  shades[i] = shade(sights[i]);
+  shades[i] = shade(queries[i]);
 }

@@ -1,11 +1,11 @@
 // Deferred intersection tests: candidates of a ray from at most three leaves. Intersecting them where they are found would cost more: on a
-// software adapter every thread of a subgroup would pay for each test. The program defines `key_limit`, the largest key of a sphere or
+// software adapter every thread of a subgroup would pay for each test. The program defines `cutoff_key`, the largest key of a sphere or
 // child that is not culled. A key is a nonnegative number that grows with the position where a sphere or child begins.
 
 // Largest number of deferred leaves, and their current number. They are three variables instead of an array because of the cost of stores;
 // see traverse/stack.wgsl.
 const FULL: u32 = 3u;
-var<private> waiting: u32;
+var<private> deferred_leaves: u32;
 var<private> oldest: Leaf;
 var<private> next: Leaf;
 var<private> newest: Leaf;
@@ -24,8 +24,8 @@ var<private> more_lows: vec4<f32>;
 const NOWHERE_NEAR: f32 = 3e38;
 
 // Upper bound of the keys that are not culled, whatever their lowest eight bits.
-fn most_key() -> u32 {
-  return bitcast<u32>(max(key_limit(), 0.0)) | 255u;
+fn max_key() -> u32 {
+  return bitcast<u32>(max(cutoff_key(), 0.0)) | 255u;
 }
 
 // Call before testing a leaf's spheres.
@@ -35,46 +35,46 @@ fn begin_leaf() {
 }
 
 // Marks sphere j of the leaf, with key `low`, to be deferred.
-fn wait_for(j: u32, low: f32) {
+fn defer(j: u32, low: f32) {
   lows = select(lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(0u, 1u, 2u, 3u));
   more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(4u, 5u, 6u, 7u));
 }
 
 // Call after testing a leaf's spheres. Defers the marked spheres that are not culled by now.
 fn end_leaf(first: u32) {
-  let limit = vec4<f32>(key_limit());
+  let limit = vec4<f32>(cutoff_key());
   let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), lows <= limit)
     | select(vec4<u32>(0u), vec4<u32>(16u, 32u, 64u, 128u), more_lows <= limit);
   let which = bits.x | bits.y | bits.z | bits.w;
   let pairs = min(lows, more_lows);
   let low = max(min(min(pairs.x, pairs.y), min(pairs.z, pairs.w)), 0.0);
   let leaf = Leaf(first, (bitcast<u32>(low) & 0xffffff00u) | which);
-  if (waiting == 0u) {
+  if (deferred_leaves == 0u) {
     oldest = leaf;
-  } else if (waiting == 1u) {
+  } else if (deferred_leaves == 1u) {
     next = leaf;
   } else {
     newest = leaf;
   }
-  waiting += select(0u, 1u, which != 0u);
+  deferred_leaves += select(0u, 1u, which != 0u);
 }
 
 // Drops the oldest leaf if all of its deferred spheres are culled or taken.
 fn drop_oldest(most: u32) {
-  if (waiting > 0u && (oldest.key > most || (oldest.key & 255u) == 0u)) {
+  if (deferred_leaves > 0u && (oldest.key > most || (oldest.key & 255u) == 0u)) {
     oldest = next;
     next = newest;
-    waiting -= 1u;
+    deferred_leaves -= 1u;
   }
 }
 
 // Removes a deferred sphere of the oldest leaf that is not culled, and returns its position in leaf order; NONE if there is none.
-fn take_waiting() -> u32 {
-  let most = most_key();
+fn next_deferred() -> u32 {
+  let most = max_key();
   drop_oldest(most);
   drop_oldest(most);
   drop_oldest(most);
-  if (waiting == 0u) {
+  if (deferred_leaves == 0u) {
     return NONE;
   }
   let j = firstTrailingBit(oldest.key & 255u);

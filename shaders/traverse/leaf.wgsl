@@ -1,6 +1,6 @@
 // Leaf test: bounds of the chord of a ray in a sphere, at the sphere's position when the ray sees it. Needs cull/ray_line.wgsl,
 // traverse/ray_setup.wgsl and intersect/attributes.wgsl. Twin of src/cpu/traverse/moving_leaf.rs, which has the derivation; the errors of
-// this version are bounded by `unsteady` in traverse/ray_setup.wgsl.
+// this version are bounded by `motion_error` in traverse/ray_setup.wgsl.
 //
 // If spheres move, the second half of `spheres` describes their motion, in leaf order: velocity and radius, scaled. The radius is negative
 // if the velocity is too large for this test.
@@ -26,39 +26,39 @@ fn pass_of(square: f32, reach: f32, least: f32, middle: f32, stretch: f32) -> Pa
 fn pass_ball(ball: vec4<f32>, least: f32) -> Pass {
   let across = dot3(ball.xyz, line.u) - line.at.x;
   let over = dot3(ball.xyz, line.v) - line.at.y;
-  return pass_of(across * across + over * over, ball.w, least, dot3(ball.xyz, course.d) - course.start, 1.0);
+  return pass_of(across * across + over * over, ball.w, least, dot3(ball.xyz, prepared_ray.d) - prepared_ray.start, 1.0);
 }
 
 // Range of |w|^2 in which spheres are tested. Outside of it, as for a sphere that moves almost with the ray, a sphere may be anywhere.
-const TAME_LEAST: f32 = 0.25;
-const TAME_MOST: f32 = 1048576.0;
+const MIN_SAFE_SPEED: f32 = 0.25;
+const MAX_SAFE_SPEED: f32 = 1048576.0;
 // Larger than every |w| in that range.
-const WILD: f32 = 4096.0;
+const MAX_VELOCITY: f32 = 4096.0;
 const ANYWHERE: f32 = 1e9;
 
 // Chord bounds for a moving sphere. Branchless, because software adapters execute both sides of a branch anyway.
 fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
-  let heading = course.d - clamp(way.center * course.pace, vec3<f32>(-WILD), vec3<f32>(WILD));
+  let heading = prepared_ray.d - clamp(way.center * prepared_ray.pace, vec3<f32>(-MAX_VELOCITY), vec3<f32>(MAX_VELOCITY));
   let speed = dot3(heading, heading);
-  let tame = way.radius >= 0.0 && speed >= TAME_LEAST && speed <= TAME_MOST;
-  let w = select(course.d, heading, tame);
-  let e = select(ball.xyz, ball.xyz + way.center * course.moment, tame) - course.place;
+  let tame = way.radius >= 0.0 && speed >= MIN_SAFE_SPEED && speed <= MAX_SAFE_SPEED;
+  let w = select(prepared_ray.d, heading, tame);
+  let e = select(ball.xyz, ball.xyz + way.center * prepared_ray.time, tame) - prepared_ray.place;
   let x = vec3<f32>(e.y * w.z - e.z * w.y, e.z * w.x - e.x * w.z, e.x * w.y - e.y * w.x);
   let square = dot3(w, w);
   let length = sqrt(square);
-  let flag = course.flag * length;
+  let flag = prepared_ray.flag * length;
   let reach = select(ANYWHERE, way.radius + flag, tame);
   let least = select(0.0, way.radius - 2.0 * flag, tame);
-  return pass_of(dot3(x, x) / square, reach, least, course.pivot + dot3(e, w) / square, 1.0 / length);
+  return pass_of(dot3(x, x) / square, reach, least, prepared_ray.pivot + dot3(e, w) / square, 1.0 / length);
 }
 
 // Chord bounds for the sphere at a position in leaf order.
 fn pass_at(place: u32) -> Pass {
   let ball = sphere_at(place);
-  if (!held) {
+  if (!has_attributes) {
     return pass_ball(ball, ball.w);
   }
-  if (!mapped) {
+  if (!has_ellipsoids) {
     return pass_moving(ball, spheres[arrayLength(&spheres) / 2u + place]);
   }
   // For an ellipsoid the inner ball has the shortest semi-axis as its radius. If the ellipsoid moves, the inner ball must lie in it at all

@@ -3,11 +3,11 @@
 //
 // Maximum over the group.
 
-fn most_of_group(x: u32) -> u32 {
+fn max_in_group(x: u32) -> u32 {
   return x;
 }
 
 // Whether x is true for any thread of the group.
-fn for_any(x: bool) -> bool {
+fn any_in_group(x: bool) -> bool {
   return x;
 }

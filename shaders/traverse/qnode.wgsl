@@ -5,7 +5,7 @@
 // Flag of a leaf in a child reference. A node is its index; a leaf is this flag, three bits of count and 28 of the first sphere's position.
 const LEAF: u32 = 0x80000000u;
 // A node, unpacked as far as all rays need it.
-struct Quad {
+struct QNode4 {
   origin: vec3<f32>,
   unit: vec3<f32>,
   // Child bounds: one word per axis, one byte per child.
@@ -15,19 +15,19 @@ struct Quad {
   children: vec4<u32>,
 }
 
-fn quad_at(number: u32) -> Quad {
+fn node_at(number: u32) -> QNode4 {
   let head = nodes[4u * number];
   let faces = nodes[4u * number + 1u];
   let more = nodes[4u * number + 2u];
-  let rest = nodes[4u * number + 3u];
+  let siblings = nodes[4u * number + 3u];
   let units = vec3<u32>(head.w & 255u, (head.w >> 8u) & 255u, (head.w >> 16u) & 255u);
-  return Quad(
+  return QNode4(
     bitcast<vec3<f32>>(head.xyz),
     bitcast<vec3<f32>>(units << vec3<u32>(23u)),
     faces.xyz,
     vec3<u32>(faces.w, more.xy),
     head.w >> 24u,
-    vec4<u32>(more.zw, rest.xy),
+    vec4<u32>(more.zw, siblings.xy),
   );
 }
 

@@ -5,7 +5,7 @@
 // (cull/ray_line.wgsl). So AABBs are inflated by `slack` on every side; this also covers the few roundings of |plane| + |o| in the slab
 // test. Along the line, the same slack and the error of t (src/cpu/cull.rs, `Ruler`) add up to `along`.
 
-struct Course {
+struct PreparedRay {
   inverse: vec3<f32>,
   enter: vec3<f32>,
   leave: vec3<f32>,
@@ -21,10 +21,10 @@ struct Course {
   end: f32,
   d: vec3<f32>,
   start: f32,
-  // Only for moving spheres. `moment`: time, relative to the middle of their time range, at which the ray sees them; if they move while the
+  // Only for moving spheres. `time`: time, relative to the middle of their time range, at which the ray sees them; if they move while the
   // ray travels, the time at which the ray is at `pivot`. `pace`: t for s = 1, or 0 if they do not move while the ray travels. `flag`:
   // error of the hit flag of an intersection test, per |w|. See traverse/leaf.wgsl.
-  moment: f32,
+  time: f32,
   pivot: f32,
   pace: f32,
   flag: f32,
@@ -33,8 +33,8 @@ struct Course {
 }
 
 // The ray of this thread.
-var<private> line: Line;
-var<private> course: Course;
+var<private> line: RayLine;
+var<private> prepared_ray: PreparedRay;
 
 // Larger than the distance of any sphere from any ray that traverses the BVH.
 const DISTANT: f32 = 1e18;
@@ -48,44 +48,44 @@ fn at(t: f32, step: f32) -> f32 {
 // Position error of moving spheres, in addition to the slack. Rounding: of the ball's centre, and of a sum, a product and a difference of
 // times, for a path no longer than 2. Flushed velocities: their error is multiplied by the time. If spheres move while the ray travels, the
 // error of a line (cull/ray_line.wgsl) counts again, times (|w| + 1) / |w|, which is at most 3.
-fn unsteady(o: vec3<f32>, relative: bool) -> f32 {
+fn motion_error(o: vec3<f32>, moves_with_ray: bool) -> f32 {
   let rounded = 2.0 * U * params.largest * params.scale + 32.0 * U + power_of_two(-106) * params.scale;
-  return rounded + select(0.0, 280.0 * U * (norm1(o) + 2.0), relative);
+  return rounded + select(0.0, 280.0 * U * (norm1(o) + 2.0), moves_with_ray);
 }
 
 // Prepares the ray; call before anything else here. Returns false if the ray cannot be represented in these units: its origin is beyond
 // `far`, the exponent of `step` is outside -60..60, or its inflation is too large.
-fn sets_out(ray: Ray, extra: Extra) -> bool {
+fn prepare_ray(ray: Ray, attributes: RayAttributes) -> bool {
   let heading = heading_of(ray.direction);
   let power = heading.power + exponent(params.scale);
   if (largest_of(ray.origin) > params.far || abs(power) > 60) {
     return false;
   }
-  let o = framed(ray.origin);
+  let o = to_scaled(ray.origin);
   let d = heading.d;
   line = line_along(o, d);
   let step = heading.length * power_of_two(power);
   let start = dot3(o, d);
   var longer = 0.0;
-  var moment = extra.time - params.midway;
+  var time = attributes.time - params.mid_time;
   var pivot = 0.0;
   var pace = 0.0;
   var flag = 0.0;
-  if (moving) {
-    let more = growth(extra, o);
+  if (has_motion) {
+    let more = inflation(attributes, o);
     if (!(more < GROWN)) {
       return false;
     }
     line.slack += more;
-    longer = lengthened(o);
+    longer = axial_inflation(o);
   }
-  if (held && !mapped) {
-    let relative = extra.relative != 0u;
-    line.slack += unsteady(o, relative);
-    if (relative) {
+  if (has_attributes && !has_ellipsoids) {
+    let moves_with_ray = attributes.moves_with_ray != 0u;
+    line.slack += motion_error(o, moves_with_ray);
+    if (moves_with_ray) {
       // The point nearest to the middle of the scene, clamped to the ray's ends.
       pivot = min(max(-start, at(ray.t_min, step)), at(ray.t_max, step));
-      moment += pivot / step;
+      time += pivot / step;
       pace = 1.0 / step;
       flag = select(0.0, 64.0 * U * at(max(abs(ray.t_min), abs(ray.t_max)), step), fast);
       // Along the ray every error counts up to twice, because |w| is at least 1/2.
@@ -100,7 +100,7 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
   let along = 2.3 * (slack + longer);
   // No sphere is farther than 2 from the middle, so `near` need not be lower than this.
   let near = max(at(min(ray.t_min, 0.0), step), -start - 2.01) - along;
-  course = Course(
+  prepared_ray = PreparedRay(
     inverse,
     -(o + side * slack) * inverse,
     -(o - side * slack) * inverse,
@@ -112,7 +112,7 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
     at(ray.t_max, step) - 2.0 * along,
     d,
     start,
-    moment,
+    time,
     pivot,
     pace,
     flag,
@@ -123,6 +123,6 @@ fn sets_out(ray: Ray, extra: Extra) -> bool {
 
 // Culls all spheres that begin after t. The computed t is free of cancellation only ahead of the origin: therefore t is clamped to at least
 // 0.
-fn narrow(t: f32) {
-  course.far = min(course.far, at(max(t, 0.0), course.step) + course.along);
+fn shorten(t: f32) {
+  prepared_ray.far = min(prepared_ray.far, at(max(t, 0.0), prepared_ray.step) + prepared_ray.along);
 }

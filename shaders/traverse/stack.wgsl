@@ -1,6 +1,6 @@
 // Traversal stack: the children still to be visited, nearest first. Needs traverse/qnode.wgsl, traverse/lone_thread.wgsl,
 // intersect/attributes.wgsl and traverse/deferred_hits.wgsl. The program defines `descend`, which goes from node to node until `current` is
-// a leaf or NONE; `meet_leaf`, which tests a leaf's spheres; and `key_limit`, see traverse/deferred_hits.wgsl.
+// a leaf or NONE; `test_leaf`, which tests a leaf's spheres; and `cutoff_key`, see traverse/deferred_hits.wgsl.
 //
 // A node pushes one stack entry for all its remaining children, not one per child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray
 // Traversal on GPUs Through Compressed Wide BVHs): a store to an address that only the thread itself knows is the most expensive operation
@@ -12,54 +12,54 @@
 const NONE: u32 = 0xffffffffu;
 
 // As many entries as a BVH has levels at most: `Lbvh::DEEPEST`.
-var<private> stack: array<Rest, 96>;
+var<private> stack: array<Siblings, 96>;
 var<private> top: u32;
 // The next child to visit, and its siblings.
 var<private> current: u32;
-var<private> rest: Rest;
+var<private> siblings: Siblings;
 // Loop iterations so far. lavapipe silently stops a subgroup after 65,535 iterations, and each of its threads executes the iterations of
-// all the others: call `take_turns` at the end of every code section with several loops.
+// all the others: call `count_steps` at the end of every code section with several loops.
 var<private> steps: u32;
 
 // The ray's attributes, and below whether they let it hit the sphere at a position in leaf order.
-var<private> brought: Extra;
+var<private> attributes: RayAttributes;
 
 fn admits_leaf(place: u32) -> bool {
-  return !picky || is_for(brought, order[place]);
+  return !has_masks || is_for(attributes, order[place]);
 }
 
 // Intersects the ray with the sphere at a position in leaf order.
-fn solve_at(ray: Ray, place: u32) -> Solved {
+fn intersect_at(ray: Ray, place: u32) -> SphereRoots {
   var at = 0u;
-  if (moving) {
+  if (has_motion) {
     at = order[place];
   }
-  return solve_for(brought, at, ray, spheres[place]);
+  return intersect_for(attributes, at, ray, spheres[place]);
 }
 
-fn begin_walk(i: u32) {
-  brought = extra_of(i);
+fn begin_traversal(i: u32) {
+  attributes = ray_attributes_of(i);
   top = 0u;
   current = 0u;
-  rest = Rest(0u, NONE);
+  siblings = Siblings(0u, NONE);
   steps = 0u;
-  waiting = 0u;
+  deferred_leaves = 0u;
 }
 
-fn end_walk() {
+fn end_traversal() {
   top = 0u;
-  rest.key = NONE;
+  siblings.key = NONE;
 }
 
 // Loops of a traversal whose iterations are not counted one by one. They count because even a loop that never runs its body takes one
 // iteration.
 const LOOPS: u32 = 6u;
 
-fn take_turns() {
-  steps = most_of_group(steps + LOOPS);
+fn count_steps() {
+  steps = max_in_group(steps + LOOPS);
 }
 
-fn too_long() -> bool {
+fn over_step_limit() -> bool {
   return steps > params.steps;
 }
 
@@ -77,7 +77,7 @@ fn sorted(numbers: vec4<f32>, entered: vec4<bool>) -> vec4<u32> {
 }
 
 // Children of a node that are still to be visited.
-struct Rest {
+struct Siblings {
   node: u32,
   // Key of the nearest of them, or NONE if there are none. Its lowest eight bits are their count, in two bits, and three positions of two
   // bits each, the nearest lowest.
@@ -85,27 +85,27 @@ struct Rest {
 }
 
 // All entered children of a node but the first.
-fn rest_of(node: u32, keys: vec4<u32>) -> Rest {
+fn siblings_of(node: u32, keys: vec4<u32>) -> Siblings {
   let later = keys.yzw;
   let left = select(vec3<u32>(1u), vec3<u32>(0u), later == vec3<u32>(NONE));
   let places = (later & vec3<u32>(3u)) << vec3<u32>(2u, 4u, 6u);
   let key = (keys.y & 0xffffff00u) | places.x | places.y | places.z | (left.x + left.y + left.z);
-  return Rest(node, select(key, NONE, keys.y == NONE));
+  return Siblings(node, select(key, NONE, keys.y == NONE));
 }
 
-// Sets `current` to the nearest child that is not culled, from `rest` or the stack; NONE if there is none.
+// Sets `current` to the nearest child that is not culled, from `siblings` or the stack; NONE if there is none.
 fn pop() {
-  let most = most_key();
-  while (rest.key > most && top > 0u) {
+  let most = max_key();
+  while (siblings.key > most && top > 0u) {
     top -= 1u;
     steps += 1u;
-    rest = stack[top];
+    siblings = stack[top];
   }
   current = NONE;
-  if (rest.key <= most) {
-    current = child_at(rest.node, (rest.key >> 2u) & 3u);
-    let left = (rest.key & 3u) - 1u;
-    rest.key = select((rest.key & 0xffffff00u) | ((rest.key >> 2u) & 60u) | left, NONE, left == 0u);
+  if (siblings.key <= most) {
+    current = child_at(siblings.node, (siblings.key >> 2u) & 3u);
+    let left = (siblings.key & 3u) - 1u;
+    siblings.key = select((siblings.key & 0xffffff00u) | ((siblings.key >> 2u) & 60u) | left, NONE, left == 0u);
   }
 }
 
@@ -115,25 +115,25 @@ fn enter(keys: vec4<u32>, children: vec4<u32>) {
   if (keys.x == NONE) {
     pop();
   } else {
-    // Branchless: if `rest` is NONE, the next push overwrites it.
-    stack[top] = rest;
-    top += select(1u, 0u, rest.key == NONE);
-    rest = rest_of(current, keys);
+    // Branchless: if `siblings` is NONE, the next push overwrites it.
+    stack[top] = siblings;
+    top += select(1u, 0u, siblings.key == NONE);
+    siblings = siblings_of(current, keys);
     current = child_of(children, keys.x & 3u);
   }
-  if (too_long()) {
+  if (over_step_limit()) {
     current = NONE;
   }
 }
 
 // Traverses until FULL leaves are deferred or the traversal is over.
 fn walk() {
-  while (current != NONE && waiting < FULL) {
+  while (current != NONE && deferred_leaves < FULL) {
     descend();
     if (current != NONE) {
-      meet_leaf();
+      test_leaf();
       pop();
     }
-    take_turns();
+    count_steps();
   }
 }

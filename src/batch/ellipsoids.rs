@@ -6,7 +6,7 @@
 use glam::{Quat, Vec3};
 
 use super::input::Spheres;
-use crate::intersect::ellipsoid::Shape;
+use crate::intersect::ellipsoid::EllipsoidShape;
 use crate::records::Sphere;
 
 /// An ellipsoid: centre, semi-axes and rotation.
@@ -53,7 +53,7 @@ impl From<Sphere> for Ellipsoid {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ellipsoids {
     balls: Vec<Sphere>,
-    shapes: Vec<Shape>,
+    shapes: Vec<EllipsoidShape>,
 }
 
 impl Ellipsoids {
@@ -66,8 +66,8 @@ impl Ellipsoids {
 
     /// Adds an ellipsoid.
     pub fn push(&mut self, ellipsoid: Ellipsoid) {
-        let shape = Shape { radii: ellipsoid.radii, rotation: ellipsoid.rotation };
-        self.balls.push(Sphere::new(ellipsoid.center, shape.longest()));
+        let shape = EllipsoidShape { radii: ellipsoid.radii, rotation: ellipsoid.rotation };
+        self.balls.push(Sphere::new(ellipsoid.center, shape.bounding_radius()));
         self.shapes.push(shape);
     }
 

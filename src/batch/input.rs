@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::ray_attributes::Extras;
+use super::ray_attributes::RayAttributeColumns;
 use super::raygen::image::Image;
-use super::raygen::lidar::Sensor;
-use super::raygen::points::{self, Aim, Parallel, Toward};
-use super::raygen::source::Source;
-use crate::intersect::ellipsoid::Shape;
+use super::raygen::lidar::Lidar;
+use super::raygen::points::{self, Parallel, PointTarget, Toward};
+use super::raygen::source::RaySource;
+use crate::intersect::ellipsoid::EllipsoidShape;
 use crate::math::error_free::two_sum;
 use crate::records::{Ray, Sphere};
 
@@ -19,7 +19,7 @@ pub struct Spheres<'a> {
     pub(crate) records: &'a [Sphere],
     pub(crate) masks: Option<&'a [u32]>,
     pub(crate) velocities: Option<&'a [Vec3]>,
-    pub(crate) shapes: Option<&'a [Shape]>,
+    pub(crate) shapes: Option<&'a [EllipsoidShape]>,
 }
 
 impl<'a> Spheres<'a> {
@@ -49,7 +49,7 @@ impl<'a> Spheres<'a> {
 
     /// Turns each sphere into an ellipsoid. The sphere is the ball around it.
     #[must_use]
-    pub(crate) fn shapes(self, shapes: &'a [Shape]) -> Self {
+    pub(crate) fn shapes(self, shapes: &'a [EllipsoidShape]) -> Self {
         Self { shapes: Some(shapes), ..self }
     }
 }
@@ -57,10 +57,10 @@ impl<'a> Spheres<'a> {
 /// Rays to cast: a borrowed slice, or a [source](crate::raygen) that makes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Rays<'a> {
-    pub(crate) source: Source<'a>,
+    pub(crate) source: RaySource<'a>,
     /// Index of the first ray in a longer list, if the rays are a part of one.
     pub(crate) first: Option<u64>,
-    pub(crate) extras: Extras<'a>,
+    pub(crate) ray_attributes: RayAttributeColumns<'a>,
 }
 
 impl<'a> Rays<'a> {
@@ -68,26 +68,26 @@ impl<'a> Rays<'a> {
     /// set.
     #[must_use]
     pub fn masks(self, masks: &'a [u32]) -> Self {
-        Self { extras: Extras { masks: Some(masks), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { masks: Some(masks), ..self.ray_attributes }, ..self }
     }
 
     /// Sets a time per ray, at which moving spheres are intersected ([`Motion::AtTime`](crate::Motion::AtTime)). Default: 0.
     #[must_use]
     pub fn times(self, times: &'a [f32]) -> Self {
-        Self { extras: Extras { times: Some(times), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { times: Some(times), ..self.ray_attributes }, ..self }
     }
 
     /// Sets a radius per ray. Such a ray is a ball that travels along the line. It hits a sphere where their surfaces touch, as if the
     /// sphere's radius were larger by the ray's. Clearances are measured between surfaces, too.
     #[must_use]
     pub fn radii(self, radii: &'a [f32]) -> Self {
-        Self { extras: Extras { radii: Some(radii), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { radii: Some(radii), ..self.ray_attributes }, ..self }
     }
 
     /// Sets one sphere per ray that the ray does not hit, such as the sphere it starts on; [`NO_SPHERE`](crate::NO_SPHERE) for none.
     #[must_use]
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {
-        Self { extras: Extras { skip_ids: Some(ids), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { skip_ids: Some(ids), ..self.ray_attributes }, ..self }
     }
 
     /// Declares that the rays are a part of a longer list, in which the first of them has index `first`. Error messages then use the
@@ -99,11 +99,15 @@ impl<'a> Rays<'a> {
 
     /// A slice of the rays. The range is clamped to their number, and the rays keep their indices.
     #[must_use]
-    pub fn part(self, range: Range<usize>) -> Self {
+    pub fn slice(self, range: Range<usize>) -> Self {
         let end = range.end.min(self.len());
         let start = range.start.min(end);
         let first = self.first.unwrap_or(0).saturating_add(start as u64);
-        Self { source: self.source.part(start..end), first: Some(first), extras: self.extras.part(start..end) }
+        Self {
+            source: self.source.slice(start..end),
+            first: Some(first),
+            ray_attributes: self.ray_attributes.slice(start..end),
+        }
     }
 
     /// Number of rays.
@@ -122,9 +126,9 @@ impl<'a> Rays<'a> {
     }
 }
 
-impl<'a> From<Source<'a>> for Rays<'a> {
-    fn from(source: Source<'a>) -> Self {
-        Self { source, first: None, extras: Extras::default() }
+impl<'a> From<RaySource<'a>> for Rays<'a> {
+    fn from(source: RaySource<'a>) -> Self {
+        Self { source, first: None, ray_attributes: RayAttributeColumns::default() }
     }
 }
 
@@ -166,7 +170,10 @@ impl Segments {
 impl<'a> From<&'a Segments> for Rays<'a> {
     fn from(segments: &'a Segments) -> Self {
         let rays = Self::from(&segments.rays);
-        Self { extras: Extras { lows: Some(&segments.lows), ..rays.extras }, ..rays }
+        Self {
+            ray_attributes: RayAttributeColumns { directions_low: Some(&segments.lows), ..rays.ray_attributes },
+            ..rays
+        }
     }
 }
 
@@ -175,7 +182,7 @@ impl<'a> From<&'a Segments> for Rays<'a> {
 pub struct Points<'a> {
     pub(crate) records: &'a [Point],
     pub(crate) first: u64,
-    pub(crate) extras: Extras<'a>,
+    pub(crate) ray_attributes: RayAttributeColumns<'a>,
 }
 
 type Point = [f32; 3];
@@ -184,19 +191,19 @@ impl<'a> Points<'a> {
     /// Sets a mask per point: only spheres whose [masks](Spheres::masks) share a bit with it are considered.
     #[must_use]
     pub fn masks(self, masks: &'a [u32]) -> Self {
-        Self { extras: Extras { masks: Some(masks), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { masks: Some(masks), ..self.ray_attributes }, ..self }
     }
 
     /// Sets a time per point, at which moving spheres are evaluated. Default: 0.
     #[must_use]
     pub fn times(self, times: &'a [f32]) -> Self {
-        Self { extras: Extras { times: Some(times), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { times: Some(times), ..self.ray_attributes }, ..self }
     }
 
     /// Sets one sphere per point that is not considered; [`NO_SPHERE`](crate::NO_SPHERE) for none.
     #[must_use]
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {
-        Self { extras: Extras { skip_ids: Some(ids), ..self.extras }, ..self }
+        Self { ray_attributes: RayAttributeColumns { skip_ids: Some(ids), ..self.ray_attributes }, ..self }
     }
 
     /// Declares that the points are a part of a longer list, in which the first of them has index `first`. Error messages then use the
@@ -227,30 +234,34 @@ macro_rules! from_slices {
     };
 }
 from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None, velocities: None, shapes: None });
-from_slices!(Rays, Ray, |records| Source::Records(records).into());
-from_slices!(Points, Point, |records| Points { records, first: 0, extras: Extras::default() });
+from_slices!(Rays, Ray, |records| RaySource::Records(records).into());
+from_slices!(Points, Point, |records| Points { records, first: 0, ray_attributes: RayAttributeColumns::default() });
 
 impl<'a> From<&'a Image> for Rays<'a> {
     fn from(image: &'a Image) -> Self {
-        Source::Grid(image.grid.whole()).into()
+        RaySource::Grid(image.grid.whole()).into()
     }
 }
 
-impl<'a> From<&'a Sensor> for Rays<'a> {
-    fn from(sensor: &'a Sensor) -> Self {
-        Source::Grid(sensor.grid.whole()).into()
+impl<'a> From<&'a Lidar> for Rays<'a> {
+    fn from(sensor: &'a Lidar) -> Self {
+        RaySource::Grid(sensor.grid.whole()).into()
     }
 }
 
 impl<'a> From<&Parallel<'a>> for Rays<'a> {
     fn from(Parallel { points, direction }: &Parallel<'a>) -> Self {
-        let aim = Aim::Along { direction: (*direction).into(), t_max: f32::INFINITY };
-        Source::Points(points::Points { points, aim }).into()
+        let aim = PointTarget::Along { direction: (*direction).into(), t_max: f32::INFINITY };
+        RaySource::Points(points::PointRays { points, target: aim }).into()
     }
 }
 
 impl<'a> From<&Toward<'a>> for Rays<'a> {
     fn from(Toward { points, target, radius }: &Toward<'a>) -> Self {
-        Source::Points(points::Points { points, aim: Aim::At { target: (*target).into(), radius: *radius } }).into()
+        RaySource::Points(points::PointRays {
+            points,
+            target: PointTarget::At { target: (*target).into(), radius: *radius },
+        })
+        .into()
     }
 }

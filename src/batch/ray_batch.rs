@@ -2,68 +2,78 @@
 
 use std::ops::Range;
 
-use super::ray_attributes::{Extras, OwnExtras};
-use super::raygen::source::Source;
+use super::ray_attributes::{OwnedRayAttributes, RayAttributeColumns};
+use super::raygen::source::RaySource;
 use crate::error::Result;
 use crate::query::policy::{OnBad, Query};
 use crate::query::validate::is_usable;
 use crate::records::Ray;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Rays that are cast together. `first` is the index of the first one in the whole input.
 #[derive(Clone, Copy)]
-pub(crate) struct Batch<'a> {
+pub(crate) struct RayBatch<'a> {
     pub(crate) first: u64,
-    pub(crate) rays: Source<'a>,
-    pub(crate) extras: Extras<'a>,
+    pub(crate) rays: RaySource<'a>,
+    pub(crate) ray_attributes: RayAttributeColumns<'a>,
     pub(crate) query: &'a Query,
     /// Time range in which the motion of the spheres is known; None if they rest.
-    pub(crate) span: Option<[f32; 2]>,
-    pub(crate) watch: &'a Watch,
+    pub(crate) time_range: Option<[f32; 2]>,
+    pub(crate) cancel: &'a CancelToken,
 }
 
 /// Owned copy of some rays of a batch with their attributes: a range for a task that outlives the caller's borrow, or gathered rays.
-pub(crate) struct Taken {
+pub(crate) struct OwnedRayBatch {
     first: u64,
     pub(crate) rays: Vec<Ray>,
-    extras: OwnExtras,
-    span: Option<[f32; 2]>,
+    ray_attributes: OwnedRayAttributes,
+    time_range: Option<[f32; 2]>,
 }
 
-impl Taken {
+impl OwnedRayBatch {
     /// Borrows the copy as a batch.
-    pub(crate) fn batch<'a>(&'a self, query: &'a Query, watch: &'a Watch) -> Batch<'a> {
-        let (rays, extras) = (Source::Records(&self.rays), self.extras.lend());
-        Batch { first: self.first, rays, extras, query, span: self.span, watch }
+    pub(crate) fn batch<'a>(&'a self, query: &'a Query, cancel: &'a CancelToken) -> RayBatch<'a> {
+        let (rays, ray_attributes) = (RaySource::Records(&self.rays), self.ray_attributes.as_columns());
+        RayBatch { first: self.first, rays, ray_attributes, query, time_range: self.time_range, cancel }
     }
 }
 
-impl<'a> Batch<'a> {
+impl<'a> RayBatch<'a> {
     /// A slice of the batch.
-    pub(crate) fn part(&self, range: Range<usize>) -> Self {
-        let (first, rays) = (self.first + range.start as u64, self.rays.part(range.clone()));
-        Self { first, rays, extras: self.extras.part(range), ..*self }
+    pub(crate) fn slice(&self, range: Range<usize>) -> Self {
+        let (first, rays) = (self.first + range.start as u64, self.rays.slice(range.clone()));
+        Self { first, rays, ray_attributes: self.ray_attributes.slice(range), ..*self }
     }
 
     /// Copies a range of the rays for a task that outlives the caller's borrow. The copy consists of records and no longer knows its
     /// source. So rays from generators are checked here, if invalid ones are errors, where the message can name the point or pose.
-    pub(crate) fn owned(&self, range: Range<usize>) -> Result<Taken> {
-        let part = self.part(range);
-        let Self { first, rays, extras, span, .. } = part;
-        if self.query.on_bad == OnBad::Refuse && !matches!(rays, Source::Records(_)) {
+    pub(crate) fn to_owned_batch(&self, range: Range<usize>) -> Result<OwnedRayBatch> {
+        let part = self.slice(range);
+        let Self { first, rays, ray_attributes, time_range, .. } = part;
+        if self.query.on_bad == OnBad::Refuse && !matches!(rays, RaySource::Records(_)) {
             (0..rays.len()).try_for_each(|i| part.check_one(i))?;
         }
-        Ok(Taken { first, rays: rays.records().into_owned(), extras: extras.some(0..rays.len()), span })
+        Ok(OwnedRayBatch {
+            first,
+            rays: rays.records().into_owned(),
+            ray_attributes: ray_attributes.gather(0..rays.len()),
+            time_range,
+        })
     }
 
     /// Gathers the rays with these indices, to cast them again. They are not checked: the first cast has reported errors.
-    pub(crate) fn some(&self, numbers: &[usize]) -> Taken {
+    pub(crate) fn gather(&self, numbers: &[usize]) -> OwnedRayBatch {
         let rays = numbers.iter().map(|&i| self.rays.ray(i)).collect();
-        Taken { first: self.first, rays, extras: self.extras.some(numbers.iter().copied()), span: self.span }
+        OwnedRayBatch {
+            first: self.first,
+            rays,
+            ray_attributes: self.ray_attributes.gather(numbers.iter().copied()),
+            time_range: self.time_range,
+        }
     }
 }
 
-impl Batch<'_> {
+impl RayBatch<'_> {
     /// Returns an error if ray `i` is invalid.
     #[inline]
     pub(crate) fn check_one(&self, i: usize) -> Result<()> {
@@ -72,21 +82,21 @@ impl Batch<'_> {
         if self.at_rest() {
             return Ok(());
         }
-        self.extras.check_one(i, number, &self.rays.ray(i), self.span)
+        self.ray_attributes.check_one(i, number, &self.rays.ray(i), self.time_range)
     }
 
     /// Whether nothing moves and no attribute changes the intersection, so that the record alone decides whether a ray is valid.
     fn at_rest(&self) -> bool {
-        self.span.is_none() && !self.extras.move_things()
+        self.time_range.is_none() && !self.ray_attributes.has_motion()
     }
 
     /// Indices of the valid rays. `rays` are the rays of this batch as records.
     ///
     /// # Errors
     /// The error of the first invalid ray, if the query refuses invalid rays.
-    pub(crate) fn usable(&self, rays: &[Ray]) -> Result<Vec<u32>> {
+    pub(crate) fn valid_rays(&self, rays: &[Ray]) -> Result<Vec<u32>> {
         // Usually every ray is valid. One pass without branches confirms it.
-        let records_alone = matches!(self.rays, Source::Records(_)) && self.at_rest();
+        let records_alone = matches!(self.rays, RaySource::Records(_)) && self.at_rest();
         if records_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray)) {
             return Ok((0..rays.len() as u32).collect());
         }

@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use super::bullet::{Bullet, check_bullet, check_radius};
 use super::leg::{Leg, Legs};
-use super::state::{Field, Flying};
+use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::error::{Error, Result};
-use crate::query::policy::{Ends, Inside, Motion, OnBad, Query, Touch, same_length};
+use crate::query::policy::{Ends, Inside, Motion, OnBad, Query, Touch, check_same_length};
 use crate::query::results::Report;
-use crate::runtime::boxed::Boxed;
-use crate::runtime::cpu_pool::on_cores;
-use crate::runtime::memory::{check_memory, room};
-use crate::scene::scene::{Caller, Scene};
+use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::memory::{check_memory, try_with_capacity};
+use crate::scene::scene::{Scene, Wait};
 
 /// Bullets to shoot: a borrowed slice, and an optional column of radii.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl Scene {
     /// * [`Error::Usage`]: `most` is 0; the scene is pairwise or contains ellipsoids; or spheres move and time 0 is outside the time range.
     /// * [`Error::TooLarge`]: the legs exceed the available memory of the machine. Then shoot fewer bullets at a time.
     pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
-        self.fly(bullets.into(), most, query, Caller::Polls).await
+        self.fly(bullets.into(), most, query, Wait::Polling).await
     }
 
     /// Boxed version of [`bullets`](Self::bullets).
@@ -140,19 +140,19 @@ impl Scene {
         bullets: Bullets<'a>,
         most: u32,
         query: &'a Query,
-        caller: Caller,
-    ) -> Boxed<'a, Flights> {
-        Box::pin(self.fly_in_rounds(bullets, most, query, caller))
+        wait: Wait,
+    ) -> BoxedFuture<'a, Flights> {
+        Box::pin(self.fly_in_rounds(bullets, most, query, wait))
     }
 
     /// Traces flights round by round: each round computes one leg of every bullet that still flies.
-    async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, caller: Caller) -> Result<Flights> {
+    async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, wait: Wait) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
             return Err(Error::Usage("bullets are followed through 1 ricochet at least, not 0".into()));
         }
         let [from, to] = self.options.time_range;
-        let end = self.host.columns.velocities.is_some().then_some(to);
+        let end = self.host.attributes.velocities.is_some().then_some(to);
         if end.is_some() && !(from..=to).contains(&0.0) {
             let said =
                 format!("bullets start at time 0: the time range of the scene, {from} to {to}, does not hold it");
@@ -163,20 +163,20 @@ impl Scene {
                 "bullets fly among all spheres of a scene: a pairwise one has none for all".into(),
             ));
         }
-        self.check_round("bullets")?;
+        self.refuse_ellipsoids("bullets")?;
         self.check_spheres()?;
         let count = bullets.records.len();
         let radii = bullets.radii;
-        same_length("bullets", count, "radii", radii.map_or(count, <[f32]>::len))?;
-        let memory = size_of::<Flying>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
+        check_same_length("bullets", count, "radii", radii.map_or(count, <[f32]>::len))?;
+        let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
         check_memory("bullets", count as u64 * memory as u64)?;
         let mut report = Report { rays: count as u64, ..Report::default() };
-        let mut flying = room(count)?;
+        let mut flying = try_with_capacity(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
             let (number, radius) = (bullets.first.saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
             let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
             match (checked, query.on_bad) {
-                (Ok(()), _) => flying.push(Flying::launched(i, bullet, radius, end)),
+                (Ok(()), _) => flying.push(BulletState::at_start(i, bullet, radius, end)),
                 (Err(_), OnBad::Skip) => report.skipped += 1,
                 (Err(error), OnBad::Refuse) => return Err(error),
             }
@@ -187,16 +187,16 @@ impl Scene {
         let mut rounds: Vec<Legs> = Vec::new();
         while !flying.is_empty() && rounds.len() < most as usize {
             check_memory("the legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
-            let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, caller, &mut report).await?;
+            let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, wait, &mut report).await?;
             let (host, flew) = (self.host.clone(), flying);
             let legs;
-            (legs, flying) = on_cores(move || answers.end(Field { host: &host, end }, flew)).await??;
+            (legs, flying) = run_on_pool(move || answers.end(BulletScene { host: &host, end }, flew)).await??;
             if rounds.is_empty() {
                 report.hits = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
             }
             rounds.push(legs);
         }
-        let (offsets, records) = on_cores(move || joined(count, rounds)).await??;
+        let (offsets, records) = run_on_pool(move || joined(count, rounds)).await??;
         report.seconds = start.elapsed().as_secs_f64();
         Ok(Flights { offsets, records, report })
     }
@@ -213,7 +213,7 @@ impl Scene {
 
 /// Joins the legs of all rounds, bullet by bullet. An invalid bullet gets one leg, a miss.
 fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
-    let mut offsets = room(count + 1)?;
+    let mut offsets = try_with_capacity(count + 1)?;
     offsets.resize(count + 1, 0);
     for (bullet, _) in rounds.iter().flatten() {
         offsets[*bullet + 1] += 1;
@@ -221,7 +221,7 @@ fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
     for i in 0..count {
         offsets[i + 1] = offsets[i] + offsets[i + 1].max(1);
     }
-    let mut records = room(offsets[count] as usize)?;
+    let mut records = try_with_capacity(offsets[count] as usize)?;
     records.resize(offsets[count] as usize, Leg::MISS);
     for (round, legs) in rounds.into_iter().enumerate() {
         for (bullet, leg) in legs {

@@ -7,13 +7,13 @@
 
 use glam::DVec3;
 
-use crate::intersect::perpendicular_foot::Foot;
+use crate::intersect::perpendicular_foot::PerpendicularFoot;
 use crate::records::Sphere;
 
 /// A ball that a bullet may hit, at rest or with a constant velocity, as it is at the start of the bullet's flight. For a bullet with a
 /// radius, `radius` is the sum of both radii, and the hit point is the position of the bullet's centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+pub struct MovingSphere {
     /// The centre at time 0.
     pub center: DVec3,
     /// The radius, above 0.
@@ -37,14 +37,14 @@ pub struct Ricochet {
     pub velocity: DVec3,
 }
 
-impl From<&Sphere> for Target {
+impl From<&Sphere> for MovingSphere {
     /// The sphere, at rest.
     fn from(sphere: &Sphere) -> Self {
         Self { center: sphere.center.as_dvec3(), radius: f64::from(sphere.radius), velocity: DVec3::ZERO }
     }
 }
 
-impl Target {
+impl MovingSphere {
     /// Computes how a bullet that starts at `origin` with `velocity` glances off. `None` if it starts inside the ball, flies away from it
     /// or past it, or does not move relative to it. If it starts on the surface and flies inwards, it hits at once. A tangent path is a hit
     /// that leaves the velocity unchanged.
@@ -62,12 +62,12 @@ impl Target {
     /// ```
     pub fn ricochet(&self, origin: DVec3, velocity: DVec3) -> Option<Ricochet> {
         let outside = (self.center - origin).length() >= self.radius;
-        outside.then(|| self.touch(origin, velocity)).flatten()
+        outside.then(|| self.ricochet_or_touch(origin, velocity)).flatten()
     }
 
     /// Like [`ricochet`](Self::ricochet), for a bullet that rounding may have put inside the ball. From there it hits at once if it flies
     /// inwards, and not at all if it flies outwards.
-    pub(crate) fn touch(&self, origin: DVec3, velocity: DVec3) -> Option<Ricochet> {
+    pub(crate) fn ricochet_or_touch(&self, origin: DVec3, velocity: DVec3) -> Option<Ricochet> {
         let (e, w) = (self.center - origin, velocity - self.velocity);
         let distance = e.length();
         if e.dot(w) <= 0.0 && distance < self.radius {
@@ -79,20 +79,21 @@ impl Target {
             let angle = sine.atan2(normal.cross(w).length() / w.length());
             return Some(self.mirrored(0.0, normal, angle, velocity));
         }
-        let Foot { p, .. } = Foot::of(e, w, self.radius);
-        (e.dot(w) >= 0.0 && w != DVec3::ZERO && p.length() <= self.radius).then(|| self.met(origin, velocity))
+        let PerpendicularFoot { p, .. } = PerpendicularFoot::of(e, w, self.radius);
+        (e.dot(w) >= 0.0 && w != DVec3::ZERO && p.length() <= self.radius)
+            .then(|| self.ricochet_of_certain_hit(origin, velocity))
     }
 
     /// Like [`ricochet`](Self::ricochet), for a bullet from outside that is known to hit the ball. If rounding makes the path miss, the hit
     /// is a graze.
-    pub(crate) fn met(&self, origin: DVec3, velocity: DVec3) -> Ricochet {
+    pub(crate) fn ricochet_of_certain_hit(&self, origin: DVec3, velocity: DVec3) -> Ricochet {
         let (e, w, r) = (self.center - origin, velocity - self.velocity, self.radius);
         let (length, ahead) = (w.length(), e.dot(w));
         if length == 0.0 {
             // The distance does not change: a permanent touch.
             return self.mirrored(0.0, (-e).normalize_or_zero(), 0.0, velocity);
         }
-        let Foot { t: foot, p, half } = Foot::of(e, w, r);
+        let PerpendicularFoot { t: foot, p, half } = PerpendicularFoot::of(e, w, r);
         // The constant term divided by the larger root: the difference of foot and half chord would cancel near the surface. The hit is not
         // behind the foot; the clamp also handles a division by 0, if a path touches only at its start.
         let distance = e.length();

@@ -4,25 +4,25 @@ use glam::{DVec3, Vec3};
 
 use super::bullet::Bullet;
 use super::leg::{Leg, LegStatus};
-use super::ricochet::{Ricochet, Target};
+use super::ricochet::{MovingSphere, Ricochet};
 use crate::cpu::scene::CpuScene;
 use crate::records::{NO_SPHERE, Ray};
 
 /// The spheres among which bullets fly.
 #[derive(Clone, Copy)]
-pub(crate) struct Field<'a> {
+pub(crate) struct BulletScene<'a> {
     pub(crate) host: &'a CpuScene,
     /// End of the time range in which the motion of the spheres is known; `None` if they rest.
     pub(crate) end: Option<f32>,
 }
 
-impl Field<'_> {
+impl BulletScene<'_> {
     /// The sphere at the time when the bullet's leg begins, enlarged by the bullet's radius. Among spheres at rest, a unit of time is a
     /// unit of length.
-    pub(crate) fn target(&self, id: u32, bullet: &Flying) -> Target {
+    pub(crate) fn target(&self, id: u32, bullet: &BulletState) -> MovingSphere {
         let sphere = &self.host.spheres[id as usize];
-        let velocity = self.host.columns.velocities.as_ref().map_or(DVec3::ZERO, |all| all[id as usize].as_dvec3());
-        Target {
+        let velocity = self.host.attributes.velocities.as_ref().map_or(DVec3::ZERO, |all| all[id as usize].as_dvec3());
+        MovingSphere {
             center: sphere.center.as_dvec3() + bullet.frames * velocity,
             radius: f64::from(sphere.radius) + f64::from(bullet.radius),
             velocity,
@@ -32,29 +32,29 @@ impl Field<'_> {
 
 /// A bullet in flight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flying {
+pub(crate) struct BulletState {
     /// Index of the bullet in the input.
     pub(crate) bullet: usize,
     /// The sphere that the bullet glanced off last, which is not hit next: a line that leaves a ball does not return to it, even if the
     /// ball moves.
-    pub(crate) left: u32,
+    pub(crate) last_sphere: u32,
     /// The ray that the device casts: the nearest f32 ray whose start is not inside that sphere.
     pub(crate) ray: Ray,
     /// Among moving spheres, the time at which the ray's `t` is 0, in frames: the f32 just before the leg begins.
     pub(crate) time: f32,
     pub(crate) radius: f32,
-    pub(crate) at: DVec3,
+    pub(crate) position: DVec3,
     /// Change of the position per unit of `t`. Among spheres at rest a unit vector, so `t` is a length; else the velocity, so `t` is in
     /// frames.
-    pub(crate) along: DVec3,
-    flown: f64,
+    pub(crate) direction: DVec3,
+    distance: f64,
     frames: f64,
     /// Units of `t` per frame: the speed, or 1.
     pace: f64,
 }
 
-impl Flying {
-    pub(crate) fn launched(bullet: usize, shot: &Bullet, radius: f32, end: Option<f32>) -> Self {
+impl BulletState {
+    pub(crate) fn at_start(bullet: usize, shot: &Bullet, radius: f32, end: Option<f32>) -> Self {
         // Scaled by a power of two, without rounding, so that the largest component is between 1 and 2: then the directions to the nearest
         // and to the farthest point fit into f32.
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
@@ -64,13 +64,24 @@ impl Flying {
         } else {
             (unit, (away * (-away.abs().max_element().log2().floor()).exp2()).as_vec3(), speed)
         };
-        let ray = Ray::new(shot.from, moving(direction, unit)).between(0.0, end.unwrap_or(f32::INFINITY));
+        let ray = Ray::new(shot.from, nonzero_direction(direction, unit)).between(0.0, end.unwrap_or(f32::INFINITY));
         let at = shot.from.as_dvec3();
-        Self { bullet, left: NO_SPHERE, ray, time: 0.0, radius, at, along, flown: 0.0, frames: 0.0, pace }
+        Self {
+            bullet,
+            last_sphere: NO_SPHERE,
+            ray,
+            time: 0.0,
+            radius,
+            position: at,
+            direction: along,
+            distance: 0.0,
+            frames: 0.0,
+            pace,
+        }
     }
 
     /// The state after a ricochet. `None` if the hit point exceeds the range of f32, or if the new velocity does.
-    pub(crate) fn after(self, id: u32, turned: &Ricochet, field: Field<'_>) -> Option<Self> {
+    pub(crate) fn after(self, id: u32, turned: &Ricochet, field: BulletScene<'_>) -> Option<Self> {
         let target = field.target(id, &self);
         let (center, r) = (target.center + turned.time * target.velocity, target.radius);
         let (flown, mut frames) = self.reached(turned, field.end);
@@ -79,8 +90,8 @@ impl Flying {
         if let Some(end) = field.end {
             // A time that rounding puts after the end is set to the end.
             frames = frames.min(f64::from(end));
-            time = below(frames);
-            last = below(f64::from(end) - f64::from(time));
+            time = round_down(frames);
+            last = round_down(f64::from(end) - f64::from(time));
             late = ((frames - f64::from(time)) as f32).min(last);
         } else {
             along = along.normalize();
@@ -96,19 +107,28 @@ impl Flying {
         let step = grid + (center.abs().max_element() + r) * (-49.0_f64).exp2();
         let start = origin(turned.point).as_vec3();
         let start = if outside(&start) { start } else { origin(turned.point + step * turned.normal).as_vec3() };
-        let ray = Ray::new(start, moving(along.as_vec3(), turned.normal)).between(late, last);
+        let ray = Ray::new(start, nonzero_direction(along.as_vec3(), turned.normal)).between(late, last);
         let usable = start.is_finite() && ray.direction.is_finite();
-        usable.then_some(Self { left: id, ray, time, at: turned.point, along, flown, frames, ..self })
+        usable.then_some(Self {
+            last_sphere: id,
+            ray,
+            time,
+            position: turned.point,
+            direction: along,
+            distance: flown,
+            frames,
+            ..self
+        })
     }
 
     /// Distance and frames from the start of the bullet to the ricochet.
     fn reached(&self, turned: &Ricochet, end: Option<f32>) -> (f64, f64) {
-        let length = if end.is_some() { self.along.length() } else { 1.0 };
-        (self.flown + turned.time * length, self.frames + turned.time / self.pace)
+        let length = if end.is_some() { self.direction.length() } else { 1.0 };
+        (self.distance + turned.time * length, self.frames + turned.time / self.pace)
     }
 
     /// The leg that ends with this ricochet; a miss without one.
-    pub(crate) fn leg(&self, end: Option<&(u32, Ricochet)>, field: Field<'_>) -> Leg {
+    pub(crate) fn leg(&self, end: Option<&(u32, Ricochet)>, field: BulletScene<'_>) -> Leg {
         let Some((id, turned)) = end else { return Leg::MISS };
         let (distance, frames) = self.reached(turned, field.end);
         let velocity = if field.end.is_some() { turned.velocity } else { turned.velocity.normalize() * self.pace };
@@ -126,12 +146,12 @@ impl Flying {
 
 /// The direction of a bullet's ray. A bullet can come to rest, if the ball that it hits recedes. A ray needs a direction, so it then moves
 /// along `otherwise`, by a negligible amount.
-fn moving(direction: Vec3, otherwise: DVec3) -> Vec3 {
+fn nonzero_direction(direction: Vec3, otherwise: DVec3) -> Vec3 {
     if direction == Vec3::ZERO { (otherwise * (-90.0_f64).exp2()).as_vec3() } else { direction }
 }
 
 /// The largest f32 that is at most `x`.
-fn below(x: f64) -> f32 {
+fn round_down(x: f64) -> f32 {
     let near = x as f32;
     if f64::from(near) > x { near.next_down() } else { near }
 }

@@ -5,17 +5,17 @@ use rayon::prelude::*;
 
 use super::leg::{Leg, Legs};
 use super::ricochet::Ricochet;
-use super::state::{Field, Flying};
+use super::state::{BulletScene, BulletState};
 use crate::batch::input::Rays;
-use crate::batch::ray_attributes::Extras;
+use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::error::Result;
 use crate::intersect::exact::ExactRoots;
 use crate::query::policy::{Inside, Motion, Precision, Query};
-use crate::query::results::{Lists, Report};
+use crate::query::results::{HitLists, Report};
 use crate::records::{Hit, Ray};
-use crate::runtime::cpu_pool::{self, on_cores};
-use crate::runtime::memory::room;
-use crate::scene::scene::{Caller, Scene};
+use crate::runtime::cpu_pool::{self, run_on_pool};
+use crate::runtime::memory::try_with_capacity;
+use crate::scene::scene::{Scene, Wait};
 
 /// The sphere on which a leg ends, and the ricochet; `None` without a hit.
 type End = Option<(u32, Ricochet)>;
@@ -24,11 +24,11 @@ type End = Option<(u32, Ricochet)>;
 pub(crate) struct Answers {
     hits: Vec<Hit>,
     /// Results of the second queries, each with the index of its bullet among those in flight.
-    again: Vec<(usize, Second)>,
+    rechecked: Vec<(usize, Recheck)>,
 }
 
 /// Result of the second queries for one bullet.
-enum Second {
+enum Recheck {
     /// The bullet starts inside this sphere and is not traced.
     Inside(u32),
     /// The spheres into which rounding has put the start, and the first two spheres that are hit from outside.
@@ -45,87 +45,93 @@ impl Answers {
     /// resolve them, the CPU would test every sphere.
     pub(crate) async fn ask(
         scene: &Scene,
-        flying: &[Flying],
+        flying: &[BulletState],
         first: bool,
         query: &Query,
-        caller: Caller,
+        wait: Wait,
         report: &mut Report,
     ) -> Result<Self> {
-        let (mut rays, mut times, mut radii) = (room(flying.len())?, room(flying.len())?, room(flying.len())?);
+        let (mut rays, mut times, mut radii) =
+            (try_with_capacity(flying.len())?, try_with_capacity(flying.len())?, try_with_capacity(flying.len())?);
         rays.extend(flying.iter().map(|bullet| bullet.ray));
         times.extend(flying.iter().map(|bullet| bullet.time));
         radii.extend(flying.iter().map(|bullet| bullet.radius));
         let wide = radii.iter().any(|radius| *radius > 0.0);
-        let extras = Extras {
+        let ray_attributes = RayAttributeColumns {
             times: (query.motion == Motion::WithRay).then_some(&times[..]),
             radii: wide.then_some(&radii[..]),
-            launched: true,
-            ..Extras::default()
+            starts_at_own_time: true,
+            ..RayAttributeColumns::default()
         };
-        let extras = scene.moving(extras, query);
+        let ray_attributes = scene.with_motion(ray_attributes, query);
         let ignoring = Query { inside: Inside::Ignore, ..*query };
-        let mut hits = room(rays.len())?;
+        let mut hits = try_with_capacity(rays.len())?;
         hits.resize(rays.len(), Hit::MISS);
-        let cast =
-            scene.hits_into(brought(&rays, extras), if first { query } else { &ignoring }, &mut hits, caller).await?;
-        report.judged += cast.judged;
-        report.beyond += cast.beyond;
+        let cast = scene
+            .hits_into(with_attributes(&rays, ray_attributes), if first { query } else { &ignoring }, &mut hits, wait)
+            .await?;
+        report.exact += cast.exact;
+        report.overflowed += cast.overflowed;
         let mut held: Vec<Hit> = Vec::new();
         if !first {
             let starts: Vec<Ray> = rays.iter().map(at_start).collect();
             let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
-            held = room(rays.len())?;
+            held = try_with_capacity(rays.len())?;
             held.resize(rays.len(), Hit::MISS);
-            scene.hits_into(brought(&starts, extras), &quick, &mut held, caller).await?;
+            scene.hits_into(with_attributes(&starts, ray_attributes), &quick, &mut held, wait).await?;
         }
 
         let doubtful = |at: &usize| match held.get(*at) {
-            Some(held) => held.is_hit() || (hits[*at].is_hit() && hits[*at].id == flying[*at].left),
+            Some(held) => held.is_hit() || (hits[*at].is_hit() && hits[*at].id == flying[*at].last_sphere),
             None => hits[*at].is_hit() && hits[*at].t == 0.0,
         };
         let places: Vec<usize> = (0..flying.len()).filter(doubtful).collect();
         if places.is_empty() {
-            return Ok(Self { hits, again: Vec::new() });
+            return Ok(Self { hits, rechecked: Vec::new() });
         }
         let rays: Vec<Ray> = places.iter().map(|at| rays[*at]).collect();
         let starts: Vec<Ray> = rays.iter().map(at_start).collect();
-        let extras = extras.some(places.iter().copied());
-        let held = scene.list(brought(&starts, extras.lend()), crate::query::results::ALL, query, caller).await?;
-        let met = scene.list(brought(&rays, extras.lend()), 2, &ignoring, caller).await?;
+        let ray_attributes = ray_attributes.gather(places.iter().copied());
+        let held = scene
+            .list(with_attributes(&starts, ray_attributes.as_columns()), crate::query::results::ALL, query, wait)
+            .await?;
+        let met = scene.list(with_attributes(&rays, ray_attributes.as_columns()), 2, &ignoring, wait).await?;
         let host = scene.host.clone();
-        let again = on_cores(move || {
+        let again = run_on_pool(move || {
             let strictly = |i: usize, id: u32| {
-                let target = host.target(id, &extras.lend().of(i));
+                let target = host.target(id, &ray_attributes.as_columns().of(i));
                 target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
             };
-            second(&places, first, &held, &met, strictly)
+            recheck(&places, first, &held, &met, strictly)
         })
         .await?;
-        Ok(Self { hits, again })
+        Ok(Self { hits, rechecked: again })
     }
 
     /// Computes how every leg ends, and which bullets fly on.
-    pub(crate) fn end(self, field: Field<'_>, flying: Vec<Flying>) -> Result<(Legs, Vec<Flying>)> {
-        let mut ends: Vec<Option<(Leg, Option<Flying>)>> = room(flying.len())?;
-        let of = |bullet: &Flying, end: End| {
+    pub(crate) fn end(self, field: BulletScene<'_>, flying: Vec<BulletState>) -> Result<(Legs, Vec<BulletState>)> {
+        let mut ends: Vec<Option<(Leg, Option<BulletState>)>> = try_with_capacity(flying.len())?;
+        let of = |bullet: &BulletState, end: End| {
             let next = end.as_ref().and_then(|(id, turned)| bullet.after(*id, turned, field));
             (bullet.leg(end.as_ref(), field), next)
         };
-        let first = |(bullet, hit): (&Flying, &Hit)| {
-            let met = |hit: &Hit| (hit.id, field.target(hit.id, bullet).met(bullet.at, bullet.along));
+        let first = |(bullet, hit): (&BulletState, &Hit)| {
+            let met = |hit: &Hit| {
+                (hit.id, field.target(hit.id, bullet).ricochet_of_certain_hit(bullet.position, bullet.direction))
+            };
             Some(of(bullet, hit.is_hit().then(|| met(hit))))
         };
-        cpu_pool::ready();
+        cpu_pool::ensure_pool();
         flying.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
-        for (at, second) in self.again {
+        for (at, second) in self.rechecked {
             let bullet = &flying[at];
             ends[at] = Some(match second {
-                Second::Inside(id) => (Leg::inside(id), None),
-                Second::Among(held, met) => of(bullet, nearest(field, bullet, &held, &met)),
+                Recheck::Inside(id) => (Leg::inside(id), None),
+                Recheck::Among(held, met) => of(bullet, nearest(field, bullet, &held, &met)),
             });
         }
-        let mut legs = room(flying.len())?;
-        let mut next = room(flying.len())?;
+        let mut legs = try_with_capacity(flying.len())?;
+        let mut next = try_with_capacity(flying.len())?;
         for (bullet, (leg, on)) in flying.iter().zip(ends.into_iter().flatten()) {
             legs.push((bullet.bullet, leg));
             next.extend(on);
@@ -135,8 +141,8 @@ impl Answers {
 }
 
 /// Rays with their attributes.
-fn brought<'a>(rays: &'a [Ray], extras: Extras<'a>) -> Rays<'a> {
-    Rays { extras, ..Rays::from(rays) }
+fn with_attributes<'a>(rays: &'a [Ray], ray_attributes: RayAttributeColumns<'a>) -> Rays<'a> {
+    Rays { ray_attributes, ..Rays::from(rays) }
 }
 
 /// The start of a ray, as a ray of length 0.
@@ -145,13 +151,13 @@ fn at_start(ray: &Ray) -> Ray {
 }
 
 /// Evaluates the second queries. `strictly(i, id)` says whether bullet `i` of `places` starts strictly inside sphere `id`.
-fn second(
+fn recheck(
     places: &[usize],
     first: bool,
-    held: &Lists,
-    met: &Lists,
+    held: &HitLists,
+    met: &HitLists,
     strictly: impl Fn(usize, u32) -> bool + Sync,
-) -> Vec<(usize, Second)> {
+) -> Vec<(usize, Recheck)> {
     let one = |(i, at): (usize, &usize)| {
         let held: Vec<u32> = held.get(i).unwrap_or_default().iter().map(|ball| ball.id).collect();
         // In the first round, a start on a surface or inside is intended, and the exact roots distinguish the two; later it is due to
@@ -161,17 +167,19 @@ fn second(
         let mut two = [Hit::MISS; 2];
         let found = met.get(i).unwrap_or_default();
         two.iter_mut().zip(found).for_each(|(hit, met)| *hit = Hit { t: met.t_enter, id: met.id });
-        (*at, inside.map_or(Second::Among(held, two), Second::Inside))
+        (*at, inside.map_or(Recheck::Among(held, two), Recheck::Inside))
     };
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     places.par_iter().enumerate().map(one).collect()
 }
 
 /// The first hit among the spheres that contain the start and those hit from outside, except for the sphere just left.
-fn nearest(field: Field<'_>, bullet: &Flying, held: &[u32], met: &[Hit; 2]) -> End {
-    let held = held.iter().filter(|id| **id != bullet.left);
-    let held = held.filter_map(|id| Some((*id, field.target(*id, bullet).touch(bullet.at, bullet.along)?)));
-    let met = met.iter().find(|hit| hit.is_hit() && hit.id != bullet.left);
-    let met = met.map(|hit| (hit.id, field.target(hit.id, bullet).met(bullet.at, bullet.along)));
+fn nearest(field: BulletScene<'_>, bullet: &BulletState, held: &[u32], met: &[Hit; 2]) -> End {
+    let held = held.iter().filter(|id| **id != bullet.last_sphere);
+    let held = held
+        .filter_map(|id| Some((*id, field.target(*id, bullet).ricochet_or_touch(bullet.position, bullet.direction)?)));
+    let met = met.iter().find(|hit| hit.is_hit() && hit.id != bullet.last_sphere);
+    let met = met
+        .map(|hit| (hit.id, field.target(hit.id, bullet).ricochet_of_certain_hit(bullet.position, bullet.direction)));
     held.chain(met).min_by(|(a, one), (b, other)| one.time.total_cmp(&other.time).then(a.cmp(b)))
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 
 /// Where the GPU's BVH is built. The BVH is byte-identical either way; only the build time differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Builder {
+pub enum BvhBuilder {
     /// On the GPU, except for software adapters, for which all cores of the CPU are faster, and GPUs whose arithmetic fails the probe.
     #[default]
     Auto,
@@ -14,8 +14,8 @@ pub enum Builder {
     Gpu,
 }
 
-impl Builder {
-    /// The error for [`Builder::Gpu`] on the CPU engine.
+impl BvhBuilder {
+    /// The error for [`BvhBuilder::Gpu`] on the CPU engine.
     pub(crate) fn needs_gpu() -> Error {
         Error::Usage("builder 'gpu' needs a GPU, and the device is the CPU engine: use 'auto', or --device gpu".into())
     }

@@ -4,7 +4,7 @@ use crate::records::Sphere;
 
 /// Origin and unit of these coordinates; see `shaders/cull/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Frame {
+pub(crate) struct SceneFrame {
     pub(crate) scale: f32,
     pub(crate) middle: [f32; 3],
     pub(crate) far: f32,
@@ -12,7 +12,7 @@ pub(crate) struct Frame {
     pub(crate) corners: [[f32; 3]; 2],
 }
 
-impl Frame {
+impl SceneFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
         for sphere in spheres {
@@ -24,7 +24,7 @@ impl Frame {
         let middle = middle.as_vec3().as_dvec3();
         let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
         let reach = spheres.iter().map(reach).fold(0.0, f64::max);
-        let largest = f64::from(largest_of(spheres));
+        let largest = f64::from(max_magnitude(spheres));
         // The power of two that scales the reach to [1, 2), unless coordinates would exceed 2⁴⁰ or shaders could not represent the power.
         let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -126.0 };
         let power = (-exponent(reach)).min(40.0 - exponent(largest)).min(126.0);
@@ -38,7 +38,7 @@ impl Frame {
     }
 
     /// Whether a BVH can be built in this frame.
-    pub(crate) fn reaches(&self) -> bool {
+    pub(crate) fn supports_bvh(&self) -> bool {
         self.far > 0.0
     }
 
@@ -53,6 +53,6 @@ impl Frame {
 }
 
 /// The largest magnitude among a scene's coordinates and radii.
-pub(crate) fn largest_of(spheres: &[Sphere]) -> f32 {
+pub(crate) fn max_magnitude(spheres: &[Sphere]) -> f32 {
     spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
 }

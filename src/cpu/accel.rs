@@ -6,116 +6,116 @@ use bytemuck::Zeroable;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::cull::{Columns, Frame, columns_bytes};
-use super::traverse::kernels::{U, Ways};
-use crate::batch::sphere_set::Given;
-use crate::bvh::bvh8::node::{Item, Tree, WIDTH, places, tree_bytes};
+use super::cull::{CullFrame, SphereBlocks, blocks_bytes};
+use super::traverse::kernels::{MovingLeaf8, U};
+use crate::batch::sphere_set::SphereSet;
+use crate::bvh::bvh8::node::{BuildItem, Bvh8, WIDTH, leaf_slots, tree_bytes};
 use crate::error::Result;
-use crate::intersect::motion::{half, midway};
-use crate::math::simd::level::Level;
+use crate::intersect::motion::{half_span, midpoint};
+use crate::math::simd::level::SimdLevel;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
-use crate::runtime::memory::room;
+use crate::runtime::cancel::CancelToken;
+use crate::runtime::memory::try_with_capacity;
 
 /// Largest number of spheres for which brute force replaces the BVH. Measured by `umbracast bench scenes` with 1 to 128 spheres in a cube,
 /// both methods in turn: the BVH is faster for every count, see `output/bench`. One sphere needs no BVH.
-pub(crate) const FEW: usize = 1;
+pub(crate) const MAX_BRUTE_FORCE: usize = 1;
 
 /// Acceleration structure of a scene.
-pub(crate) enum Index {
+pub(crate) enum Accel {
     /// Brute force over blocks of spheres.
-    Blocks(Columns),
+    Blocks(SphereBlocks),
     /// A BVH.
-    Tree(Planted),
+    Bvh(CpuBvh),
 }
 
 /// A BVH, and the data that its traversal needs.
-pub(crate) struct Planted {
-    pub(crate) tree: Tree,
-    pub(crate) frame: Frame,
-    pub(crate) level: Level,
+pub(crate) struct CpuBvh {
+    pub(crate) tree: Bvh8,
+    pub(crate) frame: CullFrame,
+    pub(crate) level: SimdLevel,
     /// Masks of the spheres per leaf, if spheres have masks: contiguous per leaf, not scattered over the list of spheres.
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
     /// Per leaf the scaled radii of balls that the ellipsoids contain, at all times if they move; concentric with the leaf's balls.
-    pub(crate) inner: Option<Vec<[f32; WIDTH]>>,
+    pub(crate) inner_radii: Option<Vec<[f32; WIDTH]>>,
     /// Motion of the spheres per leaf; None for ellipsoids.
-    pub(crate) ways: Option<Vec<Ways>>,
+    pub(crate) moving_leaves: Option<Vec<MovingLeaf8>>,
     /// Middle of the time range in which the motion is known.
-    pub(crate) middle: f64,
+    pub(crate) mid_time: f64,
 }
 
 /// Upper bound of the memory that the acceleration structure of `spheres` spheres takes, including its build.
-pub(crate) fn index_bytes(spheres: u64) -> u64 {
-    if spheres <= FEW as u64 {
-        columns_bytes(spheres)
+pub(crate) fn accel_bytes(spheres: u64) -> u64 {
+    if spheres <= MAX_BRUTE_FORCE as u64 {
+        blocks_bytes(spheres)
     } else {
-        tree_bytes(spheres).saturating_add(spheres.saturating_mul(size_of::<Item>() as u64))
+        tree_bytes(spheres).saturating_add(spheres.saturating_mul(size_of::<BuildItem>() as u64))
     }
 }
 
 /// Memory of the columns in leaf order, for spheres that have masks, move, or are ellipsoids.
-pub(crate) fn laid_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool) -> u64 {
-    if spheres <= FEW as u64 {
+pub(crate) fn leaf_attribute_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool) -> u64 {
+    if spheres <= MAX_BRUTE_FORCE as u64 {
         return 0;
     }
     let each = |counts: bool, bytes: usize| if counts { bytes } else { 0 };
     let place = each(masked, size_of::<u32>())
         + each(mapped, size_of::<f32>())
-        + each(moving && !mapped, size_of::<Ways>() / WIDTH);
-    places(spheres).saturating_mul(place as u64)
+        + each(moving && !mapped, size_of::<MovingLeaf8>() / WIDTH);
+    leaf_slots(spheres).saturating_mul(place as u64)
 }
 
 thread_local! {
     /// Whether scenes that this thread creates have no BVH, set by [`crate::bench::use_tree`].
-    pub(crate) static SWEEP_ONLY: Cell<bool> = const { Cell::new(false) };
+    pub(crate) static BRUTE_FORCE_ONLY: Cell<bool> = const { Cell::new(false) };
 }
 
-impl Index {
-    pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
-        let few = spheres.len() <= FEW || SWEEP_ONLY.get();
-        if few { Self::blocks(spheres, level) } else { Ok(Self::Tree(Planted::new(spheres, level, watch)?)) }
+impl Accel {
+    pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
+        let few = spheres.len() <= MAX_BRUTE_FORCE || BRUTE_FORCE_ONLY.get();
+        if few { Self::blocks(spheres, level) } else { Ok(Self::Bvh(CpuBvh::new(spheres, level, cancel)?)) }
     }
 
-    pub(crate) fn blocks(spheres: &[Sphere], level: Level) -> Result<Self> {
-        Ok(Self::Blocks(Columns::new(spheres, level)?))
+    pub(crate) fn blocks(spheres: &[Sphere], level: SimdLevel) -> Result<Self> {
+        Ok(Self::Blocks(SphereBlocks::new(spheres, level)?))
     }
 
-    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
+    pub(crate) fn frame_mut(&mut self) -> &mut CullFrame {
         match self {
             Self::Blocks(columns) => &mut columns.frame,
-            Self::Tree(planted) => &mut planted.frame,
+            Self::Bvh(bvh) => &mut bvh.frame,
         }
     }
 }
 
-impl Planted {
-    pub(crate) fn new(spheres: &[Sphere], level: Level, watch: &Watch) -> Result<Self> {
-        let frame = Frame::of(spheres);
+impl CpuBvh {
+    pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
+        let frame = CullFrame::of(spheres);
         let item = |(id, sphere): (usize, &Sphere)| {
             let (c, _, reach) = frame.sphere(sphere);
-            Item { center: c.as_vec3().to_array(), reach, id: id as u32 }
+            BuildItem { center: c.as_vec3().to_array(), padded_radius: reach, id: id as u32 }
         };
-        let mut items = room(spheres.len())?;
+        let mut items = try_with_capacity(spheres.len())?;
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
         Ok(Self {
-            tree: Tree::new(&mut items, watch)?,
+            tree: Bvh8::new(&mut items, cancel)?,
             frame,
             level,
             masks: None,
-            inner: None,
-            ways: None,
-            middle: 0.0,
+            inner_radii: None,
+            moving_leaves: None,
+            mid_time: 0.0,
         })
     }
 
     /// Stores, per leaf, the radii of balls that the ellipsoids certainly contain, concentric with the balls around them and their paths.
-    pub(crate) fn lay_inner(&mut self, given: &Given<'_>) -> Result<()> {
-        let mut laid = room(self.tree.ids.len())?;
-        let inner = |id: u32| match (given.spheres.get(id as usize), given.bounds().get(id as usize)) {
+    pub(crate) fn add_inner_radii(&mut self, set: &SphereSet<'_>) -> Result<()> {
+        let mut laid = try_with_capacity(self.tree.ids.len())?;
+        let inner = |id: u32| match (set.spheres.get(id as usize), set.swept_bounds().get(id as usize)) {
             // The radius of the ball around the path is that of the sphere plus half the path. The radius of the ball that is contained at
             // all times is smaller by the same amount than that of the ball contained at one time.
             (Some(sphere), Some(ball)) => {
-                let least = f64::from(given.columns.inner_radius(id, sphere));
+                let least = f64::from(set.attributes.inner_radius(id, sphere));
                 let inner = least + f64::from(sphere.radius) - f64::from(ball.radius);
                 // Rounded down, with an allowance for the rounding of the ball's centre.
                 ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale()) as f32
@@ -123,25 +123,25 @@ impl Planted {
             _ => -1.0,
         };
         self.tree.ids.par_iter().map(|ids| ids.map(inner)).collect_into_vec(&mut laid);
-        self.inner = Some(laid);
+        self.inner_radii = Some(laid);
         Ok(())
     }
 
     /// Stores the motion of the spheres per leaf, so that rays are tested against positions instead of whole paths, and refits the AABBs to
     /// the paths. Before, they contained the balls around the paths, which have 1.4 times the surface for a path as long as the radius.
-    pub(crate) fn lay_ways(&mut self, given: &Given<'_>, velocities: &[Vec3], span: [f32; 2]) -> Result<()> {
-        let mut laid = room(self.tree.ids.len())?;
-        let middle = f64::from(midway(span));
+    pub(crate) fn add_motion(&mut self, set: &SphereSet<'_>, velocities: &[Vec3], time_range: [f32; 2]) -> Result<()> {
+        let mut laid = try_with_capacity(self.tree.ids.len())?;
+        let middle = f64::from(midpoint(time_range));
         let one = |ids: &[u32; WIDTH]| {
-            let mut ways = Ways::zeroed();
+            let mut ways = MovingLeaf8::zeroed();
             for (k, &id) in ids.iter().enumerate() {
                 let id = id as usize;
-                let (Some(sphere), Some(ball)) = (given.spheres.get(id), given.bounds().get(id)) else {
+                let (Some(sphere), Some(ball)) = (set.spheres.get(id), set.swept_bounds().get(id)) else {
                     ways.center[0][k] = f32::NAN;
                     continue;
                 };
                 let velocity = velocities[id].as_dvec3();
-                let center = self.frame.place(sphere.center.as_dvec3() + velocity * middle);
+                let center = self.frame.to_scaled(sphere.center.as_dvec3() + velocity * middle);
                 let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
                 // The slack of a sphere at rest, and the slack for its motion: see `traverse/moving_leaf.rs`.
                 let slack = 256.0 * f64::from(U) * (center.length() + far);
@@ -149,19 +149,19 @@ impl Planted {
                     ways.center[axis][k] = center[axis] as f32;
                     ways.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
                 }
-                (ways.reach[k], ways.inner[k]) = ((r + slack) as f32, (r - slack) as f32);
+                (ways.padded_radius[k], ways.inner_radius[k]) = ((r + slack) as f32, (r - slack) as f32);
             }
             ways
         };
         self.tree.ids.par_iter().map(one).collect_into_vec(&mut laid);
-        self.tree.fit(|leaf| laid[leaf].corners(half(span)));
-        (self.ways, self.middle) = (Some(laid), middle);
+        self.tree.refit(|leaf| laid[leaf].corners(half_span(time_range)));
+        (self.moving_leaves, self.mid_time) = (Some(laid), middle);
         Ok(())
     }
 
     /// Stores the masks of the spheres per leaf.
-    pub(crate) fn lay_masks(&mut self, masks: &[u32]) -> Result<()> {
-        let mut laid = room(self.tree.ids.len())?;
+    pub(crate) fn add_masks(&mut self, masks: &[u32]) -> Result<()> {
+        let mut laid = try_with_capacity(self.tree.ids.len())?;
         // A leaf may have unused lanes.
         let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);
         self.tree.ids.par_iter().map(|ids| ids.map(mask)).collect_into_vec(&mut laid);

@@ -1,29 +1,35 @@
 //! Candidate search for a batch of rays: by the BVH if there is one, else by brute force over blocks of spheres, where culling marks the
 //! spheres that a ray may hit and only these are intersected.
 
-use super::accel::Index;
-use super::collector::{Visitor, Wanted};
-use super::cull::{self, BLOCK, Block, Line, Ruler};
+use super::accel::Accel;
+use super::collector::{CandidateTest, HitCollector};
+use super::cull::{self, BLOCK, Block, RayLine, RayParameter};
 use super::traverse::{best_first, stream};
-use super::view::Spheres;
+use super::view::SceneView;
 use crate::query::policy::Precision;
-use crate::records::{Extra, Ray};
+use crate::records::{Ray, RayAttributes};
 
-impl Spheres<'_> {
-    /// Passes the candidates of every ray to its collector. `visitors` has one entry per ray. `extras` has one, too, or is empty.
-    pub(crate) fn sweep<V: Visitor>(&self, rays: &[Ray], extras: &[Extra], visitors: &mut [V], precision: Precision) {
-        let Self { spheres, index, .. } = *self;
+impl SceneView<'_> {
+    /// Passes the candidates of every ray to its collector. `collectors` has one entry per ray. `ray_attributes` has one, too, or is empty.
+    pub(crate) fn visit_candidates<V: HitCollector>(
+        &self,
+        rays: &[Ray],
+        ray_attributes: &[RayAttributes],
+        collectors: &mut [V],
+        precision: Precision,
+    ) {
+        let Self { spheres, accel: index, .. } = *self;
         let columns = match index {
-            Index::Blocks(columns) => columns,
-            Index::Tree(planted) if V::WANTED == Wanted::Met => {
-                return stream::walk(planted, *self, rays, extras, visitors, precision);
+            Accel::Blocks(columns) => columns,
+            Accel::Bvh(bvh) if V::CANDIDATES == CandidateTest::Hits => {
+                return stream::traverse(bvh, *self, rays, ray_attributes, collectors, precision);
             }
-            Index::Tree(planted) => {
-                for (i, (ray, visitor)) in rays.iter().zip(visitors).enumerate() {
-                    if spheres.len() <= V::WANTED.few() {
-                        self.show_all(ray, extras.get(i), visitor);
+            Accel::Bvh(bvh) => {
+                for (i, (ray, collector)) in rays.iter().zip(collectors).enumerate() {
+                    if spheres.len() <= V::CANDIDATES.max_unculled() {
+                        self.visit_all(ray, ray_attributes.get(i), collector);
                     } else {
-                        best_first::search(planted, *self, ray, extras.get(i), visitor, precision);
+                        best_first::search(bvh, *self, ray, ray_attributes.get(i), collector, precision);
                     }
                 }
                 return;
@@ -31,31 +37,31 @@ impl Spheres<'_> {
         };
         let (mut lines, mut under) = (Vec::with_capacity(rays.len()), Vec::with_capacity(rays.len()));
         for (slot, ray) in rays.iter().enumerate() {
-            let visitor = &mut visitors[slot];
-            if spheres.len() <= V::WANTED.few() {
-                self.show_all(ray, extras.get(slot), visitor);
+            let collector = &mut collectors[slot];
+            if spheres.len() <= V::CANDIDATES.max_unculled() {
+                self.visit_all(ray, ray_attributes.get(slot), collector);
                 continue;
             }
-            let Some(counts) = visitor.counts(ray) else { continue };
-            let (mut line, mut ruler) = columns.frame.prepare(ray, precision);
-            if let Some(extra) = extras.get(slot) {
-                let by = columns.frame.growth(ray, extra, precision);
-                line.grow(by.beside);
-                ruler.grow(by.along);
+            let Some(counts) = collector.cutoff(ray) else { continue };
+            let (mut line, mut parameter) = columns.frame.prepare(ray, precision);
+            if let Some(attributes) = ray_attributes.get(slot) {
+                let by = columns.frame.inflation(ray, attributes, precision);
+                line.inflate(by.lateral);
+                parameter.grow(by.axial);
             }
-            match V::WANTED {
-                Wanted::Met => (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max)),
-                Wanted::Near => (line.near, line.far) = ruler.ends(ray),
+            match V::CANDIDATES {
+                CandidateTest::Hits => (line.near, line.far) = (parameter.near(ray.t_min), parameter.far(ray.t_max)),
+                CandidateTest::ClosestApproach => (line.near, line.far) = parameter.ends(ray),
             }
-            narrow::<V>(&mut line, &ruler, counts);
+            apply_cutoff::<V>(&mut line, &parameter, counts);
             lines.push(line);
-            under.push(Under { slot, ray, ruler });
+            under.push(ActiveRay { slot, ray, parameter });
         }
         let mut masks = vec![0; lines.len()];
         for (block, first) in columns.blocks.iter().zip((0..).step_by(BLOCK)) {
-            match V::WANTED {
-                Wanted::Met => columns.level.may_meet(block, &lines, &mut masks),
-                Wanted::Near => columns.level.may_near(block, &lines, &mut masks),
+            match V::CANDIDATES {
+                CandidateTest::Hits => columns.level.cull_hits(block, &lines, &mut masks),
+                CandidateTest::ClosestApproach => columns.level.cull_clearance(block, &lines, &mut masks),
             }
             // Backwards: a finished ray is replaced by the last one, which has already had its turn.
             for i in (0..lines.len()).rev() {
@@ -63,33 +69,33 @@ impl Spheres<'_> {
                 if mask == 0 {
                     continue;
                 }
-                if V::WANTED == Wanted::Met {
-                    mask &= columns.level.on_stretch(block, &lines[i]);
+                if V::CANDIDATES == CandidateTest::Hits {
+                    mask &= columns.level.cull_range(block, &lines[i]);
                     if mask == 0 {
                         continue;
                     }
                 }
-                let (line, Under { slot, ray, ruler }) = (&mut lines[i], &under[i]);
-                let visitor = &mut visitors[*slot];
-                let mut counts = visitor.counts(ray);
+                let (line, ActiveRay { slot, ray, parameter }) = (&mut lines[i], &under[i]);
+                let collector = &mut collectors[*slot];
+                let mut counts = collector.cutoff(ray);
                 while mask != 0 {
                     let id = first + mask.trailing_zeros();
                     mask &= mask - 1;
                     // The last block may have unused lanes.
-                    let Some(target) = self.target(id, extras.get(*slot)) else { break };
-                    if extras.get(*slot).is_some_and(|extra| !self.admits(extra, id)) {
+                    let Some(target) = self.target(id, ray_attributes.get(*slot)) else { break };
+                    if ray_attributes.get(*slot).is_some_and(|attributes| !self.admits(attributes, id)) {
                         continue;
                     }
-                    visitor.see(ray, id, target);
-                    let before = std::mem::replace(&mut counts, visitor.counts(ray));
+                    collector.test(ray, id, target);
+                    let before = std::mem::replace(&mut counts, collector.cutoff(ray));
                     if counts == before {
                         continue;
                     }
                     let Some(counts) = counts else { break };
-                    narrow::<V>(line, ruler, counts);
+                    apply_cutoff::<V>(line, parameter, counts);
                     if mask != 0 {
                         // An intersection test costs more than culling the whole block again.
-                        mask &= again::<V>(columns, block, line);
+                        mask &= retest_block::<V>(columns, block, line);
                     }
                 }
                 if counts.is_none() {
@@ -104,29 +110,29 @@ impl Spheres<'_> {
     }
 }
 
-/// A ray that still has candidates: the index of its collector, its record, and its `Ruler`.
-struct Under<'a> {
+/// A ray that still has candidates: the index of its collector, its record, and its `RayParameter`.
+struct ActiveRay<'a> {
     slot: usize,
     ray: &'a Ray,
-    ruler: Ruler,
+    parameter: RayParameter,
 }
 
-/// Updates the limits of a line: `counts` is the new limit of the collector.
-fn narrow<V: Visitor>(line: &mut Line, ruler: &Ruler, counts: f32) {
-    match V::WANTED {
-        Wanted::Met => line.far = line.far.min(ruler.far(counts)),
-        Wanted::Near => line.limit = ruler.limit(counts),
+/// Updates the limits of a line: `cutoff` is the new limit of the collector.
+fn apply_cutoff<V: HitCollector>(line: &mut RayLine, parameter: &RayParameter, counts: f32) {
+    match V::CANDIDATES {
+        CandidateTest::Hits => line.far = line.far.min(parameter.far(counts)),
+        CandidateTest::ClosestApproach => line.limit = parameter.limit(counts),
     }
 }
 
 /// Culls a block again with the new limits of a line. The result is only valid together with the mask before: for hits, only the segment is
 /// tested.
-fn again<V: Visitor>(columns: &cull::Columns, block: &Block, line: &Line) -> u64 {
-    match V::WANTED {
-        Wanted::Met => columns.level.on_stretch(block, line),
-        Wanted::Near => {
+fn retest_block<V: HitCollector>(columns: &cull::SphereBlocks, block: &Block, line: &RayLine) -> u64 {
+    match V::CANDIDATES {
+        CandidateTest::Hits => columns.level.cull_range(block, line),
+        CandidateTest::ClosestApproach => {
             let mut mask = [0];
-            columns.level.may_near(block, std::slice::from_ref(line), &mut mask);
+            columns.level.cull_clearance(block, std::slice::from_ref(line), &mut mask);
             mask[0]
         }
     }

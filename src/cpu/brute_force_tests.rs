@@ -1,20 +1,20 @@
 //! On every instruction set and for any batch size, brute force and BVH give the results of a loop over all spheres.
 
 use super::*;
-use crate::batch::ray_batch::Batch;
-use crate::batch::raygen::source::Source;
-use crate::cpu::accel::{Index, Planted};
-use crate::cpu::candidates::Against;
-use crate::cpu::collector::Found;
-use crate::cpu::query::kind::CpuQuery;
+use crate::batch::ray_batch::RayBatch;
+use crate::batch::raygen::source::RaySource;
+use crate::cpu::accel::{Accel, CpuBvh};
+use crate::cpu::candidates::Candidates;
+use crate::cpu::collector::Resolved;
+use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::intensity::scaled;
-use crate::math::simd::level::Level;
+use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
 use crate::query::policy::{Ends, Inside, Query};
 use crate::query::results::Tally;
 use crate::records::{Approach, Hit, Interval, Sphere};
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Spheres of all sizes: some are duplicates, one is around everything, one is very far away.
 fn spheres(count: usize, radius: f32, n: &mut Numbers) -> Vec<Sphere> {
@@ -48,44 +48,47 @@ fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
 }
 
 /// Reference: a loop over all spheres.
-fn slow<T: CpuQuery>(ray: &Ray, against: Against<'_>, spheres: &[Sphere], query: &Query) -> Found<T> {
-    let mut visitor = T::visitor(query);
-    (0..).zip(spheres).for_each(|(id, sphere)| visitor.see(ray, id, crate::intersect::motion::Target::at_rest(sphere)));
-    T::found(visitor, ray, against)
+fn slow<T: RayQuery>(ray: &Ray, candidates: Candidates<'_>, spheres: &[Sphere], query: &Query) -> Resolved<T> {
+    let mut collector = T::collector(query);
+    (0..)
+        .zip(spheres)
+        .for_each(|(id, sphere)| collector.test(ray, id, crate::intersect::motion::Target::at_rest(sphere)));
+    T::finish(collector, ray, candidates)
 }
 
-fn check<T: CpuQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
+fn check<T: RayQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
     let mut expected: Option<Vec<T>> = None;
-    for (level, tree) in Level::all().into_iter().flat_map(|level| [(level, false), (level, !spheres.is_empty())]) {
+    for (level, tree) in SimdLevel::all().into_iter().flat_map(|level| [(level, false), (level, !spheres.is_empty())]) {
         let index = if tree {
-            Planted::new(spheres, level, &Watch::new()).map(Index::Tree)
+            CpuBvh::new(spheres, level, &CancelToken::new()).map(Accel::Bvh)
         } else {
-            Index::blocks(spheres, level)
+            Accel::blocks(spheres, level)
         };
         let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| {
-                slow(ray, Against::Scene(scene.spheres(), crate::records::Extra::NONE), spheres, query).answer
+                slow(ray, Candidates::Scene(scene.spheres(), crate::records::RayAttributes::NONE), spheres, query)
+                    .record
             };
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
         });
         for size in [1, 37, 300] {
-            let (watch, mut found, mut tally) = (Watch::new(), vec![T::MISS; rays.len()], Tally::default());
+            let (cancel, mut found, mut tally) = (CancelToken::new(), vec![T::MISS; rays.len()], Tally::default());
             for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
-                let batch = Batch {
+                let batch = RayBatch {
                     first: (i * size) as u64,
-                    rays: Source::Records(rays),
-                    extras: crate::batch::ray_attributes::Extras::default(),
-                    span: None,
+                    rays: RaySource::Records(rays),
+                    ray_attributes: crate::batch::ray_attributes::RayAttributeColumns::default(),
+                    time_range: None,
                     query,
-                    watch: &watch,
+                    cancel: &cancel,
                 };
                 tally = tally + scene.cast(batch, found).unwrap();
             }
             let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();
-            assert_eq!(bytes(&found), bytes(expected), "{} {query:?}, {size} at a time, tree: {tree}", level.word());
+            assert_eq!(bytes(&found), bytes(expected), "{} {query:?}, {size} at a time, tree: {tree}", level.name());
             assert_eq!(tally.hits, expected.iter().filter(|one| one.is_hit()).count() as u64);
-            assert_eq!(watch.done(), rays.len() as u64);
+            assert_eq!(cancel.done(), rays.len() as u64);
         }
     }
 }

@@ -1,43 +1,45 @@
 //! Candidates of a ray: the spheres of a scene, or one sphere in a pairwise scene.
 
-use super::collector::Visitor;
-use super::view::Spheres;
+use super::collector::HitCollector;
+use super::view::SceneView;
 use crate::intersect::motion::Target;
 use crate::query::policy::Precision;
-use crate::records::{Extra, Ray};
+use crate::records::{Ray, RayAttributes};
 
 /// The spheres that a ray is cast against.
 #[derive(Clone, Copy)]
-pub(crate) enum Against<'a> {
+pub(crate) enum Candidates<'a> {
     /// Every sphere of a scene that the ray may hit, and the ray's attributes.
-    Scene(Spheres<'a>, Extra),
+    Scene(SceneView<'a>, RayAttributes),
     /// One sphere and its id.
-    One(u32, Target<'a>),
+    Pair(u32, Target<'a>),
 }
 
-impl Against<'_> {
+impl Candidates<'_> {
     /// Passes the candidates of one ray to its collector, and returns the collector.
-    pub(crate) fn show<V: Visitor>(self, ray: &Ray, mut visitor: V, precision: Precision) -> V {
-        self.show_to(ray, &mut visitor, precision);
-        visitor
+    pub(crate) fn collect<V: HitCollector>(self, ray: &Ray, mut collector: V, precision: Precision) -> V {
+        self.collect_into(ray, &mut collector, precision);
+        collector
     }
 
     /// Passes the candidates of one ray to its collector.
-    pub(crate) fn show_to<V: Visitor>(self, ray: &Ray, visitor: &mut V, precision: Precision) {
+    pub(crate) fn collect_into<V: HitCollector>(self, ray: &Ray, collector: &mut V, precision: Precision) {
         match self {
-            Against::One(id, target) => visitor.see(ray, id, target),
-            Against::Scene(scene, extra) => {
-                let plain = scene.columns.masks.is_none() && !scene.columns.change() && extra == Extra::NONE;
-                let picked = if plain { &[] } else { &[extra][..] };
-                scene.sweep(std::slice::from_ref(ray), picked, std::slice::from_mut(visitor), precision);
+            Candidates::Pair(id, target) => collector.test(ray, id, target),
+            Candidates::Scene(scene, attributes) => {
+                let plain = scene.attributes.masks.is_none()
+                    && !scene.attributes.has_motion_or_shape()
+                    && attributes == RayAttributes::NONE;
+                let picked = if plain { &[] } else { &[attributes][..] };
+                scene.visit_candidates(std::slice::from_ref(ray), picked, std::slice::from_mut(collector), precision);
             }
         }
     }
 
     pub(crate) fn target(&self, id: u32) -> Option<Target<'_>> {
         match self {
-            Against::One(own, target) => (*own == id).then_some(*target),
-            Against::Scene(scene, extra) => scene.target(id, Some(extra)),
+            Candidates::Pair(own, target) => (*own == id).then_some(*target),
+            Candidates::Scene(scene, attributes) => scene.target(id, Some(attributes)),
         }
     }
 }

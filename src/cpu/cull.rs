@@ -23,22 +23,22 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::math::simd::level::Level;
+use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
-use crate::records::{Extra, Ray, Sphere};
+use crate::records::{Ray, RayAttributes, Sphere};
 use crate::runtime::cpu_pool;
-use crate::runtime::memory::room;
+use crate::runtime::memory::try_with_capacity;
 
 /// Spheres per block: a mask has one bit for each.
 pub(crate) const BLOCK: usize = 64;
 
 /// Largest number of spheres from which a median is computed. The frame need not be optimal.
-const SAMPLE: usize = 4096;
+const MEDIAN_SAMPLE: usize = 4096;
 
 const U: f64 = 1.0 / 16_777_216.0;
 
 /// Rays whose origin is farther out than this, in radii of the scene, exceed what f64 can project: nothing is culled for them.
-pub(crate) const FAR: f64 = 1.152_921_504_606_847e18;
+pub(crate) const MAX_START: f64 = 1.152_921_504_606_847e18;
 
 /// A block of spheres in SoA layout, in scaled units, aligned to cache lines.
 #[repr(C, align(64))]
@@ -49,21 +49,21 @@ pub(crate) struct Block {
     /// −w; ∞ in unused lanes.
     pub(crate) minus_w: [f32; BLOCK],
     /// The radius plus the error of a position along the line.
-    pub(crate) reach: [f32; BLOCK],
+    pub(crate) padded_radius: [f32; BLOCK],
     /// The largest ρ.
     pub(crate) widest: f32,
 }
 
 /// A scene's spheres, prepared for culling.
-pub(crate) struct Columns {
+pub(crate) struct SphereBlocks {
     pub(crate) blocks: Vec<Block>,
-    pub(crate) level: Level,
-    pub(crate) frame: Frame,
+    pub(crate) level: SimdLevel,
+    pub(crate) frame: CullFrame,
 }
 
 /// The scaled units of a scene.
 #[derive(Clone, Copy)]
-pub(crate) struct Frame {
+pub(crate) struct CullFrame {
     middle: DVec3,
     scale: f64,
     /// Largest ratio of the longest to the shortest semi-axis of an ellipsoid; 0 if all are spheres.
@@ -72,7 +72,7 @@ pub(crate) struct Frame {
 
 /// A ray prepared for culling, in scaled units.
 #[derive(Clone, Copy)]
-pub(crate) struct Line {
+pub(crate) struct RayLine {
     /// The perpendiculars (the first has no z), and the coordinates of the line along them, negated.
     pub(crate) u: [f32; 2],
     pub(crate) v: [f32; 3],
@@ -89,9 +89,9 @@ pub(crate) struct Line {
     pub(crate) limit: f32,
 }
 
-/// Converts `t` of a ray to positions along its [`Line`].
+/// Converts `t` of a ray to positions along its [`RayLine`].
 #[derive(Clone, Copy)]
-pub(crate) struct Ruler {
+pub(crate) struct RayParameter {
     /// Position of `t = 0`, length of one unit of `t`, and the error of a root.
     start: f64,
     step: f64,
@@ -102,31 +102,32 @@ pub(crate) struct Ruler {
 }
 
 /// Memory that the blocks of `spheres` spheres take.
-pub(crate) fn columns_bytes(spheres: u64) -> u64 {
+pub(crate) fn blocks_bytes(spheres: u64) -> u64 {
     spheres.div_ceil(BLOCK as u64).saturating_mul(size_of::<Block>() as u64)
 }
 
 /// Median of a sample of the centres along an axis. Unlike the mean, it is not affected by a few that are far out.
 fn median(spheres: &[Sphere], axis: usize) -> f64 {
-    let mut values: Vec<f32> = spheres.iter().step_by(spheres.len() / SAMPLE + 1).map(|s| s.center[axis]).collect();
+    let mut values: Vec<f32> =
+        spheres.iter().step_by(spheres.len() / MEDIAN_SAMPLE + 1).map(|s| s.center[axis]).collect();
     let half = values.len() / 2;
     if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
 }
 
-impl Columns {
-    pub(crate) fn new(spheres: &[Sphere], level: Level) -> Result<Self> {
-        let frame = Frame::of(spheres);
-        let mut blocks = room(spheres.len().div_ceil(BLOCK))?;
+impl SphereBlocks {
+    pub(crate) fn new(spheres: &[Sphere], level: SimdLevel) -> Result<Self> {
+        let frame = CullFrame::of(spheres);
+        let mut blocks = try_with_capacity(spheres.len().div_ceil(BLOCK))?;
         blocks.extend(spheres.chunks(BLOCK).map(|chunk| Block::new(chunk, &frame)));
         Ok(Self { blocks, level, frame })
     }
 }
 
-impl Frame {
+impl CullFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
-        cpu_pool::ready();
+        cpu_pool::ensure_pool();
         let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
         // The power of two that scales it to [1, 2). f64 has it for every f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
@@ -134,14 +135,14 @@ impl Frame {
         Self { middle, scale, slimness: 0.0 }
     }
 
-    /// A sphere in scaled units: centre, radius, and `reach` as in [`Block`].
+    /// A sphere in scaled units: centre, radius, and `padded_radius` as in [`Block`].
     pub(crate) fn sphere(&self, sphere: &Sphere) -> (DVec3, f64, f32) {
         let (c, r) = ((sphere.center.as_dvec3() - self.middle) * self.scale, f64::from(sphere.radius) * self.scale);
         (c, r, (r + 128.0 * U * (c.length() + r)) as f32)
     }
 
     /// A point in scaled units.
-    pub(crate) fn place(&self, point: DVec3) -> DVec3 {
+    pub(crate) fn to_scaled(&self, point: DVec3) -> DVec3 {
         (point - self.middle) * self.scale
     }
 
@@ -155,7 +156,7 @@ impl Frame {
     }
 
     /// Prepares a ray for culling, with an allowance for the errors of the intersection test at `precision`.
-    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (Line, Ruler) {
+    pub(crate) fn prepare(&self, ray: &Ray, precision: Precision) -> (RayLine, RayParameter) {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let d = ray.direction.as_dvec3();
         let (length, distance) = (d.length(), o.length());
@@ -166,13 +167,13 @@ impl Frame {
         let start = o.dot(hat);
         let foot = o - start * hat;
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
-        let wild = distance >= FAR;
+        let wild = distance >= MAX_START;
         let foot = if wild { DVec3::ZERO } else { foot };
         let solve = flag_error(precision);
         let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
         let infinite = if wild { f64::INFINITY } else { 0.0 };
         let step = length * self.scale;
-        let line = Line {
+        let line = RayLine {
             u: [u.x, u.y],
             v: v.to_array(),
             minus_alpha: -foot.dot(u.as_dvec3()) as f32,
@@ -188,34 +189,35 @@ impl Frame {
         let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
-        (line, Ruler { start, step, slack, scale: self.scale, clearance_slack })
+        (line, RayParameter { start, step, slack, scale: self.scale, clearance_slack })
     }
 }
 
-impl Frame {
+impl CullFrame {
     /// Inflation of a ray for its attributes and for ellipsoids, lateral and axial. It covers the ray's radius, and the low parts of its
     /// direction at the distance of the spheres. In the space where an ellipsoid is a ball, distances are longer by its slimness, and so
     /// are the errors of the intersection test; transformed back, they are not larger than there. For the hit flag they matter only at
     /// [`Precision::Fast`]; a root has only the digits of f32 at any precision.
-    pub(crate) fn growth(&self, ray: &Ray, extra: &Extra, precision: Precision) -> Growth {
-        if !extra.moves() && self.slimness == 0.0 {
-            return Growth::default();
+    pub(crate) fn inflation(&self, ray: &Ray, attributes: &RayAttributes, precision: Precision) -> Inflation {
+        if !attributes.moves() && self.slimness == 0.0 {
+            return Inflation::default();
         }
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
-        let low = DVec3::from_array(extra.low.map(f64::from)).length() / ray.direction.as_dvec3().length();
+        let low =
+            DVec3::from_array(attributes.direction_low.map(f64::from)).length() / ray.direction.as_dvec3().length();
         let by = |solve: f64| {
             let off = low + 4.0 * solve * self.slimness;
-            (f64::from(extra.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
+            (f64::from(attributes.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
         };
-        Growth { beside: by(flag_error(precision)), along: by(flag_error(Precision::Fast)) }
+        Inflation { lateral: by(flag_error(precision)), axial: by(flag_error(Precision::Fast)) }
     }
 }
 
 /// Inflation of a ray, in scaled units: lateral and axial.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Growth {
-    pub(crate) beside: f64,
-    pub(crate) along: f64,
+pub(crate) struct Inflation {
+    pub(crate) lateral: f64,
+    pub(crate) axial: f64,
 }
 
 /// Error of an intersection test's decision between hit and miss, as a fraction of r + |c − o|.
@@ -223,9 +225,9 @@ pub(crate) fn flag_error(precision: Precision) -> f64 {
     if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 }
 }
 
-impl Line {
+impl RayLine {
     /// Inflates the line laterally by `by`, in scaled units.
-    pub(crate) fn grow(&mut self, by: f64) {
+    pub(crate) fn inflate(&mut self, by: f64) {
         if by > 0.0 {
             let delta = f64::from(self.floor).sqrt() + by;
             self.spread = up(f64::from(self.spread) + 2.0 * by * (1.0 + 32.0 * U));
@@ -235,13 +237,13 @@ impl Line {
 }
 
 impl Block {
-    fn new(spheres: &[Sphere], frame: &Frame) -> Self {
+    fn new(spheres: &[Sphere], frame: &CullFrame) -> Self {
         let mut block = Self {
             x: [0.0; BLOCK],
             y: [0.0; BLOCK],
             z: [0.0; BLOCK],
             minus_w: [f32::INFINITY; BLOCK],
-            reach: [f32::NEG_INFINITY; BLOCK],
+            padded_radius: [f32::NEG_INFINITY; BLOCK],
             widest: 0.0,
         };
         for (i, sphere) in spheres.iter().enumerate() {
@@ -249,7 +251,7 @@ impl Block {
             let rho = r + 72.0 * U * (c.length() + r);
             (block.x[i], block.y[i], block.z[i]) = (c.x as f32, c.y as f32, c.z as f32);
             block.minus_w[i] = -(rho * rho * (1.0 + 32.0 * U)) as f32;
-            block.reach[i] = reach;
+            block.padded_radius[i] = reach;
             block.widest = block.widest.max((rho * (1.0 + 4.0 * U)) as f32);
         }
         block
@@ -262,7 +264,7 @@ fn up(x: f64) -> f32 {
     if f64::from(y) < x { y.next_up() } else { y }
 }
 
-impl Ruler {
+impl RayParameter {
     /// Inflates by `by`, in scaled units, along the line and for clearances.
     pub(crate) fn grow(&mut self, by: f64) {
         self.clearance_slack += by;

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::intensity::scaled;
-use crate::intersect::classify::{Met, decide};
+use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::exact::ExactRoots;
-use crate::intersect::resolve::judge_pair;
+use crate::intersect::resolve::resolve_pair;
 use crate::intersect::{exact, sphere};
 use crate::query::policy::{Inside, Query, Touch};
 
@@ -79,10 +79,10 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
 }
 
 /// Which spheres a kernel culls, on any instruction set.
-fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&Columns, &Block) -> u64) -> Vec<bool> {
+fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&SphereBlocks, &Block) -> u64) -> Vec<bool> {
     let mut dropped = vec![false; spheres.len()];
-    for level in Level::all() {
-        let columns = Columns::new(spheres, level).unwrap();
+    for level in SimdLevel::all() {
+        let columns = SphereBlocks::new(spheres, level).unwrap();
         for (b, block) in columns.blocks.iter().enumerate() {
             let mask = ask(&columns, block);
             for (i, dropped) in dropped[b * BLOCK..].iter_mut().take(BLOCK).enumerate() {
@@ -97,16 +97,16 @@ fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     for precision in [Precision::Fast, Precision::Standard] {
         let dropped = dropped(spheres, |columns, block| {
             let mut mask = [0];
-            columns.level.may_meet(block, &[columns.frame.prepare(ray, precision).0], &mut mask);
+            columns.level.cull_hits(block, &[columns.frame.prepare(ray, precision).0], &mut mask);
             mask[0]
         });
         for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
             prop_assert!(ExactRoots::new(ray, sphere).crossing.is_lt(), "{ray:?} meets {sphere:?}");
             let scaled = sphere::scale(ray, sphere);
             let solved = if precision == Precision::Fast {
-                sphere::solve_fast::<false>(&scaled)
+                sphere::intersect_fast::<false>(&scaled)
             } else {
-                sphere::solve_standard::<false>(&scaled)
+                sphere::intersect_compensated::<false>(&scaled)
             };
             prop_assert!(solved.disc < 0.0, "{precision:?} says that {ray:?} meets {sphere:?}");
         }
@@ -119,29 +119,32 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     for precision in Precision::ALL {
         let dropped = dropped(spheres, |columns, block| {
-            let (mut line, ruler) = columns.frame.prepare(ray, precision);
-            (line.near, line.far) = (ruler.near(ray.t_min), ruler.far(ray.t_max).min(ruler.far(last)));
-            columns.level.on_stretch(block, &line)
+            let (mut line, parameter) = columns.frame.prepare(ray, precision);
+            (line.near, line.far) = (parameter.near(ray.t_min), parameter.far(ray.t_max).min(parameter.far(last)));
+            columns.level.cull_range(block, &line)
         });
         for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
             let scaled = sphere::scale(ray, sphere);
             for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                 let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
-                let judged = judge_pair(ray, crate::intersect::motion::Target::at_rest(sphere), &query);
-                prop_assert!(judged.0 != Met::Yes || judged.1 > last, "{judged:?} of {ray:?} and {sphere:?}, {last:e}");
-                let (solved, doubtful) = match precision {
-                    Precision::Fast => (sphere::solve_fast::<false>(&scaled), false),
-                    _ => (sphere::solve_standard::<false>(&scaled), precision == Precision::Exact),
+                let judged = resolve_pair(ray, crate::intersect::motion::Target::at_rest(sphere), &query);
+                prop_assert!(
+                    judged.0 != HitClass::Hit || judged.1 > last,
+                    "{judged:?} of {ray:?} and {sphere:?}, {last:e}"
+                );
+                let (solved, undecided) = match precision {
+                    Precision::Fast => (sphere::intersect_fast::<false>(&scaled), false),
+                    _ => (sphere::intersect_compensated::<false>(&scaled), precision == Precision::Exact),
                 };
                 // A saturated number may stand for a larger one: `exact` resolves such a pair, as above.
-                if doubtful && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
+                if undecided && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
                     continue;
                 }
-                let verdict = decide(&solved, &finite, &query, doubtful);
-                let counts = match verdict.met {
-                    Met::Yes if !doubtful => verdict.t <= last,
-                    Met::Yes | Met::Maybe => verdict.low <= last,
-                    Met::No | Met::Beyond => false,
+                let verdict = classify(&solved, &finite, &query, undecided);
+                let counts = match verdict.class {
+                    HitClass::Hit if !undecided => verdict.t <= last,
+                    HitClass::Hit | HitClass::Undecided => verdict.t_lower <= last,
+                    HitClass::Miss | HitClass::Overflow => false,
                 };
                 prop_assert!(!counts, "{precision:?} {verdict:?} of {ray:?} and {sphere:?}, {last:e}");
             }
@@ -153,15 +156,15 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
 fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
     let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     let dropped = dropped(spheres, |columns, block| {
-        let (mut line, ruler) = columns.frame.prepare(ray, Precision::Standard);
-        (line.near, line.far) = ruler.ends(ray);
-        line.limit = ruler.limit(limit);
+        let (mut line, parameter) = columns.frame.prepare(ray, Precision::Standard);
+        (line.near, line.far) = parameter.ends(ray);
+        line.limit = parameter.limit(limit);
         let mut mask = [0];
-        columns.level.may_near(block, &[line], &mut mask);
+        columns.level.cull_clearance(block, &[line], &mut mask);
         mask[0]
     });
     for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
-        let (_, clearance) = sphere::solve_approach::<false>(&sphere::scale(ray, sphere), ends.t_min, ends.t_max);
+        let (_, clearance) = sphere::closest_approach::<false>(&sphere::scale(ray, sphere), ends.t_min, ends.t_max);
         prop_assert!(clearance > limit, "{clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
         let (_, clearance) = exact::approach(ray, sphere);
         prop_assert!(clearance > limit, "exactly {clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
@@ -189,7 +192,7 @@ proptest! {
     #[test]
     fn what_is_off_the_stretch_does_not_count((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let sphere = which.get(&spheres);
-        let solved = sphere::solve_standard::<false>(&sphere::scale(&ray, sphere));
+        let solved = sphere::intersect_compensated::<false>(&sphere::scale(&ray, sphere));
         for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
             check_stretch(&ray, &spheres, last)?;
             // The same number as an end of the ray.

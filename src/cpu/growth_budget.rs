@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::runtime::memory::available_bytes;
 
 /// Up to this number of bytes the system is not asked how much memory there is.
-const LITTLE: u64 = 1 << 20;
+const ALWAYS_ALLOWED: u64 = 1 << 20;
 
 /// The memory that all lists may take together, in bytes.
-pub(crate) struct Pool {
+pub(crate) struct GrowthBudget {
     limit: u64,
-    /// Determined when lists first exceed `LITTLE`: the system takes a while to answer.
+    /// Determined when lists first exceed `ALWAYS_ALLOWED`: the system takes a while to answer.
     allowed: OnceLock<u64>,
     used: AtomicU64,
     empty: AtomicBool,
@@ -22,7 +22,7 @@ fn bytes_of<T>(list: &Vec<T>) -> u64 {
     (list.capacity() * size_of::<T>()) as u64
 }
 
-impl Pool {
+impl GrowthBudget {
     /// A budget of the memory that the machine has available, and at most `limit`.
     pub(crate) fn new(limit: u64) -> Self {
         Self { limit, allowed: OnceLock::new(), used: AtomicU64::new(0), empty: AtomicBool::new(false) }
@@ -44,8 +44,9 @@ impl Pool {
         let before = bytes_of(list);
         let asked = (more.saturating_add(list.len()).saturating_mul(size_of::<T>()) as u64).saturating_sub(before);
         let used = self.used.fetch_add(asked, Ordering::Relaxed).saturating_add(asked);
-        let fits =
-            (used <= LITTLE || used <= self.allowed()) && !self.is_empty() && list.try_reserve_exact(more).is_ok();
+        let fits = (used <= ALWAYS_ALLOWED || used <= self.allowed())
+            && !self.is_empty()
+            && list.try_reserve_exact(more).is_ok();
         if !fits {
             // The request stays counted: the error reports it.
             self.empty.store(true, Ordering::Relaxed);

@@ -2,79 +2,84 @@
 
 use rayon::prelude::*;
 
-use super::growth_budget::Pool;
-use super::query::all_hits::Every;
+use super::growth_budget::GrowthBudget;
+use super::query::all_hits::AllHits;
 use super::scene::CpuScene;
-use super::traverse::stream::STREAM;
-use crate::batch::ray_batch::Batch;
+use super::traverse::stream::STREAM_RAYS;
+use crate::batch::ray_batch::RayBatch;
 use crate::error::Result;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Extra, Interval, Ray};
+use crate::records::{Interval, Ray, RayAttributes};
 use crate::runtime::cpu_pool;
-use crate::runtime::memory::room;
+use crate::runtime::memory::try_with_capacity;
 
 /// Hit lists of the rays of one task.
-pub(crate) struct Share {
+pub(crate) struct TaskLists {
     /// Where each ray's list begins in `records`, and its length, in the order of the rays.
-    stretches: Vec<(usize, u32)>,
+    ranges: Vec<(usize, u32)>,
     records: Vec<Interval>,
     pub(crate) tally: Tally,
 }
 
-fn tally(every: &Every<'_>, count: usize) -> Tally {
+fn tally(every: &AllHits<'_>, count: usize) -> Tally {
     Tally {
         hits: u64::from(count > 0),
         skipped: 0,
-        judged: u64::from(every.judged),
-        beyond: u64::from(every.beyond && count == 0),
+        exact: u64::from(every.exact),
+        overflowed: u64::from(every.overflowed && count == 0),
     }
 }
 
 impl CpuScene {
     /// Lists the hits of a batch, per ray the first `most` or fewer; `u32::MAX` means all.
-    pub(crate) fn list(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Vec<Share>> {
-        cpu_pool::ready();
+    pub(crate) fn list(&self, batch: RayBatch<'_>, most: u32, pool: &GrowthBudget) -> Result<Vec<TaskLists>> {
+        cpu_pool::ensure_pool();
         let (rays, size) = (batch.rays.len(), self.task_size(batch.rays.len()));
         let starts: Vec<usize> = (0..rays).step_by(size).collect();
-        let task = |&start: &usize| self.list_task(batch.part(start..rays.min(start + size)), most, pool);
+        let task = |&start: &usize| self.list_task(batch.slice(start..rays.min(start + size)), most, pool);
         // Of several errors the first counts, so that it names the first invalid ray.
         starts.par_iter().map(task).collect::<Vec<_>>().into_iter().collect()
     }
 
-    fn list_task(&self, batch: Batch<'_>, most: u32, pool: &Pool) -> Result<Share> {
-        let Batch { first, extras, query, watch, .. } = batch;
+    fn list_task(&self, batch: RayBatch<'_>, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
+        let RayBatch { first, ray_attributes, query, cancel, .. } = batch;
         let rays = batch.rays.records();
-        let order = self.in_order(&rays, batch.usable(&rays)?, true);
+        let order = self.ordered(&rays, batch.valid_rays(&rays)?, true);
         let skipped = (rays.len() - order.len()) as u64;
-        let mut lists = Share {
-            stretches: vec![(0, 0); rays.len()],
+        let mut lists = TaskLists {
+            ranges: vec![(0, 0); rays.len()],
             records: Vec::new(),
             tally: Tally { skipped, ..Tally::default() },
         };
-        let mut own: Vec<Ray> = Vec::with_capacity(STREAM);
-        for places in order.chunks(STREAM) {
-            watch.check()?;
+        let mut own: Vec<Ray> = Vec::with_capacity(STREAM_RAYS);
+        for places in order.chunks(STREAM_RAYS) {
+            cancel.check()?;
             pool.check()?;
             own.clear();
             own.extend(places.iter().map(|&i| rays[i as usize]));
-            let mut visitors: Vec<_> = places.iter().map(|_| Every::new(query, most, pool)).collect();
+            let mut collectors: Vec<_> = places.iter().map(|_| AllHits::new(query, most, pool)).collect();
             if self.pairwise {
-                for ((&i, ray), visitor) in places.iter().zip(&own).zip(&mut visitors) {
-                    if let Some(against) = self.against(first + u64::from(i), extras.of(i as usize)) {
-                        against.show_to(ray, visitor, query.precision);
+                for ((&i, ray), collector) in places.iter().zip(&own).zip(&mut collectors) {
+                    if let Some(candidates) = self.candidates(first + u64::from(i), ray_attributes.of(i as usize)) {
+                        candidates.collect_into(ray, collector, query.precision);
                     }
                 }
             } else {
-                self.spheres().sweep(&own, &self.picked(&extras, places), &mut visitors, query.precision);
+                self.spheres().visit_candidates(
+                    &own,
+                    &self.gather_attributes(&ray_attributes, places),
+                    &mut collectors,
+                    query.precision,
+                );
             }
-            for (&i, visitor) in places.iter().zip(&mut visitors) {
-                lists.stretches[i as usize] = (lists.records.len(), lists.add(visitor, pool) as u32);
+            for (&i, collector) in places.iter().zip(&mut collectors) {
+                lists.ranges[i as usize] = (lists.records.len(), lists.add(collector, pool) as u32);
             }
-            watch.add(places.len() as u64);
+            cancel.add(places.len() as u64);
         }
         pool.check()?;
-        watch.add(skipped);
+        cancel.add(skipped);
         Ok(lists)
     }
 
@@ -83,14 +88,14 @@ impl CpuScene {
         &self,
         number: u64,
         ray: &Ray,
-        extra: Extra,
+        attributes: RayAttributes,
         query: &Query,
         most: u32,
     ) -> Result<(Vec<Interval>, Tally)> {
-        let pool = Pool::new(u64::MAX);
-        let mut every = Every::new(query, most, &pool);
-        if let Some(against) = self.against(number, extra) {
-            against.show_to(ray, &mut every, query.precision);
+        let pool = GrowthBudget::new(u64::MAX);
+        let mut every = AllHits::new(query, most, &pool);
+        if let Some(candidates) = self.candidates(number, attributes) {
+            candidates.collect_into(ray, &mut every, query.precision);
         }
         let records: Vec<Interval> = every.entries().iter().map(|entry| entry.interval()).collect();
         let tally = tally(&every, records.len());
@@ -100,9 +105,9 @@ impl CpuScene {
     }
 }
 
-impl Share {
+impl TaskLists {
     /// Appends the list of one ray and returns its length, or 0 if the budget is used up.
-    fn add(&mut self, every: &mut Every<'_>, pool: &Pool) -> usize {
+    fn add(&mut self, every: &mut AllHits<'_>, pool: &GrowthBudget) -> usize {
         let entries = every.entries();
         let (count, spare) = (entries.len(), self.records.capacity() - self.records.len());
         let more = count.max(self.records.len());
@@ -116,13 +121,13 @@ impl Share {
 }
 
 /// Joins the lists of all tasks. Returns where each ray's list begins, with one entry more than there are rays, and the records.
-pub(crate) fn join(lists: Vec<Share>) -> Result<(Vec<u64>, Vec<Interval>, Tally)> {
-    let rays: usize = lists.iter().map(|part| part.stretches.len()).sum();
+pub(crate) fn join(lists: Vec<TaskLists>) -> Result<(Vec<u64>, Vec<Interval>, Tally)> {
+    let rays: usize = lists.iter().map(|part| part.ranges.len()).sum();
     let total: usize = lists.iter().map(|part| part.records.len()).sum();
-    let (mut offsets, mut records) = (room(rays + 1)?, room(total)?);
+    let (mut offsets, mut records) = (try_with_capacity(rays + 1)?, try_with_capacity(total)?);
     offsets.push(0);
     let mut end = 0;
-    for &(_, count) in lists.iter().flat_map(|part| &part.stretches) {
+    for &(_, count) in lists.iter().flat_map(|part| &part.ranges) {
         end += u64::from(count);
         offsets.push(end);
     }
@@ -136,9 +141,9 @@ pub(crate) fn join(lists: Vec<Share>) -> Result<(Vec<u64>, Vec<Interval>, Tally)
         rest = others;
     }
     // Each part is freed as soon as it is copied.
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     places.into_par_iter().zip(lists).for_each(|(mut place, part)| {
-        for (start, count) in part.stretches {
+        for (start, count) in part.ranges {
             let (own, others) = place.split_at_mut(count as usize);
             own.copy_from_slice(&part.records[start..start + count as usize]);
             place = others;

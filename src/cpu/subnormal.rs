@@ -10,62 +10,62 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::batch::ray_batch::Batch;
-use crate::records::{Extra, Ray, Sphere};
+use crate::batch::ray_batch::RayBatch;
+use crate::records::{Ray, RayAttributes, Sphere};
 use crate::runtime::cpu_pool;
 
 /// Least magnitude of numbers that need no subnormals, unless they are 0: 2⁻¹⁰⁰.
-const SMALL: f32 = 1.0 / (1_u128 << 100) as f32;
+const MIN_SAFE: f32 = 1.0 / (1_u128 << 100) as f32;
 /// The same limit for closest approaches: 2⁻³⁰.
-const SMALL_NEAR: f32 = 1.0 / (1 << 30) as f32;
+const MIN_SAFE_APPROACH: f32 = 1.0 / (1 << 30) as f32;
 /// Largest length of a direction, in units of the least radius: 2⁷⁰.
-const LONGEST: f32 = (1_u128 << 70) as f32;
+const MAX_DIRECTION: f32 = (1_u128 << 70) as f32;
 /// Largest length of a direction for closest approaches: 2²⁷.
-const LONGEST_NEAR: f32 = (1 << 27) as f32;
+const MAX_DIRECTION_APPROACH: f32 = (1 << 27) as f32;
 /// Least radius of moving spheres: 2⁻⁶⁰. A displacement, velocity times time, may be subnormal although neither factor is.
-const LEAST_MOVING: f32 = 1.0 / (1_u64 << 60) as f32;
+const MIN_MOVING_RADIUS: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// Magnitudes of a scene's numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sizes {
+pub(crate) struct Magnitudes {
     /// Least magnitude of a coordinate, radius or velocity component that is not 0; infinite if there is none.
-    least: f32,
+    min_nonzero: f32,
     /// The least radius that is not 0; infinite if there is none.
     radius: f32,
     /// Whether there are radii of 0.
-    points: bool,
+    has_points: bool,
     /// Largest magnitude of a velocity component.
     speed: f32,
 }
 
-impl Sizes {
-    const NONE: Self = Self { least: f32::INFINITY, radius: f32::INFINITY, points: false, speed: 0.0 };
+impl Magnitudes {
+    const NONE: Self = Self { min_nonzero: f32::INFINITY, radius: f32::INFINITY, has_points: false, speed: 0.0 };
 
     fn of(sphere: &Sphere) -> Self {
         let Sphere { center, radius } = *sphere;
         Self {
-            least: least([center.x, center.y, center.z, radius]),
-            radius: least([radius]),
-            points: radius == 0.0,
+            min_nonzero: min_nonzero([center.x, center.y, center.z, radius]),
+            radius: min_nonzero([radius]),
+            has_points: radius == 0.0,
             speed: 0.0,
         }
     }
 
-    fn and(self, other: Self) -> Self {
+    fn union(self, other: Self) -> Self {
         Self {
-            least: self.least.min(other.least),
+            min_nonzero: self.min_nonzero.min(other.min_nonzero),
             radius: self.radius.min(other.radius),
-            points: self.points || other.points,
+            has_points: self.has_points || other.has_points,
             speed: self.speed.max(other.speed),
         }
     }
 
     /// Magnitudes of all spheres of a scene.
     pub(crate) fn of_scene(spheres: &[Sphere], velocities: Option<&[Vec3]>) -> Self {
-        cpu_pool::ready();
-        let still = spheres.par_iter().map(Self::of).reduce(|| Self::NONE, Self::and);
+        cpu_pool::ensure_pool();
+        let still = spheres.par_iter().map(Self::of).reduce(|| Self::NONE, Self::union);
         let moving = |sizes: Self, v: &Vec3| Self {
-            least: sizes.least.min(least(v.to_array())),
+            min_nonzero: sizes.min_nonzero.min(min_nonzero(v.to_array())),
             speed: sizes.speed.max(v.abs().max_element()),
             ..sizes
         };
@@ -74,31 +74,34 @@ impl Sizes {
 
     /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `moves`:
     /// the spheres have velocities; `nears`: the query is about closest approaches.
-    pub(crate) fn need_subnormals(&self, batch: &Batch<'_>, moves: bool, nears: bool) -> bool {
-        if self.least < if nears { SMALL_NEAR } else { SMALL } || (moves && self.radius < LEAST_MOVING) {
+    pub(crate) fn need_subnormals(&self, batch: &RayBatch<'_>, moves: bool, nears: bool) -> bool {
+        if self.min_nonzero < if nears { MIN_SAFE_APPROACH } else { MIN_SAFE }
+            || (moves && self.radius < MIN_MOVING_RADIUS)
+        {
             return true;
         }
-        cpu_pool::ready();
-        let needs = |i: usize| needs(self, &batch.rays.ray(i), &batch.extras.of(i), nears);
+        cpu_pool::ensure_pool();
+        let needs = |i: usize| ray_needs(self, &batch.rays.ray(i), &batch.ray_attributes.of(i), nears);
         (0..batch.rays.len()).into_par_iter().any(needs)
     }
 }
 
 /// Least magnitude of the numbers that are not 0; infinite if there is none.
-fn least<const N: usize>(numbers: [f32; N]) -> f32 {
+fn min_nonzero<const N: usize>(numbers: [f32; N]) -> f32 {
     numbers.into_iter().map(f32::abs).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min)
 }
 
 /// Whether one ray needs subnormal numbers.
-fn needs(sizes: &Sizes, ray: &Ray, extra: &Extra, nears: bool) -> bool {
+fn ray_needs(sizes: &Magnitudes, ray: &Ray, attributes: &RayAttributes, nears: bool) -> bool {
     let Ray { origin: o, direction: d, t_min, t_max } = *ray;
-    let small = least([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, extra.time, extra.radius]);
-    let low = least(extra.low);
+    let small = min_nonzero([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius]);
+    let low = min_nonzero(attributes.direction_low);
     let (smallest, longest) = match nears {
-        true => (SMALL_NEAR, LONGEST_NEAR),
+        true => (MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH),
         false => {
-            let radius = if sizes.points { sizes.radius.min(least([extra.radius])) } else { sizes.radius };
-            (SMALL, radius * LONGEST)
+            let radius =
+                if sizes.has_points { sizes.radius.min(min_nonzero([attributes.radius])) } else { sizes.radius };
+            (MIN_SAFE, radius * MAX_DIRECTION)
         }
     };
     small < smallest || low < f32::MIN_POSITIVE || d.abs().max_element() + sizes.speed > longest
@@ -109,7 +112,8 @@ mod tests {
     use super::*;
 
     fn asks(sphere: Sphere, ray: Ray, nears: bool) -> bool {
-        needs(&Sizes::of(&sphere), &ray, &Extra::NONE, nears) || Sizes::of(&sphere).least < SMALL
+        ray_needs(&Magnitudes::of(&sphere), &ray, &RayAttributes::NONE, nears)
+            || Magnitudes::of(&sphere).min_nonzero < MIN_SAFE
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use glam::{DVec2, DVec3};
 
 use super::bytes::Bytes;
-use crate::shadow::coverage::caps::{Cap, apart, covered};
-use crate::shadow::coverage::disc::{Sky, add, left};
+use crate::shadow::coverage::caps::{Cap, are_apart, covered};
+use crate::shadow::coverage::disc::{OccluderSet, add, uncovered_fraction};
 use crate::shadow::coverage::light::Disc;
 
 /// Tolerance of the uncovered fraction.
@@ -53,9 +53,9 @@ fn cap(bytes: &mut Bytes<'_>, a: f64, before: Cap) -> Cap {
 }
 
 fn left_by<'a>(disc: Disc, caps: impl IntoIterator<Item = &'a Cap>) -> f64 {
-    let mut sky = Sky::default();
-    caps.into_iter().for_each(|cap| add(&mut sky, disc, *cap));
-    left(&mut sky, disc)
+    let mut occluder_set = OccluderSet::default();
+    caps.into_iter().for_each(|cap| add(&mut occluder_set, disc, *cap));
+    uncovered_fraction(&mut occluder_set, disc)
 }
 
 /// `caps`: checks the fraction of a disc that caps leave uncovered.
@@ -69,7 +69,7 @@ pub fn caps(data: &[u8]) {
         caps.push(cap(&mut bytes, a, caps[caps.len() - 1]));
     }
     let count = caps.len();
-    let apart_by = |one: Cap, other: Cap| apart(one, other).max((one.radius - other.radius).abs());
+    let apart_by = |one: Cap, other: Cap| are_apart(one, other).max((one.radius - other.radius).abs());
     let nearly = (1..count).any(|i| caps[..i].iter().any(|before| apart_by(*before, caps[i]) < 1e-3 * a));
     let bound = if nearly { NEARLY } else { BOUND };
     let all = left_by(disc, &caps);

@@ -8,7 +8,7 @@ use crate::blocking;
 use crate::intersect::classify::{Root, Roots};
 use crate::intersect::exact::{self, ExactRoots};
 use crate::query::policy::{Ends, Inside, Precision, Query, Touch};
-use crate::query::results::Lists;
+use crate::query::results::HitLists;
 use crate::records::{Hit, Ray, Sphere};
 use crate::scene::bench_hooks::use_tree;
 use crate::scene::device::Device;
@@ -92,10 +92,10 @@ fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
         let within = closest[i].t >= ray.t_min && closest[i].t <= ray.t_max;
         assert!(within || !closest[i].is_hit(), "{:?}: {}", closest[i], what());
         if let Some(first) = list.first().filter(|_| query.precision < Precision::Exact) {
-            assert_eq!(first.met_at(ray, query.inside).to_bits(), closest[i].t.to_bits(), "{first:?}: {}", what());
+            assert_eq!(first.hit_t(ray, query.inside).to_bits(), closest[i].t.to_bits(), "{first:?}: {}", what());
         }
     }
-    let lists = |lists: &Lists| bytemuck::cast_slice(&lists.records).to_vec();
+    let lists = |lists: &HitLists| bytemuck::cast_slice(&lists.records).to_vec();
     vec![
         bytemuck::cast_slice(&closest.records).to_vec(),
         bytemuck::cast_slice(&interval.records).to_vec(),

@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use super::cast::staging::StagingPool;
 use super::context::adapters::shares_loads;
 use super::context::device::{GpuContext, lock};
-use super::context::pipelines::{Overrides, Variant, cast_layout, constant};
+use super::context::pipelines::{KernelConstants, Variant, cast_layout, constant};
 use super::probe::Probe;
 use super::programs::{self, Program};
 use crate::error::{Error, Result};
 use crate::query::policy::Precision;
-use crate::records::Extra;
+use crate::records::RayAttributes;
 
 /// An opened GPU that runs queries.
 pub(crate) struct GpuEngine {
@@ -22,9 +22,9 @@ pub(crate) struct GpuEngine {
     pipelines: Mutex<HashMap<Variant, wgpu::ComputePipeline>>,
     /// The layout that all programs of a cast share.
     pub(crate) cast: (wgpu::BindGroupLayout, wgpu::PipelineLayout),
-    /// Bound in place of missing attributes: masks with all bits set for spheres, `Extra::NONE` for rays.
+    /// Bound in place of missing attributes: masks with all bits set for spheres, `RayAttributes::NONE` for rays.
     pub(crate) every_bit: wgpu::Buffer,
-    pub(crate) no_extra: wgpu::Buffer,
+    pub(crate) no_ray_attributes: wgpu::Buffer,
     /// Staging buffers for later casts.
     pub(crate) staging: StagingPool,
 }
@@ -44,7 +44,7 @@ impl GpuEngine {
         Self {
             cast: cast_layout(device),
             every_bit: constant(device, "every bit", &[0xff; 16]),
-            no_extra: constant(device, "no extra", bytemuck::bytes_of(&Extra::NONE)),
+            no_ray_attributes: constant(device, "no extra", bytemuck::bytes_of(&RayAttributes::NONE)),
             probe: Probe::default(),
             pipelines: Mutex::default(),
             staging: StagingPool::default(),
@@ -65,19 +65,19 @@ impl GpuEngine {
     }
 
     /// Returns the pipeline of a program with its own layout; created at first use.
-    pub(crate) async fn pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
+    pub(crate) async fn pipeline(&self, program: &Program, own: KernelConstants) -> Result<wgpu::ComputePipeline> {
         self.pipeline_in(program, own, None).await
     }
 
     /// Returns the pipeline of a program of a cast; these share one layout. Created at first use.
-    pub(crate) async fn cast_pipeline(&self, program: &Program, own: Overrides) -> Result<wgpu::ComputePipeline> {
+    pub(crate) async fn cast_pipeline(&self, program: &Program, own: KernelConstants) -> Result<wgpu::ComputePipeline> {
         self.pipeline_in(program, own, Some(&self.cast.1)).await
     }
 
     async fn pipeline_in(
         &self,
         program: &Program,
-        own: Overrides,
+        own: KernelConstants,
         layout: Option<&wgpu::PipelineLayout>,
     ) -> Result<wgpu::ComputePipeline> {
         let variant = (program.name, own);
@@ -101,14 +101,14 @@ impl GpuEngine {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                let Overrides { fast, exact, picky, moving, held, mapped, .. } = own;
+                let KernelConstants { fast, exact, has_masks, has_motion, has_attributes, has_ellipsoids, .. } = own;
                 let values = [
                     ("fast", fast),
                     ("exact", exact),
-                    ("picky", picky),
-                    ("moving", moving),
-                    ("held", held),
-                    ("mapped", mapped),
+                    ("has_masks", has_masks),
+                    ("has_motion", has_motion),
+                    ("has_attributes", has_attributes),
+                    ("has_ellipsoids", has_ellipsoids),
                 ];
                 for (name, value) in values {
                     if program.source.contains(&format!("override {name}:")) {

@@ -3,7 +3,7 @@
 use wgpu::BufferUsages;
 
 use super::context::device::GpuContext;
-use super::context::pipelines::Overrides;
+use super::context::pipelines::KernelConstants;
 use super::engine::GpuEngine;
 use super::probe::{self, Probe, RESULTS, ROWS};
 use super::programs;
@@ -36,7 +36,7 @@ impl GpuEngine {
 /// Runs the probe program and evaluates its results.
 async fn run(gpu: &GpuEngine) -> Result<Probe> {
     let (rays, spheres) = probe::rows();
-    let pipeline = gpu.pipeline(&programs::PROBE, Overrides::default()).await?;
+    let pipeline = gpu.pipeline(&programs::PROBE, KernelConstants::default()).await?;
     let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
     let params_buffer =
         gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
@@ -51,5 +51,5 @@ async fn run(gpu: &GpuEngine) -> Result<Probe> {
     let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
     let target: &mut [u8] = bytemuck::cast_slice_mut(&mut results);
     gpu.read_in_place(&out, &staging, bytes, gpu.watchdog(), |view| target.copy_from_slice(view)).await?;
-    Ok(probe::judge(&rays, &spheres, &results))
+    Ok(probe::evaluate(&rays, &spheres, &results))
 }

@@ -16,7 +16,7 @@ pub(crate) const ROWS: usize = 4096;
 /// Results per row, four numbers each.
 pub(crate) const RESULTS: usize = 5;
 /// Number of rows whose rays are compared with integer arithmetic. The other rows test only their pair of numbers.
-const JUDGED: usize = 512;
+const EXACT_ROWS: usize = 512;
 
 /// Results of the probe.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,8 +93,8 @@ pub(crate) fn rows() -> (Vec<Ray>, Vec<Sphere>) {
 }
 
 /// Evaluates the results of the probe program.
-pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESULTS]]) -> Probe {
-    let mut probe = Probe { pairs: rays.len(), rays: rays.len().min(JUDGED), ..Probe::default() };
+pub(crate) fn evaluate(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESULTS]]) -> Probe {
+    let mut probe = Probe { pairs: rays.len(), rays: rays.len().min(EXACT_ROWS), ..Probe::default() };
     let (mut inexact, mut fused, mut fma_fused) = (0u32, 0u32, 0u32);
     for (ray, found) in rays.iter().zip(results) {
         let (a, b) = (ray.origin.x, ray.direction.x);
@@ -121,7 +121,7 @@ pub(crate) fn judge(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; RESU
     };
     probe.subnormals = results.iter().all(kept);
     let mut certain = [0; 2];
-    for ((ray, sphere), found) in rays.iter().zip(spheres).zip(results).take(JUDGED) {
+    for ((ray, sphere), found) in rays.iter().zip(spheres).zip(results).take(EXACT_ROWS) {
         let row = Row::new(ray, sphere);
         let [standard, plain] = [(found[3], Row::standard as Promise), (found[4], Row::fast as Promise)]
             .map(|(found, promise)| row.check(&found, promise));

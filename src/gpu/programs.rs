@@ -12,9 +12,9 @@ macro_rules! join {
 /// @compute @workgroup_size(64)
 /// fn mine(@builtin(global_invocation_id) id: vec3<u32>) {
 ///   zero = settings.y; // a 0 that comes from a buffer, in every entry point, first of all
-///   let solved = solve_standard(scale(rays[id.x], spheres[id.x]));
-///   let verdict = decide(solved, rays[id.x], Policies(INSIDE_ENTER, 0u, 0u), false);
-///   if (verdict.met == YES) { use_it(verdict.t); }
+///   let roots = intersect_compensated(scale(rays[id.x], spheres[id.x]));
+///   let result = classify(roots, rays[id.x], Policies(INSIDE_ENTER, 0u, 0u), false);
+///   if (result.hit_class == HIT) { use_it(result.t); }
 /// }
 /// ```
 ///
@@ -29,14 +29,14 @@ macro_rules! join {
 /// | `NO_SPHERE`, `FAR`, `INFINITY_BITS`, `reported(x)` | the id of a miss; the largest f32; the bits of `t` of a miss; the bits of a result `x`, those of ±∞ if `x` is ±`FAR` |
 /// | `zero` | the private variable that keeps compilers from simplifying the error terms away: without it they become 0 on Mesa |
 /// | `two_sum`, `quick_two_sum`, `two_product` | a sum or product and its error, as `vec2(value, error)` |
-/// | `scale(ray, sphere)` → `Scaled` | the pair scaled by exact powers of two, so that no later step overflows |
-/// | `solve_fast(scaled)`, `solve_standard(scaled)` → `Solved` | `disc` is negative for a miss and 0 for a tangent ray; its sign is certain if its magnitude exceeds `disc_bound`. `t_enter` and `t_exit` have the error bounds `enter_bound` and `exit_bound`; these four are in units of the ray's direction as given, saturating at ±`FAR` |
-/// | `solve_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the closest approach between the ends |
+/// | `scale(ray, sphere)` → `ScaledPair` | the pair scaled by exact powers of two, so that no later step overflows |
+/// | `intersect_fast(scaled)`, `intersect_compensated(scaled)` → `SphereRoots` | `disc` is negative for a miss and 0 for a tangent ray; its sign is certain if its magnitude exceeds `disc_bound`. `t_enter` and `t_exit` have the error bounds `enter_bound` and `exit_bound`; these four are in units of the ray's direction as given, saturating at ±`FAR` |
+/// | `closest_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the closest approach between the ends |
 /// | `clearance_at(scaled, t)` | the distance to the surface at `t` |
-/// | `decide(solved, ray, policies, doubtful)` → `Verdict` | `met` is `YES`, `NO`, or `BEYOND` if the root exceeds f32; only with `doubtful` it is `MAYBE` if the bounds prove neither. `t` is valid with `YES` and lies in `low..=high` |
+/// | `classify(roots, ray, policies, undecided)` → `Classification` | `hit_class` is `HIT`, `MISS`, or `OVERFLOW` if the root exceeds f32; only with `doubtful` it is `UNDECIDED` if the bounds prove neither. `t` is valid with `HIT` and lies in `low..=high` |
 /// | `Policies(inside, touch, ends)` | `INSIDE_ENTER`, `INSIDE_EXIT` or `INSIDE_IGNORE`; 0 or `TOUCH_MISS`; 0 or `ENDS_HALF_OPEN` |
 ///
-/// `Scaled`, `Foot`, `Best`, `Nearest`, `Params` and the `TAG_…` and `BEST_…` constants are defined too, but may change in later versions.
+/// `ScaledPair`, `Foot`, `ClosestState`, `ApproachState`, `Params` and the `TAG_…` and `STATE_…` constants are defined too, but may change in later versions.
 ///
 /// Requirements: `center`, `radius`, `origin` and `direction` are finite, the radius is not negative and the direction is not zero
 /// ([`check_sphere`](crate::check_sphere), [`check_ray`](crate::check_ray)); infinite ends are replaced by ±`FAR`. Otherwise the
@@ -45,9 +45,9 @@ macro_rules! join {
 /// Guarantees, with u = 2⁻²⁴, E the distance from origin to centre, r the radius, b the distance from the line to the centre, and h the
 /// half chord:
 ///
-/// * `solve_fast`, on every device: hit or miss (the sign of `disc`) is right if |b/r − 1| > 32 u (1 + E/r), and roots have errors
+/// * `intersect_fast`, on every device: hit or miss (the sign of `disc`) is right if |b/r − 1| > 32 u (1 + E/r), and roots have errors
 ///   |δt|·|d| ≤ 32 u (E + r + E·r/h).
-/// * `solve_standard`, on devices that pass the [`Probe`](crate::Probe): hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and roots
+/// * `intersect_compensated`, on devices that pass the [`Probe`](crate::Probe): hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and roots
 ///   have errors |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 ///
 /// `Device::from_wgpu(device, queue)` runs the probe on a device of yours, and [`Device::probe`](crate::Device::probe) returns its

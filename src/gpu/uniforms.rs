@@ -27,8 +27,8 @@ pub(crate) struct Params {
     pub(crate) far: f32,
     pub(crate) sphere_count: u32,
     pub(crate) steps: u32,
-    pub(crate) slimness: f32,
-    pub(crate) midway: f32,
+    pub(crate) max_axis_ratio: f32,
+    pub(crate) mid_time: f32,
 }
 
 impl Params {
@@ -56,7 +56,7 @@ impl Params {
 /// State of `closest` and `interval` per ray: the best hit so far. Only its layout matters here.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Best {
+pub(crate) struct ClosestState {
     pub(crate) t: f32,
     pub(crate) low: f32,
     pub(crate) high: f32,
@@ -68,7 +68,7 @@ pub(crate) struct Best {
 /// State of `approach` per ray: the best sphere so far. Only its layout matters here.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Nearest {
+pub(crate) struct ApproachState {
     pub(crate) t: f32,
     pub(crate) clearance: f32,
     pub(crate) low: f32,
@@ -80,21 +80,21 @@ pub(crate) struct Nearest {
 /// State of `count` per ray: the number of spheres hit, and flags.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Counted {
+pub(crate) struct CountState {
     pub(crate) count: u32,
     pub(crate) flags: u32,
 }
 
-/// Flags of a [`Counted`]: undecided, overflow, unfinished. Twins of the constants of the same names in WGSL.
-pub(crate) const COUNTED_DOUBT: u32 = 1;
-pub(crate) const COUNTED_BEYOND: u32 = 2;
-pub(crate) const COUNTED_AGAIN: u32 = 4;
+/// Flags of a [`CountState`]: undecided, overflow, unfinished. Twins of the constants of the same names in WGSL.
+pub(crate) const COUNT_UNDECIDED: u32 = 1;
+pub(crate) const COUNT_OVERFLOW: u32 = 2;
+pub(crate) const COUNT_UNFINISHED: u32 = 4;
 
 /// In place of `t`: resolve the ray exactly. This tag and the next three are twins of the constants of the same names in WGSL.
-pub(crate) const TAG_JUDGE: u32 = 0x7fc0_0001;
+pub(crate) const TAG_UNDECIDED: u32 = 0x7fc0_0001;
 /// In place of `t`: the sphere is certain; the host rounds its roots.
-pub(crate) const TAG_ROUND: u32 = 0x7fc0_0002;
+pub(crate) const TAG_UNROUNDED: u32 = 0x7fc0_0002;
 /// In place of `t`: overflow, a miss only because the root exceeds f32.
-pub(crate) const TAG_BEYOND: u32 = 0x7fc0_0003;
+pub(crate) const TAG_OVERFLOW: u32 = 0x7fc0_0003;
 /// In place of `t`: unfinished; cast the ray again without the BVH.
-pub(crate) const TAG_AGAIN: u32 = 0x7fc0_0004;
+pub(crate) const TAG_UNFINISHED: u32 = 0x7fc0_0004;

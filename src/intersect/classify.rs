@@ -1,39 +1,39 @@
 //! Classification: turns the roots of one ray and one sphere into a result, according to the policies of the query.
-//! [`decide`] is the twin of `shaders/intersect/classify.wgsl`. [`judge`] applies the same rules to roots that can be compared exactly.
+//! [`classify`] is the twin of `shaders/intersect/classify.wgsl`. [`classify_exact`] applies the same rules to roots that can be compared exactly.
 
 use std::cmp::Ordering;
 
-use super::sphere::Solved;
+use super::sphere::SphereRoots;
 use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::Ray;
 
 /// Result of the classification of one ray and one sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
+pub(crate) enum HitClass {
     /// Miss.
-    No,
+    Miss,
     /// Hit.
-    Yes,
-    /// Undecided within the error bounds. Returned only by [`decide`] with `doubtful`.
-    Maybe,
+    Hit,
+    /// Undecided within the error bounds. Returned only by [`classify`] with `doubtful`.
+    Undecided,
     /// Overflow: a miss only because `t` exceeds the largest f32.
-    Beyond,
+    Overflow,
 }
 
 /// Classification of one sphere, with the parameter of the hit and the interval that contains the true parameter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Verdict {
-    pub(crate) met: Met,
+pub(crate) struct Classification {
+    pub(crate) class: HitClass,
     pub(crate) t: f32,
-    pub(crate) low: f32,
-    pub(crate) high: f32,
+    pub(crate) t_lower: f32,
+    pub(crate) t_upper: f32,
 }
 
-impl Verdict {
-    const NO: Self = Self { met: Met::No, t: f32::MAX, low: f32::MAX, high: f32::MAX };
+impl Classification {
+    const MISS: Self = Self { class: HitClass::Miss, t: f32::MAX, t_lower: f32::MAX, t_upper: f32::MAX };
 
-    fn maybe(low: f32) -> Self {
-        Self { met: Met::Maybe, t: low, low, high: f32::MAX }
+    fn undecided(low: f32) -> Self {
+        Self { class: HitClass::Undecided, t: low, t_lower: low, t_upper: f32::MAX }
     }
 }
 
@@ -43,49 +43,49 @@ fn widen(t: f32, bound: f32) -> (f32, f32) {
     (t.max(bound - f32::MAX) - bound, t.min(f32::MAX - bound) + bound)
 }
 
-/// Classifies a pair by its computed roots. With `doubtful` false, the roots are taken as exact. With `doubtful` true, the result is `Yes`
-/// or `No` only if the error bounds prove it. The ends of `ray` must be finite.
+/// Classifies a pair by its computed roots. With `doubtful` false, the roots are taken as exact. With `doubtful` true, the result is `Hit`
+/// or `Miss` only if the error bounds prove it. The ends of `ray` must be finite.
 #[inline(always)]
-pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) -> Verdict {
+pub(crate) fn classify(solved: &SphereRoots, ray: &Ray, query: &Query, doubtful: bool) -> Classification {
     let mut enter = (solved.t_enter, solved.t_enter);
     let mut exit = (solved.t_exit, solved.t_exit);
     if doubtful {
         if solved.disc < -solved.disc_bound {
-            return Verdict::NO;
+            return Classification::MISS;
         }
         if solved.disc <= solved.disc_bound {
             // The roots, if any, lie within `foot ± foot_bound`.
             let (low, high) = widen(solved.foot, solved.foot_bound);
             let outside = high < ray.t_min || low > ray.t_max;
-            return if outside { Verdict::NO } else { Verdict::maybe(low.max(ray.t_min)) };
+            return if outside { Classification::MISS } else { Classification::undecided(low.max(ray.t_min)) };
         }
         enter = widen(solved.t_enter, solved.enter_bound);
         exit = widen(solved.t_exit, solved.exit_bound);
     } else if solved.disc < 0.0 || (solved.disc == 0.0 && query.touch == Touch::Miss) {
-        return Verdict::NO;
+        return Classification::MISS;
     }
-    // `t` is one of the roots or the start of the ray. The interval from `low` to `high` contains the true parameter.
+    // `t` is one of the roots or the start of the ray. The interval from `t_lower` to `t_upper` contains the true parameter.
     let (mut t, mut low, mut high) = (solved.t_enter, enter.0, enter.1);
     match query.inside {
         Inside::Enter => {
             if exit.1 < ray.t_min {
-                return Verdict::NO;
+                return Classification::MISS;
             }
             if exit.0 < ray.t_min {
-                return Verdict::maybe(ray.t_min);
+                return Classification::undecided(ray.t_min);
             }
             (t, low, high) = (t.max(ray.t_min), low.max(ray.t_min), high.max(ray.t_min));
         }
         Inside::Exit | Inside::Ignore => {
             if enter.0 < ray.t_min {
                 if enter.1 >= ray.t_min {
-                    return Verdict::maybe(ray.t_min);
+                    return Classification::undecided(ray.t_min);
                 }
                 if query.inside == Inside::Ignore || exit.1 < ray.t_min {
-                    return Verdict::NO;
+                    return Classification::MISS;
                 }
                 if exit.0 < ray.t_min {
-                    return Verdict::maybe(ray.t_min);
+                    return Classification::undecided(ray.t_min);
                 }
                 (t, low, high) = (solved.t_exit, exit.0, exit.1);
             }
@@ -94,21 +94,29 @@ pub(crate) fn decide(solved: &Solved, ray: &Ray, query: &Query, doubtful: bool) 
     let half_open = query.ends == Ends::HalfOpen;
     if doubtful && t <= -f32::MAX {
         // `t` lies below the f32 range. The ends were made finite, so it is unknown whether the ray starts that far back.
-        return Verdict::maybe(low);
+        return Classification::undecided(low);
     }
     if low > ray.t_max || (half_open && low >= ray.t_max) {
         // If the ray has no end, a root above the f32 range is an overflow, not a root behind the end.
         let beyond = ray.t_max >= f32::MAX && t >= f32::MAX;
-        return if beyond && !doubtful { Verdict { met: Met::Beyond, ..Verdict::NO } } else { Verdict::NO };
+        return if beyond && !doubtful {
+            Classification { class: HitClass::Overflow, ..Classification::MISS }
+        } else {
+            Classification::MISS
+        };
     }
     if high > ray.t_max || (half_open && high >= ray.t_max) {
-        return Verdict::maybe(low);
+        return Classification::undecided(low);
     }
     // A saturated root lies outside the f32 range, or within its bound of the end of that range.
     if low <= -f32::MAX || high >= f32::MAX || t.abs() >= f32::MAX {
-        return if doubtful { Verdict::maybe(low) } else { Verdict { met: Met::Beyond, ..Verdict::NO } };
+        return if doubtful {
+            Classification::undecided(low)
+        } else {
+            Classification { class: HitClass::Overflow, ..Classification::MISS }
+        };
     }
-    Verdict { met: Met::Yes, t, low, high }
+    Classification { class: HitClass::Hit, t, t_lower: low, t_upper: high }
 }
 
 /// Selects one of the two roots.
@@ -123,7 +131,7 @@ pub enum Root {
 /// Roots whose comparisons are exact. A method returns `None` if the precision does not suffice.
 pub trait Roots {
     /// Sign of the discriminant.
-    fn crossing(&self) -> Option<Ordering>;
+    fn discriminant_sign(&self) -> Option<Ordering>;
     /// Compares a root with a number.
     fn compare(&self, root: Root, t: f32) -> Option<Ordering>;
     /// The root rounded once to f32; an infinity if it lies outside the f32 range.
@@ -132,12 +140,12 @@ pub trait Roots {
 
 /// Classifies exact roots: a miss, a hit at a correctly rounded `t`, or an overflow. Returns `None` if the precision of `roots` does not
 /// suffice.
-pub(crate) fn judge(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(Met, f32)> {
-    const NO: Option<(Met, f32)> = Some((Met::No, f32::INFINITY));
+pub(crate) fn classify_exact(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(HitClass, f32)> {
+    const NO: Option<(HitClass, f32)> = Some((HitClass::Miss, f32::INFINITY));
     if ray.t_min > ray.t_max {
         return NO;
     }
-    let crossing = roots.crossing()?;
+    let crossing = roots.discriminant_sign()?;
     if crossing == Ordering::Less || (crossing == Ordering::Equal && query.touch == Touch::Miss) {
         return NO;
     }
@@ -164,5 +172,5 @@ pub(crate) fn judge(roots: &impl Roots, ray: &Ray, query: &Query) -> Option<(Met
         Some(root) => roots.round(root)?,
         None => ray.t_min,
     };
-    Some(if t.is_infinite() { (Met::Beyond, f32::INFINITY) } else { (Met::Yes, t) })
+    Some(if t.is_infinite() { (HitClass::Overflow, f32::INFINITY) } else { (HitClass::Hit, t) })
 }

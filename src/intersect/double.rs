@@ -11,7 +11,7 @@ use super::classify::{Root, Roots};
 use super::motion::Target;
 use crate::records::{Ray, Sphere};
 
-const V: f64 = 1.0 / 9_007_199_254_740_992.0;
+const U: f64 = 1.0 / 9_007_199_254_740_992.0;
 
 /// Both roots of one pair in f64, with error bounds.
 pub(crate) struct DoubleRoots {
@@ -27,19 +27,19 @@ impl DoubleRoots {
         let sphere = target.sphere;
         let (o, mut d, mut c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
         let (mut r, mut slop) = (f64::from(sphere.radius), 0.0);
-        if let Some(moves) = &target.moves {
+        if let Some(moves) = &target.motion {
             let velocity = moves.velocity.as_dvec3();
             // The centre at the pair's time, with one rounding per component. The rounding errors of d and r are no larger than those of
             // the operations that use them.
             c += velocity * f64::from(moves.time);
-            slop = 8.0 * V * (sphere.center.as_dvec3().length() + c.length() + o.length());
-            d += moves.low.as_dvec3() - if moves.relative { velocity } else { DVec3::ZERO };
+            slop = 8.0 * U * (sphere.center.as_dvec3().length() + c.length() + o.length());
+            d += moves.direction_low.as_dvec3() - if moves.moves_with_ray { velocity } else { DVec3::ZERO };
             r += f64::from(moves.radius);
         }
         let e: DVec3 = c - o;
-        if target.moves.is_some() {
+        if target.motion.is_some() {
             // d and r have one more rounding each.
-            slop += 8.0 * V * (e.length() + r);
+            slop += 8.0 * U * (e.length() + r);
         }
         let a = d.dot(d);
         let (b, length) = (e.dot(d), a.sqrt());
@@ -48,19 +48,19 @@ impl DoubleRoots {
         let disc = r * r - p.dot(p);
         // |δp| ≤ 10 v |e|: one rounding in e, three in b, one each in k, k·d and the difference, with |k d| ≤ |e|.
         let (em, pm) = (e.length(), p.length());
-        let dp = 24.0 * V * em + 4.0 * slop;
-        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * V * (r * r + pm * pm) + 2.0 * slop * r;
+        let dp = 24.0 * U * em + 4.0 * slop;
+        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pm * pm) + 2.0 * slop * r;
         let h = disc.max(0.0).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
         let constant = e.dot(e) - r * r;
         // One rounding of e changes e·e by 2 v |e|². The roundings of its products and sums change it by 5 v |e|².
-        let dconstant = 16.0 * V * (em * em + r * r) + 4.0 * slop * (em + r + slop);
+        let dconstant = 16.0 * U * (em * em + r * r) + 4.0 * slop * (em + r + slop);
         let q = if b < 0.0 { b - h * length } else { b + h * length };
-        let dq = (16.0 * V * em + 4.0 * slop + dh + 4.0 * V * h) * length;
+        let dq = (16.0 * U * em + 4.0 * slop + dh + 4.0 * U * h) * length;
         let (far, near) = if q == 0.0 { (0.0, 0.0) } else { (q / a, constant / q) };
-        let dfar = dq / a + 8.0 * V * far.abs();
+        let dfar = dq / a + 8.0 * U * far.abs();
         let dnear = if q.abs() > 2.0 * dq {
-            (dconstant + near.abs() * dq) / (q.abs() - dq) + 4.0 * V * near.abs()
+            (dconstant + near.abs() * dq) / (q.abs() - dq) + 4.0 * U * near.abs()
         } else {
             f64::INFINITY
         };
@@ -68,14 +68,14 @@ impl DoubleRoots {
         Self { disc, disc_bound, t, bound }
     }
 
-    fn range(&self, root: Root) -> (f64, f64) {
+    fn bounds(&self, root: Root) -> (f64, f64) {
         let i = usize::from(root == Root::Exit);
         (self.t[i] - self.bound[i], self.t[i] + self.bound[i])
     }
 }
 
 impl Roots for DoubleRoots {
-    fn crossing(&self) -> Option<Ordering> {
+    fn discriminant_sign(&self) -> Option<Ordering> {
         if self.disc > self.disc_bound {
             Some(Ordering::Greater)
         } else if self.disc < -self.disc_bound {
@@ -86,7 +86,7 @@ impl Roots for DoubleRoots {
     }
 
     fn compare(&self, root: Root, t: f32) -> Option<Ordering> {
-        let (low, high) = self.range(root);
+        let (low, high) = self.bounds(root);
         let t = f64::from(t);
         if low > t {
             Some(Ordering::Greater)
@@ -98,7 +98,7 @@ impl Roots for DoubleRoots {
     }
 
     fn round(&self, root: Root) -> Option<f32> {
-        let (low, high) = self.range(root);
+        let (low, high) = self.bounds(root);
         // Adding 0 turns a negative zero into zero.
         let (low, high) = (low as f32 + 0.0, high as f32 + 0.0);
         // If a bound is NaN, this comparison fails and the result is `None`, as intended.
@@ -112,7 +112,7 @@ pub(crate) fn double_approach(ray: &Ray, sphere: &Sphere) -> Option<(f32, f32)> 
     let (r, e) = (f64::from(sphere.radius), c - o);
     let (length, em) = (d.length(), e.length());
     let foot = e.dot(d) / (length * length);
-    let foot_bound = 16.0 * V * (em / length + foot.abs());
+    let foot_bound = 16.0 * U * (em / length + foot.abs());
     let settled = |value: f64, bound: f64| {
         let (low, high) = ((value - bound) as f32 + 0.0, (value + bound) as f32 + 0.0);
         (low == high).then_some(low)
@@ -129,8 +129,8 @@ pub(crate) fn double_approach(ray: &Ray, sphere: &Sphere) -> Option<(f32, f32)> 
     };
     let p = e - t * d;
     let pm = p.length();
-    let dp = 24.0 * V * (em + t.abs() * length);
+    let dp = 24.0 * U * (em + t.abs() * length);
     // |p| − r is computed from the difference of squares, which keeps its digits near the surface.
     let clearance = (p.dot(p) - r * r) / (pm + r);
-    Some((rounded, settled(clearance, dp + 16.0 * V * (pm + r))?))
+    Some((rounded, settled(clearance, dp + 16.0 * U * (pm + r))?))
 }

@@ -7,13 +7,13 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{DMat3, DQuat, Quat, Vec3};
 
-use super::sphere::{Scaled, ranged};
+use super::sphere::{ScaledPair, normalize_range};
 use crate::error::{Error, Result};
 use crate::math::error_free::{dot3, two_product, two_sum};
 
 /// Product of a matrix row and a vector, each as a pair (high, low).
 #[inline(always)]
-fn along(row: (Vec3, Vec3), v: (Vec3, Vec3)) -> (f32, f32) {
+fn row_dot(row: (Vec3, Vec3), v: (Vec3, Vec3)) -> (f32, f32) {
     let x = two_product(row.0.x, v.0.x);
     let y = two_product(row.0.y, v.0.y);
     let z = two_product(row.0.z, v.0.z);
@@ -25,33 +25,33 @@ fn along(row: (Vec3, Vec3), v: (Vec3, Vec3)) -> (f32, f32) {
 
 /// Applies the map to a vector given as a pair (high, low).
 #[inline(always)]
-fn image(map: &Map, v: (Vec3, Vec3)) -> (Vec3, Vec3) {
+fn apply(map: &UnitBallMap, v: (Vec3, Vec3)) -> (Vec3, Vec3) {
     let row = |i: usize| (Vec3::from_array(map.high[i]), Vec3::from_array(map.low[i]));
-    let (x, y, z) = (along(row(0), v), along(row(1), v), along(row(2), v));
+    let (x, y, z) = (row_dot(row(0), v), row_dot(row(1), v), row_dot(row(2), v));
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
 /// Maps a pair, scaled for the bounding ball of its ellipsoid, to the space in which the ellipsoid is a ball. `noise` does not cover the
 /// error of the mapping: only `Precision::Exact` needs error bounds, and it is refused for ellipsoids.
 #[inline(always)]
-pub(crate) fn mapped(s: &Scaled, map: &Map) -> Scaled {
-    let ((eh, el), (d, dl)) = (image(map, (s.eh, s.el)), image(map, (s.d, s.dl)));
-    ranged(&Scaled { eh, el, d, dl, ..*s })
+pub(crate) fn to_unit_ball(s: &ScaledPair, map: &UnitBallMap) -> ScaledPair {
+    let ((eh, el), (d, dl)) = (apply(map, (s.eh, s.el)), apply(map, (s.d, s.dl)));
+    normalize_range(&ScaledPair { eh, el, d, dl, ..*s })
 }
 
 /// Maximum ratio of the longest to the shortest semi-axis: 2²⁰.
-const SLIMMEST: f32 = 1_048_576.0;
+const MAX_AXIS_RATIO: f32 = 1_048_576.0;
 
 /// Semi-axes and rotation of an ellipsoid. Its sphere record contains the bounding ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
+pub(crate) struct EllipsoidShape {
     pub(crate) radii: Vec3,
     pub(crate) rotation: Quat,
 }
 
-impl Shape {
+impl EllipsoidShape {
     /// Radius of the bounding ball.
-    pub(crate) fn longest(&self) -> f32 {
+    pub(crate) fn bounding_radius(&self) -> f32 {
         self.radii.max_element()
     }
 
@@ -74,7 +74,8 @@ impl Shape {
         if rotation == [0.0; 4] {
             return bad("qw", 0.0, "a rotation must not be zero");
         }
-        let slim = ["rx", "ry", "rz"].into_iter().zip(radii).find(|(_, r)| self.longest() / SLIMMEST > *r);
+        let slim =
+            ["rx", "ry", "rz"].into_iter().zip(radii).find(|(_, r)| self.bounding_radius() / MAX_AXIS_RATIO > *r);
         slim.map_or(Ok(()), |(field, r)| bad(field, r, "the longest semi-axis may be 1048576 times as long at most"))
     }
 }
@@ -83,24 +84,28 @@ impl Shape {
 /// ratio of the shortest to the longest semi-axis. `shaders/intersect/attributes.wgsl` reads the record as words.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-pub(crate) struct Map {
+pub(crate) struct UnitBallMap {
     pub(crate) high: [[f32; 3]; 3],
     pub(crate) low: [[f32; 3]; 3],
     /// Shortest divided by longest semi-axis, rounded down.
-    pub(crate) least: f32,
+    pub(crate) inscribed_radius: f32,
 }
 
-impl Map {
+impl UnitBallMap {
     /// Computes the map of a valid shape.
-    pub(crate) fn of(shape: &Shape) -> Self {
+    pub(crate) fn of(shape: &EllipsoidShape) -> Self {
         let [x, y, z, w] = shape.rotation.to_array().map(f64::from);
-        let (longest, radii) = (f64::from(shape.longest()), shape.radii.to_array().map(f64::from));
+        let (longest, radii) = (f64::from(shape.bounding_radius()), shape.radii.to_array().map(f64::from));
         let shortest = radii.into_iter().fold(longest, f64::min);
         let axes = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()).to_cols_array_2d();
         let rows: [[f64; 3]; 3] = std::array::from_fn(|i| axes[i].map(|part| part * (longest / radii[i])));
         let high = rows.map(|row| row.map(|part| part as f32));
         let low = std::array::from_fn(|i| std::array::from_fn(|j| (rows[i][j] - f64::from(high[i][j])) as f32));
         let least = (shortest / longest) as f32;
-        Self { high, low, least: if f64::from(least) * longest > shortest { least.next_down() } else { least } }
+        Self {
+            high,
+            low,
+            inscribed_radius: if f64::from(least) * longest > shortest { least.next_down() } else { least },
+        }
     }
 }

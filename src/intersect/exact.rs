@@ -53,22 +53,22 @@ fn sign(value: &BigInt) -> Ordering {
 
 /// Integer form of a pair: the vector from the origin to the centre at t = 0, the relative velocity, and the sum of the radii, in units of
 /// 2^-unit.
-struct Pair {
+struct IntegerPair {
     e: [BigInt; 3],
     d: [BigInt; 3],
     r: BigInt,
     unit: u64,
 }
 
-impl Pair {
+impl IntegerPair {
     fn of(ray: &Ray, target: Target<'_>) -> Self {
         let (o, d, center) = (vector(ray.origin), vector(ray.direction), vector(target.sphere.center));
         let r = integer(target.sphere.radius);
         let e = std::array::from_fn(|i| &center[i] - &o[i]);
-        let Some(moves) = &target.moves else { return Self { e, d, r, unit: UNIT } };
-        let (velocity, low, time) = (vector(moves.velocity), vector(moves.low), integer(moves.time));
+        let Some(moves) = &target.motion else { return Self { e, d, r, unit: UNIT } };
+        let (velocity, low, time) = (vector(moves.velocity), vector(moves.direction_low), integer(moves.time));
         let none = BigInt::ZERO;
-        let away = |i: usize| if moves.relative { &velocity[i] } else { &none };
+        let away = |i: usize| if moves.moves_with_ray { &velocity[i] } else { &none };
         Self {
             e: std::array::from_fn(|i| (&e[i] << UNIT) + &velocity[i] * &time),
             d: std::array::from_fn(|i| (&d[i] + &low[i] - away(i)) << UNIT),
@@ -96,7 +96,7 @@ impl ExactRoots {
 
     /// [`new`](Self::new) for targets that may move.
     pub(crate) fn of(ray: &Ray, target: Target<'_>) -> Self {
-        let Pair { e, d, r, .. } = Pair::of(ray, target);
+        let IntegerPair { e, d, r, .. } = IntegerPair::of(ray, target);
         let (a, b, c) = (dot(&d, &d), dot(&e, &d), dot(&e, &e) - &r * &r);
         // If the relative velocity is zero, the ray is inside the sphere for all t or for none.
         let rest = a.sign() == Sign::NoSign;
@@ -164,7 +164,7 @@ impl ExactRoots {
 }
 
 impl Roots for ExactRoots {
-    fn crossing(&self) -> Option<Ordering> {
+    fn discriminant_sign(&self) -> Option<Ordering> {
         Some(self.crossing)
     }
 
@@ -184,7 +184,7 @@ pub fn approach(ray: &Ray, sphere: &Sphere) -> (f32, f32) {
 
 /// [`approach`] for targets that may move.
 pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
-    let Pair { e, d, r, unit } = Pair::of(ray, target);
+    let IntegerPair { e, d, r, unit } = IntegerPair::of(ray, target);
     let (a, b) = (dot(&d, &d), dot(&e, &d));
     let rest = a.sign() == Sign::NoSign;
     let foot_versus = |t: f64| {
@@ -214,8 +214,8 @@ pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
         if sum.sign() == Sign::Minus {
             return Ordering::Greater;
         }
-        let extra = (-(unit as i64) - low) as u64;
-        (&square << (2 * extra)).cmp(&(&sum * &sum * &over))
+        let attributes = (-(unit as i64) - low) as u64;
+        (&square << (2 * attributes)).cmp(&(&sum * &sum * &over))
     });
     (t, clearance)
 }
@@ -260,7 +260,7 @@ fn pick(low: f64, high: f64, middle_side: Ordering, low_is_even: bool) -> f64 {
     }
 }
 
-/// The largest key in `low..high` for which `holds` is true. It must be true at `low`.
+/// The largest key in `direction_low..high` for which `holds` is true. It must be true at `direction_low`.
 fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
     while high as i128 - low as i128 > 1 {
         let middle = low.midpoint(high);

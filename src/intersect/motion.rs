@@ -3,86 +3,98 @@
 //!
 //! Differences and products are kept as pairs (high, low). A relative velocity rounded to f32 would move a root by 3 ulp or more, and a
 //! rounded centre that has moved far would move it by far more. The remaining error of the centre, c + v · time − o, is recorded as
-//! `noise`.
+//! `position_error`.
 
 use glam::Vec3;
 
-use super::ellipsoid::Map;
-use super::sphere::{Scaled, largest, power_of_two, ranged};
+use super::ellipsoid::UnitBallMap;
+use super::sphere::{ScaledPair, largest, normalize_range, power_of_two};
 use crate::math::error_free::{norm1, two_product, two_sum};
-use crate::records::{Extra, Ray, Sphere};
+use crate::records::{Ray, RayAttributes, Sphere};
 
 /// Target of a ray: a sphere, its motion and, if it is an ellipsoid, its map.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) sphere: &'a Sphere,
     /// `None` for a pair at rest.
-    pub(crate) moves: Option<Moves>,
+    pub(crate) motion: Option<RelativeMotion>,
     /// Map from the ellipsoid to a ball; `None` for a sphere.
-    pub(crate) map: Option<&'a Map>,
+    pub(crate) map: Option<&'a UnitBallMap>,
 }
 
 /// Differences of a pair from a pair at rest: motion of the sphere, radius of the ray, low part of its direction.
 #[derive(Clone, Copy)]
-pub(crate) struct Moves {
+pub(crate) struct RelativeMotion {
     /// Velocity of the sphere.
     pub(crate) velocity: Vec3,
     /// Time of the ray: at `t = 0` the centre is `center + time · velocity`. It is 0 if the sphere moves while the ray travels, unless the
     /// ray starts at a time of its own.
     pub(crate) time: f32,
     /// Whether the sphere moves while the ray travels. Then `t` is time.
-    pub(crate) relative: bool,
+    pub(crate) moves_with_ray: bool,
     /// Radius of the ray.
     pub(crate) radius: f32,
-    /// Low part of the ray's direction: the exact direction is `direction + low`.
-    pub(crate) low: Vec3,
+    /// Low part of the ray's direction: the exact direction is `direction + direction_low`.
+    pub(crate) direction_low: Vec3,
 }
 
-impl Moves {
+impl RelativeMotion {
     /// A pair at rest.
     pub(crate) const NONE: Self =
-        Self { velocity: Vec3::ZERO, time: 0.0, relative: false, radius: 0.0, low: Vec3::ZERO };
+        Self { velocity: Vec3::ZERO, time: 0.0, moves_with_ray: false, radius: 0.0, direction_low: Vec3::ZERO };
 }
 
 impl<'a> Target<'a> {
     /// Whether the sphere moves with the ray's exact velocity, so that their distance does not change.
     pub(crate) fn keeps_distance(&self, ray: &Ray) -> bool {
-        let same = |moves: Moves| moves.relative && moves.velocity == ray.direction && moves.low == Vec3::ZERO;
-        self.moves.is_some_and(same)
+        let same = |moves: RelativeMotion| {
+            moves.moves_with_ray && moves.velocity == ray.direction && moves.direction_low == Vec3::ZERO
+        };
+        self.motion.is_some_and(same)
     }
 
     pub(crate) fn at_rest(sphere: &'a Sphere) -> Self {
-        Self { sphere, moves: None, map: None }
+        Self { sphere, motion: None, map: None }
     }
 
     /// Target for a ray with attributes: a sphere with its velocity and its map.
     #[inline(always)]
-    pub(crate) fn new(sphere: &'a Sphere, velocity: Option<Vec3>, map: Option<&'a Map>, extra: &Extra) -> Self {
-        if velocity.is_none() && !extra.moves() {
-            return Self { sphere, moves: None, map };
+    pub(crate) fn new(
+        sphere: &'a Sphere,
+        velocity: Option<Vec3>,
+        map: Option<&'a UnitBallMap>,
+        attributes: &RayAttributes,
+    ) -> Self {
+        if velocity.is_none() && !attributes.moves() {
+            return Self { sphere, motion: None, map };
         }
-        let Extra { time, radius, low, relative, .. } = *extra;
-        let moves =
-            Moves { velocity: velocity.unwrap_or_default(), time, relative: relative != 0, radius, low: low.into() };
-        Self { sphere, moves: Some(moves), map }
+        let RayAttributes { time, radius, direction_low: low, moves_with_ray: relative, .. } = *attributes;
+        let moves = RelativeMotion {
+            velocity: velocity.unwrap_or_default(),
+            time,
+            moves_with_ray: relative != 0,
+            radius,
+            direction_low: low.into(),
+        };
+        Self { sphere, motion: Some(moves), map }
     }
 }
 
 #[inline(always)]
-fn sums(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
+fn two_sum3(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     let (x, y, z) = (two_sum(a.x, b.x), two_sum(a.y, b.y), two_sum(a.z, b.z));
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
 #[inline(always)]
-fn products(a: Vec3, b: f32) -> (Vec3, Vec3) {
+fn two_product3(a: Vec3, b: f32) -> (Vec3, Vec3) {
     let (x, y, z) = (two_product(a.x, b), two_product(a.y, b), two_product(a.z, b));
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
 /// [`scale`](super::sphere::scale) for a pair that moves. For a pair at rest the result is bit-identical.
 #[inline(always)]
-pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled {
+pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -> ScaledPair {
     let way = moves.velocity * moves.time;
     let m = largest(ray.origin).max(largest(sphere.center)).max(largest(way)).max(sphere.radius).max(moves.radius);
     let before = if m >= power_of_two(125) {
@@ -96,38 +108,38 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &Moves) -> Scaled 
     };
     let s = power_of_two(before);
     let (o, c) = (ray.origin * s, sphere.center * s);
-    let (p, p1) = products(moves.velocity * s, moves.time);
-    let (h, h1) = sums(c, p);
-    let (e, e1) = sums(h, -o);
-    let (eh, el) = sums(e, e1 + (h1 + p1));
+    let (p, p1) = two_product3(moves.velocity * s, moves.time);
+    let (h, h1) = two_sum3(c, p);
+    let (e, e1) = two_sum3(h, -o);
+    let (eh, el) = two_sum3(e, e1 + (h1 + p1));
     let (r, rl) = two_sum(sphere.radius * s, moves.radius * s);
     let noise = if way == Vec3::ZERO { 0.0 } else { power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p)) };
     // The difference of two large velocities must not overflow.
-    let v = if moves.relative { moves.velocity } else { Vec3::ZERO };
+    let v = if moves.moves_with_ray { moves.velocity } else { Vec3::ZERO };
     let quarter = if largest(ray.direction).max(largest(v)) >= power_of_two(125) { -2 } else { 0 };
     let q = power_of_two(quarter);
-    let (d, d1) = sums(ray.direction * q, -(v * q));
+    let (d, d1) = two_sum3(ray.direction * q, -(v * q));
     // Where direction and velocity cancel, the low part of the direction may be as large as what is left of them, or all of it.
-    let (d, dl) = sums(d, d1 + moves.low * q);
-    ranged(&Scaled { eh, el, d, r, dl, rl, noise, length: -before, direction: -quarter })
+    let (d, dl) = two_sum3(d, d1 + moves.direction_low * q);
+    normalize_range(&ScaledPair { eh, el, d, r, dl, rl, position_error: noise, length: -before, direction: -quarter })
 }
 
 /// Midpoint of a time range, rounded to f32.
-pub(crate) fn midway([from, to]: [f32; 2]) -> f32 {
+pub(crate) fn midpoint([from, to]: [f32; 2]) -> f32 {
     (0.5 * (f64::from(from) + f64::from(to))) as f32
 }
 
 /// Largest difference in time between a time of the range and its [midpoint](midway).
-pub(crate) fn half(span: [f32; 2]) -> f64 {
-    let (middle, [from, to]) = (f64::from(midway(span)), span.map(f64::from));
+pub(crate) fn half_span(span: [f32; 2]) -> f64 {
+    let (middle, [from, to]) = (f64::from(midpoint(span)), span.map(f64::from));
     (to - middle).max(middle - from)
 }
 
 /// Bounding ball of a sphere over a time range. Its centre is the sphere's centre at the midpoint of the range; its radius is rounded up.
-pub(crate) fn swept(sphere: &Sphere, velocity: Vec3, span: [f32; 2]) -> Sphere {
+pub(crate) fn swept_bounds(sphere: &Sphere, velocity: Vec3, span: [f32; 2]) -> Sphere {
     let (c, v) = (sphere.center.as_dvec3(), velocity.as_dvec3());
     let [from, to] = span.map(f64::from);
-    let center = (c + v * f64::from(midway(span))).as_vec3();
+    let center = (c + v * f64::from(midpoint(span))).as_vec3();
     let reach = |time: f64| (c + v * time - center.as_dvec3()).length() + f64::from(sphere.radius);
     let radius = reach(from).max(reach(to)) * (1.0 + 1e-12);
     let rounded = radius as f32;

@@ -4,7 +4,7 @@
 use glam::DVec3;
 
 /// Point of a line that is closest to a centre.
-pub(crate) struct Foot {
+pub(crate) struct PerpendicularFoot {
     /// Parameter of the foot, in units of the direction.
     pub(crate) t: f64,
     /// Vector from the foot to the centre.
@@ -13,7 +13,7 @@ pub(crate) struct Foot {
     pub(crate) half: f64,
 }
 
-impl Foot {
+impl PerpendicularFoot {
     /// Foot on the line along `d`. `e` is the vector from its point at t = 0 to the centre.
     pub(crate) fn of(e: DVec3, d: DVec3, radius: f64) -> Self {
         let t = e.dot(d) / d.length_squared();
@@ -24,7 +24,7 @@ impl Foot {
 }
 
 /// a + b − c in f64, accurate even under cancellation: the rounding errors of both sums are added last (Knuth's TwoSum).
-pub(crate) fn less(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
+pub(crate) fn add_subtract(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
     let (sum, lost) = two_sum(a, b);
     let (rest, more) = two_sum(sum, -c);
     rest + (lost + more)

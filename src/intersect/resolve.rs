@@ -1,6 +1,6 @@
 //! Exact resolution of pairs that f32 leaves undecided: in f64 if its error bounds suffice, otherwise with integers.
 
-use super::classify::{Met, Root, Roots, judge};
+use super::classify::{HitClass, Root, Roots, classify_exact};
 use super::double::{DoubleRoots, double_approach};
 use super::exact::{self, ExactRoots};
 use super::motion::Target;
@@ -8,21 +8,22 @@ use crate::query::policy::Query;
 use crate::records::Ray;
 
 /// Classifies a pair exactly: whether the ray hits the sphere, and the correctly rounded `t`.
-pub(crate) fn judge_pair(ray: &Ray, target: Target<'_>, query: &Query) -> (Met, f32) {
-    judge(&DoubleRoots::new(ray, target), ray, query)
-        .or_else(|| judge(&ExactRoots::of(ray, target), ray, query))
-        .unwrap_or((Met::No, f32::INFINITY))
+pub(crate) fn resolve_pair(ray: &Ray, target: Target<'_>, query: &Query) -> (HitClass, f32) {
+    classify_exact(&DoubleRoots::new(ray, target), ray, query)
+        .or_else(|| classify_exact(&ExactRoots::of(ray, target), ray, query))
+        .unwrap_or((HitClass::Miss, f32::INFINITY))
 }
 
 /// Correctly rounded `t` of a pair that is known to be a hit.
 pub(crate) fn round_hit(ray: &Ray, target: Target<'_>, query: &Query) -> f32 {
-    judge_pair(ray, target, query).1
+    resolve_pair(ray, target, query).1
 }
 
 /// Both roots, correctly rounded; infinities outside the f32 range. The pair must have roots.
 pub(crate) fn round_roots(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     let double = DoubleRoots::new(ray, target);
-    if let (Some(_), Some(enter), Some(exit)) = (double.crossing(), double.round(Root::Enter), double.round(Root::Exit))
+    if let (Some(_), Some(enter), Some(exit)) =
+        (double.discriminant_sign(), double.round(Root::Enter), double.round(Root::Exit))
     {
         return (enter, exit);
     }
@@ -32,7 +33,7 @@ pub(crate) fn round_roots(ray: &Ray, target: Target<'_>) -> (f32, f32) {
 }
 
 /// Closest approach: parameter and clearance, both correctly rounded.
-pub(crate) fn judge_approach(ray: &Ray, target: Target<'_>) -> (f32, f32) {
-    let double = if target.moves.is_none() { double_approach(ray, target.sphere) } else { None };
+pub(crate) fn resolve_approach(ray: &Ray, target: Target<'_>) -> (f32, f32) {
+    let double = if target.motion.is_none() { double_approach(ray, target.sphere) } else { None };
     double.unwrap_or_else(|| exact::approach_of(ray, target))
 }

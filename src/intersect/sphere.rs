@@ -2,7 +2,7 @@
 //! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations.
 //!
 //! The method is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant is computed from the foot of
-//! the perpendicular, not as `b² − ac`. The direction is used as given. `solve_standard` adds error-free corrections to the foot, to the
+//! the perpendicular, not as `b² − ac`. The direction is used as given. `intersect_compensated` adds error-free corrections to the foot, to the
 //! discriminant and to the constant term. Notation of the bounds: u = 2⁻²⁴, e is the vector from the origin to the centre, p the vector
 //! from the foot to the centre, h half the chord.
 
@@ -15,7 +15,7 @@ const U: f32 = 1.0 / 16_777_216.0;
 
 /// A pair scaled by exact powers of two, so that no later operation overflows or loses digits to underflow.
 #[derive(Clone, Copy)]
-pub(crate) struct Scaled {
+pub(crate) struct ScaledPair {
     /// Centre minus origin: rounded, and the rounding error.
     pub(crate) eh: Vec3,
     pub(crate) el: Vec3,
@@ -25,7 +25,7 @@ pub(crate) struct Scaled {
     /// see `motion.rs` and `ellipsoid.rs`. The functions below read them only if `M` is true.
     pub(crate) dl: Vec3,
     pub(crate) rl: f32,
-    pub(crate) noise: f32,
+    pub(crate) position_error: f32,
     /// An unscaled length is the scaled length times `2^length`. An unscaled `t` is the scaled `t` times `2^(length − direction)`.
     pub(crate) length: i32,
     pub(crate) direction: i32,
@@ -45,7 +45,7 @@ pub(crate) struct Foot {
 
 /// Both roots with their error bounds. On a miss the roots and their bounds are meaningless.
 #[derive(Clone, Copy)]
-pub(crate) struct Solved {
+pub(crate) struct SphereRoots {
     /// r² − |p|², in scaled units: negative for a miss, 0 for tangency.
     pub(crate) disc: f32,
     /// The sign of `disc` is certain if |disc| exceeds this bound.
@@ -78,7 +78,7 @@ pub(crate) fn largest(v: Vec3) -> f32 {
 
 /// Scales a pair. Every factor is a power of two, so nothing is rounded.
 #[inline(always)]
-pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
+pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> ScaledPair {
     // c − o must neither overflow nor lose its digits to underflow.
     let m = largest(ray.origin).max(largest(sphere.center)).max(sphere.radius);
     let before = if m >= power_of_two(125) {
@@ -96,12 +96,12 @@ pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> Scaled {
     let (x, y, z) = (two_sum(c.x, -o.x), two_sum(c.y, -o.y), two_sum(c.z, -o.z));
     let (eh, el) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
     let (d, dl, r) = (ray.direction, Vec3::ZERO, sphere.radius * s);
-    ranged(&Scaled { eh, el, d, r, dl, rl: 0.0, noise: 0.0, length: -before, direction: 0 })
+    normalize_range(&ScaledPair { eh, el, d, r, dl, rl: 0.0, position_error: 0.0, length: -before, direction: 0 })
 }
 
 /// Scales lengths and directions to about 1, by powers of two.
 #[inline(always)]
-pub(crate) fn ranged(s: &Scaled) -> Scaled {
+pub(crate) fn normalize_range(s: &ScaledPair) -> ScaledPair {
     let e = largest(s.eh).max(s.r).clamp(power_of_two(-126), power_of_two(126));
     let se = power_of_two(-exponent(e));
     // A direction near the subnormal range is scaled up first.
@@ -109,14 +109,14 @@ pub(crate) fn ranged(s: &Scaled) -> Scaled {
     let lifted = s.d * power_of_two(lift);
     let g = largest(lifted).clamp(power_of_two(-126), power_of_two(126));
     let sd = power_of_two(-exponent(g));
-    Scaled {
+    ScaledPair {
         eh: s.eh * se,
         el: s.el * se,
         d: lifted * sd,
         r: s.r * se,
         dl: (s.dl * power_of_two(lift)) * sd,
         rl: s.rl * se,
-        noise: s.noise * se,
+        position_error: s.position_error * se,
         length: exponent(e) + s.length,
         direction: exponent(g) - lift + s.direction,
     }
@@ -142,7 +142,7 @@ pub(crate) fn unscale(x: f32, n: i32) -> f32 {
 
 /// Computes the foot in plain f32.
 #[inline(always)]
-pub(crate) fn foot_fast(s: &Scaled) -> Foot {
+pub(crate) fn foot_fast(s: &ScaledPair) -> Foot {
     let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
     let p = s.eh - k * s.d;
     Foot { k, dk: 0.0, p, disc: s.r * s.r - dot3(p, p) }
@@ -150,7 +150,7 @@ pub(crate) fn foot_fast(s: &Scaled) -> Foot {
 
 /// Vector from the point at parameter `k` to the centre, as high and low parts.
 #[inline(always)]
-fn perpendicular<const M: bool>(s: &Scaled, k: f32) -> (Vec3, Vec3) {
+fn perpendicular<const M: bool>(s: &ScaledPair, k: f32) -> (Vec3, Vec3) {
     let (mx, my, mz) = (two_product(k, s.d.x), two_product(k, s.d.y), two_product(k, s.d.z));
     let (hx, hy, hz) = (two_sum(s.eh.x, -mx.0), two_sum(s.eh.y, -my.0), two_sum(s.eh.z, -mz.0));
     let high = Vec3::new(hx.0, hy.0, hz.0);
@@ -160,14 +160,14 @@ fn perpendicular<const M: bool>(s: &Scaled, k: f32) -> (Vec3, Vec3) {
 
 /// r² as high and low parts.
 #[inline(always)]
-fn square_of_radius<const M: bool>(s: &Scaled) -> (f32, f32) {
+fn square_of_radius<const M: bool>(s: &ScaledPair) -> (f32, f32) {
     let rr = two_product(s.r, s.r);
     if M { (rr.0, rr.1 + (s.r + s.r) * s.rl) } else { rr }
 }
 
 /// r² − |h + l|², corrected by the rounding errors of the squares. Also returns the rounded sum h + l.
 #[inline(always)]
-fn difference_of_squares<const M: bool>(s: &Scaled, high: Vec3, low: Vec3) -> (f32, Vec3) {
+fn difference_of_squares<const M: bool>(s: &ScaledPair, high: Vec3, low: Vec3) -> (f32, Vec3) {
     let rr = square_of_radius::<M>(s);
     let x = quick_two_sum(high.x, low.x);
     let y = quick_two_sum(high.y, low.y);
@@ -186,7 +186,7 @@ fn difference_of_squares<const M: bool>(s: &Scaled, high: Vec3, low: Vec3) -> (f
 
 /// Computes the foot with error-free corrections. `p` is perpendicular to `d` to about 2⁻⁴⁴.
 #[inline(always)]
-pub(crate) fn foot_standard<const M: bool>(s: &Scaled) -> Foot {
+pub(crate) fn foot_compensated<const M: bool>(s: &ScaledPair) -> Foot {
     let a = dot3(s.d, s.d);
     let k = dot3(s.eh, s.d) / a;
     let (high, low) = perpendicular::<M>(s, k);
@@ -198,7 +198,7 @@ pub(crate) fn foot_standard<const M: bool>(s: &Scaled) -> Foot {
 
 /// |e|² − r², corrected by the rounding errors of the squares.
 #[inline(always)]
-fn constant_standard<const M: bool>(s: &Scaled) -> f32 {
+fn constant_compensated<const M: bool>(s: &ScaledPair) -> f32 {
     let (mx, my, mz) = (two_product(s.eh.x, s.eh.x), two_product(s.eh.y, s.eh.y), two_product(s.eh.z, s.eh.z));
     let rr = square_of_radius::<M>(s);
     let ty = two_sum(mx.0, my.0);
@@ -213,7 +213,7 @@ fn constant_standard<const M: bool>(s: &Scaled) -> f32 {
 
 /// Computes both roots from the foot and the constant term, with the quotient that avoids cancellation.
 #[inline(always)]
-fn roots<const M: bool>(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
+fn roots<const M: bool>(s: &ScaledPair, foot: &Foot, constant: f32) -> (f32, f32) {
     let plain = dot3(s.d, s.d);
     let more = if M { 2.0 * dot3(s.d, s.dl) } else { 0.0 };
     let a = if M { plain + more } else { plain };
@@ -230,10 +230,17 @@ fn roots<const M: bool>(s: &Scaled, foot: &Foot, constant: f32) -> (f32, f32) {
 
 /// Scales roots and bounds back. Every bound also covers the rounding to f32 and the error of underflow.
 #[inline(always)]
-fn finish(s: &Scaled, foot: &Foot, roots: (f32, f32), disc_bound: f32, bounds: (f32, f32), foot_bound: f32) -> Solved {
+fn finish(
+    s: &ScaledPair,
+    foot: &Foot,
+    roots: (f32, f32),
+    disc_bound: f32,
+    bounds: (f32, f32),
+    foot_bound: f32,
+) -> SphereRoots {
     let shift = s.length - s.direction;
     let tiny = power_of_two(-125);
-    Solved {
+    SphereRoots {
         disc: foot.disc,
         disc_bound,
         t_enter: unscale(roots.0, shift),
@@ -248,26 +255,26 @@ fn finish(s: &Scaled, foot: &Foot, roots: (f32, f32), disc_bound: f32, bounds: (
 /// Bound on the distance of the roots from the computed foot if the discriminant is uncertain, in units of the scaled t: half the longest
 /// chord that the uncertainty allows, plus the error of the foot.
 #[inline(always)]
-fn reach<const M: bool>(s: &Scaled, foot: &Foot, disc_bound: f32) -> f32 {
+fn half_chord_bound<const M: bool>(s: &ScaledPair, foot: &Foot, disc_bound: f32) -> f32 {
     let half = (foot.disc.abs() + disc_bound).sqrt() * 1.01;
-    let half = if M { half + 4.0 * s.noise } else { half };
+    let half = if M { half + 4.0 * s.position_error } else { half };
     (half + 32.0 * U * (norm1(s.eh) + s.r)) / dot3(s.d, s.d).sqrt()
 }
 
 /// Whether the relative direction is zero, so that the distance between ray and sphere does not change.
 #[inline(always)]
-fn is_at_rest(s: &Scaled) -> bool {
+fn is_at_rest(s: &ScaledPair) -> bool {
     s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0
 }
 
 /// Intersects a pair whose relative direction is zero. A ray inside the sphere is inside for all times, so its roots are ∓ the largest f32.
 #[inline(always)]
-fn solve_at_rest(s: &Scaled) -> Solved {
+fn roots_at_rest(s: &ScaledPair) -> SphereRoots {
     let (disc, _) = difference_of_squares::<true>(s, s.eh, s.el);
     let e = norm1(s.eh) + s.r;
-    Solved {
+    SphereRoots {
         disc,
-        disc_bound: power_of_two(-39) * e * e + 8.0 * s.noise * e + 4.0 * s.noise * s.noise,
+        disc_bound: power_of_two(-39) * e * e + 8.0 * s.position_error * e + 4.0 * s.position_error * s.position_error,
         t_enter: -f32::MAX,
         t_exit: f32::MAX,
         enter_bound: 0.0,
@@ -277,68 +284,68 @@ fn solve_at_rest(s: &Scaled) -> Solved {
     }
 }
 
-/// Error of the discriminant caused by `noise`.
+/// Error of the discriminant caused by `position_error`.
 #[inline(always)]
-fn noise_of(s: &Scaled, foot: &Foot) -> f32 {
-    4.0 * s.noise * (norm1(foot.p) + s.r) + 4.0 * s.noise * s.noise
+fn position_error_bounds(s: &ScaledPair, foot: &Foot) -> f32 {
+    4.0 * s.position_error * (norm1(foot.p) + s.r) + 4.0 * s.position_error * s.position_error
 }
 
-/// Error of a root caused by `noise`, in units of the scaled t.
+/// Error of a root caused by `position_error`, in units of the scaled t.
 #[inline(always)]
-fn noise_along(s: &Scaled, h: f32) -> f32 {
-    4.0 * s.noise * (1.0 + s.r / h) / dot3(s.d, s.d).sqrt()
+fn position_error_along(s: &ScaledPair, h: f32) -> f32 {
+    4.0 * s.position_error * (1.0 + s.r / h) / dot3(s.d, s.d).sqrt()
 }
 
 /// Intersects a pair in plain f32. With E = |e| and b = |p|, hit or miss is right if |b/r − 1| > 32 u (1 + E/r), and the error of a root
 /// satisfies |δt|·|d| ≤ 32 u (E + r + E·r/h). Both hold for every rounding that a device may use.
 #[inline(always)]
-pub(crate) fn solve_fast<const M: bool>(s: &Scaled) -> Solved {
-    if M && is_at_rest(s) { solve_at_rest(s) } else { solve_fast_way::<M>(s) }
+pub(crate) fn intersect_fast<const M: bool>(s: &ScaledPair) -> SphereRoots {
+    if M && is_at_rest(s) { roots_at_rest(s) } else { intersect_fast_branchless::<M>(s) }
 }
 
-/// [`solve_fast`] for a pair whose relative direction is not zero. Has no branch.
+/// [`intersect_fast`] for a pair whose relative direction is not zero. Has no branch.
 #[inline(always)]
-pub(crate) fn solve_fast_way<const M: bool>(s: &Scaled) -> Solved {
+pub(crate) fn intersect_fast_branchless<const M: bool>(s: &ScaledPair) -> SphereRoots {
     let foot = foot_fast(s);
     let constant = dot3(s.eh, s.eh) - s.r * s.r;
     let e = norm1(s.eh) + s.r;
     // 24 u covers every rounding that WGSL allows. The square of p's own error is the minimum of the bound.
     let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
-    let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
+    let disc_bound = if M { disc_bound + position_error_bounds(s, &foot) } else { disc_bound };
     let h = foot.disc.max(power_of_two(-80)).sqrt();
     let bound = 33.0 * U * (e + e * s.r / h) / dot3(s.d, s.d).sqrt();
-    let bound = if M { bound + noise_along(s, h) } else { bound };
+    let bound = if M { bound + position_error_along(s, h) } else { bound };
     let roots = roots::<M>(s, &foot, constant);
-    finish(s, &foot, roots, disc_bound, (bound, bound), reach::<M>(s, &foot, disc_bound))
+    finish(s, &foot, roots, disc_bound, (bound, bound), half_chord_bound::<M>(s, &foot, disc_bound))
 }
 
 /// Intersects a pair in compensated f32. With E = |e| and b = |p|, hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and the error of a
 /// root satisfies |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 #[inline(always)]
-pub(crate) fn solve_standard<const M: bool>(s: &Scaled) -> Solved {
-    if M && is_at_rest(s) { solve_at_rest(s) } else { solve_standard_way::<M>(s) }
+pub(crate) fn intersect_compensated<const M: bool>(s: &ScaledPair) -> SphereRoots {
+    if M && is_at_rest(s) { roots_at_rest(s) } else { intersect_compensated_branchless::<M>(s) }
 }
 
-/// [`solve_standard`] for a pair whose relative direction is not zero. Has no branch.
+/// [`intersect_compensated`] for a pair whose relative direction is not zero. Has no branch.
 #[inline(always)]
-pub(crate) fn solve_standard_way<const M: bool>(s: &Scaled) -> Solved {
-    let foot = foot_standard::<M>(s);
+pub(crate) fn intersect_compensated_branchless<const M: bool>(s: &ScaledPair) -> SphereRoots {
+    let foot = foot_compensated::<M>(s);
     let e = norm1(s.eh) + s.r;
     let disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
-    let disc_bound = if M { disc_bound + noise_of(s, &foot) } else { disc_bound };
-    let (t0, t1) = roots::<M>(s, &foot, constant_standard::<M>(s));
+    let disc_bound = if M { disc_bound + position_error_bounds(s, &foot) } else { disc_bound };
+    let (t0, t1) = roots::<M>(s, &foot, constant_compensated::<M>(s));
     let h = foot.disc.max(power_of_two(-80)).sqrt();
     // 10 u instead of the promised 8 u: the margin exceeds half an ulp, so two roots with disjoint intervals also differ after rounding.
     let grazing = 10.0 * U * s.r * s.r / (h * dot3(s.d, s.d).sqrt());
-    let grazing = if M { grazing + noise_along(s, h) } else { grazing };
+    let grazing = if M { grazing + position_error_along(s, h) } else { grazing };
     let bounds = (10.0 * U * t0.abs() + grazing, 10.0 * U * t1.abs() + grazing);
-    finish(s, &foot, (t0, t1), disc_bound, bounds, reach::<M>(s, &foot, disc_bound))
+    finish(s, &foot, (t0, t1), disc_bound, bounds, half_chord_bound::<M>(s, &foot, disc_bound))
 }
 
 /// Clearance at parameter `t`: distance to the centre minus radius, from compensated differences. `t` is unscaled and finite; the result is
 /// unscaled.
 #[inline(always)]
-pub(crate) fn clearance_at<const M: bool>(s: &Scaled, t: f32) -> f32 {
+pub(crate) fn clearance_at<const M: bool>(s: &ScaledPair, t: f32) -> f32 {
     let lift = if t.abs() < power_of_two(-100) { 24 } else { 0 };
     let lifted = t * power_of_two(lift);
     let k = unscale(lifted, s.direction - s.length - lift);
@@ -359,7 +366,7 @@ pub(crate) fn clearance_at<const M: bool>(s: &Scaled, t: f32) -> f32 {
 
 /// Clearance |p| − r, computed as −disc / (|p| + r): accurate near the surface. The result is unscaled.
 #[inline(always)]
-fn clearance(s: &Scaled, disc: f32, p: Vec3) -> f32 {
+fn clearance(s: &ScaledPair, disc: f32, p: Vec3) -> f32 {
     let sum = dot3(p, p).sqrt() + s.r;
     if sum == 0.0 {
         return 0.0;
@@ -369,12 +376,12 @@ fn clearance(s: &Scaled, disc: f32, p: Vec3) -> f32 {
 
 /// Closest approach of the ray to the sphere's centre, within the ray's ends: parameter and clearance.
 #[inline(always)]
-pub(crate) fn solve_approach<const M: bool>(s: &Scaled, t_min: f32, t_max: f32) -> (f32, f32) {
+pub(crate) fn closest_approach<const M: bool>(s: &ScaledPair, t_min: f32, t_max: f32) -> (f32, f32) {
     if M && is_at_rest(s) {
         let (disc, p) = difference_of_squares::<M>(s, s.eh, s.el);
         return (t_min, clearance(s, disc, p));
     }
-    let foot = foot_standard::<M>(s);
+    let foot = foot_compensated::<M>(s);
     let t = unscale(foot.k + foot.dk, s.length - s.direction);
     if t < t_min {
         (t_min, clearance_at::<M>(s, t_min))

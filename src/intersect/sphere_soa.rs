@@ -4,26 +4,26 @@
 
 use glam::Vec3;
 
-use super::ellipsoid::{Map, mapped};
-use super::motion::{Moves, Target, scale_moving};
-use super::sphere::{Scaled, Solved, scale, solve_fast_way, solve_standard_way};
+use super::ellipsoid::{UnitBallMap, to_unit_ball};
+use super::motion::{RelativeMotion, Target, scale_moving};
+use super::sphere::{ScaledPair, SphereRoots, intersect_compensated_branchless, intersect_fast_branchless, scale};
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
 use crate::records::{Ray, Sphere};
 
 /// Pairs per batch.
-pub(crate) const LOT: usize = 16;
+pub(crate) const BATCH_WIDTH: usize = 16;
 
-type Lane = [f32; LOT];
+type Lane = [f32; BATCH_WIDTH];
 
 /// SoA batch of pairs, with their results.
 #[derive(Default)]
-pub(crate) struct Lot {
+pub(crate) struct PairBatch {
     ray: [Lane; 6],
     sphere: [Lane; 4],
     /// Velocity, time, radius of the ray, low part of its direction, and 1 where `t` is time. Set only for moving pairs.
-    moves: [Lane; 9],
+    motion: [Lane; 9],
     /// High parts, then low parts, of the map's matrix by rows. Set only for ellipsoids.
     map: [Lane; 18],
     disc: Lane,
@@ -36,7 +36,7 @@ pub(crate) struct Lot {
     foot_bound: Lane,
 }
 
-impl Lot {
+impl PairBatch {
     pub(crate) fn set(&mut self, i: usize, ray: &Ray, sphere: &Sphere) {
         let (o, d, c) = (ray.origin, ray.direction, sphere.center);
         self.ray.iter_mut().zip([o.x, o.y, o.z, d.x, d.y, d.z]).for_each(|(column, x)| column[i] = x);
@@ -46,37 +46,38 @@ impl Lot {
     /// Sets a pair that may move. All other pairs of the batch must then be set by this function too.
     pub(crate) fn set_moving(&mut self, i: usize, ray: &Ray, target: &Target<'_>) {
         self.set(i, ray, target.sphere);
-        let Moves { velocity: v, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
+        let RelativeMotion { velocity: v, time, moves_with_ray: relative, radius, direction_low: low } =
+            target.motion.unwrap_or(RelativeMotion::NONE);
         let moves = [v.x, v.y, v.z, time, radius, low.x, low.y, low.z, f32::from(u8::from(relative))];
-        self.moves.iter_mut().zip(moves).for_each(|(column, x)| column[i] = x);
-        if let Some(Map { high, low, .. }) = target.map {
+        self.motion.iter_mut().zip(moves).for_each(|(column, x)| column[i] = x);
+        if let Some(UnitBallMap { high, low, .. }) = target.map {
             let parts = high.as_flattened().iter().chain(low.as_flattened());
             self.map.iter_mut().zip(parts).for_each(|(column, x)| column[i] = *x);
         }
     }
 
     /// Intersects all pairs. They may move; with `ellipsoids`, all spheres are ellipsoids.
-    pub(crate) fn solve_moving(&mut self, level: Level, precision: Precision, ellipsoids: bool) {
+    pub(crate) fn intersect_moving(&mut self, level: SimdLevel, precision: Precision, ellipsoids: bool) {
         match (precision, ellipsoids) {
-            (Precision::Fast, true) => level.solve_fast_ellipsoids(self),
-            (_, true) => level.solve_standard_ellipsoids(self),
-            (Precision::Fast, _) => level.solve_fast_moving(self),
-            (Precision::Standard, _) => level.solve_standard_moving(self),
-            (Precision::Exact, _) => level.solve_bounded_moving(self),
+            (Precision::Fast, true) => level.intersect_fast_ellipsoids(self),
+            (_, true) => level.intersect_compensated_ellipsoids(self),
+            (Precision::Fast, _) => level.intersect_fast_moving(self),
+            (Precision::Standard, _) => level.intersect_compensated_moving(self),
+            (Precision::Exact, _) => level.intersect_bounded_moving(self),
         }
     }
 
-    pub(crate) fn solve(&mut self, level: Level, precision: Precision) {
+    pub(crate) fn intersect(&mut self, level: SimdLevel, precision: Precision) {
         match precision {
-            Precision::Fast => level.solve_fast_lot(self),
-            Precision::Standard => level.solve_standard_lot(self),
-            Precision::Exact => level.solve_bounded_lot(self),
+            Precision::Fast => level.intersect_fast_batch(self),
+            Precision::Standard => level.intersect_compensated_batch(self),
+            Precision::Exact => level.intersect_bounded_batch(self),
         }
     }
 
     /// Result of pair `i`. Its bounds are valid only after [`Precision::Exact`]; other precisions do not need them.
-    pub(crate) fn solved(&self, i: usize) -> Solved {
-        Solved {
+    pub(crate) fn roots(&self, i: usize) -> SphereRoots {
+        SphereRoots {
             disc: self.disc[i],
             disc_bound: self.disc_bound[i],
             t_enter: self.enter[i],
@@ -90,7 +91,7 @@ impl Lot {
 
     /// Scales pair `i`. With `M` it may move; with `M` and `E` its sphere is also an ellipsoid.
     #[inline(always)]
-    fn pair<const M: bool, const E: bool>(&self, i: usize) -> Scaled {
+    fn pair<const M: bool, const E: bool>(&self, i: usize) -> ScaledPair {
         let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| column[i]);
         let [x, y, z, r] = self.sphere.each_ref().map(|column| column[i]);
         // The roots do not depend on the ray's ends.
@@ -99,32 +100,40 @@ impl Lot {
         if !M {
             return scale(&ray, &sphere);
         }
-        let [vx, vy, vz, time, radius, lx, ly, lz, relative] = self.moves.each_ref().map(|column| column[i]);
+        let [vx, vy, vz, time, radius, lx, ly, lz, relative] = self.motion.each_ref().map(|column| column[i]);
         let (velocity, low) = (Vec3::new(vx, vy, vz), Vec3::new(lx, ly, lz));
-        let scaled = scale_moving(&ray, &sphere, &Moves { velocity, time, relative: relative != 0.0, radius, low });
+        let scaled = scale_moving(
+            &ray,
+            &sphere,
+            &RelativeMotion { velocity, time, moves_with_ray: relative != 0.0, radius, direction_low: low },
+        );
         if !E {
             return scaled;
         }
         let rows = |first: usize| std::array::from_fn(|j| std::array::from_fn(|k| self.map[first + 3 * j + k][i]));
-        mapped(&scaled, &Map { high: rows(0), low: rows(9), least: 0.0 })
+        to_unit_ball(&scaled, &UnitBallMap { high: rows(0), low: rows(9), inscribed_radius: 0.0 })
     }
 
     /// Intersects all pairs without bounds: with error-free corrections if `STANDARD`, otherwise in plain f32. A solver passed as a
     /// function would be called once per pair and not be vectorised.
     #[inline(always)]
-    fn solve_plain<const M: bool, const E: bool, const STANDARD: bool>(&mut self) {
-        for i in 0..LOT {
+    fn intersect_unbounded<const M: bool, const E: bool, const STANDARD: bool>(&mut self) {
+        for i in 0..BATCH_WIDTH {
             let pair = self.pair::<M, E>(i);
-            let solved = if STANDARD { solve_standard_way::<M>(&pair) } else { solve_fast_way::<M>(&pair) };
+            let solved = if STANDARD {
+                intersect_compensated_branchless::<M>(&pair)
+            } else {
+                intersect_fast_branchless::<M>(&pair)
+            };
             (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
         }
     }
 
     /// Intersects all pairs with error-free corrections and bounds.
     #[inline(always)]
-    fn solve_bounded<const M: bool>(&mut self) {
-        for i in 0..LOT {
-            let solved = solve_standard_way::<M>(&self.pair::<M, false>(i));
+    fn intersect_bounded<const M: bool>(&mut self) {
+        for i in 0..BATCH_WIDTH {
+            let solved = intersect_compensated_branchless::<M>(&self.pair::<M, false>(i));
             (self.disc[i], self.disc_bound[i]) = (solved.disc, solved.disc_bound);
             (self.enter[i], self.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
             (self.exit[i], self.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
@@ -133,81 +142,81 @@ impl Lot {
     }
 }
 
-dispatch! {
+multiversion! {
     /// Intersects a pair batch in plain f32, without bounds.
-    solve_fast_lot, (lot: &mut Lot)
+    intersect_fast_batch, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a pair batch with error-free corrections, without bounds.
-    solve_standard_lot, (lot: &mut Lot)
+    intersect_compensated_batch, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a pair batch with error-free corrections and bounds.
-    solve_bounded_lot, (lot: &mut Lot)
+    intersect_bounded_batch, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a pair batch of ellipsoids in plain f32, without bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    solve_fast_ellipsoids, (lot: &mut Lot)
+    intersect_fast_ellipsoids, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a pair batch of ellipsoids with error-free corrections, without bounds: only `Precision::Exact` needs bounds, and it is
     /// refused for ellipsoids. The result of a pair with relative direction zero is meaningless.
-    solve_standard_ellipsoids, (lot: &mut Lot)
+    intersect_compensated_ellipsoids, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a batch of moving pairs in plain f32, without bounds. The result of a pair with relative direction zero is meaningless.
-    solve_fast_moving, (lot: &mut Lot)
+    intersect_fast_moving, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections, without bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    solve_standard_moving, (lot: &mut Lot)
+    intersect_compensated_moving, (batch: &mut PairBatch)
 }
-dispatch! {
+multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections and bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    solve_bounded_moving, (lot: &mut Lot)
+    intersect_bounded_moving, (batch: &mut PairBatch)
 }
 
 #[inline(always)]
-fn solve_fast_lot(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_plain::<false, false, false>();
+fn intersect_fast_batch(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_unbounded::<false, false, false>();
 }
 
 #[inline(always)]
-fn solve_standard_lot(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_plain::<false, false, true>();
+fn intersect_compensated_batch(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_unbounded::<false, false, true>();
 }
 
 #[inline(always)]
-fn solve_bounded_lot(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_bounded::<false>();
+fn intersect_bounded_batch(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_bounded::<false>();
 }
 
 #[inline(always)]
-fn solve_fast_moving(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_plain::<true, false, false>();
+fn intersect_fast_moving(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_unbounded::<true, false, false>();
 }
 
 #[inline(always)]
-fn solve_standard_moving(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_plain::<true, false, true>();
+fn intersect_compensated_moving(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_unbounded::<true, false, true>();
 }
 
 #[inline(always)]
-fn solve_bounded_moving(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_bounded::<true>();
+fn intersect_bounded_moving(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_bounded::<true>();
 }
 
 #[inline(always)]
-fn solve_fast_ellipsoids(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_plain::<true, true, false>();
+fn intersect_fast_ellipsoids(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_unbounded::<true, true, false>();
 }
 
 #[inline(always)]
-fn solve_standard_ellipsoids(_: impl Lanes, lot: &mut Lot) {
-    lot.solve_plain::<true, true, true>();
+fn intersect_compensated_ellipsoids(_: impl Lanes, batch: &mut PairBatch) {
+    batch.intersect_unbounded::<true, true, true>();
 }
 
 #[cfg(test)]

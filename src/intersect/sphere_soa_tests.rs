@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::intensity::scaled;
-use crate::intersect::sphere::{solve_fast, solve_standard};
+use crate::intersect::sphere::{intersect_compensated, intersect_fast};
 
 /// Generator of finite numbers: arbitrary bits (1 in 8), +0 and −0 (1 in 8 each), up to 10⁶ (1 in 8), and up to 1 (4 in 8).
 struct Numbers(u64);
@@ -28,8 +28,8 @@ impl Numbers {
     }
 }
 
-fn bits(solved: &Solved) -> [u32; 8] {
-    let Solved { disc, disc_bound, t_enter, t_exit, enter_bound, exit_bound, foot, foot_bound } = *solved;
+fn bits(solved: &SphereRoots) -> [u32; 8] {
+    let SphereRoots { disc, disc_bound, t_enter, t_exit, enter_bound, exit_bound, foot, foot_bound } = *solved;
     [disc, t_enter, t_exit, disc_bound, enter_bound, exit_bound, foot, foot_bound].map(f32::to_bits)
 }
 
@@ -37,22 +37,25 @@ fn bits(solved: &Solved) -> [u32; 8] {
 fn a_lot_is_solved_as_its_pairs_are() {
     let mut n = Numbers(3);
     for round in 0..scaled(4000) {
-        let pairs: [(Ray, Sphere); LOT] = std::array::from_fn(|_| {
+        let pairs: [(Ray, Sphere); BATCH_WIDTH] = std::array::from_fn(|_| {
             let direction = n.vector();
             let direction = if direction == [0.0; 3] { [0.0, 0.0, 1.0] } else { direction };
             (Ray::new(n.vector(), direction), Sphere::new(n.vector(), n.number().abs()))
         });
-        let mut lot = Lot::default();
-        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| lot.set(i, ray, sphere));
-        for level in Level::all() {
+        let mut batch = PairBatch::default();
+        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+        for level in SimdLevel::all() {
             for precision in Precision::ALL {
-                lot.solve(level, precision);
+                batch.intersect(level, precision);
                 for (i, (ray, sphere)) in pairs.iter().enumerate() {
-                    let solve =
-                        if precision == Precision::Fast { solve_fast::<false> } else { solve_standard::<false> };
-                    let (alone, among) = (bits(&solve(&scale(ray, sphere))), bits(&lot.solved(i)));
+                    let solve = if precision == Precision::Fast {
+                        intersect_fast::<false>
+                    } else {
+                        intersect_compensated::<false>
+                    };
+                    let (alone, among) = (bits(&solve(&scale(ray, sphere))), bits(&batch.roots(i)));
                     let asked = if precision == Precision::Exact { 8 } else { 3 };
-                    let what = format!("round {round}, {}, {precision:?}: {ray:?} {sphere:?}", level.word());
+                    let what = format!("round {round}, {}, {precision:?}: {ray:?} {sphere:?}", level.name());
                     assert_eq!(among[..asked], alone[..asked], "{what}");
                 }
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::runtime::memory::grow;
+use crate::runtime::memory::try_reserve;
 
 pub(crate) fn bad_file(path: &Path, message: impl Into<String>) -> Error {
     Error::BadFile { path: path.to_path_buf(), message: message.into() }
@@ -15,7 +15,7 @@ pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> Error {
 
 /// Reserves capacity for `more` records. An error names the file.
 pub(crate) fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64, path: &Path) -> Result<()> {
-    grow(what, records, more).map_err(|error| match error {
+    try_reserve(what, records, more).map_err(|error| match error {
         Error::OutOfMemory { device, .. } => {
             Error::OutOfMemory { device, message: format!("reading {what} from {}", path.display()) }
         }

@@ -31,6 +31,6 @@ fn has_parquet() -> bool {
     cfg!(feature = "parquet")
 }
 
-pub(crate) fn spoken(extension: &str) -> String {
+pub(crate) fn describe(extension: &str) -> String {
     if extension.is_empty() { "a file without an extension".into() } else { format!("'.{}'", quoted(extension)) }
 }

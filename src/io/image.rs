@@ -7,15 +7,15 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use npyz::WriterBuilder;
 
-use super::write::target::{Ready, prepare_whole};
+use super::write::target::{PreparedFile, prepare_atomic};
 use crate::error::{Error, Result};
-use crate::runtime::memory::{check_memory, grow, room};
+use crate::runtime::memory::{check_memory, try_reserve, try_with_capacity};
 use crate::shadow::picture::color::encoded;
 use crate::shadow::picture::image::Picture;
 
 /// Bits per colour channel of a PNG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bits {
+pub enum PngDepth {
     /// 8 bits, for screens.
     #[default]
     Eight,
@@ -29,7 +29,7 @@ pub struct PictureFiles<'a> {
     /// Path of the PNG.
     pub png: &'a Path,
     /// Bits per channel of the PNG.
-    pub bits: Bits,
+    pub bits: PngDepth,
     /// Path of the array of `t`, if wanted.
     pub t: Option<&'a Path>,
     /// Path of the array of ids, if wanted.
@@ -44,8 +44,8 @@ impl Picture {
     /// # Errors
     /// [`Error::Io`] if writing fails, [`Error::TooLarge`] and [`Error::OutOfMemory`] if there is not enough memory to encode the picture.
     /// A file that exists at `path` then stays unchanged.
-    pub fn write_png(&self, path: &Path, bits: Bits) -> Result<()> {
-        self.prepare_png(path, bits)?.appear()
+    pub fn write_png(&self, path: &Path, bits: PngDepth) -> Result<()> {
+        self.prepare_png(path, bits)?.persist()
     }
 
     /// Writes the PNG and the arrays. No file appears before all are complete.
@@ -57,7 +57,7 @@ impl Picture {
         ready.extend(files.t.map(|path| self.prepare_array(path, &self.t)).transpose()?);
         ready.extend(files.id.map(|path| self.prepare_array(path, &self.id)).transpose()?);
         ready.extend(files.fraction.map(|path| self.prepare_array(path, &self.fraction)).transpose()?);
-        Ready::appear_all(ready)
+        PreparedFile::persist_all(ready)
     }
 
     /// Writes `t` as a NumPy array of shape (height, width).
@@ -65,7 +65,7 @@ impl Picture {
     /// # Errors
     /// The errors of [`Picture::write_png`].
     pub fn write_t(&self, path: &Path) -> Result<()> {
-        self.prepare_array(path, &self.t)?.appear()
+        self.prepare_array(path, &self.t)?.persist()
     }
 
     /// Writes the ids as a NumPy array of shape (height, width).
@@ -73,7 +73,7 @@ impl Picture {
     /// # Errors
     /// The errors of [`Picture::write_png`].
     pub fn write_id(&self, path: &Path) -> Result<()> {
-        self.prepare_array(path, &self.id)?.appear()
+        self.prepare_array(path, &self.id)?.persist()
     }
 
     /// Writes the visible fractions as a NumPy array of shape (height, width).
@@ -81,30 +81,30 @@ impl Picture {
     /// # Errors
     /// The errors of [`Picture::write_png`].
     pub fn write_fraction(&self, path: &Path) -> Result<()> {
-        self.prepare_array(path, &self.fraction)?.appear()
+        self.prepare_array(path, &self.fraction)?.persist()
     }
 
-    fn prepare_png(&self, path: &Path, bits: Bits) -> Result<Ready> {
+    fn prepare_png(&self, path: &Path, bits: PngDepth) -> Result<PreparedFile> {
         let channels = 3 * self.rgb.len() as u64;
         // Additional memory of the encoder: the compressed bytes, whose buffer grows by doubling, and for 16 bits a copy of the channels.
         let (own, more) = match bits {
-            Bits::Eight => (channels, 2 * channels),
-            Bits::Sixteen => (2 * channels, 6 * channels),
+            PngDepth::Eight => (channels, 2 * channels),
+            PngDepth::Sixteen => (2 * channels, 6 * channels),
         };
         check_memory("encoding the picture", own + more)?;
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
         match bits {
-            Bits::Eight => self.encode_into(&mut bytes, |x| (x * 255.0).round() as u8)?,
-            Bits::Sixteen => self.encode_into(&mut words, |x| (x * 65535.0).round() as u16)?,
+            PngDepth::Eight => self.encode_into(&mut bytes, |x| (x * 255.0).round() as u8)?,
+            PngDepth::Sixteen => self.encode_into(&mut words, |x| (x * 65535.0).round() as u16)?,
         }
         // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
-        drop(room::<u8>(more as usize)?);
-        prepare_whole(path, |out| {
+        drop(try_with_capacity::<u8>(more as usize)?);
+        prepare_atomic(path, |out| {
             let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
             let [width, height] = self.size;
             match bits {
-                Bits::Eight => encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8),
-                Bits::Sixteen => {
+                PngDepth::Eight => encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8),
+                PngDepth::Sixteen => {
                     encoder.write_image(bytemuck::cast_slice(&words), width, height, ExtendedColorType::Rgb16)
                 }
             }
@@ -113,12 +113,12 @@ impl Picture {
     }
 
     fn encode_into<T>(&self, list: &mut Vec<T>, channel: impl Fn(f64) -> T) -> Result<()> {
-        grow("the picture in sRGB", list, 3 * self.rgb.len() as u64)?;
+        try_reserve("the picture in sRGB", list, 3 * self.rgb.len() as u64)?;
         list.extend(self.rgb.iter().flatten().map(|&x| channel(encoded(f64::from(x)))));
         Ok(())
     }
 
-    fn prepare_array<T>(&self, path: &Path, values: &[T]) -> Result<Ready>
+    fn prepare_array<T>(&self, path: &Path, values: &[T]) -> Result<PreparedFile>
     where
         T: npyz::AutoSerialize + Copy,
     {
@@ -127,7 +127,7 @@ impl Picture {
             return Err(Error::BadFile { path: path.to_path_buf(), message });
         }
         let shape = [u64::from(self.size[1]), u64::from(self.size[0])];
-        prepare_whole(path, |out| {
+        prepare_atomic(path, |out| {
             let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
             let mut writer = options.writer(&mut *out).begin_nd()?;
             writer.extend(values.iter().copied())?;

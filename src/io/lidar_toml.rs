@@ -9,7 +9,7 @@ use super::errors::bad_file;
 use super::read::poses::{PoseTable, read_poses};
 use super::schema::rounding::Rounding;
 use super::toml_text::{parse, read_text};
-use crate::batch::raygen::lidar::{Sensor, steps};
+use crate::batch::raygen::lidar::{Lidar, linspace};
 use crate::error::{Error, Result};
 use crate::query::policy::OnBad;
 
@@ -64,12 +64,12 @@ enum Poses {
 
 /// A parsed sensor file. If it names a pose table, that file is not read yet.
 #[derive(Debug)]
-pub struct SensorFile {
+pub struct LidarFile {
     path: PathBuf,
     tables: Tables,
 }
 
-impl SensorFile {
+impl LidarFile {
     /// Reads and parses the file, but not the pose table that it names.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl SensorFile {
     ///
     /// # Errors
     /// [`Error::BadFile`] with the key, the position and the invalid value; the errors of [`read_poses`].
-    pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Sensor, Rounding)> {
+    pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Lidar, Rounding)> {
         let bad = |message: String| bad_file(&self.path, message);
         let Tables { elevations_deg, azimuths_deg, range: [near, far], poses } = &self.tables;
         let elevations = elevations_deg.list().map_err(|why| bad(format!("elevations_deg: {why}")))?;
@@ -125,7 +125,7 @@ impl SensorFile {
                 return Err(bad(format!("range: {end:e} is too large for an f32")));
             }
         }
-        let sensor = Sensor::new(&table.poses, &elevations, &azimuths)
+        let sensor = Lidar::new(&table.poses, &elevations, &azimuths)
             .and_then(|sensor| sensor.within(*near as f32, *far as f32))
             .map_err(|error| match &error {
                 Error::BadRecord { what, index, .. } => bad(placed(&error, &format!("{what}s_deg[{index}]"))),
@@ -161,7 +161,7 @@ impl Angles {
         }
         let count = *count as usize;
         match (to, through) {
-            (Some(to), None) => Ok(steps(*from, *to, count).collect()),
+            (Some(to), None) => Ok(linspace(*from, *to, count).collect()),
             (None, Some(through)) if count > 1 => {
                 let step = (through - from) / (count - 1) as f64;
                 Ok((0..count).map(|i| from + step * i as f64).collect())

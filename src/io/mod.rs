@@ -38,15 +38,15 @@ pub(crate) mod toml_text;
 pub(crate) mod write;
 
 pub use disk_space::{check_disk, least_output};
-pub use lidar_toml::SensorFile;
+pub use lidar_toml::LidarFile;
 pub use read::observers::read_observers;
 pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, RayBatch, RayBatches, RayFile};
 pub use read::spheres::{center_of_spheres, read_spheres};
 pub use schema::answer_row::{AnswerRow, Column, Number};
-pub use schema::optional::Beside;
+pub use schema::optional::OptionalColumns;
 pub use schema::rounding::{Moved, Role, Rounding};
 pub use schema::table::Table;
 pub use write::hit_lists::ListWriter;
 pub use write::records::AnswerWriter;
-pub use write::target::{Ready, check_output, check_target, prepare_whole, write_whole};
+pub use write::target::{PreparedFile, check_output, check_target, prepare_atomic, write_atomic};

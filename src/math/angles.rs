@@ -20,7 +20,7 @@ pub(crate) fn versine(x: f64) -> f64 {
 }
 
 /// `x − sin x` for `x` in `[0, 2π]`, to full relative accuracy near 0.
-pub(crate) fn less_sine(x: f64) -> f64 {
+pub(crate) fn angle_minus_sine(x: f64) -> f64 {
     if x < 0.3 {
         let s = x * x;
         let tail = 1.0 - s / 72.0 * (1.0 - s / 110.0 * (1.0 - s / 156.0));
@@ -31,7 +31,7 @@ pub(crate) fn less_sine(x: f64) -> f64 {
 }
 
 /// `x − atan x` for `|x| ≤ 1/4`, to full relative accuracy near 0.
-pub(crate) fn less_arctangent(x: f64) -> f64 {
+pub(crate) fn x_minus_arctangent(x: f64) -> f64 {
     if x.abs() < 0.05 {
         let s = x * x;
         x * s * (1.0 / 3.0 - s * (1.0 / 5.0 - s * (1.0 / 7.0 - s * (1.0 / 9.0 - s / 11.0))))

@@ -2,7 +2,7 @@
 
 /// Kind of an encoded query: the corresponding method of [`Scene`](crate::Scene).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Question {
+pub enum QueryKind {
     /// [`Scene::closest`](crate::Scene::closest): one [`Hit`](crate::Hit) per ray, 8 bytes.
     Closest,
     /// [`Scene::interval`](crate::Scene::interval): one [`Interval`](crate::Interval) per ray, 12 bytes.
@@ -13,7 +13,7 @@ pub enum Question {
     Occluded,
 }
 
-impl Question {
+impl QueryKind {
     /// Words per result; 0 if a result is a bit.
     pub(crate) fn width(self) -> u64 {
         match self {

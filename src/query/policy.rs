@@ -19,7 +19,7 @@ impl Interval {
     /// Parameter of the hit, computed from the roots. [`Hit::t`](crate::Hit::t) reports it for the closest sphere, and hit lists are
     /// ordered by it. (With [`Precision::Exact`] lists are ordered by the true roots. If a root is not the ray's start but rounds to it,
     /// this function may return another parameter.)
-    pub fn met_at(&self, ray: &Ray, inside: Inside) -> f32 {
+    pub fn hit_t(&self, ray: &Ray, inside: Inside) -> f32 {
         match inside {
             Inside::Enter => self.t_enter.max(ray.t_min),
             Inside::Exit if self.t_enter < ray.t_min => self.t_exit,
@@ -119,7 +119,12 @@ impl Precision {
 }
 
 /// Returns an error if two arrays that belong together differ in length.
-pub(crate) fn same_length(left_name: &'static str, left: usize, right_name: &'static str, right: usize) -> Result<()> {
+pub(crate) fn check_same_length(
+    left_name: &'static str,
+    left: usize,
+    right_name: &'static str,
+    right: usize,
+) -> Result<()> {
     if left == right {
         return Ok(());
     }

@@ -10,8 +10,8 @@ use crate::records::{Hit, Interval};
 pub(crate) struct Tally {
     pub(crate) hits: u64,
     pub(crate) skipped: u64,
-    pub(crate) judged: u64,
-    pub(crate) beyond: u64,
+    pub(crate) exact: u64,
+    pub(crate) overflowed: u64,
 }
 
 impl std::ops::Add for Tally {
@@ -20,8 +20,8 @@ impl std::ops::Add for Tally {
         Self {
             hits: self.hits + other.hits,
             skipped: self.skipped + other.skipped,
-            judged: self.judged + other.judged,
-            beyond: self.beyond + other.beyond,
+            exact: self.exact + other.exact,
+            overflowed: self.overflowed + other.overflowed,
         }
     }
 }
@@ -37,17 +37,24 @@ pub struct Report {
     /// Invalid rays, treated as misses ([`OnBad::Skip`](crate::OnBad::Skip)).
     pub skipped: u64,
     /// Overflow: rays that miss only because their root exceeds the largest f32.
-    pub beyond: u64,
+    pub overflowed: u64,
     /// Rays resolved by exact arithmetic ([`Precision::Exact`](crate::Precision::Exact)).
-    pub judged: u64,
+    pub exact: u64,
     /// Wall-clock time in seconds.
     pub seconds: f64,
 }
 
 impl Report {
     pub(crate) fn new(rays: usize, tally: Tally, start: Instant) -> Self {
-        let Tally { hits, skipped, judged, beyond } = tally;
-        Self { rays: rays as u64, hits, skipped, beyond, judged, seconds: start.elapsed().as_secs_f64() }
+        let Tally { hits, skipped, exact: judged, overflowed: beyond } = tally;
+        Self {
+            rays: rays as u64,
+            hits,
+            skipped,
+            overflowed: beyond,
+            exact: judged,
+            seconds: start.elapsed().as_secs_f64(),
+        }
     }
 }
 
@@ -60,8 +67,8 @@ impl std::ops::Add for Report {
             rays: self.rays + other.rays,
             hits: self.hits + other.hits,
             skipped: self.skipped + other.skipped,
-            beyond: self.beyond + other.beyond,
-            judged: self.judged + other.judged,
+            overflowed: self.overflowed + other.overflowed,
+            exact: self.exact + other.exact,
             seconds: self.seconds + other.seconds,
         }
     }
@@ -116,7 +123,7 @@ impl Bits {
 /// follows the policy ([`Interval::met_at`]). The chord inside a sphere is `t_exit − t_enter`, in units of the direction.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
-pub struct Lists {
+pub struct HitLists {
     /// Index in `records` at which each ray's hits begin: one entry more than there are rays, from 0 to the number of records.
     pub offsets: Vec<u64>,
     /// Hits: both roots, never clipped to the ray's ends, and the id.
@@ -125,7 +132,7 @@ pub struct Lists {
     pub report: Report,
 }
 
-impl Lists {
+impl HitLists {
     /// Number of rays.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)

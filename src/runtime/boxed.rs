@@ -8,4 +8,4 @@ use std::pin::Pin;
 use crate::error::Result;
 
 /// A future that is compiled in the crate that makes it.
-pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+pub(crate) type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Progress of the queries of a [watched scene](crate::Scene::watched), or of the operations of a [watched device](crate::Device::watched)
 /// (builds and pictures), and a way to cancel them. Clones share their state, so another thread can read the progress or cancel.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct CancelToken {
     shared: Arc<Shared>,
     silent: bool,
 }
@@ -19,7 +19,7 @@ struct Shared {
     cancelled: AtomicBool,
 }
 
-impl Watch {
+impl CancelToken {
     /// Creates a watch: nothing done, not cancelled.
     pub fn new() -> Self {
         Self::default()
@@ -41,7 +41,7 @@ impl Watch {
     }
 
     /// A clone that adds no progress, for passes over rays that another pass counts.
-    pub(crate) fn silently(&self) -> Self {
+    pub(crate) fn without_progress(&self) -> Self {
         Self { silent: true, ..self.clone() }
     }
 

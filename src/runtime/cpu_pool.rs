@@ -13,27 +13,27 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use crate::error::{Error, Result};
 
 /// Threads left free for other purposes, so that not all become workers: one reads a file, and one shows progress.
-const OTHERS: usize = 2;
+const RESERVED_THREADS: usize = 2;
 
 /// Ensures that this thread can use rayon. Call it before each use of rayon. It costs one read of thread-local memory.
-pub(crate) fn ready() {
+pub(crate) fn ensure_pool() {
     static STARTED: OnceLock<bool> = OnceLock::new();
     if rayon::current_thread_index().is_none() && !STARTED.get_or_init(start) {
-        work_alone();
+        run_single_threaded();
     }
 }
 
 /// Number of threads that work at the same time.
 pub(crate) fn count() -> usize {
-    ready();
+    ensure_pool();
     rayon::current_num_threads()
 }
 
 /// Starts rayon's workers. Returns false if there are none.
 fn start() -> bool {
-    let wanted = wanted();
-    let mut waiting: Vec<_> = (0..wanted + OTHERS).map_while(|_| spawn()).collect();
-    let workers = waiting.len().saturating_sub(OTHERS);
+    let wanted = default_threads();
+    let mut waiting: Vec<_> = (0..wanted + RESERVED_THREADS).map_while(|_| spawn()).collect();
+    let workers = waiting.len().saturating_sub(RESERVED_THREADS);
     for (work, thread) in waiting.drain(workers..) {
         drop(work);
         // The thread has ended before another one is requested. It cannot panic.
@@ -50,7 +50,7 @@ fn start() -> bool {
 }
 
 /// The number of workers that rayon starts by default.
-fn wanted() -> usize {
+fn default_threads() -> usize {
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok()).filter(|count| *count > 0);
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).min(rayon::max_num_threads())
 }
@@ -64,13 +64,13 @@ fn spawn() -> Option<(Sender<ThreadBuilder>, JoinHandle<()>)> {
 
 /// Makes this thread the only worker of a pool of its own, which lives as long as the process. No thread is started, so the system cannot
 /// refuse it.
-fn work_alone() {
+fn run_single_threaded() {
     std::mem::forget(ThreadPoolBuilder::new().num_threads(1).use_current_thread().build());
 }
 
 /// Runs work on a rayon worker. The thread that polls never runs it, unless it is a worker.
-pub(crate) async fn on_cores<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    ready();
+pub(crate) async fn run_on_pool<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    ensure_pool();
     if rayon::current_thread_index().is_some() {
         // Already on a worker: handing the work over and waiting could leave no worker to run it.
         return Ok(work());

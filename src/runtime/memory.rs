@@ -25,7 +25,7 @@ pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
 }
 
 /// An empty list with capacity for `count` records. If the allocation fails, this returns an error and does not abort.
-pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     match list.try_reserve_exact(count) {
         Ok(()) => Ok(list),
@@ -34,25 +34,25 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
 }
 
 /// Reserves capacity for `more` records in a list, if the machine has the memory.
-pub(crate) fn grow<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
+pub(crate) fn try_reserve<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
     check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
     let failed = |_| Error::OutOfMemory { device: "this machine".into(), message: format!("no room for {what}") };
     list.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(failed)
 }
 
 /// Appends a record to a list of unknown length. The capacity grows by half each time, if the machine has the memory.
-pub(crate) fn push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
+pub(crate) fn try_push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
     if list.len() == list.capacity() {
-        grow(what, list, (list.len() as u64 / 2).max(1 << 12))?;
+        try_reserve(what, list, (list.len() as u64 / 2).max(1 << 12))?;
     }
     list.push(record);
     Ok(())
 }
 
 /// A list of `count` copies of a value, if the machine has the memory.
-pub(crate) fn filled<T: Clone>(what: &'static str, count: usize, value: T) -> Result<Vec<T>> {
+pub(crate) fn try_filled<T: Clone>(what: &'static str, count: usize, value: T) -> Result<Vec<T>> {
     let mut list = Vec::new();
-    grow(what, &mut list, count as u64)?;
+    try_reserve(what, &mut list, count as u64)?;
     list.resize(count, value);
     Ok(list)
 }
@@ -67,7 +67,7 @@ pub fn available_bytes() -> Option<u64> {
 fn system_bytes() -> Option<u64> {
     let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    Some(left_over(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
+    Some(cgroup_available(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
 }
 
 /// Checks the environment variable `UMBRACAST_MEMORY`, which replaces the system's figure.
@@ -87,7 +87,7 @@ fn variable() -> Result<Option<u64>> {
 }
 
 /// Bytes that are left within the limits of this program's control groups; `None` without a limit.
-fn left_over(groups: &str, root: &Path) -> Option<u64> {
+fn cgroup_available(groups: &str, root: &Path) -> Option<u64> {
     let found = groups.lines().filter_map(|line| match line.splitn(3, ':').collect::<Vec<_>>()[..] {
         ["0", "", path] => Some((root.to_path_buf(), path, ["memory.max", "memory.current", "inactive_file"])),
         [_, "memory", path] => {
@@ -99,13 +99,16 @@ fn left_over(groups: &str, root: &Path) -> Option<u64> {
     // A container often sees its own group as the root, whatever path is listed. So the ancestors of the path are read, too.
     let left = found.filter_map(|(root, path, names)| {
         let own = root.join(path.trim_start_matches('/'));
-        own.ancestors().take_while(|group| group.starts_with(&root)).filter_map(|group| left_in(group, names)).min()
+        own.ancestors()
+            .take_while(|group| group.starts_with(&root))
+            .filter_map(|group| group_available(group, names))
+            .min()
     });
     left.min()
 }
 
 /// Bytes that are left within one group's limit. Its inactive file pages count as free: the system reclaims them first.
-fn left_in(group: &Path, [limit, used, files]: [&str; 3]) -> Option<u64> {
+fn group_available(group: &Path, [limit, used, files]: [&str; 3]) -> Option<u64> {
     let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
     let limit: u64 = read(limit)?.trim().parse().ok()?;
     let used: u64 = read(used)?.trim().parse().ok()?;
@@ -122,7 +125,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::left_over;
+    use super::cgroup_available;
 
     #[test]
     fn the_tightest_group_counts() {
@@ -134,16 +137,16 @@ mod tests {
             }
         };
         let second = |limit, used, files| [("memory.max", limit), ("memory.current", used), ("memory.stat", files)];
-        assert_eq!(left_over("0::/a/b\n", root.path()), None);
+        assert_eq!(cgroup_available("0::/a/b\n", root.path()), None);
         group("a", second("max\n", "900\n", "anon 800\ninactive_file 0\n"));
-        assert_eq!(left_over("0::/a/b\n", root.path()), None, "no limit");
+        assert_eq!(cgroup_available("0::/a/b\n", root.path()), None, "no limit");
         group("a/b", second("1000\n", "900\n", "anon 600\ninactive_file 300\n"));
-        assert_eq!(left_over("0::/a/b\n", root.path()), Some(400));
+        assert_eq!(cgroup_available("0::/a/b\n", root.path()), Some(400));
         group("a", second("700\n", "900\n", "anon 600\ninactive_file 300\n"));
-        assert_eq!(left_over("0::/a/b\n", root.path()), Some(100), "what is around it is tighter");
-        assert_eq!(left_over("0::/../../elsewhere\n", root.path()), None);
+        assert_eq!(cgroup_available("0::/a/b\n", root.path()), Some(100), "what is around it is tighter");
+        assert_eq!(cgroup_available("0::/../../elsewhere\n", root.path()), None);
         let first = [("memory.limit_in_bytes", "50"), ("memory.usage_in_bytes", "60"), ("memory.stat", "")];
         group("memory", first);
-        assert_eq!(left_over("5:cpu:/\n4:memory:/not/seen/here\n", root.path()), Some(0));
+        assert_eq!(cgroup_available("5:cpu:/\n4:memory:/not/seen/here\n", root.path()), Some(0));
     }
 }

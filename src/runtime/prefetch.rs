@@ -2,7 +2,7 @@
 
 /// Prefetches the memory at `place` into the cache, without waiting for it. This is a hint: except on x86-64, it does nothing.
 #[inline(always)]
-pub(crate) fn fetch<T>(place: &T) {
+pub(crate) fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

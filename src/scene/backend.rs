@@ -2,16 +2,16 @@
 
 use super::hit_lists::Listed;
 use super::output::Output;
-use super::scene::{CPU_CHUNK, Caller, Scene};
-use crate::batch::ray_batch::Batch;
+use super::scene::{CPU_CHUNK, Scene, Wait};
+use crate::batch::ray_batch::RayBatch;
 use crate::cpu::hit_lists::join;
 use crate::error::Result;
-use crate::gpu::cast::plan::Way;
+use crate::gpu::cast::plan::Search;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
-use crate::runtime::cpu_pool::on_cores;
+use crate::runtime::cpu_pool::run_on_pool;
 
 /// The engine that casts a batch.
 enum Backend<'s> {
@@ -25,31 +25,31 @@ enum Backend<'s> {
 
 impl Scene {
     /// Chooses the engine for a batch. `nears`: the query is about closest approaches.
-    fn backend(&self, batch: &Batch<'_>, nears: bool, caller: Caller) -> Backend<'_> {
+    fn backend(&self, batch: &RayBatch<'_>, nears: bool, wait: Wait) -> Backend<'_> {
         match self.on_gpu() {
-            Some((engine, scene)) if !self.spares(batch, nears) => Backend::Gpu(engine, scene),
-            _ if caller == Caller::Waits => Backend::Cpu,
+            Some((engine, scene)) if !self.answers_on_cpu(batch, nears) => Backend::Gpu(engine, scene),
+            _ if wait == Wait::Blocking => Backend::Cpu,
             _ => Backend::CpuOwned,
         }
     }
 
     /// Whether the CPU engine takes over a batch from the GPU: because it is faster, or because the GPU flushes subnormal numbers to 0 and
     /// this could change an exact result. `nears`: the query is about closest approaches.
-    pub(crate) fn spares(&self, batch: &Batch<'_>, nears: bool) -> bool {
+    pub(crate) fn answers_on_cpu(&self, batch: &RayBatch<'_>, nears: bool) -> bool {
         let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
         let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
-        self.device.spares(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
+        self.device.answers_on_cpu(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
             || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, nears))
     }
 
     /// Casts a batch for one result per ray.
     pub(super) async fn dispatch<O: Output>(
         &self,
-        batch: Batch<'_>,
+        batch: RayBatch<'_>,
         out: &mut [O::Word],
-        caller: Caller,
+        wait: Wait,
     ) -> Result<Tally> {
-        match self.backend(&batch, O::NEARS, caller) {
+        match self.backend(&batch, O::IS_APPROACH, wait) {
             Backend::Cpu => O::cast_cpu(&self.host, batch, out),
             Backend::CpuOwned => self.cast_owned::<O>(batch, out).await,
             Backend::Gpu(engine, scene) => self.cast_gpu::<O>(engine, scene, batch, out).await,
@@ -57,9 +57,9 @@ impl Scene {
     }
 
     /// Casts a batch for hit lists, each with at most `most` hits.
-    pub(super) async fn dispatch_lists(&self, batch: Batch<'_>, most: u32, caller: Caller) -> Result<Listed> {
-        match self.backend(&batch, false, caller) {
-            Backend::Cpu => join(self.host.list(batch, most, &self.pool())?),
+    pub(super) async fn dispatch_lists(&self, batch: RayBatch<'_>, most: u32, wait: Wait) -> Result<Listed> {
+        match self.backend(&batch, false, wait) {
+            Backend::Cpu => join(self.host.list(batch, most, &self.growth_budget())?),
             Backend::CpuOwned => self.list_owned(batch, most).await,
             Backend::Gpu(engine, scene) => self.list_gpu(engine, scene, batch, most).await,
         }
@@ -70,27 +70,27 @@ impl Scene {
         &self,
         device: &GpuEngine,
         gpu: &GpuScene,
-        batch: Batch<'_>,
+        batch: RayBatch<'_>,
         out: &mut [O::Word],
     ) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut O::writer(out), Way::Tree).await?;
-        let rest = batch.some(&again);
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut O::writer(out), Search::Bvh).await?;
+        let rest = batch.gather(&again);
         let mut results = vec![O::MISS; again.len().div_ceil(O::RAYS_PER_WORD)];
-        let rest = rest.batch(batch.query, batch.watch);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut O::writer(&mut results), Way::Brute).await?;
+        let rest = rest.batch(batch.query, batch.cancel);
+        let (more, _) = gpu.cast(device, &self.host, rest, &mut O::writer(&mut results), Search::BruteForce).await?;
         again.into_iter().enumerate().for_each(|(i, at)| O::copy(out, at, &results, i));
         Ok(tally + more)
     }
 
     /// Casts a batch in chunks, on workers of the CPU engine that own the rays of their chunk.
-    async fn cast_owned<O: Output>(&self, batch: Batch<'_>, out: &mut [O::Word]) -> Result<Tally> {
+    async fn cast_owned<O: Output>(&self, batch: RayBatch<'_>, out: &mut [O::Word]) -> Result<Tally> {
         let mut sum = Tally::default();
         for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK / O::RAYS_PER_WORD)) {
-            let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
-            let (scene, query, watch) = (self.host.clone(), *batch.query, self.watch.clone());
-            let (tally, results) = on_cores(move || {
+            let taken = batch.to_owned_batch(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let (scene, query, cancel) = (self.host.clone(), *batch.query, self.cancel.clone());
+            let (tally, results) = run_on_pool(move || {
                 let mut results = vec![O::MISS; taken.rays.len().div_ceil(O::RAYS_PER_WORD)];
-                let tally = O::cast_cpu(&scene, taken.batch(&query, &watch), &mut results);
+                let tally = O::cast_cpu(&scene, taken.batch(&query, &cancel), &mut results);
                 (tally, results)
             })
             .await?;

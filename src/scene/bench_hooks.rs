@@ -8,17 +8,17 @@ use rayon::prelude::*;
 use super::device::Device;
 use super::scene::Scene;
 use crate::batch::input::Rays;
-use crate::bvh::qbvh4::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
-use crate::cpu::accel::SWEEP_ONLY;
+use crate::bvh::qbvh4::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
+use crate::cpu::accel::BRUTE_FORCE_ONLY;
 use crate::error::Result;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::TREE_FROM_CHOSEN;
-use crate::math::simd::level::{CHOSEN, Level};
+use crate::math::simd::level::{CHOSEN, SimdLevel};
 use crate::query::policy::Query;
 use crate::query::results::Hits;
 use crate::records::{Hit, Ray, Sphere};
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 
 /// Finds closest hits by the naive shader: one GPU thread per ray, no culling. `None` on the CPU engine.
@@ -40,7 +40,7 @@ pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Ve
 
 fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
     let Some(gpu) = device.gpu() else { return Ok(None) };
-    pollster::block_on(crate::gpu::cast::raygen::made(gpu, rays.source)).map(Some)
+    pollster::block_on(crate::gpu::cast::raygen::generated_rays(gpu, rays.source)).map(Some)
 }
 
 /// Builds the BVH for GPUs on the CPU. Returns its number of nodes.
@@ -48,7 +48,7 @@ fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn lbvh(spheres: &[Sphere]) -> Result<usize> {
-    Ok(Lbvh::new(spheres, &Frame::of(spheres), &Watch::new())?.nodes.len())
+    Ok(QBvh4::new(spheres, &SceneFrame::of(spheres), &CancelToken::new())?.nodes.len())
 }
 
 /// Two methods of reading back a GPU buffer.
@@ -92,27 +92,27 @@ pub fn threads() -> usize {
 
 /// Instruction sets of the CPU engine that this processor supports, fastest first.
 pub fn levels() -> Vec<&'static str> {
-    Level::all().into_iter().map(Level::word).collect()
+    SimdLevel::all().into_iter().map(SimdLevel::name).collect()
 }
 
 /// A choice for the scenes that this thread creates. Dropping it restores the previous choice. Results do not depend on it.
 #[must_use = "the choice ends when this is dropped"]
 pub struct Choice {
-    level: Option<Level>,
-    sweep_only: bool,
+    level: Option<SimdLevel>,
+    brute_force_only: bool,
     tree_from: usize,
 }
 
 impl Choice {
     fn current() -> Self {
-        Self { level: CHOSEN.get(), sweep_only: SWEEP_ONLY.get(), tree_from: TREE_FROM_CHOSEN.get() }
+        Self { level: CHOSEN.get(), brute_force_only: BRUTE_FORCE_ONLY.get(), tree_from: TREE_FROM_CHOSEN.get() }
     }
 }
 
 impl Drop for Choice {
     fn drop(&mut self) {
         CHOSEN.set(self.level);
-        SWEEP_ONLY.set(self.sweep_only);
+        BRUTE_FORCE_ONLY.set(self.brute_force_only);
         TREE_FROM_CHOSEN.set(self.tree_from);
     }
 }
@@ -120,14 +120,14 @@ impl Drop for Choice {
 /// Selects one of the instruction sets of [`levels`] by name. An unknown name selects the fastest one.
 pub fn use_level(word: &str) -> Choice {
     let before = Choice::current();
-    CHOSEN.set(Level::all().into_iter().find(|level| word == level.word()));
+    CHOSEN.set(SimdLevel::all().into_iter().find(|level| word == level.name()));
     before
 }
 
 /// Lets scenes have a BVH (`true`), or none: then every ray is tested against every sphere.
 pub fn use_tree(yes: bool) -> Choice {
     let before = Choice::current();
-    SWEEP_ONLY.set(!yes);
+    BRUTE_FORCE_ONLY.set(!yes);
     TREE_FROM_CHOSEN.set(if yes { 0 } else { usize::MAX });
     before
 }
@@ -146,7 +146,7 @@ pub fn scalar_closest(spheres: &[Sphere], rays: &[Ray], hits: &mut [Hit]) -> u64
         *hit = scalar_hit(spheres, ray);
         u64::from(hit.is_hit())
     };
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     rays.par_iter().zip(hits).map(one).sum()
 }
 

@@ -2,13 +2,13 @@
 //!
 //! Each query exists twice: as a public async function, and boxed, for callers that poll and callers that block.
 
-use super::scene::{Caller, Scene};
+use super::scene::{Scene, Wait};
 use crate::batch::input::Rays;
 use crate::error::Result;
 use crate::query::policy::Query;
 use crate::query::results::{Answer, Bits, Hits, Report};
 use crate::records::{Approach, Hit, Interval};
-use crate::runtime::boxed::Boxed;
+use crate::runtime::boxed::BoxedFuture;
 
 impl Scene {
     /// Finds the closest hit of each ray: the smallest valid `t` over all spheres, and the id of the sphere. If several spheres have the
@@ -31,7 +31,7 @@ impl Scene {
     /// * Device errors: [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost),
     ///   [`TimedOut`](crate::Error::TimedOut), [`DeviceFailed`](crate::Error::DeviceFailed).
     pub async fn closest(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Hits> {
-        self.hits(rays.into(), query, Caller::Polls).await
+        self.hits(rays.into(), query, Wait::Polling).await
     }
 
     /// Writes the results of [`closest`](Self::closest) into the caller's memory: `hits[i]` is the result of ray `i`. Returns the report.
@@ -40,7 +40,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) also unless `hits` has one record per ray.
     pub async fn closest_into(&self, rays: impl Into<Rays<'_>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
-        self.hits_into(rays.into(), query, hits, Caller::Polls).await
+        self.hits_into(rays.into(), query, hits, Wait::Polling).await
     }
 
     /// Finds both roots of the closest sphere of each ray: the sphere that [`closest`](Self::closest) reports. The roots are never clipped
@@ -49,7 +49,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest).
     pub async fn interval(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Interval>> {
-        self.intervals(rays.into(), query, Caller::Polls).await
+        self.intervals(rays.into(), query, Wait::Polling).await
     }
 
     /// Finds the point of each ray, between its ends, with the smallest clearance from any sphere: the distance to the centre minus the
@@ -72,7 +72,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::Usage`](crate::Error::Usage) also for a scene of ellipsoids.
     pub async fn approach(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Approach>> {
-        self.approaches(rays.into(), query, Caller::Polls).await
+        self.approaches(rays.into(), query, Wait::Polling).await
     }
 
     /// Tests whether each ray hits any sphere. The result contains one bit per ray, set for a hit.
@@ -80,7 +80,7 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest).
     pub async fn occluded(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Bits> {
-        self.bits(rays.into(), query, Caller::Polls).await
+        self.bits(rays.into(), query, Wait::Polling).await
     }
 
     /// Counts the spheres that each ray hits: the length of its list in [`all`](Self::all). The result contains one count per ray.
@@ -88,12 +88,12 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest).
     pub async fn count(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<u32>> {
-        self.counted(rays.into(), query, Caller::Polls).await
+        self.counted(rays.into(), query, Wait::Polling).await
     }
 
     /// Boxed version of [`closest`](Self::closest).
-    pub(crate) fn hits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Hits> {
-        Box::pin(self.answer(rays, query, caller))
+    pub(crate) fn hits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Hits> {
+        Box::pin(self.answer(rays, query, wait))
     }
 
     /// Boxed version of [`closest_into`](Self::closest_into).
@@ -102,9 +102,9 @@ impl Scene {
         rays: Rays<'a>,
         query: &'a Query,
         hits: &'a mut [Hit],
-        caller: Caller,
-    ) -> Boxed<'a, Report> {
-        Box::pin(self.cast(rays, query, hits, caller))
+        wait: Wait,
+    ) -> BoxedFuture<'a, Report> {
+        Box::pin(self.cast(rays, query, hits, wait))
     }
 
     /// Boxed version of [`interval`](Self::interval).
@@ -112,9 +112,9 @@ impl Scene {
         &'a self,
         rays: Rays<'a>,
         query: &'a Query,
-        caller: Caller,
-    ) -> Boxed<'a, Answer<Interval>> {
-        Box::pin(self.answer(rays, query, caller))
+        wait: Wait,
+    ) -> BoxedFuture<'a, Answer<Interval>> {
+        Box::pin(self.answer(rays, query, wait))
     }
 
     /// Boxed version of [`approach`](Self::approach).
@@ -122,13 +122,13 @@ impl Scene {
         &'a self,
         rays: Rays<'a>,
         query: &'a Query,
-        caller: Caller,
-    ) -> Boxed<'a, Answer<Approach>> {
-        Box::pin(self.answer(rays, query, caller))
+        wait: Wait,
+    ) -> BoxedFuture<'a, Answer<Approach>> {
+        Box::pin(self.answer(rays, query, wait))
     }
 
     /// Boxed version of [`occluded`](Self::occluded).
-    pub(crate) fn bits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Bits> {
-        Box::pin(self.cast_bits(rays, query, caller))
+    pub(crate) fn bits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Bits> {
+        Box::pin(self.cast_bits(rays, query, wait))
     }
 }

@@ -3,19 +3,19 @@
 
 use std::time::Instant;
 
-use super::scene::{Caller, Scene};
+use super::scene::{Scene, Wait};
 use crate::batch::input::{Points, Rays};
-use crate::batch::raygen::source::here;
+use crate::batch::raygen::source::rays_at_points;
 use crate::error::Result;
 use crate::query::policy::{Ends, Inside, Motion, Query, Touch};
 use crate::query::results::Answer;
-use crate::records::{Hit, Holders};
-use crate::runtime::boxed::Boxed;
-use crate::runtime::memory::room;
+use crate::records::{Containment, Hit};
+use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::memory::try_with_capacity;
 
 impl Scene {
     /// Counts the spheres that contain each point, surfaces included, and finds the lowest of their ids. The result contains one record per
-    /// point; [`Holders::NONE`] for a point in no sphere. Moving spheres are evaluated at the point's [time](Points::times).
+    /// point; [`Containment::NONE`] for a point in no sphere. Moving spheres are evaluated at the point's [time](Points::times).
     ///
     /// Of the query only the precision and `on_bad` are used. With [`Precision::Exact`](crate::Precision::Exact) every result agrees with
     /// [`Sphere::contains`](crate::Sphere::contains). In the report, a point in at least one sphere counts as a hit.
@@ -35,8 +35,8 @@ impl Scene {
     ///
     /// # Errors
     /// As [`closest`](Self::closest), for points.
-    pub async fn contains(&self, points: impl Into<Points<'_>>, query: &Query) -> Result<Answer<Holders>> {
-        self.holders(points.into(), query, Caller::Polls).await
+    pub async fn contains(&self, points: impl Into<Points<'_>>, query: &Query) -> Result<Answer<Containment>> {
+        self.holders(points.into(), query, Wait::Polling).await
     }
 
     /// Boxed version of [`contains`](Self::contains).
@@ -44,33 +44,33 @@ impl Scene {
         &'a self,
         points: Points<'a>,
         query: &'a Query,
-        caller: Caller,
-    ) -> Boxed<'a, Answer<Holders>> {
-        Box::pin(self.find_holders(points, query, caller))
+        wait: Wait,
+    ) -> BoxedFuture<'a, Answer<Containment>> {
+        Box::pin(self.find_holders(points, query, wait))
     }
 
     /// Counts the spheres that contain each point, then finds the lowest id for the points in at least one.
-    async fn find_holders(&self, points: Points<'_>, query: &Query, caller: Caller) -> Result<Answer<Holders>> {
+    async fn find_holders(&self, points: Points<'_>, query: &Query, wait: Wait) -> Result<Answer<Containment>> {
         let start = Instant::now();
         let query =
             Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, ..*query };
         let first = Some(points.first).filter(|first| *first > 0);
-        let rays = Rays { first, extras: points.extras, ..here(points.records).into() };
-        let counts = self.counted(rays, &query, caller).await?;
-        let mut records = room(counts.len())?;
-        records.extend(counts.iter().map(|count| Holders { count: *count, ..Holders::NONE }));
+        let rays = Rays { first, ray_attributes: points.ray_attributes, ..rays_at_points(points.records).into() };
+        let counts = self.counted(rays, &query, wait).await?;
+        let mut records = try_with_capacity(counts.len())?;
+        records.extend(counts.iter().map(|count| Containment { count: *count, ..Containment::NONE }));
         if self.host.pairwise {
             let held = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
             held.for_each(|(i, found)| found.id = points.first as u32 + i);
         } else {
-            let mut held = room(counts.report.hits as usize)?;
+            let mut held = try_with_capacity(counts.report.hits as usize)?;
             let holds = (0..points.records.len()).filter(|i| counts[*i] > 0);
             held.extend(holds.clone().map(|i| points.records[i]));
-            let extras = points.extras.some(holds);
-            let mut hits = room(held.len())?;
+            let ray_attributes = points.ray_attributes.gather(holds);
+            let mut hits = try_with_capacity(held.len())?;
             hits.resize(held.len(), Hit::MISS);
-            let rays = Rays { extras: extras.lend(), ..here(&held).into() };
-            self.hits_into(rays, &query, &mut hits, caller).await?;
+            let rays = Rays { ray_attributes: ray_attributes.as_columns(), ..rays_at_points(&held).into() };
+            self.hits_into(rays, &query, &mut hits, wait).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);
             found.zip(hits).for_each(|(found, hit)| found.id = hit.id);
         }

@@ -9,9 +9,9 @@ use crate::gpu::context::readback::Readback;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::probe::Probe;
 use crate::gpu::programs::PROGRAMS;
-use crate::math::simd::level::Level;
+use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 use crate::runtime::limits::Limits;
 
@@ -75,7 +75,7 @@ pub struct Device {
     /// Number of pairs of a ray and a sphere that the CPU engine tests in the time of a round trip to this GPU; 0 unless `auto` chose the
     /// GPU.
     few: u64,
-    pub(crate) watch: Watch,
+    pub(crate) cancel: CancelToken,
 }
 
 /// Pairs that one core tests per second, at least, with SSE2 or wider instructions (`umbracast bench brute`).
@@ -148,7 +148,7 @@ impl Device {
             {
                 let device = Self::of_gpu(gpu);
                 // A device that fails already at the measurement also fails at the first query, which reports the error.
-                return device.clone().sparing_few().await.unwrap_or(device);
+                return device.clone().with_cpu_for_few().await.unwrap_or(device);
             }
         }
         Self::cpu_within(options.limits)
@@ -160,11 +160,11 @@ impl Device {
     }
 
     fn cpu_within(limits: Limits) -> Self {
-        Self { gpu: None, limits, few: 0, watch: Watch::new() }
+        Self { gpu: None, limits, few: 0, cancel: CancelToken::new() }
     }
 
     fn of_gpu(gpu: GpuEngine) -> Self {
-        Self { limits: *gpu.limits(), gpu: Some(Arc::new(gpu)), few: 0, watch: Watch::new() }
+        Self { limits: *gpu.limits(), gpu: Some(Arc::new(gpu)), few: 0, cancel: CancelToken::new() }
     }
 
     /// The device as `auto` returns it: a query that the CPU engine answers bit-identically, and before a round trip to this GPU ends, runs
@@ -173,7 +173,7 @@ impl Device {
     /// # Errors
     /// Device errors.
     #[doc(hidden)]
-    pub async fn sparing_few(self) -> Result<Self> {
+    pub async fn with_cpu_for_few(self) -> Result<Self> {
         let Some(gpu) = self.gpu() else { return Ok(self) };
         let few = (round_trip(gpu).await?.as_secs_f64() * CPU_RATE) as u64;
         Ok(Self { few, ..self })
@@ -181,7 +181,7 @@ impl Device {
 
     /// Whether the CPU engine should take over a query this small from the GPU. Only at `Exact` do both give the same bytes; at other
     /// precisions the result of a ray would depend on the size of its batch.
-    pub(crate) fn spares(&self, spheres: u64, rays: u64, precision: Precision) -> bool {
+    pub(crate) fn answers_on_cpu(&self, spheres: u64, rays: u64, precision: Precision) -> bool {
         precision == Precision::Exact && spheres.saturating_mul(rays) < self.few
     }
 
@@ -243,7 +243,7 @@ impl Device {
             name: CPU_NAME.into(),
             kind: "CPU engine",
             backend: "built in".into(),
-            driver: format!("{} threads, {}, {}", cpu_pool::count(), std::env::consts::ARCH, Level::best().word()),
+            driver: format!("{} threads, {}, {}", cpu_pool::count(), std::env::consts::ARCH, SimdLevel::best().name()),
             largest_binding: u64::MAX,
             largest_dispatch: u32::MAX,
             probe: None,
@@ -278,12 +278,12 @@ impl Device {
         self.gpu().map(|gpu| &gpu.probe)
     }
 
-    /// Returns the same device with `watch` attached. Cancelling it ends scene builds, [pictures](Self::render) and
+    /// Returns the same device with `cancel` attached. Cancelling it ends scene builds, [pictures](Self::render) and
     /// [shadows](Self::shadows); its progress counts the observers of shadows. Queries use [the watch of their
     /// scene](crate::Scene::watched).
     #[must_use]
-    pub fn watched(&self, watch: &Watch) -> Self {
-        Self { watch: watch.clone(), ..self.clone() }
+    pub fn with_cancel(&self, cancel: &CancelToken) -> Self {
+        Self { cancel: cancel.clone(), ..self.clone() }
     }
 
     /// Number of buffers created on the GPU so far. Tests use it to check that repeated calls create none.

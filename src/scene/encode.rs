@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use crate::error::{Error, Result};
 use crate::gpu::encode::plan::CastPlan;
-use crate::query::kind::Question;
+use crate::query::kind::QueryKind;
 use crate::query::policy::Query;
 
 impl Scene {
@@ -62,13 +62,13 @@ impl Scene {
     /// * [`Error::TooLarge`], with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
-    pub async fn plan(&self, question: Question, most_rays: u64, query: &Query) -> Result<CastPlan> {
+    pub async fn plan(&self, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         let (Some(gpu), Some(spheres)) = (self.device().gpu(), self.resident()) else {
             let message = "queries are encoded on a GPU, and this scene is on the CPU engine or one of pairs";
             return Err(Error::Usage(message.into()));
         };
-        if question == Question::Approach {
-            self.check_round("nearest passes")?;
+        if question == QueryKind::Approach {
+            self.refuse_ellipsoids("nearest passes")?;
         }
         let range = self.options.time_range;
         CastPlan::new(gpu, spheres, &self.host, range, question, most_rays, query).await

@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use super::scene::Scene;
 use crate::batch::input::Rays;
 use crate::error::{Error, Result};
-use crate::intersect::motion::{Moves, Target};
-use crate::intersect::perpendicular_foot::{Foot, less};
+use crate::intersect::motion::{RelativeMotion, Target};
+use crate::intersect::perpendicular_foot::{PerpendicularFoot, add_subtract};
 use crate::query::policy::Query;
 use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::cpu_pool;
-use crate::runtime::memory::room;
+use crate::runtime::memory::try_with_capacity;
 
 /// Attributes of a hit, from [`Hit::attributes`] or [`Scene::attributes`].
 ///
@@ -53,7 +53,7 @@ impl Attributes {
 
     /// Computes the attributes of a hit. The sphere may move, and the ray may have a radius.
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
-        let Met { center, offset, inward, sine, cosine, way } = Met::of(hit, ray, target);
+        let Contact { center, offset, inward, sine, cosine, direction_length: way } = Contact::of(hit, ray, target);
         Self {
             point: (center + inward * offset).as_vec3(),
             normal: offset.normalize_or_zero().as_vec3(),
@@ -110,25 +110,25 @@ impl Scene {
         if left != right {
             return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "hits", right });
         }
-        self.check_round("attributes of hits")?;
-        rays.extras.check(rays.len())?;
+        self.refuse_ellipsoids("attributes of hits")?;
+        rays.ray_attributes.check(rays.len())?;
         if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= self.len()) {
             return Err(Error::record("hit", index as u64, "id", hits[index].id, "the scene has no such sphere"));
         }
-        let extras = self.moving(rays.extras, query);
-        let mut list = room(hits.len())?;
-        let one = |(i, hit): (usize, &Hit)| match (rays.ray(i), self.host.target(hit.id, &extras.of(i))) {
+        let ray_attributes = self.with_motion(rays.ray_attributes, query);
+        let mut list = try_with_capacity(hits.len())?;
+        let one = |(i, hit): (usize, &Hit)| match (rays.ray(i), self.host.target(hit.id, &ray_attributes.of(i))) {
             (Some(ray), Some(target)) => Attributes::of(hit, &ray, &target),
             _ => Attributes::MISS,
         };
-        cpu_pool::ready();
+        cpu_pool::ensure_pool();
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)
     }
 }
 
 /// Geometry of a hit.
-struct Met {
+struct Contact {
     /// Centre of the sphere at the time of the hit.
     center: DVec3,
     /// Vector from there to the point on the ray's line.
@@ -139,33 +139,41 @@ struct Met {
     sine: f64,
     cosine: f64,
     /// Length of the ray's direction.
-    way: f64,
+    direction_length: f64,
 }
 
-impl Met {
+impl Contact {
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
         let sphere = target.sphere;
-        let Moves { velocity, time, relative, radius, low } = target.moves.unwrap_or(Moves::NONE);
+        let RelativeMotion { velocity, time, moves_with_ray: relative, radius, direction_low: low } =
+            target.motion.unwrap_or(RelativeMotion::NONE);
         let v = if relative { velocity.as_dvec3() } else { DVec3::ZERO };
         let (c, along) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
         // Exact: both factors have 24 bits.
         let moved = velocity.as_dvec3() * f64::from(time);
-        let e = less(c, moved, ray.origin.as_dvec3());
-        let d = less(along, low.as_dvec3(), v);
+        let e = add_subtract(c, moved, ray.origin.as_dvec3());
+        let d = add_subtract(along, low.as_dvec3(), v);
         let (own, r) = (f64::from(sphere.radius), f64::from(sphere.radius) + f64::from(radius));
         let inward = if r > 0.0 { own / r } else { 1.0 };
         let way = (along + low.as_dvec3()).length();
         let (t, length) = (f64::from(hit.t), d.length());
         let start = f64::from(ray.t_min);
         let center = |t: f64| c + moved + if relative { t * v } else { DVec3::ZERO };
-        let Foot { t: foot, p, half } = Foot::of(e, d, r);
+        let PerpendicularFoot { t: foot, p, half } = PerpendicularFoot::of(e, d, r);
         // A ray that starts inside a solid ball hits it at its start, however little it is inside; f64 can resolve this. The start is also
         // the hit if the distance between ray and ball does not change: then there is no foot.
         let within = (start - foot) * length + half;
         if length == 0.0 || (t == start && within > (e.length() + r) * (-48.0_f64).exp2()) {
             let offset = t * d - e;
             let cosine = if length == 0.0 { 1.0 } else { -offset.dot(d) };
-            return Self { center: center(t), offset, inward, sine: offset.cross(d).length(), cosine, way };
+            return Self {
+                center: center(t),
+                offset,
+                inward,
+                sine: offset.cross(d).length(),
+                cosine,
+                direction_length: way,
+            };
         }
         // `t` shows on which side of the foot the root is, unless the roots are almost equal in f32. Then it is the first root: a ray that
         // starts before it hits it under every policy.
@@ -175,6 +183,13 @@ impl Met {
         let offset = side * (d / length) - p;
         let reach = offset.length();
         let offset = if reach > 0.0 { offset * (r / reach) } else { offset };
-        Self { center: center(foot + side / length), offset, inward, sine: p.length(), cosine: -side, way }
+        Self {
+            center: center(foot + side / length),
+            offset,
+            inward,
+            sine: p.length(),
+            cosine: -side,
+            direction_length: way,
+        }
     }
 }

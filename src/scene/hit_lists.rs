@@ -3,22 +3,22 @@
 use std::time::Instant;
 
 use super::output::CountOutput;
-use super::scene::{CPU_CHUNK, Caller, Scene};
+use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::input::Rays;
-use crate::batch::ray_batch::Batch;
-use crate::cpu::growth_budget::Pool;
+use crate::batch::ray_batch::RayBatch;
+use crate::cpu::growth_budget::GrowthBudget;
 use crate::cpu::hit_lists::join;
 use crate::error::{Error, Result};
-use crate::gpu::cast::hit_lists::{Fill, Lengths, Place};
-use crate::gpu::cast::plan::Way;
+use crate::gpu::cast::hit_lists::{ListLengthWriter, ListSlot, ListWriter};
+use crate::gpu::cast::plan::Search;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Query;
-use crate::query::results::{ALL, Answer, Lists, Report, Tally};
+use crate::query::results::{ALL, Answer, HitLists, Report, Tally};
 use crate::records::Interval;
-use crate::runtime::boxed::Boxed;
-use crate::runtime::cpu_pool::on_cores;
-use crate::runtime::memory::{check_memory, room};
+use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::memory::{check_memory, try_with_capacity};
 
 /// Offset of each ray's list, the records of all lists, and the counts of the batch.
 pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
@@ -43,8 +43,8 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::TooLarge`] also if the lists of these rays exceed the available memory of the machine. Then
     /// cast fewer rays at a time.
-    pub async fn all(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Lists> {
-        self.list(rays.into(), ALL, query, Caller::Polls).await
+    pub async fn all(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<HitLists> {
+        self.list(rays.into(), ALL, query, Wait::Polling).await
     }
 
     /// Finds the first `k` hits of each ray, in the order of [`all`](Self::all), or all hits if there are fewer. The first is the hit of
@@ -52,40 +52,46 @@ impl Scene {
     ///
     /// # Errors
     /// As [`all`](Self::all); [`Error::Usage`] also if `k` is 0.
-    pub async fn nearest(&self, rays: impl Into<Rays<'_>>, k: u32, query: &Query) -> Result<Lists> {
-        self.list(rays.into(), at_least_one(k)?, query, Caller::Polls).await
+    pub async fn nearest(&self, rays: impl Into<Rays<'_>>, k: u32, query: &Query) -> Result<HitLists> {
+        self.list(rays.into(), at_least_one(k)?, query, Wait::Polling).await
     }
 
     /// Boxed version of [`count`](Self::count).
-    pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, caller: Caller) -> Boxed<'a, Answer<u32>> {
-        Box::pin(self.cast_counts(rays, query, caller))
+    pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Answer<u32>> {
+        Box::pin(self.cast_counts(rays, query, wait))
     }
 
     /// Boxed version of [`all`](Self::all) and [`nearest`](Self::nearest): lists of at most `most` hits per ray.
-    pub(crate) fn list<'a>(&'a self, rays: Rays<'a>, most: u32, query: &'a Query, caller: Caller) -> Boxed<'a, Lists> {
-        Box::pin(self.cast_lists(rays, most, query, caller))
+    pub(crate) fn list<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        most: u32,
+        query: &'a Query,
+        wait: Wait,
+    ) -> BoxedFuture<'a, HitLists> {
+        Box::pin(self.cast_lists(rays, most, query, wait))
     }
 
-    async fn cast_counts(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<u32>> {
+    async fn cast_counts(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Answer<u32>> {
         let start = Instant::now();
         let batch = self.batch(&rays, query)?;
-        let mut records = room(rays.len())?;
+        let mut records = try_with_capacity(rays.len())?;
         records.resize(rays.len(), 0);
-        let tally = self.dispatch::<CountOutput>(batch, &mut records, caller).await?;
+        let tally = self.dispatch::<CountOutput>(batch, &mut records, wait).await?;
         Ok(Answer { report: Report::new(records.len(), tally, start), records })
     }
 
-    async fn cast_lists(&self, rays: Rays<'_>, most: u32, query: &Query, caller: Caller) -> Result<Lists> {
+    async fn cast_lists(&self, rays: Rays<'_>, most: u32, query: &Query, wait: Wait) -> Result<HitLists> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
-        let (offsets, records, tally) = self.dispatch_lists(batch, most, caller).await?;
-        Ok(Lists { offsets, records, report: Report::new(len, tally, start) })
+        let (offsets, records, tally) = self.dispatch_lists(batch, most, wait).await?;
+        Ok(HitLists { offsets, records, report: Report::new(len, tally, start) })
     }
 
     /// Memory budget that all lists of a query on the CPU engine share.
-    pub(super) fn pool(&self) -> Pool {
-        Pool::new(self.device.limits.memory)
+    pub(super) fn growth_budget(&self) -> GrowthBudget {
+        GrowthBudget::new(self.device.limits.memory)
     }
 
     /// Lists hits on a GPU in two passes: the first counts them, the second writes the records, if there is memory for them.
@@ -93,21 +99,21 @@ impl Scene {
         &self,
         device: &GpuEngine,
         gpu: &GpuScene,
-        batch: Batch<'_>,
+        batch: RayBatch<'_>,
         most: u32,
     ) -> Result<Listed> {
-        let (counts, mut tally, again) = self.lengths(device, gpu, batch, Way::Tree).await?;
-        let Counted { mut device_counts, mut made } = counts;
+        let (counts, mut tally, again) = self.lengths(device, gpu, batch, Search::Bvh).await?;
+        let ListCounts { mut device_counts, mut made } = counts;
         // Rays that the BVH traversal does not finish: the device counts their hits by brute force.
-        let rest = batch.some(&again);
-        let rest = rest.batch(batch.query, batch.watch);
-        let (counts, more, _) = self.lengths(device, gpu, rest, Way::Brute).await?;
+        let rest = batch.gather(&again);
+        let rest = rest.batch(batch.query, batch.cancel);
+        let (counts, more, _) = self.lengths(device, gpu, rest, Search::BruteForce).await?;
         tally = tally + more;
         made.extend(counts.made.into_iter().map(|(i, list)| (again[i], list)));
         again.iter().zip(&counts.device_counts).for_each(|(&at, count)| device_counts[at] = *count);
 
         // Offsets of the lists: a prefix sum of their lengths.
-        let mut offsets: Vec<u64> = room(batch.rays.len() + 1)?;
+        let mut offsets: Vec<u64> = try_with_capacity(batch.rays.len() + 1)?;
         offsets.push(0);
         offsets.extend(device_counts.iter().map(|count| u64::from((*count).min(most))));
         made.iter().for_each(|(at, list)| offsets[at + 1] = (list.len() as u64).min(most.into()));
@@ -122,30 +128,30 @@ impl Scene {
             return Err(Error::TooLarge { what: "spheres met", asked, allowed, device });
         }
         check_memory("spheres met", asked)?;
-        let mut records: Vec<Interval> = room(end as usize)?;
+        let mut records: Vec<Interval> = try_with_capacity(end as usize)?;
         records.resize(end as usize, Interval::MISS);
         for (at, list) in made {
             let place = &mut records[offsets[at] as usize..offsets[at + 1] as usize];
             place.copy_from_slice(&list[..place.len()]);
         }
 
-        let place = |at: usize, count: u32| Place { at: offsets[at] as usize, count };
-        let brute: Vec<(usize, Place)> = again.into_iter().map(|at| (at, place(at, device_counts[at]))).collect();
+        let place = |at: usize, count: u32| ListSlot { at: offsets[at] as usize, count };
+        let brute: Vec<(usize, ListSlot)> = again.into_iter().map(|at| (at, place(at, device_counts[at]))).collect();
         brute.iter().for_each(|(at, _)| device_counts[*at] = 0);
-        let silent = batch.watch.silently();
-        let batch = Batch { watch: &silent, ..batch };
+        let silent = batch.cancel.without_progress();
+        let batch = RayBatch { cancel: &silent, ..batch };
         let listed = device_counts.iter().filter(|count| **count > 0).count();
         let places = (0..).zip(&device_counts).map(|(at, &count)| (at, place(at, count)));
-        let mut fill = Filling { scene: self, device, gpu, batch, most, records: &mut records };
+        let mut fill = ListFill { scene: self, device, gpu, batch, most, records: &mut records };
         // If few rays hit anything, only they are cast again. In a pairwise scene the index of a ray must not change.
         let unfinished = if self.host.pairwise || listed > batch.rays.len() / 2 {
-            fill.all(places.map(|(_, place)| place).collect(), Way::Tree).await?
+            fill.all(places.map(|(_, place)| place).collect(), Search::Bvh).await?
         } else {
-            fill.some(places.filter(|(_, place)| place.count > 0).collect(), Way::Tree).await?
+            fill.some(places.filter(|(_, place)| place.count > 0).collect(), Search::Bvh).await?
         };
         let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
         let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
-        if let Some(at) = fill.some(some, Way::Brute).await?.first() {
+        if let Some(at) = fill.some(some, Search::BruteForce).await?.first() {
             let message = format!("ray {} met fewer spheres than were counted", batch.first + *at as u64);
             return Err(Error::DeviceFailed { device: self.device.name().into(), message });
         }
@@ -157,34 +163,34 @@ impl Scene {
         &self,
         device: &GpuEngine,
         gpu: &GpuScene,
-        batch: Batch<'_>,
-        way: Way,
-    ) -> Result<(Counted, Tally, Vec<usize>)> {
-        let mut counts = room(batch.rays.len())?;
+        batch: RayBatch<'_>,
+        way: Search,
+    ) -> Result<(ListCounts, Tally, Vec<usize>)> {
+        let mut counts = try_with_capacity(batch.rays.len())?;
         counts.resize(batch.rays.len(), 0);
         let most = device.largest_binding() / (2 * size_of::<Interval>() as u64);
-        let mut lengths = Lengths { counts: &mut counts, made: Vec::new(), most };
+        let mut lengths = ListLengthWriter { counts: &mut counts, made: Vec::new(), most };
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut lengths, way).await?;
         let made = lengths.made.into_iter().map(|(at, list)| Ok((at, list?))).collect::<Result<Vec<_>>>()?;
-        Ok((Counted { device_counts: counts, made }, tally, again))
+        Ok((ListCounts { device_counts: counts, made }, tally, again))
     }
 
     /// Lists hits in chunks, on workers of the CPU engine that own the rays of their chunk.
-    pub(super) async fn list_owned(&self, batch: Batch<'_>, most: u32) -> Result<Listed> {
-        let pool = std::sync::Arc::new(self.pool());
+    pub(super) async fn list_owned(&self, batch: RayBatch<'_>, most: u32) -> Result<Listed> {
+        let pool = std::sync::Arc::new(self.growth_budget());
         let mut shares = Vec::new();
         for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {
-            let taken = batch.owned(start..batch.rays.len().min(start + CPU_CHUNK))?;
-            let (scene, query, watch, pool) = (self.host.clone(), *batch.query, batch.watch.clone(), pool.clone());
-            let more = on_cores(move || scene.list(taken.batch(&query, &watch), most, &pool));
+            let taken = batch.to_owned_batch(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let (scene, query, cancel, pool) = (self.host.clone(), *batch.query, batch.cancel.clone(), pool.clone());
+            let more = run_on_pool(move || scene.list(taken.batch(&query, &cancel), most, &pool));
             shares.extend(more.await??);
         }
-        on_cores(move || join(shares)).await?
+        run_on_pool(move || join(shares)).await?
     }
 }
 
 /// Lengths of hit lists.
-struct Counted {
+struct ListCounts {
     /// Number of hits that the device will write per ray.
     device_counts: Vec<u32>,
     /// Lists that the host has built instead, each with the index of its ray.
@@ -192,33 +198,35 @@ struct Counted {
 }
 
 /// Second pass: writes the hits into lists of known lengths.
-struct Filling<'a> {
+struct ListFill<'a> {
     scene: &'a Scene,
     device: &'a GpuEngine,
     gpu: &'a GpuScene,
-    batch: Batch<'a>,
+    batch: RayBatch<'a>,
     most: u32,
     records: &'a mut [Interval],
 }
 
-impl Filling<'_> {
+impl ListFill<'_> {
     /// Writes the lists of all rays. Returns the indices of unfinished rays.
-    async fn all(&mut self, places: Vec<Place>, way: Way) -> Result<Vec<usize>> {
+    async fn all(&mut self, places: Vec<ListSlot>, way: Search) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
-        let extras = self.scene.host.moves(&batch.extras).then_some(batch.extras);
-        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside, extras };
+        let ray_attributes = self.scene.host.has_motion_or_shape(&batch.ray_attributes).then_some(batch.ray_attributes);
+        let mut fill =
+            ListWriter { places: &places, records: self.records, most, inside: batch.query.inside, ray_attributes };
         Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, way).await?.1)
     }
 
     /// Writes the lists of some rays, given by their indices. Returns the indices of unfinished rays.
-    async fn some(&mut self, some: Vec<(usize, Place)>, way: Way) -> Result<Vec<usize>> {
+    async fn some(&mut self, some: Vec<(usize, ListSlot)>, way: Search) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
         let numbers: Vec<usize> = some.iter().map(|(at, _)| *at).collect();
-        let rest = batch.some(&numbers);
-        let places: Vec<Place> = some.iter().map(|(_, place)| *place).collect();
-        let rest = rest.batch(batch.query, batch.watch);
-        let extras = self.scene.host.moves(&rest.extras).then_some(rest.extras);
-        let mut fill = Fill { places: &places, records: self.records, most, inside: batch.query.inside, extras };
+        let rest = batch.gather(&numbers);
+        let places: Vec<ListSlot> = some.iter().map(|(_, place)| *place).collect();
+        let rest = rest.batch(batch.query, batch.cancel);
+        let ray_attributes = self.scene.host.has_motion_or_shape(&rest.ray_attributes).then_some(rest.ray_attributes);
+        let mut fill =
+            ListWriter { places: &places, records: self.records, most, inside: batch.query.inside, ray_attributes };
         let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, way).await?;
         Ok(unfinished.into_iter().map(|i| some[i].0).collect())
     }

@@ -6,27 +6,34 @@ use crate::cpu::{accel, cull};
 use crate::error::{Error, Result};
 use crate::gpu::scene::GpuScene;
 use crate::gpu::sphere_attributes;
-use crate::intersect::ellipsoid::Map;
+use crate::intersect::ellipsoid::UnitBallMap;
 use crate::records::{Interval, Sphere};
 
 /// Numbers of spheres and rays, and the properties that determine how much memory they take.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct Workload {
     pub(crate) spheres: u64,
     pub(crate) rays: u64,
     /// Whether the spheres have masks, move, and are ellipsoids.
-    pub(crate) masked: bool,
-    pub(crate) moving: bool,
-    pub(crate) mapped: bool,
+    pub(crate) has_masks: bool,
+    pub(crate) has_motion: bool,
+    pub(crate) has_ellipsoids: bool,
     /// Whether the spheres are uploaded with their rays (pairwise scenes).
     pub(crate) pairwise: bool,
 }
 
-impl Load {
+impl Workload {
     /// Load of these spheres and of `rays` rays.
-    pub(crate) fn of(given: &Spheres<'_>, rays: u64, pairwise: bool) -> Self {
-        let (masked, moving) = (given.masks.is_some(), given.velocities.is_some());
-        Self { spheres: given.len() as u64, rays, masked, moving, mapped: given.shapes.is_some(), pairwise }
+    pub(crate) fn of(set: &Spheres<'_>, rays: u64, pairwise: bool) -> Self {
+        let (masked, moving) = (set.masks.is_some(), set.velocities.is_some());
+        Self {
+            spheres: set.len() as u64,
+            rays,
+            has_masks: masked,
+            has_motion: moving,
+            has_ellipsoids: set.shapes.is_some(),
+            pairwise,
+        }
     }
 }
 
@@ -36,7 +43,7 @@ impl Device {
     /// attributes are included with 32 bytes per ray in flight. Sphere attributes are not included: see
     /// [`estimate_bytes_of`](Self::estimate_bytes_of).
     pub fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
-        self.bytes(&Load { spheres, rays, ..Load::default() })
+        self.bytes(&Workload { spheres, rays, ..Workload::default() })
     }
 
     /// Like [`estimate_bytes`](Self::estimate_bytes), including the attributes of these spheres. Bytes per sphere, in addition to those of
@@ -51,30 +58,30 @@ impl Device {
     /// The estimate is for a scene that is not pairwise. In a pairwise scene the attributes on a GPU are uploaded with each ray in flight
     /// instead.
     pub fn estimate_bytes_of<'a>(&self, spheres: impl Into<Spheres<'a>>, rays: u64) -> u64 {
-        self.bytes(&Load::of(&spheres.into(), rays, false))
+        self.bytes(&Workload::of(&spheres.into(), rays, false))
     }
 
-    pub(crate) fn bytes(&self, load: &Load) -> u64 {
-        let Load { spheres, rays, masked, moving, mapped, pairwise } = *load;
+    pub(crate) fn bytes(&self, load: &Workload) -> u64 {
+        let Workload { spheres, rays, has_masks: masked, has_motion: moving, has_ellipsoids: mapped, pairwise } = *load;
         let each = |counts: bool, bytes: usize| if counts { bytes as u64 } else { 0 };
         // Records, attributes, and balls around the paths of moving spheres.
         let host = size_of::<Sphere>() as u64
             + each(masked, size_of::<u32>())
             + each(moving, size_of::<[f32; 3]>() + size_of::<Sphere>())
-            + each(mapped, size_of::<Map>());
+            + each(mapped, size_of::<UnitBallMap>());
         // Upper bound of the result of a ray.
         let answers = rays.saturating_mul(size_of::<Interval>() as u64);
         let host = spheres.saturating_mul(host).saturating_add(answers);
         match self.gpu() {
             None => {
-                let laid = accel::laid_bytes(spheres, masked, moving, mapped);
-                host.saturating_add(accel::index_bytes(spheres)).saturating_add(laid)
+                let laid = accel::leaf_attribute_bytes(spheres, masked, moving, mapped);
+                host.saturating_add(accel::accel_bytes(spheres)).saturating_add(laid)
             }
             Some(gpu) => {
                 // Blocks of spheres for culling, rounded up to whole blocks.
-                let host = host.saturating_add(cull::columns_bytes(spheres));
+                let host = host.saturating_add(cull::blocks_bytes(spheres));
                 let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
-                let held = sphere_attributes::bytes(moving, mapped);
+                let held = sphere_attributes::attribute_bytes(moving, mapped);
                 // Packed attributes exist twice during the upload: on the host and on the device.
                 let one = if held > 0 { 2 * held } else { each(masked, size_of::<u32>()) };
                 // Moving spheres are stored again in leaf order.
@@ -87,7 +94,7 @@ impl Device {
     }
 
     /// Returns an error if a load exceeds the memory limit. Called before anything is allocated.
-    pub(crate) fn admit(&self, what: &'static str, load: &Load) -> Result<()> {
+    pub(crate) fn check_limit(&self, what: &'static str, load: &Workload) -> Result<()> {
         let (asked, allowed) = (self.bytes(load), self.limits.memory);
         if asked > allowed {
             return Err(Error::TooLarge { what, asked, allowed, device: self.name().into() });

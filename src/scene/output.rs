@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use crate::batch::ray_batch::Batch;
-use crate::cpu::query::kind::CpuQuery;
+use crate::batch::ray_batch::RayBatch;
+use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::gpu::cast::hit_lists::Counts;
-use crate::gpu::cast::readback::{Gather, Records, Words};
+use crate::gpu::cast::hit_lists::CountWriter;
+use crate::gpu::cast::readback::{BitWriter, RecordWriter, ResultWriter};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::query::results::Tally;
 
@@ -16,16 +16,16 @@ pub(super) trait Output {
     /// Element of the caller's memory.
     type Word: Copy + Send + 'static;
     /// Results of the GPU, on their way into the caller's memory.
-    type Writer<'o>: Gather;
+    type Writer<'o>: ResultWriter;
     /// A word whose rays all miss.
     const MISS: Self::Word;
     /// Results per word.
     const RAYS_PER_WORD: usize = 1;
     /// Whether the query is about closest approaches.
-    const NEARS: bool = false;
+    const IS_APPROACH: bool = false;
 
     /// Casts a batch on the CPU engine. `out` has a word for each [`RAYS_PER_WORD`](Self::RAYS_PER_WORD) rays, the last perhaps for fewer.
-    fn cast_cpu(host: &CpuScene, batch: Batch<'_>, out: &mut [Self::Word]) -> Result<Tally>;
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [Self::Word]) -> Result<Tally>;
     /// Wraps the caller's memory for a cast on a GPU.
     fn writer(out: &mut [Self::Word]) -> Self::Writer<'_>;
     /// Copies the result of ray `i` of `from` to ray `at` of `out`, where that ray misses so far.
@@ -37,16 +37,16 @@ pub(super) struct RecordOutput<T>(PhantomData<T>);
 
 impl<T: GpuQuery> Output for RecordOutput<T> {
     type Word = T;
-    type Writer<'o> = Records<'o, T>;
-    const MISS: T = <T as CpuQuery>::MISS;
-    const NEARS: bool = T::NEARS;
+    type Writer<'o> = RecordWriter<'o, T>;
+    const MISS: T = <T as RayQuery>::MISS;
+    const IS_APPROACH: bool = T::IS_APPROACH;
 
-    fn cast_cpu(host: &CpuScene, batch: Batch<'_>, out: &mut [T]) -> Result<Tally> {
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
         host.cast(batch, out)
     }
 
-    fn writer(out: &mut [T]) -> Records<'_, T> {
-        Records(out)
+    fn writer(out: &mut [T]) -> RecordWriter<'_, T> {
+        RecordWriter(out)
     }
 
     fn copy(out: &mut [T], at: usize, from: &[T], i: usize) {
@@ -59,15 +59,15 @@ pub(super) struct CountOutput;
 
 impl Output for CountOutput {
     type Word = u32;
-    type Writer<'o> = Counts<'o>;
+    type Writer<'o> = CountWriter<'o>;
     const MISS: u32 = 0;
 
-    fn cast_cpu(host: &CpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [u32]) -> Result<Tally> {
         host.cast(batch, out)
     }
 
-    fn writer(out: &mut [u32]) -> Counts<'_> {
-        Counts(out)
+    fn writer(out: &mut [u32]) -> CountWriter<'_> {
+        CountWriter(out)
     }
 
     fn copy(out: &mut [u32], at: usize, from: &[u32], i: usize) {
@@ -80,16 +80,16 @@ pub(super) struct BitOutput;
 
 impl Output for BitOutput {
     type Word = u32;
-    type Writer<'o> = Words<'o>;
+    type Writer<'o> = BitWriter<'o>;
     const MISS: u32 = 0;
     const RAYS_PER_WORD: usize = 32;
 
-    fn cast_cpu(host: &CpuScene, batch: Batch<'_>, out: &mut [u32]) -> Result<Tally> {
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [u32]) -> Result<Tally> {
         host.cast_bits(batch, out)
     }
 
-    fn writer(out: &mut [u32]) -> Words<'_> {
-        Words(out)
+    fn writer(out: &mut [u32]) -> BitWriter<'_> {
+        BitWriter(out)
     }
 
     fn copy(out: &mut [u32], at: usize, from: &[u32], i: usize) {

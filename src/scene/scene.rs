@@ -6,26 +6,26 @@ use std::time::Instant;
 use glam::Vec3;
 
 use super::device::Device;
-use super::memory_estimate::Load;
+use super::memory_estimate::Workload;
 use super::output::{BitOutput, RecordOutput};
 use crate::batch::input::{Rays, Spheres};
-use crate::batch::ray_attributes::Extras;
-use crate::batch::ray_batch::Batch;
-use crate::batch::sphere_set::{Columns, Given};
-use crate::bvh::builder::Builder;
+use crate::batch::ray_attributes::RayAttributeColumns;
+use crate::batch::ray_batch::RayBatch;
+use crate::batch::sphere_set::{SphereAttributes, SphereSet};
+use crate::bvh::builder::BvhBuilder;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
-use crate::gpu::cast::plan::Way;
-use crate::gpu::cast::readback::{Naive, Records};
+use crate::gpu::cast::plan::Search;
+use crate::gpu::cast::readback::{NaiveWriter, RecordWriter};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
-use crate::query::policy::{Motion, Precision, Query, same_length};
+use crate::query::policy::{Motion, Precision, Query, check_same_length};
 use crate::query::results::{Answer, Bits, Hits, Report};
 use crate::records::{Hit, Sphere};
-use crate::runtime::boxed::Boxed;
-use crate::runtime::cancel::Watch;
-use crate::runtime::memory::{check_memory, room};
+use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::cancel::CancelToken;
+use crate::runtime::memory::{check_memory, try_with_capacity};
 
 /// Rays per chunk that the CPU engine copies for callers that poll. Its tasks may outlive the caller's borrow, so they own what they read.
 pub(crate) const CPU_CHUNK: usize = 1 << 18;
@@ -36,7 +36,7 @@ pub(crate) const CPU_CHUNK: usize = 1 << 18;
 #[non_exhaustive]
 pub struct SceneOptions {
     /// The processor that builds the BVH of a GPU.
-    pub builder: Builder,
+    pub builder: BvhBuilder,
     /// First and last time at which moving spheres are queried; finite, and in order. Default: 0 and 1. The BVH contains the paths of the
     /// spheres between these times, so a longer range means larger AABBs.
     pub time_range: [f32; 2],
@@ -44,14 +44,14 @@ pub struct SceneOptions {
 
 impl Default for SceneOptions {
     fn default() -> Self {
-        Self { builder: Builder::default(), time_range: [0.0, 1.0] }
+        Self { builder: BvhBuilder::default(), time_range: [0.0, 1.0] }
     }
 }
 
 impl SceneOptions {
     /// Sets the builder.
     #[must_use]
-    pub fn built_by(self, builder: Builder) -> Self {
+    pub fn built_by(self, builder: BvhBuilder) -> Self {
         Self { builder, ..self }
     }
 
@@ -69,16 +69,16 @@ pub struct Scene {
     pub(crate) host: Arc<CpuScene>,
     pub(crate) gpu: Option<Arc<GpuScene>>,
     pub(crate) options: SceneOptions,
-    pub(crate) watch: Watch,
+    pub(crate) cancel: CancelToken,
 }
 
 /// How the caller's thread waits for a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
+pub(crate) enum Wait {
     /// It polls: no call may block it for long.
-    Polls,
+    Polling,
     /// It blocks until the result is there. The CPU engine then reads and writes the caller's memory in place.
-    Waits,
+    Blocking,
 }
 
 impl Device {
@@ -89,7 +89,7 @@ impl Device {
     /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
     /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
     ///   spheres.
-    /// * [`Error::Usage`]: [`Builder::Gpu`] on the CPU engine, or a time range that is not finite and in order.
+    /// * [`Error::Usage`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range that is not finite and in order.
     /// * [`Error::Cancelled`]: the device's [watch](Self::watched) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
     pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
@@ -128,36 +128,42 @@ impl Device {
 impl Scene {
     pub(crate) fn new<'a>(
         device: &'a Device,
-        given: Spheres<'a>,
+        set: Spheres<'a>,
         pairwise: bool,
         options: &'a SceneOptions,
-    ) -> Boxed<'a, Self> {
-        Box::pin(Self::build(device, given, pairwise, options))
+    ) -> BoxedFuture<'a, Self> {
+        Box::pin(Self::build(device, set, pairwise, options))
     }
 
-    async fn build(device: &Device, given: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
-        let SceneOptions { builder, time_range: span } = *options;
-        check_span(span)?;
-        let spheres = given.records;
+    async fn build(device: &Device, set: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
+        let SceneOptions { builder, time_range } = *options;
+        check_span(time_range)?;
+        let spheres = set.records;
         // The largest id is reserved: it means "no sphere".
         let most = u64::from(u32::MAX);
         if spheres.len() as u64 > most {
             let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
             return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
         }
-        let load = Load::of(&given, 0, pairwise);
-        device.admit("the scene", &load)?;
+        let load = Workload::of(&set, 0, pairwise);
+        device.check_limit("the scene", &load)?;
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         check_memory("the scene", here.bytes(&load))?;
-        let given = Given::new(&given, Columns::default(), span, &device.watch)?;
+        let set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
         let gpu = match device.gpu() {
-            None if builder == Builder::Gpu => return Err(Builder::needs_gpu()),
+            None if builder == BvhBuilder::Gpu => return Err(BvhBuilder::needs_gpu()),
             None => None,
-            Some(gpu) => Some(Arc::new(GpuScene::new(gpu, &given, pairwise, builder).await?)),
+            Some(gpu) => Some(Arc::new(GpuScene::new(gpu, &set, pairwise, builder).await?)),
         };
-        let host = Arc::new(CpuScene::beside(gpu.is_some(), given, pairwise)?);
+        let host = Arc::new(CpuScene::for_device(gpu.is_some(), set, pairwise)?);
         // The watch of the build does not apply to the finished scene.
-        Ok(Self { device: device.watched(&Watch::new()), host, gpu, options: *options, watch: Watch::new() })
+        Ok(Self {
+            device: device.with_cancel(&CancelToken::new()),
+            host,
+            gpu,
+            options: *options,
+            cancel: CancelToken::new(),
+        })
     }
 
     /// The device of the scene.
@@ -193,26 +199,26 @@ impl Scene {
 
     /// [Masks](Spheres::masks) of the spheres; `None` if they have none.
     pub fn masks(&self) -> Option<&[u32]> {
-        self.host.columns.masks.as_deref()
+        self.host.attributes.masks.as_deref()
     }
 
     /// [Velocities](Spheres::velocities) of the spheres; `None` if they have none.
     pub fn velocities(&self) -> Option<&[Vec3]> {
-        self.host.columns.velocities.as_deref()
+        self.host.attributes.velocities.as_deref()
     }
 
-    /// Returns the same scene with `watch` attached: its queries report progress to `watch`, and end when it is cancelled. Cancelling also
+    /// Returns the same scene with `cancel` attached: its queries report progress to `cancel`, and end when it is cancelled. Cancelling also
     /// ends [`update`](Self::update) and [`rebuild`](Self::rebuild).
     #[must_use]
-    pub fn watched(&self, watch: &Watch) -> Self {
-        Self { watch: watch.clone(), ..self.clone() }
+    pub fn with_cancel(&self, cancel: &CancelToken) -> Self {
+        Self { cancel: cancel.clone(), ..self.clone() }
     }
 
     /// Casts rays for records, in new memory.
-    pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Answer<T>> {
-        let mut records = room(rays.len())?;
+    pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Answer<T>> {
+        let mut records = try_with_capacity(rays.len())?;
         records.resize(rays.len(), T::MISS);
-        let report = self.cast(rays, query, &mut records, caller).await?;
+        let report = self.cast(rays, query, &mut records, wait).await?;
         Ok(Answer { records, report })
     }
 
@@ -222,15 +228,15 @@ impl Scene {
         rays: Rays<'_>,
         query: &Query,
         out: &mut [T],
-        caller: Caller,
+        wait: Wait,
     ) -> Result<Report> {
         let start = Instant::now();
-        same_length("rays", rays.len(), "results", out.len())?;
-        if T::NEARS {
-            self.check_round("nearest passes")?;
+        check_same_length("rays", rays.len(), "results", out.len())?;
+        if T::IS_APPROACH {
+            self.refuse_ellipsoids("nearest passes")?;
         }
         let batch = self.batch(&rays, query)?;
-        let tally = self.dispatch::<RecordOutput<T>>(batch, out, caller).await?;
+        let tally = self.dispatch::<RecordOutput<T>>(batch, out, wait).await?;
         Ok(Report::new(rays.len(), tally, start))
     }
 
@@ -240,30 +246,33 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let Some((engine, scene)) = self.on_gpu() else { return Ok(None) };
         let mut records = vec![Hit::MISS; rays.len()];
-        let tally = scene.cast(engine, &self.host, batch, &mut Naive(Records(&mut records)), Way::Brute).await?.0;
+        let tally = scene
+            .cast(engine, &self.host, batch, &mut NaiveWriter(RecordWriter(&mut records)), Search::BruteForce)
+            .await?
+            .0;
         Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
     /// Casts rays for bits.
-    pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, caller: Caller) -> Result<Bits> {
+    pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Bits> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
-        let tally = self.dispatch::<BitOutput>(batch, &mut words, caller).await?;
+        let tally = self.dispatch::<BitOutput>(batch, &mut words, wait).await?;
         Ok(Bits { words, len, report: Report::new(len, tally, start) })
     }
 
     /// Returns an error if the scene contains ellipsoids. `what` names an operation that supports only spheres.
-    pub(crate) fn check_round(&self, what: &str) -> Result<()> {
-        if self.host.columns.maps.is_none() {
+    pub(crate) fn refuse_ellipsoids(&self, what: &str) -> Result<()> {
+        if self.host.attributes.maps.is_none() {
             return Ok(());
         }
         Err(Error::Usage(format!("{what} are for spheres: this scene holds ellipsoids")))
     }
 
     /// Checks everything that can be checked before casting, and returns the batch.
-    pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<Batch<'a>> {
+    pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<RayBatch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
             return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.len())));
@@ -278,32 +287,43 @@ impl Scene {
         if let Some(gpu) = self.device.gpu() {
             gpu.check_precision(query.precision)?;
         }
-        if self.host.columns.maps.is_some() && query.precision == Precision::Exact {
+        if self.host.attributes.maps.is_some() && query.precision == Precision::Exact {
             let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
             return Err(Error::NoPrecision { device, asked, why: "the scene holds ellipsoids".into(), instead });
         }
-        if rays.extras.radii.is_some() {
-            self.check_round("rays with a radius")?;
+        if rays.ray_attributes.radii.is_some() {
+            self.refuse_ellipsoids("rays with a radius")?;
         }
         rays.source.check()?;
-        rays.extras.check(rays.len())?;
-        self.device.admit("scene and query", &self.load(rays.len() as u64))?;
-        let span = self.host.columns.velocities.as_ref().map(|_| self.options.time_range);
-        let extras = self.moving(rays.extras, query);
-        Ok(Batch { first, rays: rays.source, extras, query, span, watch: &self.watch })
+        rays.ray_attributes.check(rays.len())?;
+        self.device.check_limit("scene and query", &self.workload(rays.len() as u64))?;
+        let time_range = self.host.attributes.velocities.as_ref().map(|_| self.options.time_range);
+        let ray_attributes = self.with_motion(rays.ray_attributes, query);
+        Ok(RayBatch { first, rays: rays.source, ray_attributes, query, time_range, cancel: &self.cancel })
     }
 
     /// Load of this scene and of `rays` rays.
-    fn load(&self, rays: u64) -> Load {
-        let (columns, pairwise) = (&self.host.columns, self.host.pairwise);
+    fn workload(&self, rays: u64) -> Workload {
+        let (columns, pairwise) = (&self.host.attributes, self.host.pairwise);
         let (masked, moving) = (columns.masks.is_some(), columns.velocities.is_some());
-        Load { spheres: self.len() as u64, rays, masked, moving, mapped: columns.maps.is_some(), pairwise }
+        Workload {
+            spheres: self.len() as u64,
+            rays,
+            has_masks: masked,
+            has_motion: moving,
+            has_ellipsoids: columns.maps.is_some(),
+            pairwise,
+        }
     }
 
     /// Ray attributes, with the flag that says whether spheres move while rays travel.
-    pub(crate) fn moving<'a>(&self, extras: Extras<'a>, query: &Query) -> Extras<'a> {
-        let relative = self.host.columns.velocities.is_some() && query.motion == Motion::WithRay;
-        Extras { relative, ..extras }
+    pub(crate) fn with_motion<'a>(
+        &self,
+        ray_attributes: RayAttributeColumns<'a>,
+        query: &Query,
+    ) -> RayAttributeColumns<'a> {
+        let relative = self.host.attributes.velocities.is_some() && query.motion == Motion::WithRay;
+        RayAttributeColumns { moves_with_ray: relative, ..ray_attributes }
     }
 }
 

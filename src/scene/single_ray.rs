@@ -2,9 +2,9 @@
 
 use glam::Vec3;
 
-use crate::cpu::candidates::Against;
-use crate::cpu::collector::Found;
-use crate::cpu::query::kind::CpuQuery;
+use crate::cpu::candidates::Candidates;
+use crate::cpu::collector::Resolved;
+use crate::cpu::query::kind::RayQuery;
 use crate::error::Result;
 use crate::intersect::classify::Roots;
 use crate::intersect::exact::ExactRoots;
@@ -15,11 +15,11 @@ use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Approach, Hit, Ray, Sphere};
 
 impl Ray {
-    fn ask<T: CpuQuery>(&self, sphere: &Sphere, query: &Query) -> Option<T> {
+    fn ask<T: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<T> {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
         }
-        let Found { answer, .. } = T::find(self, Against::One(0, Target::at_rest(sphere)), query);
+        let Resolved { record: answer, .. } = T::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query);
         Some(answer)
     }
 
@@ -32,7 +32,7 @@ impl Ray {
     /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.
     pub fn exceeds_f32(&self, sphere: &Sphere, query: &Query) -> bool {
         let usable = check_ray(0, self).is_ok() && check_sphere(0, sphere).is_ok();
-        usable && <Hit as CpuQuery>::find(self, Against::One(0, Target::at_rest(sphere)), query).beyond
+        usable && <Hit as RayQuery>::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query).overflowed
     }
 
     /// Computes both roots of the whole line, correctly rounded; the ray's ends are ignored. The roots of a tangent line are equal. `None`
@@ -41,7 +41,7 @@ impl Ray {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
         }
-        let crosses = ExactRoots::new(self, sphere).crossing()?.is_ge();
+        let crosses = ExactRoots::new(self, sphere).discriminant_sign()?.is_ge();
         crosses.then(|| round_roots(self, Target::at_rest(sphere)))
     }
 

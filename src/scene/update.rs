@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::scene::Scene;
 use crate::batch::input::Spheres;
-use crate::batch::sphere_set::Given;
+use crate::batch::sphere_set::SphereSet;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::query::policy::same_length;
-use crate::runtime::boxed::Boxed;
+use crate::query::policy::check_same_length;
+use crate::runtime::boxed::BoxedFuture;
 
 /// Increase of the SAH cost of a BVH above which a rebuild pays off. Rays then took 1.4 times as long as with a new BVH (1.3 times at 0.2,
 /// 1.7 at 0.5, 3 at 1.3, 9 at 3.5; 10⁵ drifting spheres, uniform and clustered), and a build takes no longer than a refit.
@@ -57,23 +57,23 @@ impl Scene {
     }
 
     /// Boxed version of [`update`](Self::update).
-    fn replace<'a>(&'a mut self, given: Spheres<'a>) -> Boxed<'a, Update> {
-        Box::pin(self.replace_spheres(given))
+    fn replace<'a>(&'a mut self, set: Spheres<'a>) -> BoxedFuture<'a, Update> {
+        Box::pin(self.replace_spheres(set))
     }
 
-    async fn replace_spheres(&mut self, given: Spheres<'_>) -> Result<Update> {
-        let spheres = given.records;
-        same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
-        let given = Given::new(&given, self.host.columns.clone(), self.options.time_range, &self.watch)?;
+    async fn replace_spheres(&mut self, set: Spheres<'_>) -> Result<Update> {
+        let spheres = set.records;
+        check_same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
+        let set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
         let mut quality_loss = 0.0;
         let mut moved = None;
         if let Some((device, gpu)) = self.on_gpu() {
-            self.watch.check()?;
-            let (scene, loss) = gpu.moved(device, &given, self.options.builder).await?;
-            self.watch.check()?;
+            self.cancel.check()?;
+            let (scene, loss) = gpu.updated(device, &set, self.options.builder).await?;
+            self.cancel.check()?;
             (moved, quality_loss) = (Some(Arc::new(scene)), loss as f32);
         }
-        let host = CpuScene::beside(moved.is_some(), given, self.host.pairwise)?;
+        let host = CpuScene::for_device(moved.is_some(), set, self.host.pairwise)?;
         self.gpu = moved;
         self.host = Arc::new(host);
         Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })
@@ -86,12 +86,12 @@ impl Scene {
     /// [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error the scene is unchanged.
     pub async fn rebuild(&mut self) -> Result<()> {
         if let Some((device, gpu)) = self.on_gpu() {
-            let CpuScene { spheres, columns, .. } = &*self.host;
+            let CpuScene { spheres, attributes: columns, .. } = &*self.host;
             let same = crate::batch::input::Spheres::from(&spheres[..]);
-            let given = Given::new(&same, columns.clone(), self.options.time_range, &self.watch)?;
-            let planted = gpu.replanted(device, &given, self.options.builder).await?;
-            self.watch.check()?;
-            self.gpu = Some(Arc::new(planted));
+            let set = SphereSet::new(&same, columns.clone(), self.options.time_range, &self.cancel)?;
+            let bvh = gpu.rebuilt(device, &set, self.options.builder).await?;
+            self.cancel.check()?;
+            self.gpu = Some(Arc::new(bvh));
         }
         Ok(())
     }

@@ -6,13 +6,13 @@
 use glam::{DMat3, DVec2, DVec3};
 
 use super::ball::Ball;
-use super::coverage::cones::Shape;
+use super::coverage::cones::SpheroidShape;
 use super::coverage::light::{Light, Occluder, ROUND};
 use super::spheroid::Spheroid;
 
 /// The light-aligned frame of one receiver.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct LightFrame {
     origin: DVec3,
     unit: f64,
     light_center: DVec3,
@@ -26,7 +26,7 @@ pub(crate) struct Frame {
     pub(crate) light: Light,
 }
 
-impl Frame {
+impl LightFrame {
     /// A frame with this origin and this unit of length.
     pub(crate) fn new(origin: DVec3, unit: f64, light: Ball) -> Self {
         let toward = light.center - origin;
@@ -74,7 +74,7 @@ impl Frame {
     }
 
     /// Transforms a spheroid into this frame, and gives its shape the index `number`.
-    pub(crate) fn spheroid(&self, spheroid: &Spheroid, number: u32) -> (Occluder, Shape) {
+    pub(crate) fn spheroid(&self, spheroid: &Spheroid, number: u32) -> (Occluder, SpheroidShape) {
         let (pole, stretch) = (spheroid.pole.normalize(), spheroid.stretch());
         let height = (spheroid.center - self.origin).dot(pole);
         let sphere = Ball { center: spheroid.center, radius: spheroid.radius };
@@ -83,9 +83,9 @@ impl Frame {
             radius: spheroid.radius / self.unit,
             power: power / (self.unit * self.unit),
             shape: number,
-            ..self.occluder(spheroid.around())
+            ..self.occluder(spheroid.bounding_ball())
         };
-        (occluder, Shape { pole: self.rotation() * pole, stretch })
+        (occluder, SpheroidShape { pole: self.rotation() * pole, stretch })
     }
 }
 

@@ -23,10 +23,10 @@ pub use picture::image::Picture;
 pub use render::Progress;
 pub use spheroid::Spheroid;
 pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
-pub use visibility::{Sight, visible_fraction};
+pub use visibility::{VisibilityQuery, visible_fraction};
 
 pub use crate::batch::raygen::camera::{Camera, Lens};
 #[cfg(feature = "files")]
-pub use crate::io::image::{Bits, PictureFiles};
+pub use crate::io::image::{PictureFiles, PngDepth};
 #[cfg(feature = "files")]
 pub use crate::io::system_toml::PLANET;

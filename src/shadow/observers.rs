@@ -5,32 +5,32 @@ use rayon::prelude::*;
 
 use super::ball::{Ball, Shadow, ShadowKind};
 use super::coverage::classify_simd::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES};
-use super::coverage::disc::Sky;
-use super::coverage::two_caps_simd::Lenses;
+use super::coverage::disc::OccluderSet;
+use super::coverage::two_caps_simd::TwoCapBatch;
 use super::lighting::Lighting;
 use super::spheroid::Spheroid;
 use super::validate::{LARGEST, check_observer};
-use super::visibility::Prepared;
+use super::visibility::LocalVisibility;
 use crate::error::Result;
-use crate::math::simd::level::Level;
-use crate::query::policy::same_length;
-use crate::runtime::cancel::Watch;
-use crate::runtime::cpu_pool::{self, on_cores};
-use crate::runtime::memory::{filled, room};
+use crate::math::simd::level::SimdLevel;
+use crate::query::policy::check_same_length;
+use crate::runtime::cancel::CancelToken;
+use crate::runtime::cpu_pool::{self, run_on_pool};
+use crate::runtime::memory::{try_filled, try_with_capacity};
 use crate::scene::device::Device;
-use crate::scene::scene::Caller;
-use crate::shadow::gpu::render::shades;
+use crate::scene::scene::Wait;
+use crate::shadow::gpu::render::visible_shades;
 use crate::shadow::gpu::uniforms::Shade;
 
 /// Observers per task.
-const TASK: usize = 16 * BLOCK;
+const TASK_OBSERVERS: usize = 16 * BLOCK;
 /// Observers per chunk if they must be copied.
-const PIECE: usize = 1 << 18;
+const CHUNK_OBSERVERS: usize = 1 << 18;
 /// Maximum number of occluders that are prepared for a GPU at once, if every one touches every observer's disc: 64 MiB.
-const WRITTEN: usize = 1 << 20;
+const MAX_OCCLUDER_RECORDS: usize = 1 << 20;
 
 /// Observers whose shadow is still to be computed: index in the list, and the prepared query.
-type Doubtful = Vec<(usize, Prepared)>;
+type UndecidedObservers = Vec<(usize, LocalVisibility)>;
 
 impl Device {
     /// Visible fraction of the light for each observer, and the kind of coverage: [`visible_fraction`](super::visibility::visible_fraction)
@@ -63,7 +63,7 @@ impl Device {
     /// [`Error::BadRecord`](crate::Error::BadRecord) for the first observer with a coordinate that is not a number or exceeds 1e150 in
     /// magnitude; [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); device errors.
     pub async fn shadows(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
-        self.shadows_of(lighting, observers, Caller::Polls).await
+        self.shadows_of(lighting, observers, Wait::Polling).await
     }
 
     /// [`shadows`](Self::shadows), written to `out`.
@@ -72,18 +72,13 @@ impl Device {
     /// The errors of [`shadows`](Self::shadows), and [`Error::LengthsDiffer`](crate::Error::LengthsDiffer). After an error the contents of
     /// `out` are unspecified.
     pub async fn shadows_into(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
-        self.shade(lighting, observers, out, Caller::Polls).await
+        self.shade(lighting, observers, out, Wait::Polling).await
     }
 
-    pub(crate) async fn shadows_of(
-        &self,
-        lighting: &Lighting,
-        observers: &[DVec3],
-        caller: Caller,
-    ) -> Result<Vec<Shadow>> {
-        let mut out = room(observers.len())?;
+    pub(crate) async fn shadows_of(&self, lighting: &Lighting, observers: &[DVec3], wait: Wait) -> Result<Vec<Shadow>> {
+        let mut out = try_with_capacity(observers.len())?;
         out.resize(observers.len(), Shadow::default());
-        self.shade(lighting, observers, &mut out, caller).await?;
+        self.shade(lighting, observers, &mut out, wait).await?;
         Ok(out)
     }
 
@@ -92,40 +87,40 @@ impl Device {
         lighting: &Lighting,
         observers: &[DVec3],
         out: &mut [Shadow],
-        caller: Caller,
+        wait: Wait,
     ) -> Result<()> {
-        same_length("observers", observers.len(), "shadows", out.len())?;
-        if self.is_cpu() && caller == Caller::Waits {
-            return cpu(lighting, 0, observers, out, &self.watch);
+        check_same_length("observers", observers.len(), "shadows", out.len())?;
+        if self.is_cpu() && wait == Wait::Blocking {
+            return cpu(lighting, 0, observers, out, &self.cancel);
         }
         let piece = match self.gpu() {
-            None => PIECE,
+            None => CHUNK_OBSERVERS,
             Some(_) => {
                 let bodies = lighting.occluders().len() + lighting.spheroids().len();
-                (WRITTEN / bodies.max(1)).clamp(16, PIECE)
+                (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS)
             }
         };
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
-            let watch = self.watch.clone();
-            let (lighting, mut observers) = (lighting.clone(), room(own.len())?);
+            let cancel = self.cancel.clone();
+            let (lighting, mut observers) = (lighting.clone(), try_with_capacity(own.len())?);
             observers.extend_from_slice(own);
             match self.gpu() {
                 None => {
                     let work = move || {
-                        let mut out = filled("shadows", observers.len(), Shadow::default())?;
-                        cpu(&lighting, first, &observers, &mut out, &watch).map(|()| out)
+                        let mut out = try_filled("shadows", observers.len(), Shadow::default())?;
+                        cpu(&lighting, first, &observers, &mut out, &cancel).map(|()| out)
                     };
-                    out.copy_from_slice(&on_cores(work).await??);
+                    out.copy_from_slice(&run_on_pool(work).await??);
                 }
                 Some(gpu) => {
-                    let work = move || sift(&lighting, first, &observers, &watch);
-                    let (sifted, doubtful) = on_cores(work).await??;
+                    let work = move || classify(&lighting, first, &observers, &cancel);
+                    let (sifted, doubtful) = run_on_pool(work).await??;
                     out.copy_from_slice(&sifted);
-                    let (places, prepared): (Vec<usize>, Vec<Prepared>) = doubtful.into_iter().unzip();
-                    let found = shades(gpu, &prepared).await?;
-                    let settled = on_cores(move || settle(&found, &prepared)).await?;
+                    let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = doubtful.into_iter().unzip();
+                    let found = visible_shades(gpu, &prepared).await?;
+                    let settled = run_on_pool(move || resolve(&found, &prepared)).await?;
                     places.into_iter().zip(settled).for_each(|(at, shadow)| out[at] = shadow);
-                    self.watch.add(own.len() as u64);
+                    self.cancel.add(own.len() as u64);
                 }
             }
         }
@@ -134,49 +129,56 @@ impl Device {
 }
 
 /// The device's results; those that it left to the CPU are computed here in f64.
-pub(crate) fn settle(found: &[Shade], prepared: &[Prepared]) -> Vec<Shadow> {
-    let one = |(found, one): (&Shade, &Prepared)| match ShadowKind::ALL.get(found.kind as usize) {
+pub(crate) fn resolve(found: &[Shade], prepared: &[LocalVisibility]) -> Vec<Shadow> {
+    let one = |(found, one): (&Shade, &LocalVisibility)| match ShadowKind::ALL.get(found.kind as usize) {
         Some(&kind) => Shadow { fraction: f64::from(found.fraction), kind },
-        None => one.shadow(&mut Sky::default()),
+        None => one.shadow(&mut OccluderSet::default()),
     };
     found.par_iter().zip(prepared).map(one).collect()
 }
 
 /// Computes all shadows in f64, on all cores.
-fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], watch: &Watch) -> Result<()> {
-    cpu_pool::ready();
-    let level = Level::best();
-    let done = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).try_for_each(|(observers, out)| {
-        watch.check()?;
-        let mut sky = Sky::default();
-        let mut lenses = (lighting.light().radius > 0.0).then(|| Lenses::new(lighting.light()));
-        let mut compute = |_, prepared: &Prepared| prepared.shadow(&mut sky);
-        if !task(level, lighting, observers, out, lenses.as_deref_mut(), &mut compute) {
-            return refuse(0, observers);
-        }
-        watch.add(observers.len() as u64);
-        Ok(())
-    });
+fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], cancel: &CancelToken) -> Result<()> {
+    cpu_pool::ensure_pool();
+    let level = SimdLevel::best();
+    let done = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).try_for_each(
+        |(observers, out)| {
+            cancel.check()?;
+            let mut occluder_set = OccluderSet::default();
+            let mut batch = (lighting.light().radius > 0.0).then(|| TwoCapBatch::new(lighting.light()));
+            let mut compute = |_, prepared: &LocalVisibility| prepared.shadow(&mut occluder_set);
+            if !task(level, lighting, observers, out, batch.as_deref_mut(), &mut compute) {
+                return refuse(0, observers);
+            }
+            cancel.add(observers.len() as u64);
+            Ok(())
+        },
+    );
     // If several observers are invalid, the error names the first one, whichever task found its own first.
     done.or_else(|error| refuse(first, observers).and(Err(error)))
 }
 
 /// Classifies observers. Returns the shadows of those outside every penumbra; for all others, their indices and prepared queries.
-fn sift(lighting: &Lighting, first: u64, observers: &[DVec3], watch: &Watch) -> Result<(Vec<Shadow>, Doubtful)> {
-    let level = Level::best();
-    let mut out = room(observers.len())?;
+fn classify(
+    lighting: &Lighting,
+    first: u64,
+    observers: &[DVec3],
+    cancel: &CancelToken,
+) -> Result<(Vec<Shadow>, UndecidedObservers)> {
+    let level = SimdLevel::best();
+    let mut out = try_with_capacity(observers.len())?;
     out.resize(observers.len(), Shadow::default());
-    let tasks = observers.par_chunks(TASK).zip(out.par_chunks_mut(TASK)).enumerate();
+    let tasks = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).enumerate();
     let found = tasks.map(|(n, (observers, out))| {
-        watch.check()?;
+        cancel.check()?;
         let mut doubtful = Vec::new();
         let good = task(level, lighting, observers, out, None, &mut |at, prepared| {
-            doubtful.push((n * TASK + at, prepared.clone()));
+            doubtful.push((n * TASK_OBSERVERS + at, prepared.clone()));
             Shadow::default()
         });
         if good { Ok(doubtful) } else { refuse(0, observers).map(|()| doubtful) }
     });
-    let found: Result<Vec<Doubtful>> = found.collect();
+    let found: Result<Vec<UndecidedObservers>> = found.collect();
     let doubtful = found.or_else(|error| refuse(first, observers).and(Err(error)))?;
     Ok((out, doubtful.into_iter().flatten().collect()))
 }
@@ -186,37 +188,37 @@ fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
 }
 
-/// Runs one task. `lenses`, if given, computes the observers that may be in the penumbra of exactly one sphere; `compute` computes all
+/// Runs one task. `batch`, if given, computes the observers that may be in the penumbra of exactly one sphere; `compute` computes all
 /// others. Returns false if an observer is invalid.
 fn task(
-    level: Level,
+    level: SimdLevel,
     lighting: &Lighting,
     observers: &[DVec3],
     out: &mut [Shadow],
-    mut lenses: Option<&mut Lenses>,
-    compute: &mut dyn FnMut(usize, &Prepared) -> Shadow,
+    mut batch: Option<&mut TwoCapBatch>,
+    compute: &mut dyn FnMut(usize, &LocalVisibility) -> Shadow,
 ) -> bool {
     let (light, occluders, spheroids) = (lighting.light(), lighting.occluders(), lighting.spheroids());
     let mut block = Observers::new();
-    let mut prepared = Prepared::default();
+    let mut prepared = LocalVisibility::default();
     let mut touching = Vec::new();
     let mut own_balls = Vec::new();
     let mut touching_spheroids = Vec::new();
     let mut own_spheroids = Vec::new();
     let mut doubtful = [0_u32; BLOCK];
     for (first, own) in (0..).step_by(BLOCK).zip(observers.chunks(BLOCK)) {
-        if !level.take_in(&mut block, own, light, LARGEST) {
+        if !level.load_observers(&mut block, own, light, LARGEST) {
             return false;
         }
         touching.clear();
         for (number, &ball) in (0..).zip(occluders) {
-            if level.sift(&mut block, ball, number) {
+            if level.classify_ball(&mut block, ball, number) {
                 touching.push(ball);
             }
         }
         touching_spheroids.clear();
         for spheroid in spheroids {
-            if level.sift_between(&mut block, spheroid.around(), spheroid.within()) {
+            if level.classify_group(&mut block, spheroid.bounding_ball(), spheroid.inscribed_ball()) {
                 touching_spheroids.push(*spheroid);
             }
         }
@@ -229,11 +231,11 @@ fn task(
         }
         for &i in &doubtful[..count] {
             let (i, at) = (i as usize, first + i as usize);
-            match lenses.as_deref_mut().filter(|_| block.flags[i] == TOUCHES) {
-                Some(lenses) => {
-                    lenses.push(own[i], occluders[block.last[i] as usize], at);
-                    if lenses.is_full() {
-                        drain(level, lenses, light, out, compute);
+            match batch.as_deref_mut().filter(|_| block.flags[i] == TOUCHES) {
+                Some(batch) => {
+                    batch.push(own[i], occluders[block.last[i] as usize], at);
+                    if batch.is_full() {
+                        drain(level, batch, light, out, compute);
                     }
                 }
                 None => {
@@ -246,7 +248,7 @@ fn task(
                         own_spheroids.extend_from_slice(spheroids);
                     } else {
                         own_balls.extend(touching.iter().filter(|ball| block.is_touched(i, **ball)));
-                        let near = |one: &&Spheroid| block.is_touched_within(i, one.around());
+                        let near = |one: &&Spheroid| block.is_touched_within(i, one.bounding_ball());
                         own_spheroids.extend(touching_spheroids.iter().filter(near));
                     }
                     prepared.set(own[i], light, &own_balls, &own_spheroids);
@@ -255,23 +257,23 @@ fn task(
             }
         }
     }
-    if let Some(lenses) = lenses {
-        drain(level, lenses, light, out, compute);
+    if let Some(batch) = batch {
+        drain(level, batch, light, out, compute);
     }
     true
 }
 
 /// Computes the pair batch and writes its results to `out`.
 fn drain(
-    level: Level,
-    lenses: &mut Lenses,
+    level: SimdLevel,
+    batch: &mut TwoCapBatch,
     light: Ball,
     out: &mut [Shadow],
-    compute: &mut dyn FnMut(usize, &Prepared) -> Shadow,
+    compute: &mut dyn FnMut(usize, &LocalVisibility) -> Shadow,
 ) {
-    lenses.drain(level, |at, shadow, observer, ball| {
+    batch.drain(level, |at, shadow, observer, ball| {
         out[at] = shadow.unwrap_or_else(|| {
-            let mut prepared = Prepared::default();
+            let mut prepared = LocalVisibility::default();
             prepared.set(observer, light, &[ball], &[]);
             compute(at, &prepared)
         });

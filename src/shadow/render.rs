@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::coverage::disc::Sky;
+use super::coverage::disc::OccluderSet;
 use super::gpu::render as on_gpu;
-use super::observers::settle;
+use super::observers::resolve;
 use super::picture::image::Picture;
-use super::picture::prepared::Stage;
+use super::picture::prepared::PreparedPicture;
 use super::picture::render_cpu;
 use super::system::System;
-use super::visibility::{Prepared, Sight};
+use super::visibility::{LocalVisibility, VisibilityQuery};
 use crate::error::Result;
-use crate::runtime::cpu_pool::on_cores;
-use crate::runtime::memory::grow;
+use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::memory::try_reserve;
 use crate::scene::device::Device;
 
 /// Callback that receives the finished fraction of the work from time to time, 0…1.
@@ -32,11 +32,11 @@ impl Device {
     /// the device; [`Error::Cancelled`](crate::Error::Cancelled); device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
-        let (system, stage) = (Arc::new(system.clone()), Arc::new(Stage::new(system)?));
-        let watch = self.watch.clone();
+        let (system, prepared_picture) = (Arc::new(system.clone()), Arc::new(PreparedPicture::new(system)?));
+        let cancel = self.cancel.clone();
         match self.gpu() {
-            None => on_cores(move || render_cpu::picture(&system, &stage, &watch, &*progress)).await?,
-            Some(gpu) => on_gpu::picture(gpu, &system, &stage, &watch, &*progress).await,
+            None => run_on_pool(move || render_cpu::picture(&system, &prepared_picture, &cancel, &*progress)).await?,
+            Some(gpu) => on_gpu::picture(gpu, &system, &prepared_picture, &cancel, &*progress).await,
         }
     }
 
@@ -47,20 +47,21 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for an invalid query; device errors.
-    pub async fn visible_fractions(&self, sights: &[Sight]) -> Result<Vec<f64>> {
+    pub async fn visible_fractions(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
         let mut prepared = Vec::new();
-        grow("sights", &mut prepared, sights.len() as u64)?;
-        for sight in sights {
-            prepared.push(sight.prepare()?);
+        try_reserve("sights", &mut prepared, queries.len() as u64)?;
+        for query in queries {
+            prepared.push(query.prepare()?);
         }
         match self.gpu() {
             None => {
-                let fraction = |sky: &mut Sky, one: &Prepared| one.shadow(sky).fraction;
-                on_cores(move || prepared.par_iter().map_init(Sky::default, fraction).collect()).await
+                let fraction =
+                    |occluder_set: &mut OccluderSet, one: &LocalVisibility| one.shadow(occluder_set).fraction;
+                run_on_pool(move || prepared.par_iter().map_init(OccluderSet::default, fraction).collect()).await
             }
             Some(gpu) => {
-                let found = on_gpu::shades(gpu, &prepared).await?;
-                on_cores(move || settle(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()).await
+                let found = on_gpu::visible_shades(gpu, &prepared).await?;
+                run_on_pool(move || resolve(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()).await
             }
         }
     }

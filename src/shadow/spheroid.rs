@@ -32,12 +32,12 @@ impl Spheroid {
     }
 
     /// The bounding sphere.
-    pub(crate) fn around(&self) -> Ball {
+    pub(crate) fn bounding_ball(&self) -> Ball {
         Ball { center: self.center, radius: self.radius.max(self.polar_radius) }
     }
 
     /// The largest inscribed sphere.
-    pub(crate) fn within(&self) -> Ball {
+    pub(crate) fn inscribed_ball(&self) -> Ball {
         Ball { center: self.center, radius: self.radius.min(self.polar_radius) }
     }
 

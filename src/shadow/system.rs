@@ -162,7 +162,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
         }
         check_polar_radius(&place, body)?;
-        let around = body.spheroid().map(|one| one.around());
+        let around = body.spheroid().map(|one| one.bounding_ball());
         for (j, ball) in body.balls.iter().map(|ball| around.as_ref().unwrap_or(ball)).enumerate() {
             let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
             check_ball(&place, ball)?;

@@ -3,17 +3,17 @@
 use glam::DVec3;
 
 use super::ball::{Ball, Shadow};
-use super::coverage::cones::{Shape, cone_of};
-use super::coverage::disc::{self, Sky};
+use super::coverage::cones::{SpheroidShape, cone_of};
+use super::coverage::disc::{self, OccluderSet};
 use super::coverage::light::{Light, Occluder, disc_from};
-use super::light_frame::Frame;
+use super::light_frame::LightFrame;
 use super::spheroid::Spheroid;
 use super::validate::check;
 use crate::error::Result;
 
 /// A visibility query: a light, an observer and occluders. Positions are in f64, in any unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sight {
+pub struct VisibilityQuery {
     /// Position of the observer.
     pub observer: DVec3,
     /// The light.
@@ -24,57 +24,57 @@ pub struct Sight {
 
 /// A visibility query in its light-aligned frame.
 #[derive(Clone, Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct LocalVisibility {
     pub(crate) light: Light,
     pub(crate) occluders: Vec<Occluder>,
     /// Shapes of the occluders that are spheroids.
-    pub(crate) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<SpheroidShape>,
 }
 
-impl Default for Prepared {
+impl Default for LocalVisibility {
     fn default() -> Self {
         Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new(), shapes: Vec::new() }
     }
 }
 
-impl Sight {
-    pub(crate) fn prepare(&self) -> Result<Prepared> {
+impl VisibilityQuery {
+    pub(crate) fn prepare(&self) -> Result<LocalVisibility> {
         prepare(self.observer, self.light, &self.occluders)
     }
 }
 
-fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<Prepared> {
+fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<LocalVisibility> {
     check("observer", 0, Ball { center: observer, radius: 0.0 })?;
     check("light", 0, light)?;
     for (i, &ball) in occluders.iter().enumerate() {
         check("occluder", i as u64, ball)?;
     }
-    let mut prepared = Prepared::default();
+    let mut prepared = LocalVisibility::default();
     prepared.set(observer, light, occluders, &[]);
     Ok(prepared)
 }
 
-impl Prepared {
+impl LocalVisibility {
     /// Replaces the contents with another query. Its numbers must have been checked.
     pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball], spheroids: &[Spheroid]) {
         let unit = (light.center - observer).length();
-        let frame = Frame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
+        let frame = LightFrame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
         self.light = frame.light;
         self.occluders.clear();
-        self.occluders.extend(occluders.iter().map(|&ball| stood_on(frame.occluder(ball))));
+        self.occluders.extend(occluders.iter().map(|&ball| raised_to_surface(frame.occluder(ball))));
         self.shapes.clear();
         for (number, spheroid) in (0..).zip(spheroids) {
             let (occluder, shape) = frame.spheroid(spheroid, number);
-            self.occluders.push(stood_on(occluder));
+            self.occluders.push(raised_to_surface(occluder));
             self.shapes.push(shape);
         }
     }
 
     /// Computes the shadow, in f64. Twin of `shaders/shadow/visibility.wgsl`.
-    pub(crate) fn shadow(&self, sky: &mut Sky) -> Shadow {
+    pub(crate) fn shadow(&self, occluder_set: &mut OccluderSet) -> Shadow {
         let disc = disc_from(DVec3::ZERO, self.light);
         let mut open = 1.0;
-        disc::clear(sky);
+        disc::clear(occluder_set);
         for &one in &self.occluders {
             if let Some(&shape) = self.shapes.get(one.shape as usize) {
                 if one.power < 0.0 {
@@ -82,16 +82,16 @@ impl Prepared {
                 }
                 if let Some(cone) = cone_of(DVec3::ZERO, self.light, disc, one, shape) {
                     open = if cone.covers_center() { 0.0 } else { open };
-                    disc::add_cone(sky, cone);
+                    disc::add_cone(occluder_set, cone);
                 }
                 continue;
             }
             let cap = disc::cap_of(DVec3::ZERO, self.light, disc, one);
-            open = disc::left_of_point(cap).min(open);
+            open = disc::visible_point(cap).min(open);
             if cap.radius > 3.0 {
                 return Shadow::DARK;
             }
-            disc::add(sky, disc, cap);
+            disc::add(occluder_set, disc, cap);
         }
         if disc.power <= 0.0 {
             return Shadow::LIT;
@@ -99,8 +99,8 @@ impl Prepared {
         if disc.radius <= 0.0 {
             return if open > 0.0 { Shadow::LIT } else { Shadow::DARK };
         }
-        let rest = disc::left(sky, disc);
-        Shadow { fraction: rest, kind: disc::kind(sky, disc, rest) }
+        let rest = disc::uncovered_fraction(occluder_set, disc);
+        Shadow { fraction: rest, kind: disc::kind(occluder_set, disc, rest) }
     }
 
     /// Whether an f32 result may be wrong by more than 10⁻⁴.
@@ -131,7 +131,7 @@ const LEAST_SQUARED: f64 = 1e-17;
 const MOST_SQUARED: f64 = 1e18;
 
 /// An observer slightly below the surface of an occluder counts as on it: see [`Lighting`](super::lighting::Lighting).
-fn stood_on(occluder: Occluder) -> Occluder {
+fn raised_to_surface(occluder: Occluder) -> Occluder {
     // A depth of 2⁻²² radii below the surface, expressed as a power: −2⁻²¹ in units of the squared radius.
     const DEPTH: f64 = 1.0 / (1_u64 << 21) as f64;
     let on = occluder.power < 0.0 && occluder.power >= -DEPTH * occluder.radius * occluder.radius;
@@ -159,5 +159,5 @@ fn stood_on(occluder: Occluder) -> Occluder {
 /// # Ok::<(), umbracast::Error>(())
 /// ```
 pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<f64> {
-    Ok(prepare(observer, light, occluders)?.shadow(&mut Sky::default()).fraction)
+    Ok(prepare(observer, light, occluders)?.shadow(&mut OccluderSet::default()).fraction)
 }

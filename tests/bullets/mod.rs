@@ -8,8 +8,8 @@ mod wrong;
 use crate::support::{Numbers, cpu, devices, scaled, steps, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
-    Bullet, Bullets, Error, Leg, LegStatus, NO_SPHERE, OnBad, Precision, Query, Ray, Ricochet, SceneOptions, Sphere,
-    Target, blocking,
+    Bullet, Bullets, Error, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Precision, Query, Ray, Ricochet,
+    SceneOptions, Sphere, blocking,
 };
 
 const EXACT: Query = Query {
@@ -57,8 +57,8 @@ impl Row {
         }
     }
 
-    fn target(&self) -> Target {
-        Target { velocity: self.drift.as_dvec3(), ..Target::from(&self.sphere) }
+    fn target(&self) -> MovingSphere {
+        MovingSphere { velocity: self.drift.as_dvec3(), ..MovingSphere::from(&self.sphere) }
     }
 }
 
@@ -259,7 +259,7 @@ fn the_first_ricochets_are_those_of_f64() {
             let mut left = NO_SPHERE;
             for (k, leg) in legs.iter().enumerate() {
                 let ahead = (0..).zip(&spheres).filter(|(id, _)| *id != left);
-                let met = ahead.filter_map(|(id, ball)| Some((id, Target::from(ball).ricochet(at, along)?)));
+                let met = ahead.filter_map(|(id, ball)| Some((id, MovingSphere::from(ball).ricochet(at, along)?)));
                 let what = format!("{} bullet {i} leg {k}: {leg:?}", device.name());
                 let Some((id, turned)) = met.min_by(|(_, a), (_, b)| a.time.total_cmp(&b.time)) else {
                     assert_eq!(leg.status, LegStatus::Miss, "{what}");

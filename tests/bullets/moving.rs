@@ -5,8 +5,8 @@ use super::rooms::{depth, middle_of, rooms};
 use crate::support::{Numbers, both_ways, cpu, devices, scaled, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
-    Bullet, Bullets, Error, Flights, Leg, LegStatus, NO_SPHERE, OnBad, Query, SceneOptions, Sphere, Spheres, Target,
-    blocking,
+    Bullet, Bullets, Error, Flights, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Query, SceneOptions, Sphere,
+    Spheres, blocking,
 };
 
 /// Legs as text: NaN equals nothing.
@@ -29,7 +29,7 @@ impl Truth<'_> {
         let met = ahead.filter_map(|(id, (ball, drift))| {
             let drift = drift.as_dvec3();
             let radius = f64::from(ball.radius) + f64::from(self.radius);
-            let target = Target { center: ball.center.as_dvec3() + now * drift, radius, velocity: drift };
+            let target = MovingSphere { center: ball.center.as_dvec3() + now * drift, radius, velocity: drift };
             let turned = target.ricochet(at, velocity)?;
             (now + turned.time <= self.end).then_some((id, now + turned.time, turned.point, turned.velocity))
         });

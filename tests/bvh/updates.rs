@@ -3,8 +3,8 @@
 use crate::support::{Numbers, devices, nasty, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
-    Builder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench, blocking,
-    blocking::update,
+    BvhBuilder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench,
+    blocking, blocking::update,
 };
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
@@ -77,8 +77,8 @@ fn what_moves_is_updated_with_its_ways() {
         })
     };
     for device in devices() {
-        for builder in [Builder::Auto, Builder::Cpu, Builder::Gpu] {
-            if device.is_cpu() && builder == Builder::Gpu {
+        for builder in [BvhBuilder::Auto, BvhBuilder::Cpu, BvhBuilder::Gpu] {
+            if device.is_cpu() && builder == BvhBuilder::Gpu {
                 continue;
             }
             let options = SceneOptions::default().built_by(builder);
@@ -106,7 +106,7 @@ fn both_builders_make_scenes_that_answer_alike() {
         for kind in &nasty::SCENES {
             let spheres = nasty::spheres(kind, 1300);
             let rays = nasty::rays(&spheres, kind.2, scaled(60));
-            let found = [Builder::Auto, Builder::Cpu, Builder::Gpu].map(|builder| {
+            let found = [BvhBuilder::Auto, BvhBuilder::Cpu, BvhBuilder::Gpu].map(|builder| {
                 let options = SceneOptions::default().built_by(builder);
                 answers(&blocking::scene(device, &spheres, &options).unwrap(), &rays, Precision::Standard)
             });
@@ -114,7 +114,7 @@ fn both_builders_make_scenes_that_answer_alike() {
         }
     }
     let spheres = [Sphere::new([0.0; 3], 1.0)];
-    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().built_by(Builder::Gpu));
+    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().built_by(BvhBuilder::Gpu));
     assert!(refused.is_err_and(|error| error.exit_code() == 2 && error.to_string().contains("CPU engine")));
 }
 

@@ -12,7 +12,7 @@ fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> (Vec<u8>, Vec<u8>, Vec
     let hits = blocking::closest(scene, rays, query).unwrap();
     let intervals = blocking::interval(scene, rays, query).unwrap();
     let bits = blocking::occluded(scene, rays, query).unwrap();
-    let counts = [hits.report.hits, hits.report.beyond, bits.report.hits, bits.report.beyond];
+    let counts = [hits.report.hits, hits.report.overflowed, bits.report.hits, bits.report.overflowed];
     (bytes(&hits.records), bytes(&intervals.records), bytes(&bits.words), counts)
 }
 

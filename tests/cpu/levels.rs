@@ -32,7 +32,7 @@ fn every_level_answers_the_same_bytes() {
             let bits = blocking::occluded(&scene, &rays, &query).unwrap();
             let passes = blocking::approach(&scene, &rays[..2000], &query).unwrap();
             let bytes: (&[u8], &[u8]) = (bytemuck::cast_slice(&hits.records), bytemuck::cast_slice(&passes.records));
-            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.hits, hits.report.judged)
+            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.hits, hits.report.exact)
         })
     });
     let answers: Vec<_> = answers.collect();

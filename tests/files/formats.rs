@@ -6,9 +6,9 @@ use crate::support::folder::{le4, npy, numbers};
 use crate::support::scaled;
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::io::{
-    AnswerRow, AnswerWriter, RayBatch, RayFile, Table, center_of_spheres, check_output, read_spheres, write_whole,
+    AnswerRow, AnswerWriter, RayBatch, RayFile, Table, center_of_spheres, check_output, read_spheres, write_atomic,
 };
-use umbracast::{Approach, Error, Hit, Interval, OnBad, Ray, Result, Sphere, Watch};
+use umbracast::{Approach, CancelToken, Error, Hit, Interval, OnBad, Ray, Result, Sphere};
 
 /// A folder with one file in it.
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
@@ -21,8 +21,8 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
 /// All rays of a file.
 fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
     let mut batches = RayFile::open(path)?.read(origin, on_bad)?;
-    let (mut records, mut batch, watch) = (Vec::new(), RayBatch::default(), Watch::new());
-    let mut beside = umbracast::io::Beside::default();
+    let (mut records, mut batch, watch) = (Vec::new(), RayBatch::default(), CancelToken::new());
+    let mut beside = umbracast::io::OptionalColumns::default();
     while batches.next(&mut batch, &watch)? {
         records.extend_from_slice(&batch.records);
         beside = batch.beside.clone();
@@ -36,7 +36,7 @@ fn write_answers<T: AnswerRow>(path: &Path, answers: &[T]) -> Result<()> {
     let (first, rest) = answers.split_at(answers.len() / 3);
     writer.write(first)?;
     writer.write(rest)?;
-    writer.finish(&Watch::new())
+    writer.finish(&CancelToken::new())
 }
 
 fn spheres(name: &str, bytes: impl AsRef<[u8]>) -> Result<Vec<Sphere>, String> {
@@ -259,7 +259,7 @@ fn columns_beside_records_are_read() {
     let table = read_rays(&path, DVec3::ZERO, OnBad::Refuse).unwrap();
     assert_eq!((table.beside.masks, table.beside.skip_ids), (None, Some(vec![5, u32::MAX])));
     let (_folder, path) = file("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO)));
-    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().beside, umbracast::io::Beside::default());
+    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().beside, umbracast::io::OptionalColumns::default());
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn answers_read_back_to_the_same_bits() {
 fn a_failed_write_leaves_everything_as_it_was() {
     use std::io::Write;
     let (folder, path) = file("a.csv", "before");
-    let result = write_whole(&path, |out| {
+    let result = write_atomic(&path, |out| {
         out.write_all(&[b'x'; 3 << 20])?;
         Err(std::io::Error::other("the disk is full"))
     });

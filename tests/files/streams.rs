@@ -296,7 +296,7 @@ fn archives_may_exceed_four_gigabytes() {
         writer.write(&part).unwrap();
     }
     writer.write(&[false, true, false]).unwrap();
-    writer.finish(&umbracast::Watch::new()).unwrap();
+    writer.finish(&umbracast::CancelToken::new()).unwrap();
     let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
     let entry = archive.by_name("occluded.npy").unwrap();
     let (start, size) = (entry.data_start().unwrap(), entry.size());

@@ -1,7 +1,7 @@
 //! Structured `.npy`: fields by name, in any order and of any number type.
 
 use umbracast::io::{RayBatch, RayFile, read_spheres};
-use umbracast::{OnBad, Ray, Sphere, Watch};
+use umbracast::{CancelToken, OnBad, Ray, Sphere};
 
 use crate::support::folder::{Folder, npy};
 
@@ -12,7 +12,7 @@ fn rays(descr: &str, shape: &str, data: &[u8]) -> Result<RayBatch, String> {
     let file = RayFile::<Ray>::open(&folder.path("r.npy")).map_err(|e| e.to_string())?;
     let mut batches = file.read([0.0; 3].into(), OnBad::Refuse).map_err(|e| e.to_string())?;
     let mut batch = RayBatch::default();
-    batches.next(&mut batch, &Watch::new()).map_err(|e| e.to_string())?;
+    batches.next(&mut batch, &CancelToken::new()).map_err(|e| e.to_string())?;
     Ok(batch)
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::support::Numbers;
 use crate::support::child::run_alone;
 use umbracast::wgpu;
-use umbracast::{Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, Watch, blocking};
+use umbracast::{
+    CancelToken, Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking,
+};
 use umbracast::{required_features, required_limits};
 
 fn adapters() -> Vec<wgpu::Adapter> {
@@ -120,8 +122,8 @@ fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
         for occluded in [false, true] {
             let (device, queue) = own_device(&adapter);
             let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
-            let watch = Watch::new();
-            let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap().watched(&watch);
+            let watch = CancelToken::new();
+            let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap().with_cancel(&watch);
             let ended = AtomicBool::new(false);
             let error = std::thread::scope(|threads| {
                 threads.spawn(|| {

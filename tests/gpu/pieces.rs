@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, PictureOptions, System};
-use umbracast::{Error, Hit, Query, Ray, Rays, Sphere, Watch, blocking};
+use umbracast::{CancelToken, Error, Hit, Query, Ray, Rays, Sphere, blocking};
 
 /// Spheres in a row along x, rays down on every one of them and beside it.
 fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
@@ -49,8 +49,8 @@ fn errors_name_rays_by_their_number_in_the_whole_list() {
 fn a_watch_counts_and_stops() {
     let (spheres, rays) = row(2000);
     for device in crate::support::devices() {
-        let watch = Watch::new();
-        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().watched(&watch);
+        let watch = CancelToken::new();
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().with_cancel(&watch);
         let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
         assert_eq!(watch.done(), 4000, "{}", device.name());
@@ -68,8 +68,8 @@ fn long_work_stops_in_the_middle() {
     let (spheres, rays) = row(20_000);
     let rays = rays.repeat(100);
     for device in crate::support::devices() {
-        let watch = Watch::new();
-        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().watched(&watch);
+        let watch = CancelToken::new();
+        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().with_cancel(&watch);
         let ended = Arc::new(AtomicBool::new(false));
         let stopper = std::thread::spawn({
             let (watch, ended) = (watch.clone(), ended.clone());
@@ -122,8 +122,8 @@ fn a_watched_device_stops_what_it_builds_and_draws() {
     let (system, observers) = (ball(), vec![DVec3::new(5.0, 0.0, 0.0); 5000]);
     let lighting = Lighting::new(system.light().ball, [Ball::new([0.0; 3], 1.0)]).unwrap();
     for device in crate::support::devices() {
-        let watch = Watch::new();
-        let watched = device.watched(&watch);
+        let watch = CancelToken::new();
+        let watched = device.with_cancel(&watch);
         let scene = blocking::scene(&watched, &spheres, &Default::default()).unwrap();
         let expected = blocking::closest(&scene, &rays, &Query::default()).unwrap().records;
         let _ = blocking::render(&watched, &system, None).unwrap();
@@ -148,12 +148,12 @@ fn a_watched_device_stops_what_it_builds_and_draws() {
         assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
         let again = blocking::scene(scene.device(), &spheres, &Default::default()).unwrap();
         assert_eq!(blocking::closest(&again, &rays, &Query::default()).unwrap().records, expected);
-        let mut stopped = scene.watched(&watch);
+        let mut stopped = scene.with_cancel(&watch);
         assert_eq!(blocking::update(&mut stopped, &spheres[..]).map(drop), Err(cancelled.clone()));
         // The CPU engine has nothing to rebuild.
         let rebuilt = if device.is_cpu() { Ok(()) } else { Err(cancelled) };
         assert_eq!(blocking::rebuild(&mut stopped), rebuilt, "{}", device.name());
-        let after = blocking::closest(&stopped.watched(&Watch::new()), &rays, &Query::default()).unwrap();
+        let after = blocking::closest(&stopped.with_cancel(&CancelToken::new()), &rays, &Query::default()).unwrap();
         assert_eq!(after.records, expected, "{}", device.name());
     }
 }

@@ -8,11 +8,11 @@ use crate::support::{Numbers, cpu, scaled};
 
 /// What the solve takes in, flushed.
 const TAKEN_IN: (&str, &str) = (
-    "fn scale(ray: Ray, sphere: Sphere) -> Scaled {",
+    "fn scale(ray: Ray, sphere: Sphere) -> ScaledPair {",
     "fn flushed(v: vec3<f32>) -> vec3<f32> {
        return select(v, vec3<f32>(0.0), abs(v) < vec3<f32>(1.17549435e-38));
      }
-     fn scale(given_ray: Ray, given_sphere: Sphere) -> Scaled {
+     fn scale(given_ray: Ray, given_sphere: Sphere) -> ScaledPair {
        let ends = flushed(vec3<f32>(given_ray.t_min, given_ray.t_max, given_sphere.radius));
        let ray = Ray(flushed(given_ray.origin), ends.x, flushed(given_ray.direction), ends.y);
        let sphere = Sphere(flushed(given_sphere.center), ends.z);",

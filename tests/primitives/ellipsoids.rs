@@ -466,13 +466,16 @@ fn wrong_programs_are_caught() {
         for edit in [
             // The balls around them; another one's map; a map without its low parts, without its last row; a sure ball as large as
             // the one around it; a radius of its own.
-            ("  if (!mapped) {\n    return scaled;", "  if (!mapped || at < 9999999u) {\n    return scaled;"),
-            ("Map(row_at(at, 0u)", "Map(row_at(at ^ 1u, 0u)"),
+            (
+                "  if (!has_ellipsoids) {\n    return scaled;",
+                "  if (!has_ellipsoids || at < 9999999u) {\n    return scaled;",
+            ),
+            ("UnitBallMap(row_at(at, 0u)", "UnitBallMap(row_at(at ^ 1u, 0u)"),
             ("(dot3(row.high, v.low) + dot3(row.low, v.high))", "dot3(row.high, v.low)"),
-            ("let z = along_row(map.z, v);", "let z = along_row(map.y, v);"),
+            ("let z = row_dot(map.z, v);", "let z = row_dot(map.y, v);"),
             ("return number_at(at, 26u);", "return 1.0;"),
             ("- ball.w * 1.000002", "+ ball.w * 1.000002"),
-            ("let d = image(map, HighLow(s.d, s.dl));", "let d = HighLow(s.d, s.dl);"),
+            ("let d = apply(map, HighLow(s.d, s.dl));", "let d = HighLow(s.d, s.dl);"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = both_ways(&broken, (&ellipsoids).into(), &SceneOptions::default());

@@ -373,24 +373,36 @@ fn wrong_programs_are_caught() {
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for (motion, edit) in [
             // Spheres of their whole ways; another sphere's velocity; rays without their width; a relative velocity that is rounded.
-            (with, ("  if (held) {\n    sphere = Sphere(", "  if (held && at > 9999999u) {\n    sphere = Sphere(")),
+            (
+                with,
+                (
+                    "  if (has_attributes) {\n    sphere = Sphere(",
+                    "  if (has_attributes && at > 9999999u) {\n    sphere = Sphere(",
+                ),
+            ),
             (with, ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);")),
             (with, ("line.slack += more;\n    longer", "longer")),
-            (with, ("sums(first_d.high, first_d.low + moves.low * q)", "HighLow(first_d.high, moves.low * q)")),
+            (
+                with,
+                (
+                    "two_sum3(first_d.high, first_d.low + moves.direction_low * q)",
+                    "HighLow(first_d.high, moves.direction_low * q)",
+                ),
+            ),
             // In the leaves: spheres elsewhere at the ray's time, and where the ray is nearest; passed by otherwise; met for certain.
-            (with, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
-            (at, ("ball.xyz + way.center * course.moment", "ball.xyz - way.center * course.moment")),
-            (with, ("moment += pivot / step;", "moment += 0.0;")),
+            (with, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
+            (at, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
+            (with, ("time += pivot / step;", "time += 0.0;")),
             (with, ("e.y * w.z - e.z * w.y", "e.y * w.z + e.z * w.y")),
             (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
             (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
             (with, ("pace = 1.0 / step;", "pace = 0.0;")),
             // Boxes too small for where spheres go.
-            (with, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
-            (at, ("abs(way.center) * plant.half", "abs(way.center) * 0.0")),
+            (with, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
+            (at, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
             // Another sphere's way.
-            (with, ("leaves[plant.count + i] = way;", "leaves[plant.count + (i ^ 1u)] = way;")),
-            (at, ("leaves[plant.count + i] = way;", "leaves[plant.count + (i ^ 1u)] = way;")),
+            (with, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
+            (at, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = scenes(&broken, given, [0.0, 1.0]);

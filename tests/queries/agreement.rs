@@ -82,7 +82,7 @@ fn a_million_rays_against_a_thousand_spheres() {
                 device.name(),
                 found.report.hits,
                 rays.len(),
-                found.report.judged,
+                found.report.exact,
                 found.report.seconds,
                 truth.report.seconds,
             );

@@ -1,12 +1,12 @@
 //! Points in spheres: every device against a look at every sphere, decided exactly.
 
 use crate::support::{Numbers, devices, nasty, with_and_without_tree};
-use umbracast::{Error, Holders, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
+use umbracast::{Containment, Error, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
 
 /// By definition.
-fn expected(spheres: &[Sphere], point: [f32; 3]) -> Holders {
+fn expected(spheres: &[Sphere], point: [f32; 3]) -> Containment {
     let holding = || (0..).zip(spheres).filter(|(_, sphere)| sphere.contains(point));
-    Holders { count: holding().count() as u32, id: holding().next().map_or(NO_SPHERE, |(id, _)| id) }
+    Containment { count: holding().count() as u32, id: holding().next().map_or(NO_SPHERE, |(id, _)| id) }
 }
 
 /// In spheres, on their surfaces as nearly as f32 has it, and anywhere.
@@ -32,7 +32,7 @@ fn points_are_held_by_what_holds_them() {
     for scene in &nasty::SCENES {
         let spheres = nasty::spheres(scene, 700);
         let points = points(&spheres, 200);
-        let expected: Vec<Holders> = points.iter().map(|point| expected(&spheres, *point)).collect();
+        let expected: Vec<Containment> = points.iter().map(|point| expected(&spheres, *point)).collect();
         held += expected.iter().filter(|found| found.count > 0).count();
         for device in devices() {
             for scene_on in with_and_without_tree(device, &spheres) {
@@ -62,22 +62,22 @@ fn pairs_empty_scenes_and_bad_points() {
     for device in devices() {
         let pairs = blocking::pairwise(device, &spheres).unwrap();
         let found = blocking::contains(&pairs, &at, &query).unwrap();
-        assert_eq!(*found, [Holders::NONE, Holders { count: 1, id: 1 }, Holders { count: 1, id: 2 }]);
+        assert_eq!(*found, [Containment::NONE, Containment { count: 1, id: 1 }, Containment { count: 1, id: 2 }]);
         let part = umbracast::Points::from(&at[1..]).numbered_from(1);
         assert_eq!(*blocking::contains(&pairs, part, &query).unwrap(), found[1..]);
 
         let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
         let found = blocking::contains(&scene, &[[0.0; 3], [2.0, 0.0, 0.0], [2.1, 0.0, 0.0]], &query).unwrap();
-        assert_eq!(*found, [Holders { count: 2, id: 0 }, Holders { count: 1, id: 1 }, Holders::NONE]);
+        assert_eq!(*found, [Containment { count: 2, id: 0 }, Containment { count: 1, id: 1 }, Containment::NONE]);
         assert!(blocking::contains(&scene, &[], &query).unwrap().is_empty());
         let nothing = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
-        assert_eq!(*blocking::contains(&nothing, &at, &query).unwrap(), [Holders::NONE; 3]);
+        assert_eq!(*blocking::contains(&nothing, &at, &query).unwrap(), [Containment::NONE; 3]);
 
         let bad = [[0.0; 3], [0.0, f32::NAN, 0.0], [0.0; 3]];
         let error = blocking::contains(&scene, &bad, &query).unwrap_err();
         assert!(matches!(error, Error::BadRecord { what: "point", index: 1, field: "y", .. }), "{error}");
         let skip = Query { on_bad: OnBad::Skip, ..query };
         let found = blocking::contains(&scene, &bad, &skip).unwrap();
-        assert_eq!((found[1], found[2].count, found.report.skipped), (Holders::NONE, 2, 1));
+        assert_eq!((found[1], found[2].count, found.report.skipped), (Containment::NONE, 2, 1));
     }
 }

@@ -103,9 +103,9 @@ fn a_root_beyond_f32_is_a_miss_and_counted() {
             let hits = blocking::closest(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!(hits.records, [Hit::MISS; 3], "{} {query:?}", device.name());
             // The third one ends long before: an ordinary miss.
-            assert_eq!(hits.report.beyond, 2, "{} {query:?}", device.name());
+            assert_eq!(hits.report.overflowed, 2, "{} {query:?}", device.name());
             let bits = blocking::occluded(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
-            assert_eq!((bits.words, bits.report.beyond), (vec![0], 2), "{} {query:?}", device.name());
+            assert_eq!((bits.words, bits.report.overflowed), (vec![0], 2), "{} {query:?}", device.name());
         }
     }
     // From inside a vast sphere with a tiny direction: met at the start, its roots beyond f32.
@@ -133,7 +133,7 @@ fn equal_t_goes_to_the_lowest_id() {
             assert_eq!(hit.records, [Hit { t: 4.0, id: 1 }], "{} {precision:?}", device.name());
             let inside = blocking::closest(&scene(device, &around), &ray, &query).unwrap();
             assert_eq!(inside.records, [Hit { t: 0.0, id: 0 }]);
-            assert_eq!(inside.report.judged, 0, "a tie at the start is certain");
+            assert_eq!(inside.report.exact, 0, "a tie at the start is certain");
             let nearest = blocking::approach(&scene(device, &spheres[2..]), &ray, &query).unwrap();
             assert_eq!(nearest.records, [Approach { t: 5.0, clearance: -1.0, id: 0 }]);
         }
@@ -154,7 +154,7 @@ fn nearly_equal_t_is_decided_exactly() {
             let ray = [Ray::new([0.0; 3], X)];
             let hit = blocking::closest(&scene(device, spheres), &ray, &Query::at(Precision::Exact)).unwrap();
             assert_eq!(hit.records, [Hit { t: 4.0, id: *id }], "{}", device.name());
-            assert_eq!(hit.report.judged, 1);
+            assert_eq!(hit.report.exact, 1);
         }
     }
 }

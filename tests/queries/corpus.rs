@@ -66,7 +66,7 @@ fn flags_under_every_policy() {
                         "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} judged",
                         device.name(),
                         away.len(),
-                        hits.report.judged
+                        hits.report.exact
                     );
                     match precision {
                         Precision::Fast => {

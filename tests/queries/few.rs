@@ -28,7 +28,7 @@ fn a_device_that_auto_chose_is_spared_small_exact_queries() {
     let rays: Vec<Ray> = (0..1 << 14).map(|_| Ray::new(n.vector(), n.vector())).collect();
     for index in 0..devices().len() - 1 {
         let open = || blocking::open(&umbracast::DeviceOptions::new(index.to_string())).unwrap();
-        let sparing = || pollster::block_on(open().sparing_few()).unwrap();
+        let sparing = || pollster::block_on(open().with_cpu_for_few()).unwrap();
         // Buffers that a query made are there for the next: hence a new device each time. 10³ pairs take a microsecond.
         assert!(!asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Exact));
         assert!(

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::raygen::Parallel;
 use umbracast::{
-    Device, DeviceOptions, Ends, Error, Inside, Interval, Limits, Lists, OnBad, Precision, Query, Ray, Rays, Scene,
+    Device, DeviceOptions, Ends, Error, HitLists, Inside, Interval, Limits, OnBad, Precision, Query, Ray, Rays, Scene,
     SceneOptions, Sphere, Touch, blocking,
 };
 
@@ -39,13 +39,13 @@ fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query
 }
 
 /// What must hold of any lists.
-fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &Lists) {
+fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitLists) {
     assert_eq!((lists.len(), lists.offsets.len(), lists.offsets[0]), (rays.len(), rays.len() + 1, 0), "{what}");
     assert_eq!(*lists.offsets.last().unwrap(), lists.records.len() as u64, "{what}");
     let counts = blocking::count(scene, rays, query).unwrap();
     let closest = blocking::closest(scene, rays, query).unwrap();
     let interval = blocking::interval(scene, rays, query).unwrap();
-    let of = |report: umbracast::Report| (report.rays, report.hits, report.skipped, report.beyond);
+    let of = |report: umbracast::Report| (report.rays, report.hits, report.skipped, report.overflowed);
     assert_eq!(of(lists.report), of(closest.report), "{what}");
     assert_eq!(of(counts.report), of(closest.report), "{what}");
     for (i, (list, ray)) in lists.iter().zip(rays).enumerate() {
@@ -54,7 +54,7 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &Lists) 
         assert_eq!(first, interval[i], "{what}, ray {i}: {ray:?}");
         assert_eq!(first.id, closest[i].id, "{what}, ray {i}");
         if let Some(met) = list.first().filter(|_| query.precision != Precision::Exact) {
-            assert_eq!(met.met_at(ray, query.inside), closest[i].t, "{what}, ray {i}");
+            assert_eq!(met.hit_t(ray, query.inside), closest[i].t, "{what}, ray {i}");
         }
         let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
         ids.sort_unstable();
@@ -196,7 +196,7 @@ fn lists_depend_on_nothing_but_the_ray() {
             let near = pollster::block_on(held.nearest(&rays, 2, &query)).unwrap();
             assert_eq!(near.records, blocking::nearest(&held, &rays, 2, &query).unwrap().records);
             for range in [0..1, 1..65, 65..1000, 1000..rays.len()] {
-                let part = blocking::all(&held, Rays::from(&rays).part(range.clone()), &query).unwrap();
+                let part = blocking::all(&held, Rays::from(&rays).slice(range.clone()), &query).unwrap();
                 for (i, list) in range.zip(part.iter()) {
                     assert_eq!(Some(list), whole.get(i), "ray {i} on {}", device.name());
                 }
@@ -247,7 +247,7 @@ fn a_root_beyond_f32_is_not_listed_but_counted() {
             assert_eq!((lists.get(0).unwrap().len(), lists.get(1).unwrap().len()), (0, 1), "{}", device.name());
             let closest = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
             let count = blocking::count(&scene, &rays, &Query::at(precision)).unwrap();
-            let beyond = [lists.report, count.report, closest.report].map(|report| report.beyond);
+            let beyond = [lists.report, count.report, closest.report].map(|report| report.overflowed);
             assert_eq!(beyond, [1; 3], "{precision:?} on {}", device.name());
         }
     }
@@ -315,7 +315,7 @@ fn lists_too_long_for_memory_are_refused_with_figures() {
     }
 }
 
-fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Lists {
+fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> HitLists {
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
     let lists = blocking::all(&scene, rays, query).unwrap();
     let counts = blocking::count(&scene, rays, query).unwrap();
@@ -371,7 +371,7 @@ fn a_walk_that_was_not_finished_is_made_up_for() {
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         // Of the walks that count every third; of those that list those of another third, which leaves lists unfinished.
         for edit in [
-            ("select(0u, COUNTED_AGAIN, too_long())", "select(0u, COUNTED_AGAIN, i % 3u == 0u)"),
+            ("select(0u, COUNT_UNFINISHED, over_step_limit())", "select(0u, COUNT_UNFINISHED, i % 3u == 0u)"),
             (
                 "      while (place != NONE) {\n        steps",
                 "      while (place != NONE && i % 3u != 1u) {\n        steps",
@@ -400,8 +400,8 @@ fn wrong_programs_are_caught() {
                 "Interval(reported(solved.t_exit), reported(solved.t_enter), id)",
             ),
             (
-                "scale_for(brought, number, ray, spheres[place]), params.first_id + number)",
-                "scale_for(brought, number, ray, spheres[place]), place)",
+                "scale_for(attributes, number, ray, spheres[place]), params.first_id + number)",
+                "scale_for(attributes, number, ray, spheres[place]), place)",
             ),
             ("  return at + 1u;\n", "  return at;\n"),
         ] {

@@ -105,7 +105,7 @@ fn only_what_is_for_a_ray_is_met() {
                             let hit = if list.is_empty() {
                                 Hit::MISS
                             } else {
-                                Hit { t: first.met_at(&case.rays[i], inside), id: first.id }
+                                Hit { t: first.hit_t(&case.rays[i], inside), id: first.id }
                             };
                             assert_eq!(hits[i], hit, "{what}, ray {i}");
                             assert_eq!(dark.get(i), Some(!list.is_empty()), "{what}, ray {i}");
@@ -142,7 +142,7 @@ fn columns_travel_with_their_rays() {
                 .eq(whole.iter().map(|hit| hit.is_hit().then_some(hit.id)))
         );
         for range in [0..1, 1..65, 65..1000, 1000..case.rays.len()] {
-            let part = blocking::closest(&scene, case.rays().part(range.clone()), &query).unwrap();
+            let part = blocking::closest(&scene, case.rays().slice(range.clone()), &query).unwrap();
             assert_eq!(*part, whole[range]);
         }
     }
@@ -206,7 +206,7 @@ fn pairs_have_masks_too() {
         let expected = blocking::closest(&all, rays, &query).unwrap();
         let given = Rays::from(rays).masks(&case.ray_masks[..700]).skip_ids(&skips);
         let found = blocking::closest(&some, given, &query).unwrap();
-        let part = blocking::closest(&some, given.part(100..400), &query).unwrap();
+        let part = blocking::closest(&some, given.slice(100..400), &query).unwrap();
         assert_eq!(*part, found[100..400]);
         let mut met = [0; 2];
         for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
@@ -248,9 +248,9 @@ fn programs_that_do_not_look_are_caught() {
     let expected = blocking::closest(&scene, case.rays(), &query).unwrap();
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
-            ("& extra.mask) != 0u", "| extra.mask) != 0u"),
-            ("params.first_id + at != extra.skip_id", "at <= NO_SPHERE"),
-            ("is_for(brought, order[place])", "is_for(brought, place)"),
+            ("& attributes.mask) != 0u", "| attributes.mask) != 0u"),
+            ("params.first_id + at != attributes.skip_id", "at <= NO_SPHERE"),
+            ("is_for(attributes, order[place])", "is_for(attributes, place)"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = case.scenes(&broken);

@@ -2,7 +2,7 @@
 
 use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
-use umbracast::raygen::{Image, Parallel, Pose, Sensor, Toward, steps};
+use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward, linspace};
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System};
 use umbracast::{Device, Error, Limits, OnBad, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
 
@@ -37,10 +37,10 @@ fn poses(count: usize) -> Vec<Pose> {
     (0..count).map(pose).collect()
 }
 
-fn sensor(count: usize, channels: usize, azimuths: usize) -> Sensor {
-    let elevations: Vec<f64> = steps(-25.0, 15.0, channels).collect();
-    let azimuths: Vec<f64> = steps(0.0, 360.0, azimuths).collect();
-    Sensor::new(&poses(count), &elevations, &azimuths).unwrap().within(0.5, 120.0).unwrap()
+fn sensor(count: usize, channels: usize, azimuths: usize) -> Lidar {
+    let elevations: Vec<f64> = linspace(-25.0, 15.0, channels).collect();
+    let azimuths: Vec<f64> = linspace(0.0, 360.0, azimuths).collect();
+    Lidar::new(&poses(count), &elevations, &azimuths).unwrap().within(0.5, 120.0).unwrap()
 }
 
 /// As a device holds it: infinite ends are the largest f32.
@@ -150,7 +150,7 @@ fn any_part_of_a_grid_is_the_same_everywhere() {
     let whole = Rays::from(&sensor);
     for device in devices() {
         for (start, end) in [(0, 300), (69, 500), (70, 700), (209, 900), (211, 212), (640, 1050), (100, 170)] {
-            let part = whole.part(start..end);
+            let part = whole.slice(start..end);
             let Some((made, _)) = bench::made(device, part).unwrap() else { continue };
             let expected: Vec<Ray> = written(whole)[start..end].iter().copied().map(finite).collect();
             assert_eq!(made, expected, "{start}..{end} on {}", device.name());
@@ -167,7 +167,7 @@ fn pieces_have_no_seams() {
         limits.rays = rays;
         for device in limited(limits) {
             for source in [Rays::from(&toward), Rays::from(&sensor)] {
-                let source = source.part(100..end);
+                let source = source.slice(100..end);
                 answers(&format!("{rays} a piece"), device, &spheres, source, &written(source));
             }
         }
@@ -265,7 +265,7 @@ fn a_picture_and_its_rays_see_the_same() {
 
 #[test]
 fn a_sensor_turns_left_and_looks_up() {
-    let sensor = Sensor::new(
+    let sensor = Lidar::new(
         &[Pose { position: DVec3::new(1.0, 2.0, 3.0), rotation: DQuat::IDENTITY }],
         &[0.0, 30.0, 90.0],
         &[0.0, 90.0, 180.0, -90.0],
@@ -278,7 +278,7 @@ fn a_sensor_turns_left_and_looks_up() {
     assert!(directions[8..].iter().all(|d| *d == [0.0, 0.0, 1.0]), "{directions:?}");
     // A quarter turn to the left: what was ahead is now at y.
     let turned = Pose { position: DVec3::ZERO, rotation: DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2) };
-    let turned = Sensor::new(&[turned], &[0.0], &[0.0]).unwrap();
+    let turned = Lidar::new(&[turned], &[0.0], &[0.0]).unwrap();
     assert_eq!(Rays::from(&turned).ray(0).unwrap().direction, Vec3::Y);
 }
 
@@ -335,12 +335,12 @@ fn bad_points_are_refused_or_skipped() {
             (Rays::from(&parallel), vec![70], "point 70: y is NaN: a point must be finite"),
             (Rays::from(&toward), vec![70, 200], "point 70: y is NaN: a point must be finite"),
             (
-                Rays::from(&toward).part(71..300),
+                Rays::from(&toward).slice(71..300),
                 vec![129],
                 "point 200: x,y,z is 0,0,9: it is the target itself: a direction must not be zero",
             ),
             (
-                Rays::from(&far).part(201..300).numbered_from(1000),
+                Rays::from(&far).slice(201..300).numbered_from(1000),
                 vec![98],
                 "point 1098: y is -300000000000000000000000000000000000000: its distance from the target exceeds the largest f32",
             ),
@@ -390,13 +390,13 @@ fn bad_poses_are_refused_or_skipped() {
     let mut four = poses(4);
     four[1].position.y = f64::NAN;
     four[2].rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.9);
-    let sensor = Sensor::new(&four, &[-10.0, 0.0, 5.0], &steps(0.0, 360.0, 50).collect::<Vec<_>>()).unwrap();
+    let sensor = Lidar::new(&four, &[-10.0, 0.0, 5.0], &linspace(0.0, 360.0, 50).collect::<Vec<_>>()).unwrap();
     let skip = Query { on_bad: OnBad::Skip, ..Query::default() };
     for device in devices() {
         let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
         let refused = fault(blocking::closest(&scene, &sensor, &Query::default()));
         assert_eq!(refused, "pose 1: y is NaN: a position must be finite", "{}", device.name());
-        let rest = Rays::from(&sensor).part(300..600);
+        let rest = Rays::from(&sensor).slice(300..600);
         let refused = fault(blocking::closest(&scene, rest, &Query::default()));
         assert_eq!(refused, "pose 2: |q| is 0.9: a rotation is a quaternion of length 1");
         let hits = blocking::closest(&scene, &sensor, &skip).unwrap();
@@ -411,7 +411,7 @@ fn bad_poses_are_refused_or_skipped() {
 #[test]
 fn sensors_and_cameras_that_cannot_be_are_refused() {
     let pose = poses(1);
-    let new = |elevations: &[f64], azimuths: &[f64]| Sensor::new(&pose, elevations, azimuths);
+    let new = |elevations: &[f64], azimuths: &[f64]| Lidar::new(&pose, elevations, azimuths);
     let cases = [
         (fault(new(&[], &[0.0])), "there are no elevations"),
         (fault(new(&[0.0], &[])), "there are no azimuths"),
@@ -441,7 +441,7 @@ fn sensors_and_cameras_that_cannot_be_are_refused() {
     }
     let lengths = Rays::from(&sensor(2, 3, 4)).len();
     assert_eq!(lengths, 24);
-    let error: Error = Sensor::new(&pose, &[100.0], &[0.0]).unwrap_err();
+    let error: Error = Lidar::new(&pose, &[100.0], &[0.0]).unwrap_err();
     assert_eq!(error.exit_code(), 2);
 }
 
@@ -455,7 +455,7 @@ fn pairs_take_made_rays_too() {
         let made = blocking::approach(&scene, &toward, &Query::default()).unwrap();
         let sent = blocking::approach(&scene, &written((&toward).into()), &Query::default()).unwrap();
         assert_eq!(made.records, sent.records, "{}", device.name());
-        let half = Rays::from(&toward).part(100..200);
+        let half = Rays::from(&toward).slice(100..200);
         let half = blocking::approach(&scene, half, &Query::default()).unwrap();
         assert_eq!(half.records, made.records[100..200], "{}", device.name());
     }

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use umbracast::blocking;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Ball, Sight, visible_fraction};
+use umbracast::shadow::{Ball, VisibilityQuery, visible_fraction};
 
 use crate::support::{devices, scaled};
 
@@ -59,9 +59,9 @@ fn every_row_of_the_table_in_f64() {
 #[test]
 fn every_row_of_the_table_on_every_device() {
     let rows = rows();
-    let sights: Vec<Sight> = rows
+    let sights: Vec<VisibilityQuery> = rows
         .iter()
-        .map(|row| Sight { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
+        .map(|row| VisibilityQuery { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
         .collect();
     for device in devices() {
         let found = blocking::visible_fractions(device, &sights).unwrap();
@@ -87,7 +87,7 @@ fn every_row_of_the_table_on_every_device() {
 }
 
 /// A light of 0.5 to 40 degrees, and spheres before it that overlap each other.
-fn crowd(case: usize, count: usize) -> Sight {
+fn crowd(case: usize, count: usize) -> VisibilityQuery {
     let mut state = 1 + case as u64;
     let mut random = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -104,7 +104,7 @@ fn crowd(case: usize, count: usize) -> Sight {
             Ball { center: direction * distance, radius: distance * size.sin() }
         })
         .collect();
-    Sight { observer: DVec3::ZERO, light, occluders }
+    VisibilityQuery { observer: DVec3::ZERO, light, occluders }
 }
 
 /// Several occluders against well-spread points of the disc, each tested by itself.
@@ -146,7 +146,7 @@ fn unions_on_every_device() {
     // In parts, so that memory stays flat.
     for first in (0..count).step_by(30_000) {
         let cases = first..count.min(first + 30_000);
-        let sights: Vec<Sight> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
+        let sights: Vec<VisibilityQuery> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
         let expected: Vec<f64> =
             sights.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
         for device in devices() {
@@ -182,9 +182,9 @@ fn what_is_before_the_light_and_what_is_not() {
         ("one behind another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 10.0, 0.04)], 0.75),
         ("one around another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 51.0, 0.9)], 0.0),
     ];
-    let sights: Vec<Sight> = cases
+    let sights: Vec<VisibilityQuery> = cases
         .iter()
-        .map(|(_, occluders, _)| Sight { observer: DVec3::ZERO, light: sun, occluders: occluders.clone() })
+        .map(|(_, occluders, _)| VisibilityQuery { observer: DVec3::ZERO, light: sun, occluders: occluders.clone() })
         .collect();
     for device in devices() {
         let found = blocking::visible_fractions(device, &sights).unwrap();
@@ -207,7 +207,7 @@ fn what_is_before_the_light_and_what_is_not() {
 #[test]
 fn nearly_equal_occluders_hide_what_one_does() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
-    let sight = |occluders: Vec<Ball>| Sight { observer: DVec3::ZERO, light, occluders };
+    let sight = |occluders: Vec<Ball>| VisibilityQuery { observer: DVec3::ZERO, light, occluders };
     let mut sights = Vec::new();
     let mut changes = Vec::new();
     for x in [0.0, 0.05, 0.3, 0.5, 0.6] {
@@ -261,7 +261,7 @@ fn the_last_of_very_many_occluders_counts() {
     let (observer, light) = (DVec3::ZERO, Ball::new([0.0, 0.0, 100.0], 1.0));
     let sight = |count: usize| {
         let aside = (0..count).map(|i| Ball::new([100.0 + i as f64, 50.0, 50.0], 0.1));
-        Sight { observer, light, occluders: aside.chain([Ball::new([0.0, 0.0, 50.0], 5.0)]).collect() }
+        VisibilityQuery { observer, light, occluders: aside.chain([Ball::new([0.0, 0.0, 50.0], 5.0)]).collect() }
     };
     let sights = [sight(10), sight(4095), sight(4096), sight(30_000), sight(0)];
     for device in devices() {

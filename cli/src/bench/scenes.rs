@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::{Beside, RayBatch, RayFile, read_spheres};
+use umbracast::io::{OptionalColumns, RayBatch, RayFile, read_spheres};
 use umbracast::memory::check_memory;
-use umbracast::{Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene, Watch, blocking};
+use umbracast::{CancelToken, Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene, blocking};
 
 use super::sets::{self, Input};
 use super::threads;
@@ -142,8 +142,8 @@ fn stem(path: &Path) -> String {
 }
 
 /// Rejects files with optional columns, which the benchmark does not use.
-fn without_columns(path: &Path, beside: &Beside) -> Result<()> {
-    if *beside == Beside::default() {
+fn without_columns(path: &Path, beside: &OptionalColumns) -> Result<()> {
+    if *beside == OptionalColumns::default() {
         return Ok(());
     }
     Err(Error::Usage(format!("{}: bench does not support optional columns", path.display())))
@@ -151,7 +151,7 @@ fn without_columns(path: &Path, beside: &Beside) -> Result<()> {
 
 fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {
     check_memory("rays", file.rays().unwrap_or(0).saturating_mul(size_of::<Ray>() as u64))?;
-    let (mut all, mut batch, watch) = (Vec::new(), RayBatch::default(), Watch::new());
+    let (mut all, mut batch, watch) = (Vec::new(), RayBatch::default(), CancelToken::new());
     let mut batches = file.read(DVec3::ZERO, OnBad::Refuse)?;
     while batches.next(&mut batch, &watch)? {
         without_columns(path, &batch.beside)?;

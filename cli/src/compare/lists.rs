@@ -1,12 +1,12 @@
 //! Comparison of hit lists: their spheres, the roots, and the order.
 
-use umbracast::{Interval, Lists, Ray};
+use umbracast::{HitLists, Interval, Ray};
 
 use super::{Comparable, Comparison, Input};
 
 impl<'a> Input<'a> {
     /// Compares lists of at most `most` spheres.
-    pub(crate) fn compare_lists(&self, found: &Lists, expected: &Lists, most: Option<u32>) -> Comparison {
+    pub(crate) fn compare_lists(&self, found: &HitLists, expected: &HitLists, most: Option<u32>) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for ((number, ray), (a, b)) in (self.first..).zip(self.rays).zip(found.iter().zip(expected.iter())) {
             if a != b {

@@ -133,16 +133,16 @@ fn parts_add_up_and_keep_their_numbers() {
 #[test]
 fn what_moves_is_held_to_its_own_bounds() {
     let spheres = [Sphere::new([1000.0, -24.75, 0.0], 1.0)];
-    let mut held = Beside::default();
+    let mut held = OptionalColumns::default();
     held.velocities = Some(vec![Vec3::new(-10.0, 0.25, 0.0)]);
     let along = |y: f32| [Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
     let query = Query::at(Precision::Standard);
     let beside = |time: f32, radius: f32| {
-        let mut beside = Beside::default();
+        let mut beside = OptionalColumns::default();
         (beside.times, beside.radii) = (Some(vec![9.0, time]), Some(vec![9.0, radius]));
         beside
     };
-    let of = |y: f32, beside: &Beside, query: &Query, t: f32, off: f32| {
+    let of = |y: f32, beside: &OptionalColumns, query: &Query, t: f32, off: f32| {
         let rays = along(y);
         let (held, beside) = (Some(&held), Some((beside, 1)));
         let input = Input { first: 7, held, beside, ..at_rest(&spheres, &rays, query) };

@@ -15,8 +15,8 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use sample::{Beam, Mark, Sample};
 use scenery::Scenery;
-use umbracast::io::{Beside, Ready, Table, check_target, prepare_whole};
-use umbracast::{Approach, Error, Hit, Interval, Lists, Motion, Rays, Result, Sphere};
+use umbracast::io::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
+use umbracast::{Approach, Error, Hit, HitLists, Interval, Motion, Rays, Result, Sphere};
 
 use super::describe::Described;
 
@@ -125,19 +125,35 @@ impl<'a> Plot<'a> {
     }
 
     /// Adds rays with their results. `beside` has the optional columns of the rays and the row of the first ray.
-    pub(crate) fn look<T: Plotted>(&mut self, rays: Rays<'_>, beside: Option<(&Beside, usize)>, answers: &[T]) {
+    pub(crate) fn look<T: Plotted>(
+        &mut self,
+        rays: Rays<'_>,
+        beside: Option<(&OptionalColumns, usize)>,
+        answers: &[T],
+    ) {
         self.keep(rays, beside, answers.len(), |i| answers[i].mark().0);
     }
 
     /// Adds rays with their hit lists.
-    pub(crate) fn look_at_lists(&mut self, rays: Rays<'_>, beside: Option<(&Beside, usize)>, lists: &Lists) {
+    pub(crate) fn look_at_lists(
+        &mut self,
+        rays: Rays<'_>,
+        beside: Option<(&OptionalColumns, usize)>,
+        lists: &HitLists,
+    ) {
         self.keep(rays, beside, lists.len(), |i| Mark::through(lists.get(i).unwrap_or_default()));
     }
 
-    fn keep(&mut self, rays: Rays<'_>, beside: Option<(&Beside, usize)>, count: usize, mark: impl Fn(usize) -> Mark) {
+    fn keep(
+        &mut self,
+        rays: Rays<'_>,
+        beside: Option<(&OptionalColumns, usize)>,
+        count: usize,
+        mark: impl Fn(usize) -> Mark,
+    ) {
         for i in self.sample.wanted(count).collect::<Vec<_>>() {
             if let Some(ray) = rays.ray(i).filter(|ray| ray.check().is_ok()) {
-                let column = |column: fn(&Beside) -> Option<&Vec<f32>>| {
+                let column = |column: fn(&OptionalColumns) -> Option<&Vec<f32>>| {
                     let (beside, begin) = beside?;
                     // Rays with invalid values were skipped.
                     column(beside)?.get(begin + i).copied().filter(|value| value.is_finite())
@@ -150,13 +166,18 @@ impl<'a> Plot<'a> {
         self.sample.seen += count as u64;
     }
 
-    /// Draws the picture and writes the file, which appears under its name only by [`Ready`]. Also returns a description of the content:
+    /// Draws the picture and writes the file, which appears under its name only by [`PreparedFile`]. Also returns a description of the content:
     /// the number of spheres and rays drawn.
-    pub(crate) fn write(&self, spheres: &Table<Sphere>, motion: Motion, range: [f32; 2]) -> Result<(String, Ready)> {
+    pub(crate) fn write(
+        &self,
+        spheres: &Table<Sphere>,
+        motion: Motion,
+        range: [f32; 2],
+    ) -> Result<(String, PreparedFile)> {
         let scenery = Scenery::new(spheres, motion, range);
         let shown = self.shown(&scenery);
         let canvas = Drawing::new(scenery, &self.sample)?.drawn(self.legend, &shown);
-        let ready = prepare_whole(self.path, |out| {
+        let ready = prepare_atomic(self.path, |out| {
             PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive)
                 .write_image(&canvas.srgb8(), WIDTH as u32, HEIGHT as u32, ExtendedColorType::Rgb8)
                 .map_err(std::io::Error::other)

@@ -14,11 +14,11 @@ use crate::records::Ray;
 /// All rays of a camera or a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Grid {
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) frames: Vec<SensorPose>,
     pub(crate) rows: Vec<[f32; 2]>,
     pub(crate) columns: Vec<[f32; 2]>,
     /// Index and error of each invalid frame, in ascending order.
-    pub(crate) faults: Vec<(usize, Error)>,
+    pub(crate) invalid_frames: Vec<(usize, Error)>,
     /// Whether the rays are parallel to forward and start next to each other.
     pub(crate) orthographic: bool,
     pub(crate) t_min: f32,
@@ -28,35 +28,35 @@ pub(crate) struct Grid {
 /// Origin of the rays and the axes of their directions: 48 bytes, in the layout that a device reads.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct Frame {
+pub(crate) struct SensorPose {
     pub(crate) position: Vec3,
     pub(crate) forward: Vec3,
     pub(crate) side: Vec3,
     pub(crate) up: Vec3,
 }
 
-impl Frame {
+impl SensorPose {
     pub(crate) fn new(position: DVec3, [forward, side, up]: [DVec3; 3]) -> Self {
-        let axis = |axis: DVec3| Vec3::from_array(clean(axis.to_array()));
+        let axis = |axis: DVec3| Vec3::from_array(round_to_f32(axis.to_array()));
         Self { position: position.as_vec3(), forward: axis(forward), side: axis(side), up: axis(up) }
     }
 
     /// A frame whose rays are invalid.
-    pub(crate) fn unusable() -> Self {
+    pub(crate) fn invalid() -> Self {
         Self { position: Vec3::NAN, forward: Vec3::X, side: Vec3::Y, up: Vec3::Z }
     }
 }
 
 /// Rounds numbers to f32. Numbers below 2⁻⁴⁰ of the largest become 0: they differ from 0 only by f64 rounding, like the cosine of 90°.
 /// So no factor on a device is so small that the device may flush it.
-pub(crate) fn clean<const N: usize>(numbers: [f64; N]) -> [f32; N] {
+pub(crate) fn round_to_f32<const N: usize>(numbers: [f64; N]) -> [f32; N] {
     let largest = numbers.into_iter().fold(0.0, |most: f64, number| most.max(number.abs()));
     numbers.map(|number| if number.abs() < largest * (-40.0_f64).exp2() { 0.0 } else { number as f32 })
 }
 
 /// A range of consecutive rays of a grid.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct GridPart<'a> {
+pub(crate) struct GridSlice<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) first: usize,
     len: usize,
@@ -64,7 +64,7 @@ pub(crate) struct GridPart<'a> {
 
 /// Position of a ray in its grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct GridIndex {
     pub(crate) frame: usize,
     pub(crate) row: usize,
     pub(crate) column: usize,
@@ -83,29 +83,29 @@ impl Grid {
         }
     }
 
-    pub(crate) fn whole(&self) -> GridPart<'_> {
-        GridPart { grid: self, first: 0, len: self.frames.len() * self.rows.len() * self.columns.len() }
+    pub(crate) fn whole(&self) -> GridSlice<'_> {
+        GridSlice { grid: self, first: 0, len: self.frames.len() * self.rows.len() * self.columns.len() }
     }
 }
 
-impl GridPart<'_> {
+impl GridSlice<'_> {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+    pub(crate) fn slice(&self, range: Range<usize>) -> Self {
         Self { first: self.first + range.start, len: range.len(), ..*self }
     }
 
-    pub(crate) fn place(&self, i: usize) -> Place {
+    pub(crate) fn index_of(&self, i: usize) -> GridIndex {
         let (rows, columns) = (self.grid.rows.len(), self.grid.columns.len());
         let row = (self.first + i) / columns;
-        Place { frame: row / rows, row: row % rows, column: (self.first + i) % columns }
+        GridIndex { frame: row / rows, row: row % rows, column: (self.first + i) % columns }
     }
 
     pub(crate) fn ray(&self, i: usize) -> Ray {
         let Grid { frames, rows, columns, orthographic, t_min, t_max, .. } = self.grid;
-        let place = self.place(i);
+        let place = self.index_of(i);
         let (frame, [p, q], [c, s]) = (&frames[place.frame], rows[place.row], columns[place.column]);
         let (along, across) = (p * c, p * s);
         let turned = (frame.forward * along + frame.side * across) + frame.up * q;
@@ -118,12 +118,12 @@ impl GridPart<'_> {
     }
 
     pub(crate) fn check_one(&self, i: usize) -> Result<()> {
-        if self.grid.faults.is_empty() {
+        if self.grid.invalid_frames.is_empty() {
             return Ok(());
         }
-        let frame = self.place(i).frame;
-        match self.grid.faults.binary_search_by_key(&frame, |(frame, _)| *frame) {
-            Ok(fault) => Err(self.grid.faults[fault].1.clone()),
+        let frame = self.index_of(i).frame;
+        match self.grid.invalid_frames.binary_search_by_key(&frame, |(frame, _)| *frame) {
+            Ok(fault) => Err(self.grid.invalid_frames[fault].1.clone()),
             Err(_) => Ok(()),
         }
     }

@@ -3,11 +3,11 @@
 use glam::DVec3;
 
 use super::camera::{Camera, View, check_camera};
-use super::grid::{Frame, Grid, clean};
+use super::grid::{Grid, SensorPose, round_to_f32};
 use crate::error::{Error, Result};
 
 /// Maximum width and height of a picture, in pixels.
-const MOST: u32 = 1 << 16;
+const MAX_SIDE: u32 = 1 << 16;
 
 /// The rays of a camera's picture, one through the centre of each pixel: rows from top to bottom, each from left to right.
 ///
@@ -31,22 +31,23 @@ impl Image {
     pub fn new(camera: &Camera, size: [u32; 2]) -> Result<Self> {
         check_camera(camera)?;
         let [width, height] = size;
-        if ![width, height].iter().all(|side| (1..=MOST).contains(side)) {
-            return Err(Error::Usage(format!("image: size is {width}x{height}: allowed is 1…{MOST} each way")));
+        if ![width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
+            return Err(Error::Usage(format!("image: size is {width}x{height}: allowed is 1…{MAX_SIDE} each way")));
         }
         let View { position, axes: [right, up, forward], half, orthographic, .. } = View::new(camera, size);
         let one = if orthographic { 0.0 } else { 1.0 };
         // Orthographic lengths may be small in their unit and are kept. In perspective they are relative to the distance 1, so tiny ones
         // become 0.
-        let rounded = |pair: [f64; 2]| if orthographic { pair.map(|x| x as f32) } else { clean(pair) };
+        let rounded = |pair: [f64; 2]| if orthographic { pair.map(|x| x as f32) } else { round_to_f32(pair) };
         let columns = centers(width).map(|x| rounded([one, half.x * x])).collect();
         let rows = centers(height).map(|y| rounded([1.0, -half.y * y])).collect();
         let reach = DVec3::new(position.abs().max_element(), half.x, half.y);
         if orthographic && reach.element_sum() > f64::from(f32::MAX) {
             return Err(Error::Usage("image: the picture's edges exceed the largest f32, 3.4e38".into()));
         }
-        let frames = vec![Frame::new(position, [forward, right, up])];
-        let grid = Grid { frames, rows, columns, faults: Vec::new(), orthographic, t_min: 0.0, t_max: f32::INFINITY };
+        let frames = vec![SensorPose::new(position, [forward, right, up])];
+        let grid =
+            Grid { frames, rows, columns, invalid_frames: Vec::new(), orthographic, t_min: 0.0, t_max: f32::INFINITY };
         Ok(Self { grid: grid.checked("image")? })
     }
 }

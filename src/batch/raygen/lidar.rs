@@ -2,9 +2,9 @@
 
 use glam::{DQuat, DVec3};
 
-use super::grid::{Frame, Grid, clean};
+use super::grid::{Grid, SensorPose, round_to_f32};
 use crate::error::{Error, Result};
-use crate::runtime::memory::{grow, push};
+use crate::runtime::memory::{try_push, try_reserve};
 
 /// Position and orientation of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,11 +23,11 @@ pub struct Pose {
 ///
 /// For a sensor that moves while it rotates, pass one pose per azimuth, and a single azimuth of 0.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sensor {
+pub struct Lidar {
     pub(crate) grid: Grid,
 }
 
-impl Sensor {
+impl Lidar {
     /// A sensor from tables of angles in degrees. The range of `t` is `[0, ∞)`.
     ///
     /// An invalid pose is not an error here. The query reports it, or skips its rays.
@@ -56,23 +56,31 @@ impl Sensor {
         let table = |degrees: &[f64]| {
             let pair = |deg: &f64| {
                 let (sin, cos) = deg.to_radians().sin_cos();
-                clean([cos, sin])
+                round_to_f32([cos, sin])
             };
             degrees.iter().map(pair).collect()
         };
         let (mut faults, mut frames) = (Vec::new(), Vec::new());
-        grow("the poses of a sensor", &mut frames, poses.len() as u64)?;
+        try_reserve("the poses of a sensor", &mut frames, poses.len() as u64)?;
         for (i, pose) in poses.iter().enumerate() {
             frames.push(match pose.check(i as u64) {
                 Ok(()) => pose.frame(),
                 Err(error) => {
-                    push("poses that cannot be used", &mut faults, (i, error))?;
-                    Frame::unusable()
+                    try_push("poses that cannot be used", &mut faults, (i, error))?;
+                    SensorPose::invalid()
                 }
             });
         }
         let (rows, columns) = (table(elevations_deg), table(azimuths_deg));
-        let grid = Grid { frames, rows, columns, faults, orthographic: false, t_min: 0.0, t_max: f32::INFINITY };
+        let grid = Grid {
+            frames,
+            rows,
+            columns,
+            invalid_frames: faults,
+            orthographic: false,
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+        };
         Ok(Self { grid: grid.checked("sensor")? })
     }
 
@@ -115,13 +123,13 @@ impl Pose {
         Ok(())
     }
 
-    fn frame(&self) -> Frame {
+    fn frame(&self) -> SensorPose {
         let rotation = self.rotation.normalize();
-        Frame::new(self.position, [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| rotation * axis))
+        SensorPose::new(self.position, [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| rotation * axis))
     }
 }
 
 /// `count` equally spaced numbers from `from` to `to`, without `to` itself. So a full turn from 0 to 360 contains no angle twice.
-pub fn steps(from: f64, to: f64, count: usize) -> impl ExactSizeIterator<Item = f64> {
+pub fn linspace(from: f64, to: f64, count: usize) -> impl ExactSizeIterator<Item = f64> {
     (0..count).map(move |i| from + (to - from) * (i as f64 / count as f64))
 }

@@ -5,7 +5,7 @@
 //! | [`Parallel`] | from points in one direction, such as towards the sun | 12 bytes per ray |
 //! | [`Toward`] | from points to one point, or to the surface of a sphere | 12 bytes per ray |
 //! | [`Image`] | of a camera, one through the centre of each pixel | 8 bytes per row and per column |
-//! | [`Sensor`] | of a LiDAR, for poses × elevations × azimuths | 8 bytes per angle, 48 per pose |
+//! | [`Lidar`] | of a LiDAR, for poses × elevations × azimuths | 8 bytes per angle, 48 per pose |
 //!
 //! Every query that takes rays also takes a generator:
 //!
@@ -40,5 +40,5 @@ pub(crate) mod points;
 pub(crate) mod source;
 
 pub use image::Image;
-pub use lidar::{Pose, Sensor, steps};
+pub use lidar::{Lidar, Pose, linspace};
 pub use points::{Parallel, Toward};

@@ -35,24 +35,24 @@ pub struct Toward<'a> {
 
 /// Ray origins and their common aim.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Points<'a> {
+pub(crate) struct PointRays<'a> {
     pub(crate) points: &'a [[f32; 3]],
-    pub(crate) aim: Aim,
+    pub(crate) target: PointTarget,
 }
 
 /// Common direction or common target of the rays.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Aim {
+pub(crate) enum PointTarget {
     Along { direction: Vec3, t_max: f32 },
     At { target: Vec3, radius: f32 },
 }
 
-impl Points<'_> {
+impl PointRays<'_> {
     pub(crate) fn ray(&self, i: usize) -> Ray {
         let origin = Vec3::from(self.points[i]);
-        match self.aim {
-            Aim::Along { direction, t_max } => Ray::new(origin, direction).between(0.0, t_max),
-            Aim::At { target, radius } => {
+        match self.target {
+            PointTarget::Along { direction, t_max } => Ray::new(origin, direction).between(0.0, t_max),
+            PointTarget::At { target, radius } => {
                 let direction = target - origin;
                 Ray::new(origin, direction).between(0.0, end(direction, radius))
             }
@@ -62,11 +62,11 @@ impl Points<'_> {
     pub(crate) fn check_one(&self, i: usize, index: u64) -> Result<()> {
         let point = &self.points[i];
         check_point(index, point)?;
-        let Aim::At { target, .. } = self.aim else { return Ok(()) };
+        let PointTarget::At { target, .. } = self.target else { return Ok(()) };
         let direction = target - Vec3::from(*point);
         if direction == Vec3::ZERO {
             let why = "it is the target itself: a direction must not be zero";
-            return bad(index, "x,y,z", spoken((*point).into()), why);
+            return bad(index, "x,y,z", describe((*point).into()), why);
         }
         match coordinates(point).zip(direction.to_array()).find(|(_, away)| !away.is_finite()) {
             Some(((field, value), _)) => {
@@ -93,18 +93,18 @@ fn bad(index: u64, field: &'static str, value: impl ToString, why: &'static str)
     Err(Error::record("point", index, field, value, why))
 }
 
-impl Aim {
+impl PointTarget {
     pub(crate) fn check(&self) -> Result<()> {
         let usage = |message| Err(Error::Usage(message));
         match *self {
             Self::Along { direction, .. } if !direction.is_finite() => {
-                usage(format!("parallel: the direction is {}: it must be finite", spoken(direction)))
+                usage(format!("parallel: the direction is {}: it must be finite", describe(direction)))
             }
             Self::Along { direction: Vec3::ZERO, .. } => {
                 usage("parallel: the direction is 0,0,0: it must not be zero".into())
             }
             Self::At { target, .. } if !target.is_finite() => {
-                usage(format!("toward: the target is {}: it must be finite", spoken(target)))
+                usage(format!("toward: the target is {}: it must be finite", describe(target)))
             }
             Self::At { radius, .. } if !(radius.is_finite() && radius >= 0.0) => {
                 usage(format!("toward: the radius is {radius}: it must be finite and not negative"))
@@ -114,7 +114,7 @@ impl Aim {
     }
 }
 
-fn spoken(v: Vec3) -> String {
+fn describe(v: Vec3) -> String {
     format!("{},{},{}", v.x, v.y, v.z)
 }
 

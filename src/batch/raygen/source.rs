@@ -5,21 +5,21 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::grid::GridPart;
-use super::points::{Aim, Points};
+use super::grid::GridSlice;
+use super::points::{PointRays, PointTarget};
 use crate::error::Result;
 use crate::query::validate::{check_ray, is_usable};
 use crate::records::Ray;
 
 /// Source of the rays of a query: records, points or a grid.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source<'a> {
+pub(crate) enum RaySource<'a> {
     Records(&'a [Ray]),
-    Points(Points<'a>),
-    Grid(GridPart<'a>),
+    Points(PointRays<'a>),
+    Grid(GridSlice<'a>),
 }
 
-impl<'a> Source<'a> {
+impl<'a> RaySource<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Records(rays) => rays.len(),
@@ -38,11 +38,11 @@ impl<'a> Source<'a> {
     }
 
     /// A slice of the rays. The range must be within bounds.
-    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+    pub(crate) fn slice(&self, range: Range<usize>) -> Self {
         match self {
             Self::Records(rays) => Self::Records(&rays[range]),
-            Self::Points(points) => Self::Points(Points { points: &points.points[range], ..*points }),
-            Self::Grid(part) => Self::Grid(part.part(range)),
+            Self::Points(points) => Self::Points(PointRays { points: &points.points[range], ..*points }),
+            Self::Grid(part) => Self::Grid(part.slice(range)),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Source<'a> {
     /// Returns an error if a common parameter makes all rays invalid.
     pub(crate) fn check(&self) -> Result<()> {
         match self {
-            Self::Points(points) => points.aim.check(),
+            Self::Points(points) => points.target.check(),
             _ => Ok(()),
         }
     }
@@ -75,6 +75,6 @@ impl<'a> Source<'a> {
 }
 
 /// Turns points into rays with `t` in `[0, 0]`. Such a ray hits the spheres that contain its point.
-pub(crate) fn here(points: &[[f32; 3]]) -> Source<'_> {
-    Source::Points(Points { points, aim: Aim::Along { direction: Vec3::X, t_max: 0.0 } })
+pub(crate) fn rays_at_points(points: &[[f32; 3]]) -> RaySource<'_> {
+    RaySource::Points(PointRays { points, target: PointTarget::Along { direction: Vec3::X, t_max: 0.0 } })
 }

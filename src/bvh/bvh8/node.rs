@@ -10,14 +10,14 @@ use glam::Vec3A;
 pub(crate) const WIDTH: usize = 8;
 
 /// Maximum number of nodes on a path from the root to a leaf, see `build_sah.rs`.
-pub(crate) const DEEPEST: usize = 80;
+pub(crate) const MAX_DEPTH: usize = 80;
 
 /// Node: eight boxes and the children inside them.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-pub(crate) struct Node {
+pub(crate) struct Bvh8Node {
     /// Lower faces per axis, then upper faces. The box of an empty slot is inverted, so no ray enters it.
-    pub(crate) faces: [[[f32; WIDTH]; 3]; 2],
+    pub(crate) bounds: [[[f32; WIDTH]; 3]; 2],
     /// Empty slots are last.
     pub(crate) children: [Child; WIDTH],
     /// For each octant of directions, the slots from front to back: three bits each, lowest bits first.
@@ -31,7 +31,7 @@ pub(crate) struct Child(pub(crate) u32);
 
 /// A [`Child`] unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ChildRef {
     Node(usize),
     Leaf(usize),
     Nothing,
@@ -42,13 +42,13 @@ impl Child {
     pub(crate) const LEAF: u32 = 1 << 31;
 
     #[inline(always)]
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> ChildRef {
         if self == Self::NOTHING {
-            Kind::Nothing
+            ChildRef::Nothing
         } else if self.0 & Self::LEAF != 0 {
-            Kind::Leaf((self.0 & !Self::LEAF) as usize)
+            ChildRef::Leaf((self.0 & !Self::LEAF) as usize)
         } else {
-            Kind::Node(self.0 as usize)
+            ChildRef::Node(self.0 as usize)
         }
     }
 }
@@ -56,33 +56,33 @@ impl Child {
 /// Leaf: eight spheres in SoA layout, in scaled units. In an empty slot `x` is NaN, so every comparison fails.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-pub(crate) struct Leaf {
+pub(crate) struct Leaf8 {
     pub(crate) x: [f32; WIDTH],
     pub(crate) y: [f32; WIDTH],
     pub(crate) z: [f32; WIDTH],
     /// Padded radius: the radius plus the sphere's share of the error bounds.
-    pub(crate) reach: [f32; WIDTH],
+    pub(crate) padded_radius: [f32; WIDTH],
 }
 
 /// Input of the build: a sphere in scaled units, with its padded radius.
 #[derive(Clone, Copy)]
-pub(crate) struct Item {
+pub(crate) struct BuildItem {
     pub(crate) center: [f32; 3],
-    pub(crate) reach: f32,
+    pub(crate) padded_radius: f32,
     pub(crate) id: u32,
 }
 
 /// BVH with nodes of eight boxes. The first node is the root.
-pub(crate) struct Tree {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) leaves: Vec<Leaf>,
+pub(crate) struct Bvh8 {
+    pub(crate) nodes: Vec<Bvh8Node>,
+    pub(crate) leaves: Vec<Leaf8>,
     /// Sphere ids of each leaf; [`NO_SPHERE`](crate::NO_SPHERE) in empty slots.
     pub(crate) ids: Vec<[u32; WIDTH]>,
     /// Number of nodes on the longest path from the root to a leaf.
     pub(crate) depth: usize,
 }
 
-impl Tree {
+impl Bvh8 {
     /// Memory of the tree in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
@@ -95,16 +95,16 @@ impl Tree {
     }
 
     /// Refits all boxes bottom-up. `leaf` returns the corners of a leaf's box.
-    pub(crate) fn fit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2]) {
+    pub(crate) fn refit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2]) {
         // A node precedes its descendants.
         for number in (0..self.nodes.len()).rev() {
             for place in 0..WIDTH {
                 let corners = match self.nodes[number].children[place].kind() {
-                    Kind::Node(below) => self.nodes[below].corners(),
-                    Kind::Leaf(number) => leaf(number),
-                    Kind::Nothing => continue,
+                    ChildRef::Node(below) => self.nodes[below].corners(),
+                    ChildRef::Leaf(number) => leaf(number),
+                    ChildRef::Nothing => continue,
                 };
-                for (faces, corner) in self.nodes[number].faces.iter_mut().zip(corners) {
+                for (faces, corner) in self.nodes[number].bounds.iter_mut().zip(corners) {
                     faces.iter_mut().zip(corner).for_each(|(face, x)| face[place] = x);
                 }
             }
@@ -112,10 +112,10 @@ impl Tree {
     }
 }
 
-impl Node {
+impl Bvh8Node {
     /// Lower and upper corner of the union of its boxes.
     fn corners(&self) -> [[f32; 3]; 2] {
-        let [low, high] = self.faces;
+        let [low, high] = self.bounds;
         let least = |face: [f32; WIDTH]| face.into_iter().fold(f32::INFINITY, f32::min);
         let most = |face: [f32; WIDTH]| face.into_iter().fold(f32::NEG_INFINITY, f32::max);
         [low.map(least), high.map(most)]
@@ -130,7 +130,7 @@ pub(crate) fn tree_bytes(spheres: u64) -> u64 {
 }
 
 /// Upper bound of the leaf slots of a tree: one slot in five may be empty, and a few more in small trees.
-pub(crate) fn places(spheres: u64) -> u64 {
+pub(crate) fn leaf_slots(spheres: u64) -> u64 {
     (spheres / 4).saturating_mul(5).saturating_add(128)
 }
 

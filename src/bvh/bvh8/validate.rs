@@ -1,6 +1,6 @@
-//! Validator for a [`Tree`]: checks its invariants by a full traversal.
+//! Validator for a [`Bvh8`]: checks its invariants by a full traversal.
 
-use super::node::{Child, DEEPEST, Kind, Leaf, Tree, WIDTH};
+use super::node::{Bvh8, Child, ChildRef, Leaf8, MAX_DEPTH, WIDTH};
 use crate::records::NO_SPHERE;
 
 /// A box in f64, in which sums of two f32 are exact.
@@ -8,20 +8,20 @@ type Corners = [[f64; 3]; 2];
 
 const EVERYTHING: Corners = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
 
-fn holds(outer: &Corners, inner: &Corners) -> bool {
+fn contains(outer: &Corners, inner: &Corners) -> bool {
     (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
 }
 
 /// Nodes, leaves and spheres that the traversal has visited.
-struct Census<'a> {
-    tree: &'a Tree,
+struct Validator<'a> {
+    tree: &'a Bvh8,
     nodes: Vec<bool>,
     leaves: Vec<bool>,
     spheres: Vec<bool>,
     deepest: usize,
 }
 
-impl Census<'_> {
+impl Validator<'_> {
     fn node(&mut self, number: usize, around: &Corners, depth: usize) -> Result<(), String> {
         let node = self.tree.nodes.get(number).ok_or_else(|| format!("node {number} does not exist"))?;
         if std::mem::replace(&mut self.nodes[number], true) {
@@ -37,7 +37,7 @@ impl Census<'_> {
             }
         }
         for (i, child) in node.children.iter().enumerate() {
-            let own = node.faces.map(|faces| faces.map(|face| f64::from(face[i])));
+            let own = node.bounds.map(|faces| faces.map(|face| f64::from(face[i])));
             if *child == Child::NOTHING {
                 if own != [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]] || node.children[i..].iter().any(|c| c != child)
                 {
@@ -45,13 +45,13 @@ impl Census<'_> {
                 }
                 continue;
             }
-            if !holds(around, &own) {
+            if !contains(around, &own) {
                 return Err(format!("box {i} of node {number} leaves its parent's"));
             }
             match child.kind() {
-                Kind::Node(next) => self.node(next, &own, depth + 1)?,
-                Kind::Leaf(leaf) => self.leaf(leaf, &own)?,
-                Kind::Nothing => {}
+                ChildRef::Node(next) => self.node(next, &own, depth + 1)?,
+                ChildRef::Leaf(leaf) => self.leaf(leaf, &own)?,
+                ChildRef::Nothing => {}
             }
         }
         Ok(())
@@ -64,7 +64,7 @@ impl Census<'_> {
         if std::mem::replace(&mut self.leaves[number], true) {
             return Err(format!("leaf {number} is met twice"));
         }
-        let Leaf { x, y, z, reach } = leaf;
+        let Leaf8 { x, y, z, padded_radius: reach } = leaf;
         for (i, &id) in ids.iter().enumerate() {
             if id == NO_SPHERE {
                 if !x[i].is_nan() {
@@ -77,7 +77,7 @@ impl Census<'_> {
                 _ => return Err(format!("sphere {id} in leaf {number} does not exist, or is met twice")),
             }
             let (c, r) = ([x[i], y[i], z[i]].map(f64::from), f64::from(reach[i]));
-            if !holds(around, &[c.map(|c| c - r), c.map(|c| c + r)]) {
+            if !contains(around, &[c.map(|c| c - r), c.map(|c| c + r)]) {
                 return Err(format!("sphere {id} leaves the box of leaf {number}"));
             }
         }
@@ -85,17 +85,17 @@ impl Census<'_> {
     }
 }
 
-impl Tree {
+impl Bvh8 {
     /// Checks that every sphere is in exactly one slot, that every box contains everything below it, that `depth` is the length of the
     /// longest path, and that every node, leaf and sphere can be reached.
     ///
     /// # Errors
     /// A description of the first violation.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), String> {
-        if self.depth > DEEPEST || self.ids.len() != self.leaves.len() {
+        if self.depth > MAX_DEPTH || self.ids.len() != self.leaves.len() {
             return Err(format!("depth {}, {} leaves, {} ids", self.depth, self.leaves.len(), self.ids.len()));
         }
-        let mut census = Census {
+        let mut census = Validator {
             tree: self,
             nodes: vec![false; self.nodes.len()],
             leaves: vec![false; self.leaves.len()],

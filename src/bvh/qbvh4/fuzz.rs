@@ -1,18 +1,18 @@
 //! Fuzz target `quads`: boxes of nodes contain their spheres, and packed children unpack to the same value.
 
-use super::node::{Bounds, Child, LEAF, Quad, down, up};
-use super::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use super::node::{Bounds, Child, MAX_LEAF_SPHERES, QNode4, next_above, next_below};
+use super::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::fuzz::bytes::Bytes;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// `quads`: child words, a node of up to four arbitrary boxes, and a tree over arbitrary spheres.
 pub fn quads(data: &[u8]) {
     let mut bytes = Bytes(data);
     let word = bytes.word();
     assert_eq!(Child::unpack(word).pack(), word);
-    let leaf = Child::Leaf { first: word & 0x0fff_ffff, count: 1 + word % LEAF as u32 };
+    let leaf = Child::Leaf { first: word & 0x0fff_ffff, count: 1 + word % MAX_LEAF_SPHERES as u32 };
     for child in [Child::Node(word >> 1), leaf] {
         assert_eq!(Child::unpack(child.pack()), child);
     }
@@ -28,10 +28,13 @@ fn boxes(bytes: &mut Bytes<'_>) {
     for number in 0..count {
         let at = [place(), place(), place()];
         let radius = place().abs();
-        let bounds = Bounds { low: at.map(|x| down(x - radius).max(-2.0)), high: at.map(|x| up(x + radius).min(2.0)) };
+        let bounds = Bounds {
+            low: at.map(|x| next_below(x - radius).max(-2.0)),
+            high: at.map(|x| next_above(x + radius).min(2.0)),
+        };
         own.push((bounds, Child::Node(number as u32)));
     }
-    let quad = Quad::new(&own, [0, 7]);
+    let quad = QNode4::new(&own, [0, 7]);
     assert_eq!(quad.count(), count);
     for (i, (bounds, child)) in own.iter().enumerate() {
         let ([low, high], found) = quad.child(i);
@@ -49,10 +52,10 @@ fn tree(bytes: &mut Bytes<'_>) {
     while !bytes.is_empty() && spheres.len() < 40 {
         spheres.push(Sphere::new(bytes.vector(style), bytes.number(style).abs()));
     }
-    let frame = Frame::of(&spheres);
+    let frame = SceneFrame::of(&spheres);
     // There is no tree if the spheres span the whole range of f32.
-    if frame.reaches() {
-        let tree = Lbvh::new(&spheres, &frame, &Watch::new()).expect("nobody stops it");
+    if frame.supports_bvh() {
+        let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).expect("nobody stops it");
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{spheres:?}");
     }
 }

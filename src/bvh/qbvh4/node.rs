@@ -3,23 +3,23 @@
 //!
 //! Each box has one byte per axis and side: a multiple of a power of two, relative to the lower corner that all four boxes share,
 //! rounded outwards (Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs). Everything
-//! is in units of the scene's [`Frame`], where no coordinate exceeds 2.
+//! is in units of the scene's [`SceneFrame`], where no coordinate exceeds 2.
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::bvh::scene_frame::Frame;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::records::Sphere;
 
 /// Boxes per node.
 pub(crate) const WIDTH: usize = 4;
 
 /// Maximum number of spheres per leaf.
-pub(crate) const LEAF: usize = 7;
+pub(crate) const MAX_LEAF_SPHERES: usize = 7;
 
 /// Node: four quantised boxes and the children inside them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-pub(crate) struct Quad {
+pub(crate) struct QNode4 {
     /// Common lower corner of all boxes, as the bits of f32.
     pub(crate) origin: [u32; 3],
     /// One byte per axis: the exponent of its unit, plus 127. The highest byte is the number of children.
@@ -58,12 +58,12 @@ impl Child {
 pub(crate) const TINY: f32 = 1.0 / (1u64 << 60) as f32;
 
 /// The next f32 below x; −2⁻⁶⁰ if |x| < 2⁻⁶⁰.
-pub(crate) fn down(x: f32) -> f32 {
-    -up(-x)
+pub(crate) fn next_below(x: f32) -> f32 {
+    -next_above(-x)
 }
 
 /// The next f32 above x; 2⁻⁶⁰ if |x| < 2⁻⁶⁰.
-pub(crate) fn up(x: f32) -> f32 {
+pub(crate) fn next_above(x: f32) -> f32 {
     if x.abs() < TINY {
         return TINY;
     }
@@ -84,12 +84,12 @@ impl Bounds {
 
     /// Conservative bounds of a sphere in the frame. Devices may treat subnormal coordinates as 0 in an intersection test, so the bounds
     /// contain that position, too.
-    pub(crate) fn of(sphere: &Sphere, frame: &Frame) -> Self {
-        let ((center, radius), given) = (frame.sphere(sphere), sphere.center.to_array());
-        let flushed = |k: usize| if given[k].is_subnormal() { -frame.middle[k] } else { center[k] };
+    pub(crate) fn of(sphere: &Sphere, frame: &SceneFrame) -> Self {
+        let ((center, radius), set) = (frame.sphere(sphere), sphere.center.to_array());
+        let flushed = |k: usize| if set[k].is_subnormal() { -frame.middle[k] } else { center[k] };
         Self {
-            low: std::array::from_fn(|k| down(center[k].min(flushed(k)) - radius)),
-            high: std::array::from_fn(|k| up(center[k].max(flushed(k)) + radius)),
+            low: std::array::from_fn(|k| next_below(center[k].min(flushed(k)) - radius)),
+            high: std::array::from_fn(|k| next_above(center[k].max(flushed(k)) + radius)),
         }
     }
 
@@ -102,7 +102,7 @@ impl Bounds {
 
     /// Sum of the three edge lengths. It is as good as the surface area for choosing the child to open, and has no product that a
     /// compiler could fuse.
-    pub(crate) fn edges(&self) -> f32 {
+    pub(crate) fn edge_sum(&self) -> f32 {
         (self.high[0] - self.low[0]) + (self.high[1] - self.low[1]) + (self.high[2] - self.low[2])
     }
 }
@@ -112,7 +112,7 @@ fn power_of_two(n: i32) -> f32 {
     f32::from_bits(((n + 127) as u32) << 23)
 }
 
-impl Quad {
+impl QNode4 {
     /// A node of up to four boxes, over a range of spheres.
     pub(crate) fn new(children: &[(Bounds, Child)], range: [u32; 2]) -> Self {
         if children.is_empty() {
@@ -122,13 +122,13 @@ impl Quad {
         let mut quad = Self { units: (children.len() as u32) << 24, range, ..Self::default() };
         for k in 0..3 {
             let origin = all.low[k];
-            let unit = unit_of(up(all.high[k] - origin));
+            let unit = unit_exponent(next_above(all.high[k] - origin));
             quad.origin[k] = origin.to_bits();
             quad.units |= ((unit + 127) as u32) << (8 * k);
             let scale = power_of_two(-unit);
             for (i, (bounds, _)) in children.iter().enumerate() {
-                let low = (down(bounds.low[k] - origin) * scale).floor().max(0.0);
-                let high = (up(bounds.high[k] - origin) * scale).ceil();
+                let low = (next_below(bounds.low[k] - origin) * scale).floor().max(0.0);
+                let high = (next_above(bounds.high[k] - origin) * scale).ceil();
                 quad.low[k] |= (low as u32) << (8 * i);
                 quad.high[k] |= (high as u32) << (8 * i);
             }
@@ -157,7 +157,7 @@ impl Quad {
 }
 
 /// Exponent of the smallest power of two of which 255 cover `width`. `width` is at least 2⁻⁶⁰.
-fn unit_of(width: f32) -> i32 {
+fn unit_exponent(width: f32) -> i32 {
     let unit = (width.to_bits() >> 23) as i32 - 127 - 7;
     if width > 255.0 * power_of_two(unit) { unit + 1 } else { unit }
 }

@@ -1,14 +1,14 @@
-//! Refit of an [`Lbvh`] whose spheres have moved, and its SAH cost. Reference for tests; twins of `shaders/build/refit.wgsl` and
+//! Refit of an [`QBvh4`] whose spheres have moved, and its SAH cost. Reference for tests; twins of `shaders/build/refit.wgsl` and
 //! `shaders/build/sah_cost.wgsl`.
 
-use super::node::{Bounds, Child, Quad};
-use super::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use super::node::{Bounds, Child, QNode4};
+use super::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::records::Sphere;
 
-impl Lbvh {
+impl QBvh4 {
     /// Refits the boxes to other spheres, of the same number as before.
-    pub(crate) fn refit(&mut self, spheres: &[Sphere], frame: &Frame) {
+    pub(crate) fn refit(&mut self, spheres: &[Sphere], frame: &SceneFrame) {
         let mut bounds = vec![Bounds::EMPTY; self.nodes.len()];
         // Children have higher indices than their parents.
         for number in (0..self.nodes.len()).rev() {
@@ -23,13 +23,13 @@ impl Lbvh {
             let child = |i| quad.child(i).1;
             let children: Vec<(Bounds, Child)> = (0..quad.count()).map(|i| (around(child(i)), child(i))).collect();
             bounds[number] = children.iter().fold(Bounds::EMPTY, |all, (own, _)| all.join(*own));
-            self.nodes[number] = Quad::new(&children, quad.range);
+            self.nodes[number] = QNode4::new(&children, quad.range);
         }
     }
 
     /// SAH cost: the average number of nodes that a line through the root's box enters.
     pub(crate) fn cost(&self) -> f64 {
-        let area = |quad: &Quad| {
+        let area = |quad: &QNode4| {
             let low: [f64; 3] = quad.origin.map(|bits| f64::from(f32::from_bits(bits)));
             let high = (0..quad.count()).map(|i| quad.child(i).0[1]);
             let high = high.fold(low, |a, b| std::array::from_fn(|k| f64::max(a[k], b[k])));

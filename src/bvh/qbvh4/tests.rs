@@ -1,12 +1,12 @@
 //! Tests: the validator accepts trees over scenes of many kinds, and finds the fault in broken trees.
 
-use super::node::{Bounds, Child, Quad, down, up};
-use super::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use super::node::{Bounds, Child, QNode4, next_above, next_below};
+use super::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::intensity::scaled;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     let mut n = Numbers(1);
@@ -47,24 +47,24 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
 #[test]
 fn trees_hold() {
     for (name, spheres) in scenes() {
-        let frame = Frame::of(&spheres);
-        let tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
+        let frame = SceneFrame::of(&spheres);
+        let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{name}");
     }
 }
 
 #[test]
 fn a_walk_has_room_for_every_level() {
-    let room = format!("var<private> stack: array<Rest, {}>;", Lbvh::DEEPEST);
+    let room = format!("var<private> stack: array<Rest, {}>;", QBvh4::MAX_LEVELS);
     assert!(crate::gpu::programs::CLOSEST_BVH.source.contains(&room));
 }
 
 #[test]
 fn the_checker_sees_what_is_broken() {
     let (_, spheres) = scenes().swap_remove(4);
-    let frame = Frame::of(&spheres);
-    let broken = |name: &str, change: &dyn Fn(&mut Lbvh)| {
-        let mut tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
+    let frame = SceneFrame::of(&spheres);
+    let broken = |name: &str, change: &dyn Fn(&mut QBvh4)| {
+        let mut tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
         change(&mut tree);
         let found = tree.check(&spheres, &frame);
         assert!(found.as_ref().is_err_and(|error| error.contains(name)), "{name}: {found:?}");
@@ -88,12 +88,13 @@ fn the_checker_sees_what_is_broken() {
 #[test]
 fn boxes_hold_what_they_are_made_of() {
     let mut n = Numbers(2);
-    let around = |at: [f32; 3], r: f32| Bounds { low: at.map(|x| down(x - r)), high: at.map(|x| up(x + r)) };
+    let around =
+        |at: [f32; 3], r: f32| Bounds { low: at.map(|x| next_below(x - r)), high: at.map(|x| next_above(x + r)) };
     for _ in 0..scaled(20_000) {
         let mut place = || (n.unit() - 0.5) * 2f32.powi((n.unit() * 80.0) as i32 - 79) * 4.0;
         let boxes: Vec<Bounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
         let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();
-        let quad = Quad::new(&children, [0, 28]);
+        let quad = QNode4::new(&children, [0, 28]);
         for (i, own) in boxes.iter().enumerate() {
             let ([low, high], _) = quad.child(i);
             for k in 0..3 {
@@ -105,6 +106,6 @@ fn boxes_hold_what_they_are_made_of() {
         }
     }
     for x in [0.0f32, 1.0, -1.0, 0.3, -1e-30, 1.999_999_9, 2f32.powi(-60)] {
-        assert!(down(x) < x && x < up(x), "{x}");
+        assert!(next_below(x) < x && x < next_above(x), "{x}");
     }
 }

@@ -4,19 +4,19 @@
 //! The algorithm has two implementations with bit-identical results: this one for all CPU cores, and the shaders of `shaders/build`. So
 //! the only rounded operations here are sums and products of two numbers, which every device rounds alike.
 
-use super::node::Quad;
+use super::node::QNode4;
 
 /// LBVH over the spheres of one buffer.
-pub(crate) struct Lbvh {
+pub(crate) struct QBvh4 {
     /// All nodes, the root first, then level by level.
-    pub(crate) nodes: Vec<Quad>,
+    pub(crate) nodes: Vec<QNode4>,
     /// Index in the buffer of each sphere, in leaf order.
     pub(crate) order: Vec<u32>,
     /// End of each level, as a node index; the first level, the root, ends at 1.
     pub(crate) levels: Vec<u32>,
 }
 
-impl Lbvh {
+impl QBvh4 {
     /// Maximum number of levels of nodes, see `build_lbvh.rs`.
-    pub(crate) const DEEPEST: usize = 96;
+    pub(crate) const MAX_LEVELS: usize = 96;
 }

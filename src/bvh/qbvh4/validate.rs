@@ -1,15 +1,15 @@
-//! Validator for an [`Lbvh`]: checks its invariants by visiting all nodes and leaves.
+//! Validator for an [`QBvh4`]: checks its invariants by visiting all nodes and leaves.
 
-use super::node::{Child, LEAF, Quad, WIDTH};
-use super::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use super::node::{Child, MAX_LEAF_SPHERES, QNode4, WIDTH};
+use super::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::records::Sphere;
 
 type Corners = [[f64; 3]; 2];
 
 const NOTHING: Corners = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
 
-fn holds(outer: &Corners, inner: &Corners) -> bool {
+fn contains(outer: &Corners, inner: &Corners) -> bool {
     (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
 }
 
@@ -18,18 +18,18 @@ fn join(a: &Corners, b: &Corners) -> Corners {
 }
 
 /// Spheres and bounds that have been visited.
-struct Census<'a> {
-    tree: &'a Lbvh,
+struct Validator<'a> {
+    tree: &'a QBvh4,
     spheres: &'a [Sphere],
-    frame: &'a Frame,
+    frame: &'a SceneFrame,
     seen: Vec<bool>,
     /// Bounds of the spheres below each node, in f64.
     reaches: Vec<Corners>,
 }
 
-impl Census<'_> {
+impl Validator<'_> {
     /// Checks a node. Must be called from the last node to the first.
-    fn node(&mut self, number: usize, quad: &Quad) -> Result<(), String> {
+    fn node(&mut self, number: usize, quad: &QNode4) -> Result<(), String> {
         let mut all = NOTHING;
         for i in 0..quad.count() {
             let (own, child) = quad.child(i);
@@ -37,7 +37,7 @@ impl Census<'_> {
                 Child::Node(child) => self.reaches[child as usize],
                 Child::Leaf { first, count } => self.leaf(first as usize, count as usize)?,
             };
-            if !holds(&own, &reach) {
+            if !contains(&own, &reach) {
                 return Err(format!("spheres leave box {i} of node {number}"));
             }
             all = join(&all, &reach);
@@ -47,7 +47,7 @@ impl Census<'_> {
     }
 
     fn leaf(&mut self, first: usize, count: usize) -> Result<Corners, String> {
-        if count == 0 || count > LEAF || first + count > self.tree.order.len() {
+        if count == 0 || count > MAX_LEAF_SPHERES || first + count > self.tree.order.len() {
             return Err(format!("the leaf from {first} has {count} spheres"));
         }
         let mut all = NOTHING;
@@ -66,13 +66,13 @@ impl Census<'_> {
     }
 }
 
-impl Lbvh {
+impl QBvh4 {
     /// Checks that every sphere is in exactly one leaf, that every box contains the spheres below it, that levels are contiguous, and
     /// that every node and sphere can be reached.
     ///
     /// # Errors
     /// A description of the first violation.
-    pub(crate) fn check(&self, spheres: &[Sphere], frame: &Frame) -> Result<(), String> {
+    pub(crate) fn check(&self, spheres: &[Sphere], frame: &SceneFrame) -> Result<(), String> {
         let (mut begin, mut next) = (0, 1);
         for end in self.levels.iter().map(|end| *end as usize) {
             if end != next || end > self.nodes.len() {
@@ -92,11 +92,11 @@ impl Lbvh {
             }
             begin = end;
         }
-        if next != self.nodes.len() || begin != next || self.levels.len() > Self::DEEPEST {
+        if next != self.nodes.len() || begin != next || self.levels.len() > Self::MAX_LEVELS {
             return Err(format!("{next} of {} nodes in {} levels", self.nodes.len(), self.levels.len()));
         }
         let (seen, reaches) = (vec![false; spheres.len()], vec![NOTHING; next]);
-        let mut census = Census { tree: self, spheres, frame, seen, reaches };
+        let mut census = Validator { tree: self, spheres, frame, seen, reaches };
         for (number, quad) in self.nodes.iter().enumerate().rev() {
             census.node(number, quad)?;
         }

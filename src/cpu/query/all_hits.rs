@@ -1,40 +1,40 @@
 //! Collector of all hits of a ray: both roots of each, in order.
 
-use crate::cpu::collector::{Visitor, Wanted};
-use crate::cpu::growth_budget::Pool;
-use crate::intersect::classify::{Met, decide};
+use crate::cpu::collector::{CandidateTest, HitCollector};
+use crate::cpu::growth_budget::GrowthBudget;
+use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::{judge_pair, round_roots};
-use crate::intersect::scalar::{finite, reported, solve};
-use crate::intersect::sphere::Solved;
+use crate::intersect::resolve::{resolve_pair, round_roots};
+use crate::intersect::scalar::{intersect, saturated_to_infinity, with_finite_ends};
+use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Interval, Ray};
 
-/// Largest `most` for which certain hits end the traversal early, before they are intersected. Storing their ends takes up to 8 bytes per
+/// Largest `max_hits` for which certain hits end the traversal early, before they are intersected. Storing their ends takes up to 8 bytes per
 /// hit, for each ray of a stream. With more hits, most of what lies before the last of them is a hit anyway.
-const CUTTING: usize = 64;
+const MAX_CUTOFF_HITS: usize = 64;
 
 /// Classifies a pair with known roots, and leaves nothing undecided: at precision `exact`, a pair that the error bounds do not decide is
 /// resolved by exact arithmetic. Returns the class, the `t` of the hit, and whether exact arithmetic was needed.
-pub(crate) fn settle(ray: &Ray, target: Target<'_>, solved: &Solved, query: &Query) -> (Met, f32, bool) {
-    let verdict = decide(solved, &finite(ray), query, query.precision == Precision::Exact);
-    if verdict.met == Met::Maybe {
-        let (met, t) = judge_pair(ray, target, query);
-        return (met, t, true);
+pub(crate) fn resolve(ray: &Ray, target: Target<'_>, solved: &SphereRoots, query: &Query) -> (HitClass, f32, bool) {
+    let verdict = classify(solved, &with_finite_ends(ray), query, query.precision == Precision::Exact);
+    if verdict.class == HitClass::Undecided {
+        let (class, t) = resolve_pair(ray, target, query);
+        return (class, t, true);
     }
-    (verdict.met, verdict.t, false)
+    (verdict.class, verdict.t, false)
 }
 
 /// A hit.
 #[derive(Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct HitEntry {
     /// Sorts by the `t` of the policies, then by id, which is the lower half.
     key: u64,
     t_enter: f32,
     t_exit: f32,
 }
 
-impl Entry {
+impl HitEntry {
     fn new(t: f32, id: u32, t_enter: f32, t_exit: f32) -> Self {
         Self { key: key_of(t, id), t_enter, t_exit }
     }
@@ -56,106 +56,106 @@ pub(crate) fn key_of(t: f32, id: u32) -> u64 {
     u64::from(ordered) << 32 | u64::from(id)
 }
 
-/// Collects the hits of a ray: all of them, or the first `most`.
-pub(crate) struct Every<'a> {
+/// Collects the hits of a ray: all of them, or the first `max_hits`.
+pub(crate) struct AllHits<'a> {
     query: &'a Query,
-    pool: &'a Pool,
-    most: usize,
-    entries: Vec<Entry>,
-    /// Nothing later counts: the `t` of the last of the first `most` hits, once there are so many.
+    budget: &'a GrowthBudget,
+    max_hits: usize,
+    entries: Vec<HitEntry>,
+    /// Nothing later counts: the `t` of the last of the first `max_hits` hits, once there are so many.
     last: f32,
-    /// Positions along the ray before which certain hits begin, and the `most`-th smallest of them.
-    highs: Vec<f32>,
-    cut: f32,
-    pub(crate) judged: bool,
-    pub(crate) beyond: bool,
+    /// Positions along the ray before which certain hits begin, and the `max_hits`-th smallest of them.
+    certain_ends: Vec<f32>,
+    cutoff: f32,
+    pub(crate) exact: bool,
+    pub(crate) overflowed: bool,
 }
 
-impl<'a> Every<'a> {
-    pub(crate) fn new(query: &'a Query, most: u32, pool: &'a Pool) -> Self {
+impl<'a> AllHits<'a> {
+    pub(crate) fn new(query: &'a Query, most: u32, pool: &'a GrowthBudget) -> Self {
         Self {
             query,
-            pool,
-            most: if most == u32::MAX { usize::MAX } else { most as usize },
+            budget: pool,
+            max_hits: if most == u32::MAX { usize::MAX } else { most as usize },
             entries: Vec::new(),
             last: f32::MAX,
-            highs: Vec::new(),
-            cut: f32::INFINITY,
-            judged: false,
-            beyond: false,
+            certain_ends: Vec::new(),
+            cutoff: f32::INFINITY,
+            exact: false,
+            overflowed: false,
         }
     }
 
     /// The hits in order.
-    pub(crate) fn entries(&mut self) -> &[Entry] {
+    pub(crate) fn entries(&mut self) -> &[HitEntry] {
         self.entries.sort_unstable_by_key(|entry| entry.key);
-        self.entries.truncate(self.most);
+        self.entries.truncate(self.max_hits);
         &self.entries
     }
 
-    fn add(&mut self, entry: Entry) {
-        if !self.pool.grow(&mut self.entries) {
+    fn add(&mut self, entry: HitEntry) {
+        if !self.budget.grow(&mut self.entries) {
             return;
         }
         self.entries.push(entry);
         let count = self.entries.len();
-        if count == self.most || count / 2 >= self.most {
+        if count == self.max_hits || count / 2 >= self.max_hits {
             // Keeps the first half of twice as many: this costs a few comparisons per hit on average.
-            self.last = self.entries.select_nth_unstable_by_key(self.most - 1, |entry| entry.key).1.t();
-            self.entries.truncate(self.most);
+            self.last = self.entries.select_nth_unstable_by_key(self.max_hits - 1, |entry| entry.key).1.t();
+            self.entries.truncate(self.max_hits);
         }
     }
 }
 
-impl Drop for Every<'_> {
+impl Drop for AllHits<'_> {
     fn drop(&mut self) {
-        self.pool.give_back(&self.entries);
+        self.budget.give_back(&self.entries);
     }
 }
 
-impl Visitor for Every<'_> {
-    const WANTED: Wanted = Wanted::Met;
+impl HitCollector for AllHits<'_> {
+    const CANDIDATES: CandidateTest = CandidateTest::Hits;
 
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.take(ray, id, target, &solve(ray, target, self.query.precision));
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
     }
 
-    fn solves(&self) -> bool {
+    fn accepts_roots(&self) -> bool {
         true
     }
 
-    fn take(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &Solved) {
-        let (met, t, judged) = settle(ray, target, solved, self.query);
-        self.judged |= judged;
-        self.beyond |= met == Met::Beyond;
-        if met != Met::Yes {
+    fn accept(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &SphereRoots) {
+        let (class, t, judged) = resolve(ray, target, solved, self.query);
+        self.exact |= judged;
+        self.overflowed |= class == HitClass::Overflow;
+        if class != HitClass::Hit {
             return;
         }
         let entry = if self.query.precision == Precision::Exact {
             let (t_enter, t_exit) = round_roots(ray, target);
             let roots = Interval { t_enter, t_exit, id };
             // Without exact resolution, `t` can be taken from the rounded roots: rounding moves neither across the start of the ray.
-            Entry::new(if judged { t } else { roots.met_at(ray, self.query.inside) }, id, t_enter, t_exit)
+            HitEntry::new(if judged { t } else { roots.hit_t(ray, self.query.inside) }, id, t_enter, t_exit)
         } else {
-            Entry::new(t, id, reported(solved.t_enter), reported(solved.t_exit))
+            HitEntry::new(t, id, saturated_to_infinity(solved.t_enter), saturated_to_infinity(solved.t_exit))
         };
         self.add(entry);
     }
 
-    fn counts(&self, _: &Ray) -> Option<f32> {
-        (!self.pool.is_empty()).then_some(self.last)
+    fn cutoff(&self, _: &Ray) -> Option<f32> {
+        (!self.budget.is_empty()).then_some(self.last)
     }
 
-    fn cut(&mut self, far: f32, high: f32) -> f32 {
-        if self.most > CUTTING {
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        if self.max_hits > MAX_CUTOFF_HITS {
             return far;
         }
-        self.highs.push(high);
-        let count = self.highs.len();
-        if count == self.most || count / 2 >= self.most {
-            self.cut = *self.highs.select_nth_unstable_by(self.most - 1, f32::total_cmp).1;
-            self.highs.truncate(self.most);
+        self.certain_ends.push(high);
+        let count = self.certain_ends.len();
+        if count == self.max_hits || count / 2 >= self.max_hits {
+            self.cutoff = *self.certain_ends.select_nth_unstable_by(self.max_hits - 1, f32::total_cmp).1;
+            self.certain_ends.truncate(self.max_hits);
         }
-        far.min(self.cut)
+        far.min(self.cutoff)
     }
 }

@@ -1,20 +1,20 @@
 //! Collector of the closest approach of a ray to any of several spheres. Twin of `shaders/query/approach_state.wgsl`.
 
-use super::kind::CpuQuery;
-use crate::cpu::candidates::Against;
-use crate::cpu::collector::{Found, Visitor, Wanted};
+use super::kind::RayQuery;
+use crate::cpu::candidates::Candidates;
+use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
 use crate::intersect::motion::{Target, scale_moving};
-use crate::intersect::resolve::judge_approach;
-use crate::intersect::scalar::{finite, reported};
-use crate::intersect::sphere::{scale, solve_approach};
+use crate::intersect::resolve::resolve_approach;
+use crate::intersect::scalar::{saturated_to_infinity, with_finite_ends};
+use crate::intersect::sphere::{closest_approach, scale};
 use crate::query::policy::{Precision, Query};
 use crate::records::{Approach, NO_SPHERE, Ray};
 
 /// Parameter of the closest approach to one sphere, and the clearance there.
 fn nearest_pass(ray: &Ray, target: Target<'_>, t_min: f32, t_max: f32) -> (f32, f32) {
-    match &target.moves {
-        None => solve_approach::<false>(&scale(ray, target.sphere), t_min, t_max),
-        Some(moves) => solve_approach::<true>(&scale_moving(ray, target.sphere, moves), t_min, t_max),
+    match &target.motion {
+        None => closest_approach::<false>(&scale(ray, target.sphere), t_min, t_max),
+        Some(moves) => closest_approach::<true>(&scale_moving(ray, target.sphere, moves), t_min, t_max),
     }
 }
 
@@ -27,12 +27,12 @@ fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32
     let sphere = target.sphere;
     let mut size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
     let mut pace = ray.direction.abs().element_sum();
-    if let Some(moves) = &target.moves {
+    if let Some(moves) = &target.motion {
         let speed = moves.velocity.abs().element_sum();
         // Not the difference of the two: the position error grows with each of them.
         size = ray.origin.abs().element_sum() + sphere.center.abs().element_sum() + sphere.radius + moves.radius;
         size += speed * moves.time.abs();
-        pace += if moves.relative { speed } else { 0.0 };
+        pace += if moves.moves_with_ray { speed } else { 0.0 };
     }
     // The clearance is that of the foot. Of the values that round to the same f32 as its t, another may be the one within the ray's ends:
     // `step` allows for a difference of 2⁻¹⁴⁹ in t.
@@ -41,7 +41,7 @@ fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32
 }
 
 /// Collects the closest approach to all spheres: least clearance, then least `t`, then lowest id.
-pub(crate) struct Nearest<'a> {
+pub(crate) struct ClosestApproach<'a> {
     query: &'a Query,
     best: Approach,
     low: f32,
@@ -50,7 +50,7 @@ pub(crate) struct Nearest<'a> {
     rival: f32,
 }
 
-impl<'a> Nearest<'a> {
+impl<'a> ClosestApproach<'a> {
     #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
         let best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
@@ -58,31 +58,31 @@ impl<'a> Nearest<'a> {
     }
 
     #[inline]
-    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<Approach> {
+    pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {
         let Self { query, best, high, rival, .. } = self;
-        let Some(target) = against.target(best.id) else {
-            return Found { answer: Approach::NONE, judged: false, beyond: false };
+        let Some(target) = candidates.target(best.id) else {
+            return Resolved { record: Approach::NONE, exact: false, overflowed: false };
         };
         if query.precision != Precision::Exact {
-            let t = reported(best.t).max(ray.t_min).min(ray.t_max);
-            let answer = Approach { t, clearance: reported(best.clearance), id: best.id };
-            return Found { answer, judged: false, beyond: false };
+            let t = saturated_to_infinity(best.t).max(ray.t_min).min(ray.t_max);
+            let answer = Approach { t, clearance: saturated_to_infinity(best.clearance), id: best.id };
+            return Resolved { record: answer, exact: false, overflowed: false };
         }
         if rival > high && high < f32::MAX {
-            let (t, clearance) = judge_approach(ray, target);
-            return Found { answer: Approach { t, clearance, id: best.id }, judged: false, beyond: false };
+            let (t, clearance) = resolve_approach(ray, target);
+            return Resolved { record: Approach { t, clearance, id: best.id }, exact: false, overflowed: false };
         }
-        let NearestExact { answer, .. } =
-            against.show(ray, NearestExact { high, answer: Approach::NONE }, query.precision);
-        Found { answer, judged: true, beyond: false }
+        let ExactClosestApproach { answer, .. } =
+            candidates.collect(ray, ExactClosestApproach { high, answer: Approach::NONE }, query.precision);
+        Resolved { record: answer, exact: true, overflowed: false }
     }
 }
 
-impl Visitor for Nearest<'_> {
-    const WANTED: Wanted = Wanted::Near;
+impl HitCollector for ClosestApproach<'_> {
+    const CANDIDATES: CandidateTest = CandidateTest::ClosestApproach;
 
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        let ends = finite(ray);
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        let ends = with_finite_ends(ray);
         let (t, clearance) = nearest_pass(ray, target, ends.t_min, ends.t_max);
         let exact = self.query.precision == Precision::Exact;
         let bound = if exact { clearance_bound(ray, target, t, clearance) } else { 0.0 };
@@ -97,53 +97,53 @@ impl Visitor for Nearest<'_> {
         }
     }
 
-    fn counts(&self, _ray: &Ray) -> Option<f32> {
+    fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
 }
 
 /// Collects the closest approach by exact arithmetic, among the spheres that may be as near as `high`: least rounded clearance, then least
 /// rounded `t`, then lowest id.
-struct NearestExact {
+struct ExactClosestApproach {
     high: f32,
     answer: Approach,
 }
 
-impl Visitor for NearestExact {
-    const WANTED: Wanted = Wanted::Near;
+impl HitCollector for ExactClosestApproach {
+    const CANDIDATES: CandidateTest = CandidateTest::ClosestApproach;
 
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        let ends = finite(ray);
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        let ends = with_finite_ends(ray);
         let (t, clearance) = nearest_pass(ray, target, ends.t_min, ends.t_max);
         if clearance - clearance_bound(ray, target, t, clearance) > self.high {
             return;
         }
-        let (t, clearance) = judge_approach(ray, target);
+        let (t, clearance) = resolve_approach(ray, target);
         let Approach { t: best_t, clearance: best, id: best_id } = self.answer;
         if best_id == NO_SPHERE || (clearance, t, id) < (best, best_t, best_id) {
             self.answer = Approach { t, clearance, id };
         }
     }
 
-    fn counts(&self, _ray: &Ray) -> Option<f32> {
+    fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
 }
 
-impl CpuQuery for Approach {
+impl RayQuery for Approach {
     const MISS: Self = Approach::NONE;
-    const NEARS: bool = true;
-    type Visitor<'a> = Nearest<'a>;
+    const IS_APPROACH: bool = true;
+    type Collector<'a> = ClosestApproach<'a>;
     #[inline]
     fn is_hit(&self) -> bool {
         self.clearance <= 0.0
     }
     #[inline]
-    fn visitor(query: &Query) -> Nearest<'_> {
-        Nearest::new(query)
+    fn collector(query: &Query) -> ClosestApproach<'_> {
+        ClosestApproach::new(query)
     }
     #[inline]
-    fn found(visitor: Nearest<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
+    fn finish(collector: ClosestApproach<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+        collector.resolve(ray, candidates)
     }
 }

@@ -1,13 +1,13 @@
 //! Collector that counts the spheres that a ray hits.
 
-use super::all_hits::settle;
-use super::kind::CpuQuery;
-use crate::cpu::candidates::Against;
-use crate::cpu::collector::{Found, Known, Visitor, Wanted};
-use crate::intersect::classify::Met;
+use super::all_hits::resolve;
+use super::kind::RayQuery;
+use crate::cpu::candidates::Candidates;
+use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
-use crate::intersect::scalar::solve;
-use crate::intersect::sphere::Solved;
+use crate::intersect::scalar::intersect;
+use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::Query;
 use crate::records::Ray;
 
@@ -15,68 +15,68 @@ use crate::records::Ray;
 pub(crate) struct Count<'a> {
     query: &'a Query,
     count: u32,
-    judged: bool,
-    beyond: bool,
+    exact: bool,
+    overflowed: bool,
 }
 
 impl<'a> Count<'a> {
     #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, count: 0, judged: false, beyond: false }
+        Self { query, count: 0, exact: false, overflowed: false }
     }
 
     #[inline]
-    pub(crate) fn found(self, _: &Ray, _: Against<'_>) -> Found<u32> {
-        Found { answer: self.count, judged: self.judged, beyond: self.beyond && self.count == 0 }
+    pub(crate) fn resolve(self, _: &Ray, _: Candidates<'_>) -> Resolved<u32> {
+        Resolved { record: self.count, exact: self.exact, overflowed: self.overflowed && self.count == 0 }
     }
 }
 
-impl Visitor for Count<'_> {
-    const WANTED: Wanted = Wanted::Met;
+impl HitCollector for Count<'_> {
+    const CANDIDATES: CandidateTest = CandidateTest::Hits;
 
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.take(ray, id, target, &solve(ray, target, self.query.precision));
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
     }
 
-    fn solves(&self) -> bool {
+    fn accepts_roots(&self) -> bool {
         true
     }
 
-    fn take(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &Solved) {
-        let (met, _, judged) = settle(ray, target, solved, self.query);
-        self.count += u32::from(met == Met::Yes);
-        self.beyond |= met == Met::Beyond;
-        self.judged |= judged;
+    fn accept(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &SphereRoots) {
+        let (class, _, judged) = resolve(ray, target, solved, self.query);
+        self.count += u32::from(class == HitClass::Hit);
+        self.overflowed |= class == HitClass::Overflow;
+        self.exact |= judged;
     }
 
-    fn counts(&self, _: &Ray) -> Option<f32> {
+    fn cutoff(&self, _: &Ray) -> Option<f32> {
         Some(f32::MAX)
     }
 
     /// Certain hits are counted without an intersection test.
-    fn certain(&mut self, count: u32) -> Known {
+    fn accept_certain(&mut self, count: u32) -> Settled {
         self.count += count;
-        Known::These
+        Settled::These
     }
 
-    fn cut(&mut self, far: f32, _: f32) -> f32 {
+    fn shorten(&mut self, far: f32, _: f32) -> f32 {
         far
     }
 }
 
-impl CpuQuery for u32 {
+impl RayQuery for u32 {
     const MISS: Self = 0;
-    type Visitor<'a> = Count<'a>;
+    type Collector<'a> = Count<'a>;
     #[inline]
     fn is_hit(&self) -> bool {
         *self > 0
     }
     #[inline]
-    fn visitor(query: &Query) -> Count<'_> {
+    fn collector(query: &Query) -> Count<'_> {
         Count::new(query)
     }
     #[inline]
-    fn found(visitor: Count<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
+    fn finish(collector: Count<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+        collector.resolve(ray, candidates)
     }
 }

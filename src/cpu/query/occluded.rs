@@ -1,13 +1,13 @@
 //! Collector that determines whether a ray hits anything.
 
-use super::kind::CpuQuery;
-use crate::cpu::candidates::Against;
-use crate::cpu::collector::{Found, Known, Visitor, Wanted};
-use crate::intersect::classify::{Met, decide};
+use super::kind::RayQuery;
+use crate::cpu::candidates::Candidates;
+use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::judge_pair;
-use crate::intersect::scalar::{finite, solve};
-use crate::intersect::sphere::Solved;
+use crate::intersect::resolve::resolve_pair;
+use crate::intersect::scalar::{intersect, with_finite_ends};
+use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
 
@@ -15,82 +15,84 @@ use crate::records::Ray;
 pub(crate) struct Occluded<'a> {
     query: &'a Query,
     /// Whether every pair is resolved by exact arithmetic, without regard for error bounds.
-    judging: bool,
+    exact: bool,
     answer: bool,
-    doubt: bool,
-    beyond: bool,
+    undecided: bool,
+    overflowed: bool,
 }
 
 impl<'a> Occluded<'a> {
     #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, judging: false, answer: false, doubt: false, beyond: false }
+        Self { query, exact: false, answer: false, undecided: false, overflowed: false }
     }
 
     #[inline]
-    pub(crate) fn found(self, ray: &Ray, against: Against<'_>) -> Found<bool> {
-        if self.doubt && !self.answer {
-            let judge = Self { judging: true, ..Self::new(self.query) };
-            let Self { answer, beyond, .. } = against.show(ray, judge, self.query.precision);
-            return Found { answer, judged: true, beyond: beyond && !answer };
+    pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
+        if self.undecided && !self.answer {
+            let judge = Self { exact: true, ..Self::new(self.query) };
+            let Self { answer, overflowed: beyond, .. } = candidates.collect(ray, judge, self.query.precision);
+            return Resolved { record: answer, exact: true, overflowed: beyond && !answer };
         }
-        Found { answer: self.answer, judged: false, beyond: self.beyond && !self.answer }
+        Resolved { record: self.answer, exact: false, overflowed: self.overflowed && !self.answer }
     }
 }
 
 impl Occluded<'_> {
-    fn hear(&mut self, met: Met) {
-        match met {
-            Met::Yes => self.answer = true,
-            Met::Maybe => self.doubt = true,
-            Met::Beyond => self.beyond = true,
-            Met::No => {}
+    fn record(&mut self, class: HitClass) {
+        match class {
+            HitClass::Hit => self.answer = true,
+            HitClass::Undecided => self.undecided = true,
+            HitClass::Overflow => self.overflowed = true,
+            HitClass::Miss => {}
         }
     }
 }
 
-impl Visitor for Occluded<'_> {
-    const WANTED: Wanted = Wanted::Met;
+impl HitCollector for Occluded<'_> {
+    const CANDIDATES: CandidateTest = CandidateTest::Hits;
 
-    fn see(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        if self.judging {
-            self.hear(judge_pair(ray, target, self.query).0);
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        if self.exact {
+            self.record(resolve_pair(ray, target, self.query).0);
         } else {
-            self.take(ray, id, target, &solve(ray, target, self.query.precision));
+            self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
         }
     }
 
-    fn solves(&self) -> bool {
-        !self.judging
+    fn accepts_roots(&self) -> bool {
+        !self.exact
     }
 
-    fn take(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &Solved) {
-        self.hear(decide(solved, &finite(ray), self.query, self.query.precision == Precision::Exact).met);
+    fn accept(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &SphereRoots) {
+        self.record(
+            classify(solved, &with_finite_ends(ray), self.query, self.query.precision == Precision::Exact).class,
+        );
     }
 
-    fn counts(&self, _ray: &Ray) -> Option<f32> {
+    fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         (!self.answer).then_some(f32::MAX)
     }
 
-    fn certain(&mut self, _: u32) -> Known {
+    fn accept_certain(&mut self, _: u32) -> Settled {
         self.answer = true;
-        Known::Everything
+        Settled::Everything
     }
 }
 
-impl CpuQuery for bool {
+impl RayQuery for bool {
     const MISS: Self = false;
-    type Visitor<'a> = Occluded<'a>;
+    type Collector<'a> = Occluded<'a>;
     #[inline]
     fn is_hit(&self) -> bool {
         *self
     }
     #[inline]
-    fn visitor(query: &Query) -> Occluded<'_> {
+    fn collector(query: &Query) -> Occluded<'_> {
         Occluded::new(query)
     }
     #[inline]
-    fn found(visitor: Occluded<'_>, ray: &Ray, against: Against<'_>) -> Found<Self> {
-        visitor.found(ray, against)
+    fn finish(collector: Occluded<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+        collector.resolve(ray, candidates)
     }
 }

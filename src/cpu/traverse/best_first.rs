@@ -3,28 +3,28 @@
 //! The ball around an AABB contains the AABB and its spheres. The clearances of the spheres are therefore at least that of the ball. So one
 //! function bounds the clearances of AABBs and of spheres.
 
-use crate::bvh::bvh8::node::{Child, Kind, Leaf, Node, WIDTH};
-use crate::cpu::accel::Planted;
-use crate::cpu::collector::Visitor;
-use crate::cpu::cull::{Line, Ruler};
-use crate::cpu::view::Spheres;
+use crate::bvh::bvh8::node::{Bvh8Node, Child, ChildRef, Leaf8, WIDTH};
+use crate::cpu::accel::CpuBvh;
+use crate::cpu::collector::HitCollector;
+use crate::cpu::cull::{RayLine, RayParameter};
+use crate::cpu::view::SceneView;
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
-use crate::records::{Extra, Ray};
+use crate::records::{Ray, RayAttributes};
 
 const U: f32 = 1.0 / 16_777_216.0;
 
-dispatch! {
+multiversion! {
     /// Lower bounds of the clearances of eight balls from the line's segment; NaN in unused lanes.
-    clearances, (balls: &Leaf, line: &Line, least: &mut [f32; WIDTH])
+    clearances, (child_balls: &Leaf8, line: &RayLine, least: &mut [f32; WIDTH])
 }
 
 #[inline(always)]
-fn clearances<L: Lanes>(lanes: L, balls: &Leaf, line: &Line, least: &mut [f32; WIDTH]) {
+fn clearances<L: Lanes>(lanes: L, balls: &Leaf8, line: &RayLine, least: &mut [f32; WIDTH]) {
     let lanes = lanes.narrow();
     let splat = |value| lanes.splat(value);
-    let Line { u, v, d, minus_alpha, minus_beta, near, far, .. } = *line;
+    let RayLine { u, v, d, minus_alpha, minus_beta, near, far, .. } = *line;
     for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
         let load = |column: &[f32; WIDTH]| lanes.load(&column[i..]);
         let (x, y, z) = (load(&balls.x), load(&balls.y), load(&balls.z));
@@ -34,13 +34,13 @@ fn clearances<L: Lanes>(lanes: L, balls: &Leaf, line: &Line, least: &mut [f32; W
         // Clamped: if the segment is very far away, the square would be infinite, and then only the first leaf would be tested.
         let outside = splat(near).sub(along).max(along.sub(splat(far))).max(splat(0.0)).min(splat(1e18));
         let square = over.mul_add(over, across.mul_add(across, outside.mul(outside)));
-        square.sqrt().sub(load(&balls.reach)).store(&mut least[i..]);
+        square.sqrt().sub(load(&balls.padded_radius)).store(&mut least[i..]);
     }
 }
 
 /// The balls around a node's AABBs.
-fn balls(node: &Node) -> Leaf {
-    let [low, high] = &node.faces;
+fn child_balls(node: &Bvh8Node) -> Leaf8 {
+    let [low, high] = &node.bounds;
     let middle = |k: usize| -> [f32; WIDTH] { std::array::from_fn(|i| 0.5 * low[k][i] + 0.5 * high[k][i]) };
     let (x, y, z) = (middle(0), middle(1), middle(2));
     let reach = |i: usize| {
@@ -50,51 +50,51 @@ fn balls(node: &Node) -> Leaf {
         // Allowance for the rounding of the radius and of the distance, and for underflow.
         radius + 128.0 * U * (radius + size) + 1e-15
     };
-    Leaf { x, y, z, reach: std::array::from_fn(reach) }
+    Leaf8 { x, y, z, padded_radius: std::array::from_fn(reach) }
 }
 
-struct Search<'a, V> {
-    planted: &'a Planted,
-    scene: Spheres<'a>,
+struct BestFirstSearch<'a, V> {
+    bvh: &'a CpuBvh,
+    scene: SceneView<'a>,
     ray: &'a Ray,
-    extra: Option<&'a Extra>,
-    visitor: &'a mut V,
-    line: Line,
-    ruler: Ruler,
+    attributes: Option<&'a RayAttributes>,
+    collector: &'a mut V,
+    line: RayLine,
+    parameter: RayParameter,
 }
 
 /// Passes the spheres whose surfaces may be as near as still counts to a ray's collector.
-pub(crate) fn search<V: Visitor>(
-    planted: &Planted,
-    scene: Spheres<'_>,
+pub(crate) fn search<V: HitCollector>(
+    bvh: &CpuBvh,
+    scene: SceneView<'_>,
     ray: &Ray,
-    extra: Option<&Extra>,
-    visitor: &mut V,
+    attributes: Option<&RayAttributes>,
+    collector: &mut V,
     precision: Precision,
 ) {
-    let (mut line, mut ruler) = planted.frame.prepare(ray, precision);
-    ruler.grow(extra.map_or(0.0, |extra| planted.frame.growth(ray, extra, precision).along));
+    let (mut line, mut parameter) = bvh.frame.prepare(ray, precision);
+    parameter.grow(attributes.map_or(0.0, |attributes| bvh.frame.inflation(ray, attributes, precision).axial));
     // From so far away everything may be near.
     if line.floor == f32::INFINITY {
-        return scene.show_all(ray, extra, visitor);
+        return scene.visit_all(ray, attributes, collector);
     }
-    (line.near, line.far) = ruler.ends(ray);
-    let mut search = Search { planted, scene, ray, extra, visitor, line, ruler };
-    search.narrow();
+    (line.near, line.far) = parameter.ends(ray);
+    let mut search = BestFirstSearch { bvh: bvh, scene, ray, attributes, collector, line, parameter };
+    search.apply_cutoff();
     search.node(0);
 }
 
-impl<V: Visitor> Search<'_, V> {
-    fn narrow(&mut self) {
-        let counts = self.visitor.counts(self.ray);
-        self.line.limit = counts.map_or(f32::NEG_INFINITY, |counts| self.ruler.limit(counts));
+impl<V: HitCollector> BestFirstSearch<'_, V> {
+    fn apply_cutoff(&mut self) {
+        let counts = self.collector.cutoff(self.ray);
+        self.line.limit = counts.map_or(f32::NEG_INFINITY, |counts| self.parameter.limit(counts));
     }
 
     /// Visits a node. The recursion is as deep as the BVH.
     fn node(&mut self, number: usize) {
-        let node = &self.planted.tree.nodes[number];
+        let node = &self.bvh.tree.nodes[number];
         let mut least = [0.0; WIDTH];
-        self.planted.level.clearances(&balls(node), &self.line, &mut least);
+        self.bvh.level.clearances(&child_balls(node), &self.line, &mut least);
         let mut nearest: [(f32, Child); WIDTH] = std::array::from_fn(|i| (least[i], node.children[i]));
         nearest.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (least, child) in nearest {
@@ -102,23 +102,23 @@ impl<V: Visitor> Search<'_, V> {
                 continue;
             }
             match child.kind() {
-                Kind::Node(number) => self.node(number),
-                Kind::Leaf(number) => self.leaf(number),
-                Kind::Nothing => {}
+                ChildRef::Node(number) => self.node(number),
+                ChildRef::Leaf(number) => self.leaf(number),
+                ChildRef::Nothing => {}
             }
         }
     }
 
     fn leaf(&mut self, number: usize) {
         let mut least = [0.0; WIDTH];
-        self.planted.level.clearances(&self.planted.tree.leaves[number], &self.line, &mut least);
-        for (least, id) in least.into_iter().zip(self.planted.tree.ids[number]) {
+        self.bvh.level.clearances(&self.bvh.tree.leaves[number], &self.line, &mut least);
+        for (least, id) in least.into_iter().zip(self.bvh.tree.ids[number]) {
             if least <= self.line.limit
-                && let Some(target) = self.scene.target(id, self.extra)
-                && self.extra.is_none_or(|extra| self.scene.admits(extra, id))
+                && let Some(target) = self.scene.target(id, self.attributes)
+                && self.attributes.is_none_or(|attributes| self.scene.admits(attributes, id))
             {
-                self.visitor.see(self.ray, id, target);
-                self.narrow();
+                self.collector.test(self.ray, id, target);
+                self.apply_cutoff();
             }
         }
     }

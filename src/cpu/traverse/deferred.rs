@@ -1,81 +1,85 @@
 //! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
 
-use super::ellipsoid_reject::passes_by;
-use super::stream::{Pair, Solving, Walk};
-use crate::cpu::collector::Visitor;
+use super::ellipsoid_reject::misses;
+use super::stream::{DeferredPair, IntersectScratch, StreamTraversal};
+use crate::cpu::collector::HitCollector;
 use crate::intersect::motion::Target;
-use crate::intersect::sphere_soa::LOT;
+use crate::intersect::sphere_soa::BATCH_WIDTH;
 
-impl<V: Visitor> Walk<'_, V> {
+impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Intersects the undecided pairs. The results may shorten the segments of their rays for the rest of the traversal.
-    pub(crate) fn solve_doubtful(&mut self) {
-        let mut pairs = std::mem::take(self.doubtful);
-        self.drop_passed(&mut pairs);
-        self.solve(&mut pairs);
-        for &Pair { ray, .. } in &pairs {
+    pub(crate) fn intersect_undecided(&mut self) {
+        let mut pairs = std::mem::take(self.undecided);
+        self.reject_ellipsoids(&mut pairs);
+        self.intersect_pairs(&mut pairs);
+        for &DeferredPair { ray, .. } in &pairs {
             let number = ray as usize;
             let ray = &self.input[number];
-            let counts = self.visitors[number].counts(ray);
+            let counts = self.collectors[number].cutoff(ray);
             if counts.is_some_and(|counts| counts >= f32::MAX) {
                 continue;
             }
             // So few pairs are undecided that rays do not keep their `Ruler`.
             let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
-            self.fars[number] = self.fars[number].min(far);
+            self.t_far[number] = self.t_far[number].min(far);
         }
         pairs.clear();
-        *self.doubtful = pairs;
+        *self.undecided = pairs;
     }
 
     /// Removes the pairs whose ray certainly misses the ellipsoid, though not the ball around it.
-    fn drop_passed(&self, pairs: &mut Vec<Pair>) {
-        if self.scene.columns.maps.is_none() {
+    fn reject_ellipsoids(&self, pairs: &mut Vec<DeferredPair>) {
+        if self.scene.attributes.maps.is_none() {
             return;
         }
-        let slots = self.planted.tree.ids.as_flattened();
-        pairs.iter().for_each(|pair| self.scene.fetch(slots[pair.slot as usize]));
+        let slots = self.bvh.tree.ids.as_flattened();
+        pairs.iter().for_each(|pair| self.scene.prefetch(slots[pair.slot as usize]));
         pairs.retain(|pair| {
             let number = pair.ray as usize;
-            let target = self.scene.target(slots[pair.slot as usize], self.extras.get(number));
-            pair.low <= self.fars[number]
-                && !target.is_some_and(|target| passes_by(&self.input[number], &target, self.precision))
+            let target = self.scene.target(slots[pair.slot as usize], self.ray_attributes.get(number));
+            pair.t_lower <= self.t_far[number]
+                && !target.is_some_and(|target| misses(&self.input[number], &target, self.precision))
         });
     }
 
     /// End of the segment if hits later than `t` do not count.
     fn far(&self, number: usize, t: f32) -> f32 {
-        let (ray, frame) = (&self.input[number], &self.planted.frame);
-        let mut ruler = frame.prepare(ray, self.precision).1;
-        ruler.grow(self.extras.get(number).map_or(0.0, |extra| frame.growth(ray, extra, self.precision).along));
-        ruler.far(t)
+        let (ray, frame) = (&self.input[number], &self.bvh.frame);
+        let mut parameter = frame.prepare(ray, self.precision).1;
+        parameter.grow(
+            self.ray_attributes
+                .get(number)
+                .map_or(0.0, |attributes| frame.inflation(ray, attributes, self.precision).axial),
+        );
+        parameter.far(t)
     }
 
-    pub(crate) fn solve_certain(&mut self) {
+    pub(crate) fn intersect_certain(&mut self) {
         let mut pairs = std::mem::take(self.certain);
-        self.solve(&mut pairs);
+        self.intersect_pairs(&mut pairs);
         pairs.clear();
         *self.certain = pairs;
     }
 
     /// Intersects moving pairs.
-    fn solve_moving(&mut self, pairs: &[Pair]) {
-        let Solving { ids, lot, .. } = &mut *self.solving;
-        ids.iter().for_each(|&id| self.scene.fetch(id));
-        let target = |pair: &Pair, id: u32| self.scene.target(id, self.extras.get(pair.ray as usize));
-        for (pairs, ids) in pairs.chunks(LOT).zip(ids.chunks(LOT)) {
+    fn intersect_moving(&mut self, pairs: &[DeferredPair]) {
+        let IntersectScratch { ids, batch, .. } = &mut *self.intersecting;
+        ids.iter().for_each(|&id| self.scene.prefetch(id));
+        let target = |pair: &DeferredPair, id: u32| self.scene.target(id, self.ray_attributes.get(pair.ray as usize));
+        for (pairs, ids) in pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)) {
             for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
                 if let Some(target) = target(pair, id) {
-                    lot.set_moving(i, &self.input[pair.ray as usize], &target);
+                    batch.set_moving(i, &self.input[pair.ray as usize], &target);
                 }
             }
-            lot.solve_moving(self.planted.level, self.precision, self.scene.columns.maps.is_some());
+            batch.intersect_moving(self.bvh.level, self.precision, self.scene.attributes.maps.is_some());
             for (i, (pair, &id)) in pairs.iter().zip(ids).enumerate() {
                 let Some(target) = target(pair, id) else { continue };
-                let (ray, visitor) = (&self.input[pair.ray as usize], &mut self.visitors[pair.ray as usize]);
+                let (ray, collector) = (&self.input[pair.ray as usize], &mut self.collectors[pair.ray as usize]);
                 if target.keeps_distance(ray) {
-                    visitor.see(ray, id, target);
+                    collector.test(ray, id, target);
                 } else {
-                    visitor.take(ray, id, target, &lot.solved(i));
+                    collector.accept(ray, id, target, &batch.roots(i));
                 }
             }
         }
@@ -83,33 +87,33 @@ impl<V: Visitor> Walk<'_, V> {
 
     /// Intersects the pairs that are not culled by now, and passes the roots to the collectors. All ids are gathered first, then all
     /// spheres, so that their cache misses overlap.
-    fn solve(&mut self, pairs: &mut Vec<Pair>) {
-        pairs.retain(|pair| pair.low <= self.fars[pair.ray as usize]);
-        let Solving { ids, spheres, lot } = &mut *self.solving;
-        let slots = self.planted.tree.ids.as_flattened();
+    fn intersect_pairs(&mut self, pairs: &mut Vec<DeferredPair>) {
+        pairs.retain(|pair| pair.t_lower <= self.t_far[pair.ray as usize]);
+        let IntersectScratch { ids, spheres, batch } = &mut *self.intersecting;
+        let slots = self.bvh.tree.ids.as_flattened();
         ids.clear();
         ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
-        if !self.still && pairs.first().is_some_and(|pair| self.visitors[pair.ray as usize].solves()) {
-            return self.solve_moving(pairs);
+        if !self.at_rest && pairs.first().is_some_and(|pair| self.collectors[pair.ray as usize].accepts_roots()) {
+            return self.intersect_moving(pairs);
         }
         spheres.clear();
         spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
-        let lots = pairs.chunks(LOT).zip(ids.chunks(LOT)).zip(spheres.chunks(LOT));
+        let lots = pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)).zip(spheres.chunks(BATCH_WIDTH));
         for ((pairs, ids), spheres) in lots {
-            let solves = self.visitors[pairs[0].ray as usize].solves();
+            let solves = self.collectors[pairs[0].ray as usize].accepts_roots();
             if solves {
                 for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
-                    lot.set(i, &self.input[pair.ray as usize], sphere);
+                    batch.set(i, &self.input[pair.ray as usize], sphere);
                 }
-                lot.solve(self.planted.level, self.precision);
+                batch.intersect(self.bvh.level, self.precision);
             }
             for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
                 let number = pair.ray as usize;
-                let (ray, visitor) = (&self.input[number], &mut self.visitors[number]);
+                let (ray, collector) = (&self.input[number], &mut self.collectors[number]);
                 if solves {
-                    visitor.take(ray, id, Target::at_rest(sphere), &lot.solved(i));
-                } else if let Some(target) = self.scene.target(id, self.extras.get(number)) {
-                    visitor.see(ray, id, target);
+                    collector.accept(ray, id, Target::at_rest(sphere), &batch.roots(i));
+                } else if let Some(target) = self.scene.target(id, self.ray_attributes.get(number)) {
+                    collector.test(ray, id, target);
                 }
             }
         }

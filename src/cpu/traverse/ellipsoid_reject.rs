@@ -8,14 +8,15 @@
 use glam::{DMat3, DVec3};
 
 use crate::cpu::cull::flag_error;
-use crate::intersect::motion::{Moves, Target};
+use crate::intersect::motion::{RelativeMotion, Target};
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
 /// Whether the ray certainly misses the ellipsoid: then no intersection test of this precision reports a hit. False for spheres.
-pub(crate) fn passes_by(ray: &Ray, target: &Target<'_>, precision: Precision) -> bool {
+pub(crate) fn misses(ray: &Ray, target: &Target<'_>, precision: Precision) -> bool {
     let Some(map) = target.map else { return false };
-    let Moves { velocity, time, relative, low, .. } = target.moves.unwrap_or(Moves::NONE);
+    let RelativeMotion { velocity, time, moves_with_ray: relative, direction_low: low, .. } =
+        target.motion.unwrap_or(RelativeMotion::NONE);
     let (origin, center) = (ray.origin.as_dvec3(), target.sphere.center.as_dvec3());
     let way = velocity.as_dvec3() * f64::from(time);
     let along = ray.direction.as_dvec3() + low.as_dvec3() - if relative { velocity.as_dvec3() } else { DVec3::ZERO };
@@ -24,7 +25,8 @@ pub(crate) fn passes_by(ray: &Ray, target: &Target<'_>, precision: Precision) ->
     let (e, d) = (through * ((center - origin) + way), through * along);
     let r = f64::from(target.sphere.radius);
     let size = origin.length() + center.length() + way.length() + r;
-    let off = 4.0 * flag_error(precision) * (e.length() + r) + 2.0_f64.powi(-40) * size / f64::from(map.least);
+    let off =
+        4.0 * flag_error(precision) * (e.length() + r) + 2.0_f64.powi(-40) * size / f64::from(map.inscribed_radius);
     let reach = (r + off) * d.length();
     e.cross(d).length_squared() > reach * reach * (1.0 + 1e-9)
 }
@@ -41,7 +43,7 @@ mod tests {
     use crate::intensity::scaled;
     use crate::numbers::Numbers;
     use crate::query::policy::{Inside, Query};
-    use crate::records::Extra;
+    use crate::records::RayAttributes;
     use crate::scene::device::DeviceOptions;
     use crate::scene::scene::SceneOptions;
 
@@ -73,23 +75,23 @@ mod tests {
             }
             let ellipsoids = Ellipsoids::new(list);
             let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
-            let given = Spheres::from(&ellipsoids).velocities(&drift);
-            let pairs = blocking::pairwise_with(&device, given, &SceneOptions::default()).unwrap();
-            for (precision, met, passed) in &mut counts {
+            let set = Spheres::from(&ellipsoids).velocities(&drift);
+            let pairs = blocking::pairwise_with(&device, set, &SceneOptions::default()).unwrap();
+            for (precision, leaf_hits, passed) in &mut counts {
                 let query = Query { inside: Inside::Exit, ..Query::at(*precision) };
                 let found = blocking::closest(&pairs, Rays::from(&rays).times(&times), &query).unwrap();
                 for (i, hit) in found.iter().enumerate() {
-                    let extra = Extra { time: times[i], ..Extra::NONE };
-                    let target = pairs.host.target(i as u32, &extra).unwrap();
-                    let passes = passes_by(&rays[i], &target, *precision);
+                    let attributes = RayAttributes { time: times[i], ..RayAttributes::NONE };
+                    let target = pairs.host.target(i as u32, &attributes).unwrap();
+                    let passes = misses(&rays[i], &target, *precision);
                     assert!(!(passes && hit.is_hit()), "{precision:?} {round} {i}: {hit:?}");
-                    *met += usize::from(hit.is_hit());
+                    *leaf_hits += usize::from(hit.is_hit());
                     *passed += usize::from(passes);
                 }
             }
         }
-        for (precision, met, passed) in counts {
-            assert!(met > 15_000 && passed > 6_000, "{precision:?}: {met} met, {passed} passed by");
+        for (precision, leaf_hits, passed) in counts {
+            assert!(leaf_hits > 15_000 && passed > 6_000, "{precision:?}: {leaf_hits} met, {passed} passed by");
         }
     }
 }

@@ -11,80 +11,91 @@
 //!
 //! Errors, in addition to those in `kernels.rs`: that of P is 8 U |P|, that of the sum e is 4 U (|c| + f) + U |e|. The error of ν is 4 U
 //! |ν|, and w has U |w| more; both turn the line by as much divided by |w|, and |ν| ≤ 1 + |w|. Products and sums of e × w add 4 U |e| |w|.
-//! With |w| ≥ ½ the total is less than 70 U (|c| + f + r), and `Ways` allow for 256 U. Along the line it counts up to twice, because |w| ≥
-//! ½; `Ways` allow for that, too. An intersection test starts at the origin of the ray, where the sphere is |w| times as far away as the
+//! With |w| ≥ ½ the total is less than 70 U (|c| + f + r), and `MovingLeaf8` allow for 256 U. Along the line it counts up to twice, because |w| ≥
+//! ½; `MovingLeaf8` allow for that, too. An intersection test starts at the origin of the ray, where the sphere is |w| times as far away as the
 //! ray travels: `flag` allows for that. A sphere that moves almost with the ray, |w| < ½, is always a candidate and never a certain hit.
 
 use glam::DVec3;
 
-use super::kernels::{Met, StreamRay, U, Ways};
+use super::kernels::{LeafHits, MovingLeaf8, PreparedRay, U};
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::cull::{Frame, flag_error};
+use crate::cpu::cull::{CullFrame, flag_error};
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
-use crate::records::{Extra, Ray};
+use crate::records::{Ray, RayAttributes};
 
 /// Range of |w|² in which spheres are tested. Outside of it they are candidates.
-const TAME: [f32; 2] = [0.25, 1_048_576.0];
+const SAFE_SPEEDS: [f32; 2] = [0.25, 1_048_576.0];
 
 /// Completes the setup of a prepared ray for this test. `middle` is the middle of the time range in which the motion of the spheres is
 /// known.
-pub(crate) fn aim(aimed: &mut StreamRay, frame: &Frame, ray: &Ray, extra: &Extra, precision: Precision, middle: f64) {
-    let (o, d) = (frame.place(ray.origin.as_dvec3()), ray.direction.as_dvec3());
+pub(crate) fn prepare_moving(
+    prepared: &mut PreparedRay,
+    frame: &CullFrame,
+    ray: &Ray,
+    attributes: &RayAttributes,
+    precision: Precision,
+    middle: f64,
+) {
+    let (o, d) = (frame.to_scaled(ray.origin.as_dvec3()), ray.direction.as_dvec3());
     let scale = frame.scale();
     let step = d.length() * scale;
     let pace = 1.0 / step;
     let start = o.dot(d) * pace * scale;
     let [from, to] = [ray.t_min, ray.t_max].map(f64::from);
-    let launch = f64::from(extra.time) - middle;
-    aimed.moment = ((-start * pace).max(from).min(to) + launch) as f32;
-    // The position at the rounded `moment`, not at the exact one.
-    let pivot = start + (f64::from(aimed.moment) - launch) * step;
-    aimed.pivot = pivot as f32;
-    let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, _, _, dx, dy, dz] = aimed.line.map(f64::from);
+    let launch = f64::from(attributes.time) - middle;
+    prepared.time = ((-start * pace).max(from).min(to) + launch) as f32;
+    // The position at the rounded `time`, not at the exact one.
+    let pivot = start + (f64::from(prepared.time) - launch) * step;
+    prepared.pivot = pivot as f32;
+    let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, _, _, dx, dy, dz] = prepared.line.map(f64::from);
     let place =
         DVec3::new(ux, uy, 0.0) * -minus_alpha + DVec3::new(vx, vy, vz) * -minus_beta + DVec3::new(dx, dy, dz) * pivot;
-    aimed.line[..3].copy_from_slice(&place.as_vec3().to_array());
-    aimed.pace = pace as f32;
-    aimed.flag = (flag_error(precision) * from.abs().max(to.abs()) * step * 1.0001) as f32;
+    prepared.line[..3].copy_from_slice(&place.as_vec3().to_array());
+    prepared.pace = pace as f32;
+    prepared.flag = (flag_error(precision) * from.abs().max(to.abs()) * step * 1.0001) as f32;
 }
 
-dispatch! {
-    /// Tests a list of rays against the spheres of a leaf, which move while the rays travel. Writes one entry of `met` per ray that may hit
+multiversion! {
+    /// Tests a list of rays against the spheres of a leaf, which move while the rays travel. Writes one entry of `leaf_hits` per ray that may hit
     /// a sphere, and returns their number.
-    meet_passing_leaf, (ways: &Ways, rays: &[StreamRay], fars: &[f32], list: &[u32], met: &mut [Met]) -> usize
+    cull_passing_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
 }
 
 #[inline(always)]
-fn meet_passing_leaf<L: Lanes>(
+fn cull_passing_leaf<L: Lanes>(
     lanes: L,
-    ways: &Ways,
-    rays: &[StreamRay],
-    fars: &[f32],
+    moving_leaf: &MovingLeaf8,
+    rays: &[PreparedRay],
+    t_far: &[f32],
     list: &[u32],
-    met: &mut [Met],
+    leaf_hits: &mut [LeafHits],
 ) -> usize {
     let lanes = lanes.narrow();
     let one = lanes.splat(1.0);
     let mut count = 0;
     for &number in list {
-        let (ray, far) = (&rays[number as usize], lanes.splat(fars[number as usize]));
-        let Some(Met { ray: name, maybe, certain, low: lows, high: highs }) = met.get_mut(count) else { break };
+        let (ray, far) = (&rays[number as usize], lanes.splat(t_far[number as usize]));
+        let Some(LeafHits { ray: name, candidates: maybe, certain, low: lows, high: highs }) = leaf_hits.get_mut(count)
+        else {
+            break;
+        };
         (*name, *maybe, *certain) = (number, 0, 0);
         // Written out, because the compiler calls `map` as a function.
         let [px, py, pz, _, _, _, _, spread, _, dx, dy, dz] = ray.line;
         let (px, py, pz) = (lanes.splat(px), lanes.splat(py), lanes.splat(pz));
         let (dx, dy, dz) = (lanes.splat(dx), lanes.splat(dy), lanes.splat(dz));
-        let (moment, pivot, minus_pace) = (lanes.splat(ray.moment), lanes.splat(ray.pivot), lanes.splat(-ray.pace));
+        let (moment, pivot, minus_pace) = (lanes.splat(ray.time), lanes.splat(ray.pivot), lanes.splat(-ray.pace));
         let (flag, least_delta) = (lanes.splat(ray.flag), lanes.splat(ray.flag + spread));
         for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-            let (vel_x, vel_y) = (lanes.load(&ways.velocity[0][i..]), lanes.load(&ways.velocity[1][i..]));
-            let (vel_z, home) = (lanes.load(&ways.velocity[2][i..]), lanes.load(&ways.center[0][i..]));
+            let (vel_x, vel_y) = (lanes.load(&moving_leaf.velocity[0][i..]), lanes.load(&moving_leaf.velocity[1][i..]));
+            let (vel_z, home) = (lanes.load(&moving_leaf.velocity[2][i..]), lanes.load(&moving_leaf.center[0][i..]));
             let x = vel_x.mul_add(moment, home.sub(px));
-            let y = vel_y.mul_add(moment, lanes.load(&ways.center[1][i..]).sub(py));
-            let z = vel_z.mul_add(moment, lanes.load(&ways.center[2][i..]).sub(pz));
-            let (reach, inner) = (lanes.load(&ways.reach[i..]), lanes.load(&ways.inner[i..]));
+            let y = vel_y.mul_add(moment, lanes.load(&moving_leaf.center[1][i..]).sub(py));
+            let z = vel_z.mul_add(moment, lanes.load(&moving_leaf.center[2][i..]).sub(pz));
+            let (reach, inner) =
+                (lanes.load(&moving_leaf.padded_radius[i..]), lanes.load(&moving_leaf.inner_radius[i..]));
             let wx = vel_x.mul_add(minus_pace, dx);
             let wy = vel_y.mul_add(minus_pace, dy);
             let wz = vel_z.mul_add(minus_pace, dz);
@@ -107,17 +118,18 @@ fn meet_passing_leaf<L: Lanes>(
                 .sub(chord.max(lanes.splat(0.0)).sqrt().mul(inverse))
                 .add(slack)
                 .add(lanes.splat(2.0 * ray.margin));
-            let tame =
-                lanes.splat(TAME[0]).at_most(w) & w.at_most(lanes.splat(TAME[1])) & square.at_most(lanes.splat(1e30));
-            let mask = square.at_most(most) & low.at_most(far) & lanes.splat(ray.near).at_most(exit) & tame;
-            let sure = lanes.splat(f32::MIN_POSITIVE).at_most(chord)
-                & lanes.splat(ray.begin).at_most(low)
-                & high.at_most(far)
-                & high.at_most(lanes.splat(ray.end));
+            let tame = lanes.splat(SAFE_SPEEDS[0]).le_mask(w)
+                & w.le_mask(lanes.splat(SAFE_SPEEDS[1]))
+                & square.le_mask(lanes.splat(1e30));
+            let mask = square.le_mask(most) & low.le_mask(far) & lanes.splat(ray.near).le_mask(exit) & tame;
+            let sure = lanes.splat(f32::MIN_POSITIVE).le_mask(chord)
+                & lanes.splat(ray.begin).le_mask(low)
+                & high.le_mask(far)
+                & high.le_mask(lanes.splat(ray.end));
             low.store(&mut lows[i..]);
             high.store(&mut highs[i..]);
             // `home` is NaN in unused lanes.
-            let mut wild = !tame & home.at_most(home);
+            let mut wild = !tame & home.le_mask(home);
             *maybe |= ((mask | wild) as u32) << i;
             *certain |= ((mask & sure) as u32) << i;
             while wild != 0 {

@@ -5,11 +5,11 @@ use glam::Vec3;
 
 use super::*;
 use crate::batch::input::Spheres;
-use crate::batch::sphere_set::{Columns, Given};
-use crate::cpu::accel::Planted;
+use crate::batch::sphere_set::{SphereAttributes, SphereSet};
+use crate::cpu::accel::CpuBvh;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Speed of the spheres relative to the rays, and whether the spheres move with the rays.
 const PACES: [(f32, bool); 6] = [(0.0, false), (0.05, false), (1.0, false), (30.0, false), (0.1, true), (0.45, true)];
@@ -27,7 +27,7 @@ fn roots(ray: &Ray, sphere: &Sphere, velocity: Vec3) -> Option<[f64; 2]> {
 /// move with the ray.
 #[derive(Default)]
 struct Found {
-    met: usize,
+    leaf_hits: usize,
     certain: usize,
     idle: usize,
     whole: usize,
@@ -44,10 +44,11 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
         (0..8).map(|_| size * (vector(n) * pace + if along { heading } else { Vec3::ZERO })).collect();
     let spheres: Vec<Sphere> =
         drift.iter().map(|v| Sphere::new(vector(n) * size - *v * time(n), 0.2 * size * n.unit())).collect();
-    let watch = Watch::new();
-    let given = Given::new(&Spheres::from(&spheres).velocities(&drift), Columns::default(), range, &watch).unwrap();
-    let mut planted = Planted::new(given.bounds(), Level::best(), &watch).unwrap();
-    planted.lay_ways(&given, &drift, range).unwrap();
+    let cancel = CancelToken::new();
+    let set = SphereSet::new(&Spheres::from(&spheres).velocities(&drift), SphereAttributes::default(), range, &cancel)
+        .unwrap();
+    let mut bvh = CpuBvh::new(set.swept_bounds(), SimdLevel::best(), &cancel).unwrap();
+    bvh.add_motion(&set, &drift, range).unwrap();
     for i in 0..32 {
         let (target, t) = (&spheres[i % 8], time(n));
         let direction = size * (heading + vector(n) * 0.3);
@@ -59,20 +60,20 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
             ends = range;
         }
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
-        let extra = Extra { relative: 1, ..Extra::NONE };
-        let mut four = [StreamRay::zeroed(); 4];
-        planted.level.aim_rays(&planted.frame, &[ray; 4], precision, &mut four);
-        aim(&mut four[0], &planted.frame, &ray, &extra, precision, planted.middle);
-        let (o, d) = (planted.frame.place(ray.origin.as_dvec3()), ray.direction.as_dvec3());
-        let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * planted.frame.scale();
-        let mut met = [Met::NONE];
-        for (ways, ids) in planted.ways.iter().flatten().zip(&planted.tree.ids) {
-            let any = planted.level.meet_passing_leaf(ways, &four, &[four[0].far], &[0], &mut met);
-            assert_eq!(any, usize::from(met[0].maybe != 0));
+        let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
+        let mut four = [PreparedRay::zeroed(); 4];
+        bvh.level.prepare_rays(&bvh.frame, &[ray; 4], precision, &mut four);
+        prepare_moving(&mut four[0], &bvh.frame, &ray, &attributes, precision, bvh.mid_time);
+        let (o, d) = (bvh.frame.to_scaled(ray.origin.as_dvec3()), ray.direction.as_dvec3());
+        let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
+        let mut leaf_hits = [LeafHits::NONE];
+        for (moving_leaf, ids) in bvh.moving_leaves.iter().flatten().zip(&bvh.tree.ids) {
+            let any = bvh.level.cull_passing_leaf(moving_leaf, &four, &[four[0].far], &[0], &mut leaf_hits);
+            assert_eq!(any, usize::from(leaf_hits[0].candidates != 0));
             for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
                 let velocity = drift[ids[k] as usize];
                 let roots = roots(&ray, sphere, velocity);
-                let (maybe, certain) = (met[0].maybe >> k & 1 == 1, met[0].certain >> k & 1 == 1);
+                let (maybe, certain) = (leaf_hits[0].candidates >> k & 1 == 1, leaf_hits[0].certain >> k & 1 == 1);
                 let told = format!("{range:?} {pace} {along} {precision:?} {ray:?} {sphere:?} {velocity:?} {roots:?}");
                 let inside = |t: f64| (f64::from(ray.t_min)..=f64::from(ray.t_max)).contains(&t);
                 let reaches = |r: &[f64; 2]| r[0] <= ray.t_max.into() && r[1] >= ray.t_min.into();
@@ -81,9 +82,9 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                 // Hits between t = 0 and the ray's ends are not culled here: the intersection test excludes them.
                 let from_start = |r: [f64; 2]| r[0] <= ray.t_max.max(0.0).into() && r[1] >= ray.t_min.min(0.0).into();
                 let far = !self::roots(&ray, &larger, velocity).is_some_and(from_start);
-                let low = f64::from(met[0].low[k]);
+                let low = f64::from(leaf_hits[0].low[k]);
                 assert!(within.is_none_or(|r| maybe && low <= s_of(r[0])), "{told}: {low}");
-                let high = f64::from(met[0].high[k]);
+                let high = f64::from(leaf_hits[0].high[k]);
                 let begins = roots.filter(|r| inside(r[0]));
                 assert!(!certain || begins.is_some_and(|r| s_of(r[0]) <= high), "{told}: {high}");
                 // A sphere that moves with the ray is a candidate, and nothing else is known about it.
@@ -91,7 +92,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                     assert!(!certain && low == f64::NEG_INFINITY, "{told}");
                     found.along += 1;
                 } else if (ray.direction - velocity).length() > 0.51 * ray.direction.length() {
-                    found.met += usize::from(within.is_some());
+                    found.leaf_hits += usize::from(within.is_some());
                     found.idle += usize::from(maybe && far);
                     found.whole += usize::from(begins.is_some());
                     found.certain += usize::from(certain);
@@ -99,8 +100,8 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
             }
         }
         // Unused lanes are never candidates.
-        let filled = planted.tree.ids[0].iter().filter(|&&id| (id as usize) < spheres.len()).count();
-        assert!(met[0].maybe >> filled == 0 || planted.tree.ids.len() > 1);
+        let filled = bvh.tree.ids[0].iter().filter(|&&id| (id as usize) < spheres.len()).count();
+        assert!(leaf_hits[0].candidates >> filled == 0 || bvh.tree.ids.len() > 1);
     }
 }
 
@@ -114,12 +115,13 @@ fn what_a_leaf_says_of_what_moves_is_so() {
                 for _ in 0..200 {
                     look(n, range, pace, precision, &mut found);
                 }
-                let Found { met, certain, idle, whole, along } = found;
-                let told = format!("{range:?} {pace:?} {precision:?}: {certain} of {whole}, {idle} idle, {met} met");
+                let Found { leaf_hits, certain, idle, whole, along } = found;
+                let told =
+                    format!("{range:?} {pace:?} {precision:?}: {certain} of {whole}, {idle} idle, {leaf_hits} met");
                 // Plain arithmetic that starts far away is inaccurate itself.
-                let sure = certain * 3 >= whole && idle * 10 <= met;
+                let sure = certain * 3 >= whole && idle * 10 <= leaf_hits;
                 assert!(sure || precision == Precision::Fast, "{told}");
-                assert!(along > 1_000 || met > 2_000, "{told}, {along} along");
+                assert!(along > 1_000 || leaf_hits > 2_000, "{told}, {along} along");
             }
         }
     }
@@ -129,24 +131,25 @@ fn what_a_leaf_says_of_what_moves_is_so() {
 fn a_ball_of_a_ray_is_met_where_it_touches() {
     let spheres = [Sphere::new([0.0, 1.5, 0.0], 1.0), Sphere::new([9.0, 1.5, 0.0], 1.0)];
     let drift = [Vec3::ZERO, Vec3::new(-1.0, 0.0, 0.0)];
-    let watch = Watch::new();
-    let given =
-        Given::new(&Spheres::from(&spheres).velocities(&drift), Columns::default(), [0.0, 9.0], &watch).unwrap();
-    let mut planted = Planted::new(given.bounds(), Level::best(), &watch).unwrap();
-    planted.lay_ways(&given, &drift, [0.0, 9.0]).unwrap();
+    let cancel = CancelToken::new();
+    let set =
+        SphereSet::new(&Spheres::from(&spheres).velocities(&drift), SphereAttributes::default(), [0.0, 9.0], &cancel)
+            .unwrap();
+    let mut bvh = CpuBvh::new(set.swept_bounds(), SimdLevel::best(), &cancel).unwrap();
+    bvh.add_motion(&set, &drift, [0.0, 9.0]).unwrap();
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
-    let extra = Extra { relative: 1, radius: 0.6, ..Extra::NONE };
-    let mut four = [StreamRay::zeroed(); 4];
-    planted.level.aim_rays(&planted.frame, &[ray; 4], Precision::Standard, &mut four);
-    let by = planted.frame.growth(&ray, &extra, Precision::Standard);
+    let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
+    let mut four = [PreparedRay::zeroed(); 4];
+    bvh.level.prepare_rays(&bvh.frame, &[ray; 4], Precision::Standard, &mut four);
+    let by = bvh.frame.inflation(&ray, &attributes, Precision::Standard);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {
-            four[0].grow(by.beside as f32, by.along as f32);
+            four[0].inflate(by.lateral as f32, by.axial as f32);
         }
-        aim(&mut four[0], &planted.frame, &ray, &extra, Precision::Standard, planted.middle);
-        let mut met = [Met::NONE];
-        let ways = &planted.ways.as_ref().unwrap()[0];
-        planted.level.meet_passing_leaf(ways, &four, &[four[0].far], &[0], &mut met);
-        assert_eq!((met[0].maybe.count_ones(), met[0].certain), (expected, 0));
+        prepare_moving(&mut four[0], &bvh.frame, &ray, &attributes, Precision::Standard, bvh.mid_time);
+        let mut leaf_hits = [LeafHits::NONE];
+        let moving_leaf = &bvh.moving_leaves.as_ref().unwrap()[0];
+        bvh.level.cull_passing_leaf(moving_leaf, &four, &[four[0].far], &[0], &mut leaf_hits);
+        assert_eq!((leaf_hits[0].candidates.count_ones(), leaf_hits[0].certain), (expected, 0));
     }
 }

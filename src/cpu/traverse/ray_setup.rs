@@ -1,14 +1,14 @@
-//! Ray setup for the stream traversal, four rays at a time: the arithmetic of [`Frame::prepare`](crate::cpu::cull::Frame) and of
+//! Ray setup for the stream traversal, four rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::Frame) and of
 //! `kernels.rs` in f64, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
 
 use std::hint::black_box;
 
 use glam::{Mat4, Vec4};
 
-use super::kernels::StreamRay;
-use crate::cpu::cull::{FAR, Frame};
+use super::kernels::PreparedRay;
+use crate::cpu::cull::{CullFrame, MAX_START};
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
@@ -59,7 +59,7 @@ fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
 
 /// Rounds up to f32, at most a few f32 steps too far.
 #[inline(always)]
-fn up(x: f64) -> f32 {
+fn round_up(x: f64) -> f32 {
     (x + x.abs() * (4.0 * U) + 1e-38) as f32
 }
 
@@ -72,13 +72,19 @@ pub(crate) fn columns(rays: &[Ray; LANES]) -> ([Narrow; 4], [Narrow; 4]) {
     (half(0).to_cols_array_2d(), half(1).to_cols_array_2d())
 }
 
-dispatch! {
+multiversion! {
     /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite.
-    aim_rays, (frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES])
+    prepare_rays, (frame: &CullFrame, rays: &[Ray; LANES], precision: Precision, prepared: &mut [PreparedRay; LANES])
 }
 
 #[inline(always)]
-fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precision, aimed: &mut [StreamRay; LANES]) {
+fn prepare_rays(
+    _: impl Lanes,
+    frame: &CullFrame,
+    rays: &[Ray; LANES],
+    precision: Precision,
+    prepared: &mut [PreparedRay; LANES],
+) {
     // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
     // of four.
     let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
@@ -113,14 +119,15 @@ fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precis
     let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
     let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
     // The rest need not be exact, only conservative: f32, rounded up.
-    let up = |x: &Lane| -> Narrow { from_each(|i| up(x[i])) };
+    let up = |x: &Lane| -> Narrow { from_each(|i| round_up(x[i])) };
     let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
     let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
     let wide = up(&each(|i| 2.0 * delta[i] + 80.0 * U * off[i] + 1e-15));
     let (delta, slack32, near, far) = (up(&delta), up(&slack), up(&each(|i| -near[i])), up(&far));
     let (begin, end) = (up(&begin), up(&end));
     let spread: Narrow = from_each(|i| 2.00001 * delta[i]);
-    let margin: Narrow = from_each(|i| if distance[i] < FAR { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
+    let margin: Narrow =
+        from_each(|i| if distance[i] < MAX_START { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
     let near: Narrow = from_each(|i| if t_min[i] <= -f32::MAX { f32::NEG_INFINITY } else { -near[i] });
     let far: Narrow = from_each(|i| if t_max[i] >= f32::MAX { f32::INFINITY } else { far[i] });
     let (foot, hat, v) = (axes!(|k| narrow(&foot[k])), axes!(|k| narrow(&hat[k])), axes!(|k| narrow(&v[k])));
@@ -131,7 +138,7 @@ fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precis
     let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(hat[k][i])) * inverse[k][i]));
     let end: Narrow = from_each(|i| -end[i]);
     let none = [0.0; LANES];
-    // In the order of the fields of `StreamRay`.
+    // In the order of the fields of `PreparedRay`.
     let words = [
         [inverse[0], inverse[1], inverse[2], enter[0]],
         [enter[1], enter[2], leave[0], leave[1]],
@@ -143,8 +150,8 @@ fn aim_rays(_: impl Lanes, frame: &Frame, rays: &[Ray; LANES], precision: Precis
     ];
     for (k, columns) in black_box(words).iter().enumerate() {
         let rows = Mat4::from_cols_array_2d(columns).transpose().to_cols_array_2d();
-        for (ray, row) in aimed.iter_mut().zip(rows) {
-            bytemuck::cast_mut::<StreamRay, [[f32; 4]; 8]>(ray)[k] = row;
+        for (ray, row) in prepared.iter_mut().zip(rows) {
+            bytemuck::cast_mut::<PreparedRay, [[f32; 4]; 8]>(ray)[k] = row;
         }
     }
 }

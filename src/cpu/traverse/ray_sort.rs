@@ -4,10 +4,10 @@
 use glam::Vec3;
 
 use super::ray_setup::{LANES, axes, columns};
-use super::stream::STREAM;
-use crate::cpu::accel::Planted;
+use super::stream::STREAM_RAYS;
+use crate::cpu::accel::CpuBvh;
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::records::Ray;
 
 /// Bits per coordinate: three coordinates, two points.
@@ -17,9 +17,9 @@ const BITS: u32 = 4;
 const DIGIT: u32 = 9;
 
 /// Rays whose sort keys are computed at once.
-const EIGHT: usize = 8;
+const GROUP: usize = 8;
 
-type Lane = [f32; EIGHT];
+type Lane = [f32; GROUP];
 
 #[inline(always)]
 fn each(f: impl Fn(usize) -> f32) -> Lane {
@@ -27,7 +27,7 @@ fn each(f: impl Fn(usize) -> f32) -> Lane {
 }
 
 /// The scene's AABB, its grid of Morton cells, and the scaled units, for computing sort keys.
-pub(crate) struct Sorter {
+pub(crate) struct RaySorter {
     low: Vec3,
     high: Vec3,
     cells: Vec3,
@@ -35,39 +35,39 @@ pub(crate) struct Sorter {
     scale: f32,
 }
 
-impl Sorter {
-    pub(crate) fn new(planted: &Planted) -> Self {
-        let [low, high] = planted.tree.corners().map(Vec3::from_array);
+impl RaySorter {
+    pub(crate) fn new(bvh: &CpuBvh) -> Self {
+        let [low, high] = bvh.tree.corners().map(Vec3::from_array);
         let cells = ((1 << BITS) as f32 * 0.9999 / (high - low)).min(Vec3::splat(f32::MAX));
-        Self { low, high, cells, middle: planted.frame.middle().as_vec3(), scale: planted.frame.scale() as f32 }
+        Self { low, high, cells, middle: bvh.frame.middle().as_vec3(), scale: bvh.frame.scale() as f32 }
     }
 
     /// Whether the rays are coherent already, as those of a picture are. Samples one group of eight in sixteen.
-    fn in_order(&self, planted: &Planted, eights: &[[Ray; EIGHT]]) -> bool {
+    fn is_coherent(&self, bvh: &CpuBvh, eights: &[[Ray; GROUP]]) -> bool {
         // Two bits per coordinate, and the octant.
         let coarse = |key: u32| key >> (6 * (BITS - 2));
         let (mut pairs, mut alike) = (0, 0);
         for eight in eights.iter().step_by(16) {
-            let mut keys = [0; EIGHT];
-            planted.level.sort_keys(self, eight, &mut keys);
-            pairs += EIGHT - 1;
+            let mut keys = [0; GROUP];
+            bvh.level.sort_keys(self, eight, &mut keys);
+            pairs += GROUP - 1;
             alike += keys.windows(2).filter(|pair| coarse(pair[0]) == coarse(pair[1])).count();
         }
         alike * 8 >= pairs * 7
     }
 
     /// The indices `numbers` of the valid rays, sorted.
-    pub(crate) fn order(&self, planted: &Planted, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
+    pub(crate) fn sort(&self, bvh: &CpuBvh, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
         let (eights, left) = rays.as_chunks();
-        if rays.len() <= STREAM || self.in_order(planted, eights) {
+        if rays.len() <= STREAM_RAYS || self.is_coherent(bvh, eights) {
             return numbers;
         }
         let mut keys = vec![0; rays.len()];
         // The last group of eight is padded with copies of its first ray.
         let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-        for (eight, keys) in eights.iter().chain(&last).zip(keys.chunks_mut(EIGHT)) {
-            let mut found = [0; EIGHT];
-            planted.level.sort_keys(self, eight, &mut found);
+        for (eight, keys) in eights.iter().chain(&last).zip(keys.chunks_mut(GROUP)) {
+            let mut found = [0; GROUP];
+            bvh.level.sort_keys(self, eight, &mut found);
             keys.copy_from_slice(&found[..keys.len()]);
         }
         let mut entries: Vec<u64> = numbers.iter().map(|&i| u64::from(keys[i as usize]) << 32 | u64::from(i)).collect();
@@ -91,14 +91,14 @@ impl Sorter {
     }
 }
 
-dispatch! {
+multiversion! {
     /// Sort keys of eight rays. They only affect speed: f32 is sufficient, overflow included.
-    sort_keys, (sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT])
+    sort_keys, (sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP])
 }
 
 #[inline(always)]
-fn sort_keys(_: impl Lanes, sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u32; EIGHT]) {
-    let Sorter { low, high, cells, middle, scale } = sorter;
+fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
+    let RaySorter { low, high, cells, middle, scale } = sorter;
     let halves: &[[Ray; LANES]; 2] = bytemuck::cast_ref(rays);
     let (a, b) = (columns(&halves[0]), columns(&halves[1]));
     let join = |a: [f32; LANES], b: [f32; LANES]| -> Lane { bytemuck::cast([a, b]) };
@@ -114,19 +114,19 @@ fn sort_keys(_: impl Lanes, sorter: &Sorter, rays: &[Ray; EIGHT], keys: &mut [u3
     let leave = axes!(|k| each(|i| a[k][i].max(b[k][i])));
     let enter = each(|i| t_min[i].max(enter[0][i]).max(enter[1][i]).max(enter[2][i]));
     let leave = each(|i| t_max[i].min(leave[0][i]).min(leave[1][i]).min(leave[2][i]));
-    *keys = [0; EIGHT];
+    *keys = [0; GROUP];
     for k in 0..3 {
         for (place, t) in [(k, &enter), (k + 3, &leave)] {
             // Minus one half, because the sum below rounds to nearest. At 2²³ the last bit of an f32 counts ones.
             let cell = each(|i| (origin[k][i] + t[i] * step[k][i] - low[k]) * cells[k] - 0.5);
             let cell = each(|i| cell[i].clamp(0.0, 15.0) + 8_388_608.0);
-            for i in 0..EIGHT {
+            for i in 0..GROUP {
                 let cell = cell[i].to_bits();
                 let spread = cell & 1 | (cell & 2) << 5 | (cell & 4) << 10 | (cell & 8) << 15;
                 keys[i] |= spread << place;
             }
         }
-        for i in 0..EIGHT {
+        for i in 0..GROUP {
             keys[i] |= (step[k][i].to_bits() >> 31) << (6 * BITS as usize + k);
         }
     }

@@ -9,39 +9,39 @@ use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
-use super::kernels::{Entered, Met, StreamRay, Ways};
+use super::kernels::{ChildHits, LeafHits, MovingLeaf8, PreparedRay};
 use super::moving_leaf;
 use super::ray_setup::LANES;
-use crate::bvh::bvh8::node::{Kind, Tree, WIDTH};
-use crate::cpu::accel::Planted;
-use crate::cpu::collector::{Known, Visitor};
-use crate::cpu::view::Spheres;
-use crate::intersect::sphere_soa::{LOT, Lot};
+use crate::bvh::bvh8::node::{Bvh8, ChildRef, WIDTH};
+use crate::cpu::accel::CpuBvh;
+use crate::cpu::collector::{HitCollector, Settled};
+use crate::cpu::view::SceneView;
+use crate::intersect::sphere_soa::{BATCH_WIDTH, PairBatch};
 use crate::query::policy::Precision;
-use crate::records::{Extra, NO_SPHERE, Ray, Sphere};
-use crate::runtime::prefetch::fetch;
+use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
+use crate::runtime::prefetch::prefetch;
 
 /// Rays per stream: together with a leaf and the lists they have to fit into the second-level cache. Measurements show no difference from
 /// 256 to 2048.
-pub(crate) const STREAM: usize = 1024;
+pub(crate) const STREAM_RAYS: usize = 1024;
 
 /// Number of certain hits at which they are intersected early, so that memory is bounded if all spheres overlap.
-const KEPT: usize = 4 * STREAM;
+const MAX_DEFERRED: usize = 4 * STREAM_RAYS;
 
 /// A candidate pair of a ray and a sphere, to be intersected.
 #[derive(Clone, Copy)]
-pub(crate) struct Pair {
+pub(crate) struct DeferredPair {
     pub(crate) ray: u32,
     /// Eight times the index of the leaf, plus the lane in it.
     pub(crate) slot: u32,
     /// Position along the ray before which the sphere is not hit.
-    pub(crate) low: f32,
+    pub(crate) t_lower: f32,
 }
 
 /// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
-struct Floor {
-    entered: Entered,
+struct LevelScratch {
+    child_hits: ChildHits,
     /// The rays that enter the current child.
     list: Vec<u32>,
 }
@@ -49,22 +49,22 @@ struct Floor {
 /// Scratch memory that a worker thread keeps from one stream to the next.
 #[derive(Default)]
 struct Scratch {
-    rays: Vec<StreamRay>,
+    rays: Vec<PreparedRay>,
     octants: [Vec<u32>; 8],
-    fars: Vec<f32>,
-    floors: Vec<Floor>,
-    met: Vec<Met>,
-    certain: Vec<Pair>,
-    doubtful: Vec<Pair>,
-    solving: Solving,
+    t_far: Vec<f32>,
+    levels: Vec<LevelScratch>,
+    leaf_hits: Vec<LeafHits>,
+    certain: Vec<DeferredPair>,
+    undecided: Vec<DeferredPair>,
+    intersecting: IntersectScratch,
 }
 
 /// Scratch memory for intersecting pairs.
 #[derive(Default)]
-pub(crate) struct Solving {
+pub(crate) struct IntersectScratch {
     pub(crate) ids: Vec<u32>,
     pub(crate) spheres: Vec<Sphere>,
-    pub(crate) lot: Lot,
+    pub(crate) batch: PairBatch,
 }
 
 thread_local! {
@@ -72,142 +72,148 @@ thread_local! {
 }
 
 /// Traversal of one stream: the scene, and the rays with their collectors.
-pub(crate) struct Walk<'a, V> {
-    pub(crate) planted: &'a Planted,
-    pub(crate) scene: Spheres<'a>,
+pub(crate) struct StreamTraversal<'a, V> {
+    pub(crate) bvh: &'a CpuBvh,
+    pub(crate) scene: SceneView<'a>,
     pub(crate) input: &'a [Ray],
     /// Attributes of the rays; empty if none affect the hits.
-    pub(crate) extras: &'a [Extra],
+    pub(crate) ray_attributes: &'a [RayAttributes],
     /// Whether all pairs are at rest: no motion, ellipsoids, ray radii, or low parts of directions.
-    pub(crate) still: bool,
+    pub(crate) at_rest: bool,
     /// Motion of the spheres per leaf, and whether they move while rays travel.
-    ways: Option<&'a [Ways]>,
-    passing: bool,
-    pub(crate) visitors: &'a mut [V],
+    moving_leaves: Option<&'a [MovingLeaf8]>,
+    moves_with_ray: bool,
+    pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
-    rays: &'a [StreamRay],
+    rays: &'a [PreparedRay],
     /// End of each ray's segment: what begins later does not count.
-    pub(crate) fars: &'a mut [f32],
-    met: &'a mut [Met],
-    pub(crate) certain: &'a mut Vec<Pair>,
-    pub(crate) doubtful: &'a mut Vec<Pair>,
-    pub(crate) solving: &'a mut Solving,
+    pub(crate) t_far: &'a mut [f32],
+    leaf_hits: &'a mut [LeafHits],
+    pub(crate) certain: &'a mut Vec<DeferredPair>,
+    pub(crate) undecided: &'a mut Vec<DeferredPair>,
+    pub(crate) intersecting: &'a mut IntersectScratch,
 }
 
 /// Passes the spheres that each ray may hit to its collector.
-pub(crate) fn walk<V: Visitor>(
-    planted: &Planted,
-    scene: Spheres<'_>,
+pub(crate) fn traverse<V: HitCollector>(
+    bvh: &CpuBvh,
+    scene: SceneView<'_>,
     rays: &[Ray],
-    extras: &[Extra],
-    visitors: &mut [V],
+    ray_attributes: &[RayAttributes],
+    collectors: &mut [V],
     precision: Precision,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
-        for (n, (rays, visitors)) in rays.chunks(STREAM).zip(visitors.chunks_mut(STREAM)).enumerate() {
-            let extras = if extras.is_empty() { extras } else { &extras[n * STREAM..][..rays.len()] };
-            stream(scratch, planted, scene, rays, extras, visitors, precision);
+        for (n, (rays, collectors)) in rays.chunks(STREAM_RAYS).zip(collectors.chunks_mut(STREAM_RAYS)).enumerate() {
+            let ray_attributes = if ray_attributes.is_empty() {
+                ray_attributes
+            } else {
+                &ray_attributes[n * STREAM_RAYS..][..rays.len()]
+            };
+            stream(scratch, bvh, scene, rays, ray_attributes, collectors, precision);
         }
     });
 }
 
-fn stream<V: Visitor>(
+fn stream<V: HitCollector>(
     scratch: &mut Scratch,
-    planted: &Planted,
-    scene: Spheres<'_>,
+    bvh: &CpuBvh,
+    scene: SceneView<'_>,
     input: &[Ray],
-    extras: &[Extra],
-    visitors: &mut [V],
+    ray_attributes: &[RayAttributes],
+    collectors: &mut [V],
     precision: Precision,
 ) {
-    let Scratch { rays, octants, fars, floors, met, certain, doubtful, solving } = scratch;
+    let Scratch { rays, octants, t_far, levels, leaf_hits, certain, undecided, intersecting: solving } = scratch;
     let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
-        rays.resize(whole, StreamRay::zeroed());
-        met.resize(whole, Met::NONE);
+        rays.resize(whole, PreparedRay::zeroed());
+        leaf_hits.resize(whole, LeafHits::NONE);
     }
     let (fours, left) = input.as_chunks();
     // The last group of four is padded with copies of its first ray.
     let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-    for (four, aimed) in fours.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
-        planted.level.aim_rays(&planted.frame, four, precision, aimed);
+    for (four, prepared) in fours.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
+        bvh.level.prepare_rays(&bvh.frame, four, precision, prepared);
     }
-    for ((aimed, ray), extra) in rays.iter_mut().zip(input).zip(extras) {
-        let by = planted.frame.growth(ray, extra, precision);
-        if by.along > 0.0 {
-            aimed.grow(by.beside as f32, by.along as f32);
+    for ((prepared, ray), attributes) in rays.iter_mut().zip(input).zip(ray_attributes) {
+        let by = bvh.frame.inflation(ray, attributes, precision);
+        if by.axial > 0.0 {
+            prepared.inflate(by.lateral as f32, by.axial as f32);
         }
-        if extra.relative == 0 {
-            aimed.moment = (f64::from(extra.time) - planted.middle) as f32;
-        } else if planted.ways.is_some() {
-            moving_leaf::aim(aimed, &planted.frame, ray, extra, precision, planted.middle);
+        if attributes.moves_with_ray == 0 {
+            prepared.time = (f64::from(attributes.time) - bvh.mid_time) as f32;
+        } else if bvh.moving_leaves.is_some() {
+            moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, precision, bvh.mid_time);
         }
     }
-    let still = !scene.columns.change() && !extras.iter().any(Extra::moves);
-    let passing = extras.first().is_some_and(|extra| extra.relative != 0);
-    let ways = planted.ways.as_deref();
+    let still = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
+    let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
+    let moving_leaf = bvh.moving_leaves.as_deref();
     let rays = &rays[..input.len()];
-    fars.clear();
-    fars.extend(rays.iter().map(|ray| ray.far));
+    t_far.clear();
+    t_far.extend(rays.iter().map(|ray| ray.far));
     octants.iter_mut().for_each(Vec::clear);
-    for (number, aimed) in rays.iter().enumerate() {
-        if aimed.margin == f32::INFINITY {
+    for (number, prepared) in rays.iter().enumerate() {
+        if prepared.margin == f32::INFINITY {
             // From so far away everything may be hit.
-            scene.show_all(&input[number], extras.get(number), &mut visitors[number]);
+            scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
         } else {
-            octants[aimed.octant()].push(number as u32);
+            octants[prepared.octant()].push(number as u32);
         }
     }
-    if floors.len() < planted.tree.depth {
-        floors.resize_with(planted.tree.depth, Floor::default);
+    if levels.len() < bvh.tree.depth {
+        levels.resize_with(bvh.tree.depth, LevelScratch::default);
     }
-    let mut walk = Walk {
-        planted,
+    let mut walk = StreamTraversal {
+        bvh: bvh,
         scene,
         input,
-        extras,
-        still,
-        ways,
-        passing,
-        visitors,
+        ray_attributes,
+        at_rest: still,
+        moving_leaves: moving_leaf,
+        moves_with_ray: passing,
+        collectors,
         precision,
         rays,
-        fars,
-        met,
+        t_far,
+        leaf_hits,
         certain,
-        doubtful,
-        solving,
+        undecided,
+        intersecting: solving,
     };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-        walk.node(0, octant, list, floors);
+        walk.node(0, octant, list, levels);
     }
-    walk.solve_doubtful();
-    walk.solve_certain();
+    walk.intersect_undecided();
+    walk.intersect_certain();
 }
 
-impl<V: Visitor> Walk<'_, V> {
-    /// Visits a node. The recursion is as deep as the BVH, which is the length of `floors`.
-    fn node(&mut self, node: usize, octant: usize, list: &[u32], floors: &mut [Floor]) {
-        let Some((Floor { entered, list: through }, floors)) = floors.split_first_mut() else { return };
-        let node = &self.planted.tree.nodes[node];
-        self.planted.level.enter_boxes(node, octant, self.rays, self.fars, list, entered);
+impl<V: HitCollector> StreamTraversal<'_, V> {
+    /// Visits a node. The recursion is as deep as the BVH, which is the length of `levels`.
+    fn node(&mut self, node: usize, octant: usize, list: &[u32], levels: &mut [LevelScratch]) {
+        let Some((LevelScratch { child_hits: entered, list: through }, levels)) = levels.split_first_mut() else {
+            return;
+        };
+        let node = &self.bvh.tree.nodes[node];
+        self.bvh.level.intersect_children(node, octant, self.rays, self.t_far, list, entered);
         if through.len() < list.len() {
             through.resize(list.len(), 0);
         }
         // Prefetches the children, which arrive while the first of them is visited. For a node these are its faces: three of its four cache
         // lines.
-        let Tree { nodes, leaves, .. } = &self.planted.tree;
+        let Bvh8 { nodes, leaves, .. } = &self.bvh.tree;
         for (_, child) in node.children.iter().enumerate().filter(|(place, _)| entered.any >> place & 1 == 1) {
             match child.kind() {
-                Kind::Node(number) => nodes[number].faces.as_flattened().iter().step_by(2).for_each(fetch),
-                Kind::Leaf(number) => {
-                    match self.ways {
-                        Some(ways) => ways[number].fetch(),
-                        None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(fetch),
+                ChildRef::Node(number) => nodes[number].bounds.as_flattened().iter().step_by(2).for_each(prefetch),
+                ChildRef::Leaf(number) => {
+                    match self.moving_leaves {
+                        Some(moving_leaf) => moving_leaf[number].prefetch(),
+                        None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(prefetch),
                     }
-                    self.fetch_picks(number);
+                    self.prefetch_masks(number);
                 }
-                Kind::Nothing => {}
+                ChildRef::Nothing => {}
             }
         }
         let mut order = node.order[octant];
@@ -217,54 +223,58 @@ impl<V: Visitor> Walk<'_, V> {
             if entered.any >> place & 1 == 0 {
                 continue;
             }
-            let count = self.planted.level.pass(entered, place, list, self.fars, through);
+            let count = self.bvh.level.compact(entered, place, list, self.t_far, through);
             if count == 0 {
                 continue;
             }
             let list = &through[..count];
             match node.children[place].kind() {
-                Kind::Node(number) => self.node(number, octant, list, floors),
-                Kind::Leaf(number) => self.leaf(number, list),
-                Kind::Nothing => {}
+                ChildRef::Node(number) => self.node(number, octant, list, levels),
+                ChildRef::Leaf(number) => self.leaf(number, list),
+                ChildRef::Nothing => {}
             }
         }
     }
 
     /// Prefetches the ids and masks of a leaf, if rays have attributes.
-    fn fetch_picks(&self, leaf: usize) {
-        if !self.extras.is_empty() {
-            fetch(&self.planted.tree.ids[leaf]);
-            if let Some(masks) = &self.planted.masks {
-                fetch(&masks[leaf]);
+    fn prefetch_masks(&self, leaf: usize) {
+        if !self.ray_attributes.is_empty() {
+            prefetch(&self.bvh.tree.ids[leaf]);
+            if let Some(masks) = &self.bvh.masks {
+                prefetch(&masks[leaf]);
             }
         }
     }
 
     fn leaf(&mut self, number: usize, list: &[u32]) {
-        let leaf = &self.planted.tree.leaves[number];
-        let Planted { level, inner, .. } = self.planted;
-        let count = match (self.ways, inner) {
-            (Some(ways), _) if self.passing => {
-                level.meet_passing_leaf(&ways[number], self.rays, self.fars, list, self.met)
+        let leaf = &self.bvh.tree.leaves[number];
+        let CpuBvh { level, inner_radii: inner, .. } = self.bvh;
+        let count = match (self.moving_leaves, inner) {
+            (Some(moving_leaf), _) if self.moves_with_ray => {
+                level.cull_passing_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
             }
-            (Some(ways), _) => level.meet_moved_leaf(&ways[number], self.rays, self.fars, list, self.met),
-            (_, Some(inner)) => level.meet_swept_leaf(leaf, &inner[number], self.rays, self.fars, list, self.met),
-            _ => level.meet_leaf(leaf, self.rays, self.fars, list, self.met),
+            (Some(moving_leaf), _) => {
+                level.cull_moved_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
+            }
+            (_, Some(inner)) => {
+                level.cull_swept_leaf(leaf, &inner[number], self.rays, self.t_far, list, self.leaf_hits)
+            }
+            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.leaf_hits),
         };
         for i in 0..count {
-            let Met { ray, maybe, certain, low, high } = &self.met[i];
+            let LeafHits { ray, candidates: maybe, certain, low, high } = &self.leaf_hits[i];
             let number_of = |k: u32| (number * WIDTH) as u32 + k;
             let (mut left, mut certain) = (*maybe, *certain);
-            if let Some(extra) = self.extras.get(*ray as usize) {
-                left &= self.admitted(extra, number);
+            if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
+                left &= self.admitted_lanes(attributes, number);
                 certain &= left;
             }
-            let (visitor, far) = (&mut self.visitors[*ray as usize], &mut self.fars[*ray as usize]);
+            let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.t_far[*ray as usize]);
             if certain != 0 {
-                match visitor.certain(certain.count_ones()) {
-                    Known::Nothing => {}
-                    Known::These => left &= !certain,
-                    Known::Everything => {
+                match collector.accept_certain(certain.count_ones()) {
+                    Settled::Nothing => {}
+                    Settled::These => left &= !certain,
+                    Settled::Everything => {
                         *far = f32::NEG_INFINITY;
                         continue;
                     }
@@ -273,33 +283,33 @@ impl<V: Visitor> Walk<'_, V> {
             while left != 0 {
                 let k = left.trailing_zeros();
                 left &= left - 1;
-                let pair = Pair { ray: *ray, slot: number_of(k), low: low[k as usize % WIDTH] };
+                let pair = DeferredPair { ray: *ray, slot: number_of(k), t_lower: low[k as usize % WIDTH] };
                 if certain >> k & 1 == 0 {
-                    self.doubtful.push(pair);
-                } else if pair.low <= *far {
-                    *far = visitor.cut(*far, high[k as usize % WIDTH]);
+                    self.undecided.push(pair);
+                } else if pair.t_lower <= *far {
+                    *far = collector.shorten(*far, high[k as usize % WIDTH]);
                     self.certain.push(pair);
                 }
             }
         }
-        if self.doubtful.len() >= LOT {
-            self.solve_doubtful();
+        if self.undecided.len() >= BATCH_WIDTH {
+            self.intersect_undecided();
         }
-        if self.certain.len() >= KEPT {
-            self.solve_certain();
+        if self.certain.len() >= MAX_DEFERRED {
+            self.intersect_certain();
         }
     }
 
     /// Mask of a leaf's spheres that the ray may hit according to its attributes.
-    fn admitted(&self, extra: &Extra, leaf: usize) -> u32 {
+    fn admitted_lanes(&self, attributes: &RayAttributes, leaf: usize) -> u32 {
         let mut admitted = u32::MAX;
-        if let Some(masks) = &self.planted.masks {
-            admitted = bits_of(&masks[leaf], |mask| mask & extra.mask != 0);
-        } else if extra.mask == 0 {
+        if let Some(masks) = &self.bvh.masks {
+            admitted = lane_mask(&masks[leaf], |mask| mask & attributes.mask != 0);
+        } else if attributes.mask == 0 {
             return 0;
         }
-        if extra.skip_id != NO_SPHERE {
-            admitted &= bits_of(&self.planted.tree.ids[leaf], |id| id != extra.skip_id);
+        if attributes.skip_id != NO_SPHERE {
+            admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id);
         }
         admitted
     }
@@ -307,7 +317,7 @@ impl<V: Visitor> Walk<'_, V> {
 
 /// Mask of the words for which `holds` is true. The compiler makes a few vector instructions of it.
 #[inline(always)]
-fn bits_of(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
+fn lane_mask(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
     let bits: [u32; WIDTH] = std::array::from_fn(|k| if holds(words[k]) { 1 << k } else { 0 });
     bits.iter().fold(0, |all, bit| all | bit)
 }

@@ -1,42 +1,42 @@
 //! Scenes that are hard for BVHs: the invariants are satisfied, and every result is that of brute force.
 
 use super::*;
-use crate::batch::ray_batch::Batch;
-use crate::batch::raygen::source::Source;
-use crate::bvh::bvh8::node::{WIDTH, places, tree_bytes};
-use crate::cpu::accel::Index;
-use crate::cpu::query::kind::CpuQuery;
+use crate::batch::ray_batch::RayBatch;
+use crate::batch::raygen::source::RaySource;
+use crate::bvh::bvh8::node::{WIDTH, leaf_slots, tree_bytes};
+use crate::cpu::accel::Accel;
+use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::intensity::scaled;
-use crate::math::simd::level::Level;
+use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
 use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::{Approach, Hit, Interval};
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 #[path = "../../../tests/support/nasty.rs"]
 mod nasty;
 
 use nasty::{SCENES, Scene, rays, spheres};
 
-fn both<T: CpuQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
-    let watch = Watch::new();
+fn both<T: RayQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
+    let cancel = CancelToken::new();
     let [tree, sweep] = scenes.each_ref().map(|scene| {
         let mut out = vec![T::MISS; rays.len()];
         let tally = scene
             .cast(
-                Batch {
+                RayBatch {
                     first: 0,
-                    rays: Source::Records(rays),
-                    extras: crate::batch::ray_attributes::Extras::default(),
-                    span: None,
+                    rays: RaySource::Records(rays),
+                    ray_attributes: crate::batch::ray_attributes::RayAttributeColumns::default(),
+                    time_range: None,
                     query,
-                    watch: &watch,
+                    cancel: &cancel,
                 },
                 &mut out,
             )
             .unwrap();
-        (bytemuck::cast_slice::<T, u8>(&out).to_vec(), tally.hits, tally.beyond)
+        (bytemuck::cast_slice::<T, u8>(&out).to_vec(), tally.hits, tally.overflowed)
     });
     assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);
 }
@@ -44,13 +44,13 @@ fn both<T: CpuQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], ra
 fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
     let spheres = spheres(scene, count);
     let rays = rays(&spheres, scene.2, many);
-    let level = Level::best();
-    let planted = Planted::new(&spheres, level, &Watch::new()).unwrap();
-    assert_eq!(planted.tree.check(count), Ok(()), "{}", scene.0);
-    assert!(planted.tree.bytes() <= tree_bytes(count as u64), "{}: {} bytes", scene.0, planted.tree.bytes());
-    let laid = (planted.tree.ids.len() * WIDTH) as u64;
-    assert!(laid <= places(count as u64), "{}: {laid} places for {count} spheres", scene.0);
-    let index = [Index::Tree(planted), Index::blocks(&spheres, level).unwrap()];
+    let level = SimdLevel::best();
+    let bvh = CpuBvh::new(&spheres, level, &CancelToken::new()).unwrap();
+    assert_eq!(bvh.tree.check(count), Ok(()), "{}", scene.0);
+    assert!(bvh.tree.bytes() <= tree_bytes(count as u64), "{}: {} bytes", scene.0, bvh.tree.bytes());
+    let laid = (bvh.tree.ids.len() * WIDTH) as u64;
+    assert!(laid <= leaf_slots(count as u64), "{}: {laid} places for {count} spheres", scene.0);
+    let index = [Accel::Bvh(bvh), Accel::blocks(&spheres, level).unwrap()];
     let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
     for &precision in precisions {
         let policies = [
@@ -84,9 +84,11 @@ fn what_is_met_beyond_f32_hides_nothing() {
         (0..9).map(|i| Sphere::new([0.0, 0.0, i as f32], if i == 4 { 1.2e25 } else { 0.0 })).collect();
     let ray = Ray::new([0.0; 3], [0.0, 0.0, -1e-45]);
     let rays = [ray.line(), ray.between(f32::NEG_INFINITY, 0.0), ray, Ray::new([0.0, 0.0, 1.5e25], [0.0, 0.0, -1e-45])];
-    let level = Level::best();
-    let index =
-        [Index::Tree(Planted::new(&spheres, level, &Watch::new()).unwrap()), Index::blocks(&spheres, level).unwrap()];
+    let level = SimdLevel::best();
+    let index = [
+        Accel::Bvh(CpuBvh::new(&spheres, level, &CancelToken::new()).unwrap()),
+        Accel::blocks(&spheres, level).unwrap(),
+    ];
     let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
     for precision in Precision::ALL {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
@@ -106,7 +108,7 @@ fn a_tree_of_a_million_identical_spheres_answers() {
 fn trees_of_every_size_are_whole() {
     for scene in &SCENES {
         for count in [1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 20_000] {
-            let tree = Planted::new(&spheres(scene, count), Level::best(), &Watch::new()).unwrap().tree;
+            let tree = CpuBvh::new(&spheres(scene, count), SimdLevel::best(), &CancelToken::new()).unwrap().tree;
             assert_eq!(tree.check(count), Ok(()), "{count} of {}", scene.0);
         }
     }
@@ -114,17 +116,17 @@ fn trees_of_every_size_are_whole() {
 
 #[test]
 fn a_tree_that_is_stopped_does_not_grow() {
-    let (spheres, watch) = (spheres(&SCENES[1], 20_000), Watch::new());
-    watch.cancel();
-    let stopped = Planted::new(&spheres, Level::best(), &watch).map(drop);
+    let (spheres, cancel) = (spheres(&SCENES[1], 20_000), CancelToken::new());
+    cancel.cancel();
+    let stopped = CpuBvh::new(&spheres, SimdLevel::best(), &cancel).map(drop);
     assert_eq!(stopped, Err(crate::error::Error::Cancelled { done: 0 }));
 }
 
 #[test]
 fn a_broken_tree_is_caught() {
     let spheres = spheres(&SCENES[1], 2000);
-    let broken = |what: &str, edit: &dyn Fn(&mut crate::bvh::bvh8::node::Tree)| {
-        let mut tree = Planted::new(&spheres, Level::best(), &Watch::new()).unwrap().tree;
+    let broken = |what: &str, edit: &dyn Fn(&mut crate::bvh::bvh8::node::Bvh8)| {
+        let mut tree = CpuBvh::new(&spheres, SimdLevel::best(), &CancelToken::new()).unwrap().tree;
         edit(&mut tree);
         let error = tree.check(2000).unwrap_err();
         assert!(error.contains(what), "{error}");
@@ -132,13 +134,15 @@ fn a_broken_tree_is_caught() {
     broken("out of reach", &|tree| tree.nodes.push(tree.nodes[0]));
     broken("met twice", &|tree| tree.ids[3][2] = tree.ids[4][1]);
     broken("leaves the box", &|tree| tree.leaves[5].x[0] += 0.1);
-    broken("leaves its parent's", &|tree| tree.nodes[1].faces[1][2][0] += 1.0);
+    broken("leaves its parent's", &|tree| tree.nodes[1].bounds[1][2][0] += 1.0);
     broken("out of its order", &|tree| tree.nodes[1].order[5] ^= 1);
     broken("at depth", &|tree| tree.depth -= 1);
     broken("promised", &|tree| tree.depth += 1);
     broken("half empty", &|tree| {
         for node in &mut tree.nodes {
-            (0..WIDTH).filter(|&i| node.children[i].kind() == Kind::Nothing).for_each(|i| node.faces[1][0][i] = 0.0);
+            (0..WIDTH)
+                .filter(|&i| node.children[i].kind() == ChildRef::Nothing)
+                .for_each(|i| node.bounds[1][0][i] = 0.0);
         }
     });
 }

@@ -5,20 +5,20 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, ComputePipeline};
 
-use super::motion::Ways;
-use super::resident::{Planted, USAGE};
-use crate::bvh::qbvh4::build_lbvh::Grid;
-use crate::bvh::qbvh4::node::Quad;
-use crate::bvh::qbvh4::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use super::motion::LeafMotion;
+use super::resident::{GpuBvh, USAGE};
+use crate::bvh::qbvh4::build_lbvh::MortonGrid;
+use crate::bvh::qbvh4::node::QNode4;
+use crate::bvh::qbvh4::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::error::{Error, Result};
-use crate::gpu::context::dispatch::{Groups, Steps, THREADS};
-use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::context::dispatch::{DispatchQueue, Groups, THREADS};
+use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs::{self, Program};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Bits per pass of the radix sort. Eight would halve the number of passes, but need subgroups to be fast. This has not been measured.
 const DIGIT: u32 = 4;
@@ -29,10 +29,10 @@ const TILE: u32 = 2048;
 /// Levels to build between two readbacks of the build state, after the first readback.
 const LEVELS: u32 = 8;
 
-/// Uniform of the build programs. Twin of `Plant` in `shaders/build/common.wgsl`.
+/// Uniform of the build programs. Twin of `BuildParams` in `shaders/build/common.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub(crate) struct Plant {
+pub(crate) struct BuildParams {
     pub(crate) count: u32,
     pub(crate) shift: u32,
     pub(crate) begin: u32,
@@ -49,25 +49,25 @@ pub(crate) struct Plant {
     pub(crate) unused: [u32; 3],
 }
 
-/// State of the level-by-level build. Twin of `Control` in `shaders/build/level_state.wgsl`.
+/// State of the level-by-level build. Twin of `LevelState` in `shaders/build/level_state.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
-pub(crate) struct Control {
+pub(crate) struct LevelState {
     pub(crate) begin: u32,
     pub(crate) count: u32,
     pub(crate) next: u32,
     pub(crate) next_count: u32,
     pub(crate) depth: u32,
     pub(crate) unused: u32,
-    pub(crate) number_groups: [u32; 3],
-    pub(crate) open_groups: [u32; 3],
+    pub(crate) link_dispatch: [u32; 3],
+    pub(crate) emit_dispatch: [u32; 3],
     pub(crate) levels: [u32; 114],
 }
 
 /// Bytes of an item of the sort, one item per sphere: three words, the Morton code and the sphere's position.
-const ITEM: u64 = 12;
+const ITEM_BYTES: u64 = 12;
 /// Bytes of an AABB.
-const BOX: u64 = 32;
+const BOX_BYTES: u64 = 32;
 
 /// The number of AABBs of 8 spheres, of 64 spheres, and so on.
 fn box_levels(count: u32) -> Vec<u32> {
@@ -75,28 +75,28 @@ fn box_levels(count: u32) -> Vec<u32> {
 }
 
 /// Builder of a BVH: records the dispatches of the build programs, with their parameters.
-pub(crate) struct Planter<'a> {
+pub(crate) struct LbvhBuilder<'a> {
     pub(crate) gpu: &'a GpuEngine,
-    pub(crate) steps: Steps<'a>,
-    pub(crate) plant: Plant,
-    ways: Option<Ways<'a>>,
+    pub(crate) steps: DispatchQueue<'a>,
+    pub(crate) params: BuildParams,
+    motion: Option<LeafMotion<'a>>,
 }
 
-impl<'a> Planter<'a> {
-    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &Frame, ways: Option<Ways<'a>>) -> Self {
-        let Grid { low, cells } = Grid::new(frame);
-        let Frame { scale, middle, .. } = *frame;
+impl<'a> LbvhBuilder<'a> {
+    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &SceneFrame, ways: Option<LeafMotion<'a>>) -> Self {
+        let MortonGrid { low, cells } = MortonGrid::new(frame);
+        let SceneFrame { scale, middle, .. } = *frame;
         let least = (f64::from(scale) * (-149f64).exp2()) as f32;
-        let (fastest, half) = ways.map_or((0.0, -1.0), |ways| ways.told(frame));
-        let plant = Plant { count, low, cells, middle, scale, least, fastest, half, ..Plant::default() };
-        Self { gpu, steps: Steps::new(gpu), plant, ways }
+        let (fastest, half) = ways.map_or((0.0, -1.0), |ways| ways.scaled_limits(frame));
+        let params = BuildParams { count, low, cells, middle, scale, least, fastest, half, ..BuildParams::default() };
+        Self { gpu, steps: DispatchQueue::new(gpu), params: params, motion: ways }
     }
 
     /// Uploads the parameters of several dispatches into one uniform buffer, `UNIFORM_STEP` bytes apart.
-    pub(crate) async fn tell(&self, plants: &[Plant]) -> Result<Buffer> {
+    pub(crate) async fn upload_params(&self, plants: &[BuildParams]) -> Result<Buffer> {
         let mut bytes = vec![0; plants.len().max(1) * UNIFORM_STEP as usize];
-        for (plant, own) in plants.iter().zip(bytes.chunks_exact_mut(UNIFORM_STEP as usize)) {
-            own[..size_of::<Plant>()].copy_from_slice(bytemuck::bytes_of(plant));
+        for (params, own) in plants.iter().zip(bytes.chunks_exact_mut(UNIFORM_STEP as usize)) {
+            own[..size_of::<BuildParams>()].copy_from_slice(bytemuck::bytes_of(params));
         }
         let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let buffer = self.gpu.buffer("what a tree's builder is told", bytes.len() as u64, usage).await?;
@@ -105,17 +105,17 @@ impl<'a> Planter<'a> {
     }
 
     pub(crate) async fn pipeline(&self, program: &Program) -> Result<ComputePipeline> {
-        self.gpu.pipeline(program, Overrides::default()).await
+        self.gpu.pipeline(program, KernelConstants::default()).await
     }
 
-    /// Bind group of a dispatch: entry `n` of the parameter buffer `told` at binding 0, then `buffers` from binding 1 on.
+    /// Bind group of a dispatch: entry `n` of the parameter buffer `scaled_limits` at binding 0, then `buffers` from binding 1 on.
     pub(crate) async fn bind(
         &self,
         pipeline: &ComputePipeline,
         (told, n): (&Buffer, usize),
         buffers: &[&Buffer],
     ) -> Result<BindGroup> {
-        let size = std::num::NonZeroU64::new(size_of::<Plant>() as u64);
+        let size = std::num::NonZeroU64::new(size_of::<BuildParams>() as u64);
         let told = BufferBinding { buffer: told, offset: n as u64 * UNIFORM_STEP, size };
         let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: BindingResource::Buffer(told) }];
         for (binding, buffer) in (1..).zip(buffers) {
@@ -136,7 +136,7 @@ impl<'a> Planter<'a> {
     ) -> Result<()> {
         let pipeline = self.pipeline(program).await?;
         let group = self.bind(&pipeline, told, buffers).await?;
-        self.steps.dispatch(&pipeline, &group, Groups::Told(threads.div_ceil(THREADS)), u64::from(threads)).await
+        self.steps.dispatch(&pipeline, &group, Groups::Known(threads.div_ceil(THREADS)), u64::from(threads)).await
     }
 
     pub(crate) async fn scratch(&self, what: &'static str, bytes: u64) -> Result<Buffer> {
@@ -145,13 +145,13 @@ impl<'a> Planter<'a> {
 
     /// Computes the Morton codes of the spheres and sorts them.
     async fn sorted(&mut self, spheres: &Buffer) -> Result<Buffer> {
-        let count = self.plant.count;
+        let count = self.params.count;
         let tiles = count.div_ceil(TILE);
-        let shifts = (0..PASSES).map(|pass| Plant { shift: pass * DIGIT, jobs: tiles, ..self.plant });
-        let told = self.tell(&shifts.collect::<Vec<_>>()).await?;
+        let shifts = (0..PASSES).map(|pass| BuildParams { shift: pass * DIGIT, jobs: tiles, ..self.params });
+        let told = self.upload_params(&shifts.collect::<Vec<_>>()).await?;
         let items = [
-            self.scratch("a tree's keys", u64::from(count) * ITEM).await?,
-            self.scratch("a tree's keys", u64::from(count) * ITEM).await?,
+            self.scratch("a tree's keys", u64::from(count) * ITEM_BYTES).await?,
+            self.scratch("a tree's keys", u64::from(count) * ITEM_BYTES).await?,
         ];
         let counts = self.scratch("a sort's counts", u64::from(BINS) * (u64::from(tiles) + 1) * 4).await?;
         self.step(&programs::MORTON_CODES, (&told, 0), &[spheres, &items[0]], count).await?;
@@ -168,34 +168,34 @@ impl<'a> Planter<'a> {
     /// Writes the spheres in leaf order, followed by their motion if they move, and the AABBs of 8, 64, ... of them. Returns both
     /// buffers.
     pub(crate) async fn leaves(&mut self, spheres: &Buffer, order: &Buffer) -> Result<(Buffer, Buffer)> {
-        let count = self.plant.count;
+        let count = self.params.count;
         let levels = box_levels(count);
-        let boxes = self.scratch("a tree's boxes", u64::from(levels.iter().sum::<u32>().max(1)) * BOX).await?;
-        let records = if self.ways.is_some() { 2 } else { 1 };
+        let boxes = self.scratch("a tree's boxes", u64::from(levels.iter().sum::<u32>().max(1)) * BOX_BYTES).await?;
+        let records = if self.motion.is_some() { 2 } else { 1 };
         let leaves = self.scratch("a tree's spheres", records * u64::from(count) * size_of::<Sphere>() as u64).await?;
-        let mut plants = vec![self.plant];
+        let mut plants = vec![self.params];
         let mut begin = 0;
         for pair in levels.windows(2) {
-            plants.push(Plant { begin, next: begin + pair[0], jobs: pair[1], ..self.plant });
+            plants.push(BuildParams { begin, next: begin + pair[0], jobs: pair[1], ..self.params });
             begin += pair[0];
         }
-        let told = self.tell(&plants).await?;
-        if let Some(Ways { beside, .. }) = self.ways {
+        let told = self.upload_params(&plants).await?;
+        if let Some(LeafMotion { attributes: beside, .. }) = self.motion {
             self.step(&programs::LEAF_MOTION, (&told, 0), &[order, beside, &leaves], count).await?;
         }
         let buffers = [spheres, order, &leaves, &boxes];
         self.step(&programs::LEAVES, (&told, 0), &buffers, count.div_ceil(8)).await?;
-        for (n, plant) in plants.iter().enumerate().skip(1) {
-            self.step(&programs::AABB_REDUCE8, (&told, n), &[&boxes], plant.jobs).await?;
+        for (n, params) in plants.iter().enumerate().skip(1) {
+            self.step(&programs::AABB_REDUCE8, (&told, n), &[&boxes], params.jobs).await?;
         }
         Ok((leaves, boxes))
     }
 
     /// Builds the nodes, level by level. Returns them and the end of each level.
     async fn nodes(&mut self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<(Buffer, Vec<u32>)> {
-        let (gpu, count) = (self.gpu, self.plant.count);
+        let (gpu, count) = (self.gpu, self.params.count);
         // A full node has four children, and a node that is not full contains at least eight spheres: hence this bound.
-        let most = u64::from(count / 3 + 1) * size_of::<Quad>() as u64;
+        let most = u64::from(count / 3 + 1) * size_of::<QNode4>() as u64;
         let nodes = self.scratch("a tree's nodes", most.min(gpu.largest_binding() / 64 * 64)).await?;
         // Every node but the root contains at least eight spheres.
         let widest = count / 8 + 1;
@@ -206,10 +206,10 @@ impl<'a> Planter<'a> {
         let kids = self.scratch("a level's children", u64::from(widest) * 16).await?;
         let found = self.scratch("a level's counts", u64::from(widest.div_ceil(THREADS)) * 4).await?;
         let usage = USAGE | BufferUsages::INDIRECT;
-        let control = gpu.buffer("a tree's progress", size_of::<Control>() as u64, usage).await?;
-        gpu.write(&control, &[Control { next_count: 1, open_groups: [1; 3], ..Control::zeroed() }]).await?;
+        let control = gpu.buffer("a tree's progress", size_of::<LevelState>() as u64, usage).await?;
+        gpu.write(&control, &[LevelState { next_count: 1, emit_dispatch: [1; 3], ..LevelState::zeroed() }]).await?;
         gpu.write(&parts[0], &[[0, count]]).await?;
-        let told = self.tell(&[self.plant]).await?;
+        let told = self.upload_params(&[self.params]).await?;
         let [open, level, number] = [
             self.pipeline(&programs::EMIT_NODES).await?,
             self.pipeline(&programs::NEXT_LEVEL).await?,
@@ -225,12 +225,12 @@ impl<'a> Planter<'a> {
         let openings = [opening(0).await?, opening(1).await?];
         let levelling = self.bind_only(&level, &[&control, &found]).await?;
         let numberings = [numbering(0).await?, numbering(1).await?];
-        let offset = |field: usize| Groups::Found(&control, field as u64);
+        let offset = |field: usize| Groups::Indirect(&control, field as u64);
         let (opens, numbers) =
-            (std::mem::offset_of!(Control, open_groups), std::mem::offset_of!(Control, number_groups));
+            (std::mem::offset_of!(LevelState, emit_dispatch), std::mem::offset_of!(LevelState, link_dispatch));
         let staging = gpu.buffer(
             "a tree's progress",
-            size_of::<Control>() as u64,
+            size_of::<LevelState>() as u64,
             BufferUsages::MAP_READ | BufferUsages::COPY_DST,
         );
         let staging = staging.await?;
@@ -242,24 +242,24 @@ impl<'a> Planter<'a> {
                 // As a rule, all levels together have fewer than `count / 5` nodes.
                 let threads = u64::from(count / 5 / rounds);
                 self.steps.dispatch(&open, &openings[n], offset(opens), 8 * threads).await?;
-                self.steps.dispatch(&level, &levelling, Groups::Told(1), u64::from(THREADS)).await?;
+                self.steps.dispatch(&level, &levelling, Groups::Known(1), u64::from(THREADS)).await?;
                 self.steps.dispatch(&number, &numberings[n], offset(numbers), threads).await?;
                 depth += 1;
             }
             self.steps.finish().await?;
-            let mut seen = [Control::zeroed()];
+            let mut seen = [LevelState::zeroed()];
             gpu.read(&control, &staging, &mut seen).await?;
             let [seen] = seen;
             if seen.next_count == 0 {
                 break seen;
             }
-            if depth as usize > Lbvh::DEEPEST + LEVELS as usize {
+            if depth as usize > QBvh4::MAX_LEVELS + LEVELS as usize {
                 return Err(gpu.failed("a tree of spheres came to no end".into()));
             }
             rounds = LEVELS;
         };
         let levels = done.levels.get(..done.depth as usize).unwrap_or_default().to_vec();
-        let asked = u64::from(done.next) * size_of::<Quad>() as u64;
+        let asked = u64::from(done.next) * size_of::<QNode4>() as u64;
         if asked > nodes.size() {
             let (allowed, device) = (nodes.size(), gpu.name().into());
             return Err(Error::TooLarge { what: "a tree's nodes", asked, allowed, device });
@@ -283,21 +283,21 @@ impl<'a> Planter<'a> {
     }
 }
 
-impl Planted {
+impl GpuBvh {
     /// Builds a BVH over the first `count` spheres of a buffer; `count` is at least 1.
-    pub(crate) async fn plant(
+    pub(crate) async fn build(
         gpu: &GpuEngine,
         spheres: &Buffer,
         count: u32,
-        frame: &Frame,
-        ways: Option<Ways<'_>>,
-        watch: &Watch,
+        frame: &SceneFrame,
+        ways: Option<LeafMotion<'_>>,
+        cancel: &CancelToken,
     ) -> Result<Self> {
-        let mut planter = Planter::new(gpu, count, frame, ways);
-        planter.steps.watch = watch.clone();
+        let mut planter = LbvhBuilder::new(gpu, count, frame, ways);
+        planter.steps.cancel = cancel.clone();
         let items = planter.sorted(spheres).await?;
         let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;
-        let told = planter.tell(&[planter.plant]).await?;
+        let told = planter.upload_params(&[planter.params]).await?;
         planter.step(&programs::LEAF_ORDER, (&told, 0), &[&items, &order], count).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
         let (nodes, levels) = planter.nodes(&items, &leaves, &boxes).await?;

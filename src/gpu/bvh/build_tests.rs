@@ -3,16 +3,16 @@
 use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
-use super::resident::Planted;
-use crate::bvh::qbvh4::node::Quad;
+use super::resident::GpuBvh;
+use crate::bvh::qbvh4::node::QNode4;
 use crate::bvh::qbvh4::tests::scenes;
-use crate::bvh::qbvh4::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use crate::bvh::qbvh4::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::runtime::limits::Limits;
 
 /// Opens the adapters that pass the probe: their arithmetic rounds like the CPU's.
@@ -32,15 +32,15 @@ async fn fetch<T: Pod>(gpu: &GpuEngine, from: &Buffer, count: usize) -> Vec<T> {
     list
 }
 
-async fn tree_of(gpu: &GpuEngine, planted: &Planted, spheres: &[Sphere]) -> Lbvh {
-    let order: Vec<u32> = fetch(gpu, &planted.order, spheres.len()).await;
-    let leaves: Vec<Sphere> = fetch(gpu, &planted.leaves, spheres.len()).await;
+async fn tree_of(gpu: &GpuEngine, bvh: &GpuBvh, spheres: &[Sphere]) -> QBvh4 {
+    let order: Vec<u32> = fetch(gpu, &bvh.order, spheres.len()).await;
+    let leaves: Vec<Sphere> = fetch(gpu, &bvh.leaves, spheres.len()).await;
     assert!(order.iter().zip(&leaves).all(|(place, leaf)| spheres.get(*place as usize) == Some(leaf)), "leaves");
-    let nodes: Vec<Quad> = fetch(gpu, &planted.nodes, planted.node_count as usize).await;
-    Lbvh { nodes, order, levels: planted.levels.clone() }
+    let nodes: Vec<QNode4> = fetch(gpu, &bvh.nodes, bvh.node_count as usize).await;
+    QBvh4 { nodes, order, levels: bvh.levels.clone() }
 }
 
-fn same(name: &str, gpu: &Lbvh, cpu: &Lbvh) {
+fn same(name: &str, gpu: &QBvh4, cpu: &QBvh4) {
     assert!(gpu.order == cpu.order, "{name}: the order differs");
     assert_eq!(gpu.levels, cpu.levels, "{name}");
     for (number, (gpu, cpu)) in gpu.nodes.iter().zip(&cpu.nodes).enumerate() {
@@ -72,12 +72,13 @@ fn shaders_build_the_same_tree() {
     pollster::block_on(async {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
-                let frame = Frame::of(&spheres);
+                let frame = SceneFrame::of(&spheres);
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-                let planted =
-                    Planted::plant(&gpu, &buffer, spheres.len() as u32, &frame, None, &Watch::new()).await.unwrap();
-                let found = tree_of(&gpu, &planted, &spheres).await;
-                same(name, &found, &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap());
+                let bvh = GpuBvh::build(&gpu, &buffer, spheres.len() as u32, &frame, None, &CancelToken::new())
+                    .await
+                    .unwrap();
+                let found = tree_of(&gpu, &bvh, &spheres).await;
+                same(name, &found, &QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap());
                 assert_eq!(found.check(&spheres, &frame), Ok(()), "{name}");
             }
         }
@@ -92,13 +93,13 @@ fn a_part_as_large_as_a_binding_allows() {
             let gpu = GpuEngine::open(&adapter, limits, None).await.unwrap();
             let mut n = Numbers(11);
             let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
-            let frame = Frame::of(&spheres);
+            let frame = SceneFrame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-            let planted = Planted::plant(&gpu, &buffer, 32_768, &frame, None, &Watch::new()).await.unwrap();
+            let bvh = GpuBvh::build(&gpu, &buffer, 32_768, &frame, None, &CancelToken::new()).await.unwrap();
             same(
                 "a part",
-                &tree_of(&gpu, &planted, &spheres).await,
-                &Lbvh::new(&spheres, &frame, &Watch::new()).unwrap(),
+                &tree_of(&gpu, &bvh, &spheres).await,
+                &QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap(),
             );
         }
     });
@@ -109,22 +110,22 @@ fn shaders_fit_a_tree_to_spheres_that_moved() {
     pollster::block_on(async {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
-                let frame = Frame::of(&spheres);
-                let mut tree = Lbvh::new(&spheres, &frame, &Watch::new()).unwrap();
-                let planted = Planted::upload(&gpu, &tree, &spheres).await.unwrap();
-                let (cost, built) = (planted.cost(&gpu).await.unwrap(), tree.cost());
+                let frame = SceneFrame::of(&spheres);
+                let mut tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
+                let bvh = GpuBvh::upload(&gpu, &tree, &spheres).await.unwrap();
+                let (cost, built) = (bvh.cost(&gpu).await.unwrap(), tree.cost());
                 assert!((cost / built - 1.0).abs() < 1e-4, "{name}: {cost} {built}");
                 let count = spheres.len() as u32;
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-                let unmoved = planted.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
+                let unmoved = bvh.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
                 same(name, &tree_of(&gpu, &unmoved, &spheres).await, &tree);
                 let largest = frame.corners[1].into_iter().fold(0.0, f32::max);
                 let mut n = Numbers(3);
                 let moved: Vec<Sphere> =
                     spheres.iter().map(|s| Sphere { center: s.center + largest * 0.1 * n.unit(), ..*s }).collect();
-                let frame = Frame::of(&moved);
+                let frame = SceneFrame::of(&moved);
                 let buffer = gpu.filled("spheres", &moved).await.unwrap();
-                let refitted = planted.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
+                let refitted = bvh.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
                 let found = tree_of(&gpu, &refitted, &moved).await;
                 tree.refit(&moved, &frame);
                 same(name, &found, &tree);

@@ -2,16 +2,16 @@
 
 use wgpu::{Buffer, BufferUsages};
 
-use super::build::Planter;
-use super::motion::Ways;
-use super::resident::Planted;
-use crate::bvh::scene_frame::Frame;
+use super::build::LbvhBuilder;
+use super::motion::LeafMotion;
+use super::resident::GpuBvh;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::error::Result;
 use crate::gpu::context::dispatch::THREADS;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 
-impl Planted {
+impl GpuBvh {
     /// Refits a copy of the BVH to the first `count` spheres of another buffer: as many as before, at least 1. The topology stays. The
     /// AABBs are as tight as those of a new BVH with this topology.
     pub(crate) async fn refit(
@@ -19,14 +19,15 @@ impl Planted {
         gpu: &GpuEngine,
         spheres: &Buffer,
         count: u32,
-        frame: &Frame,
-        ways: Option<Ways<'_>>,
+        frame: &SceneFrame,
+        ways: Option<LeafMotion<'_>>,
     ) -> Result<Self> {
-        let mut planter = Planter::new(gpu, count, frame, ways);
+        let mut planter = LbvhBuilder::new(gpu, count, frame, ways);
         let nodes = copy(gpu, "a tree's nodes", &self.nodes).await?;
         let order = copy(gpu, "a tree's order", &self.order).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
-        let told = planter.tell(&[super::build::Plant { jobs: self.node_count, ..planter.plant }]).await?;
+        let told =
+            planter.upload_params(&[super::build::BuildParams { jobs: self.node_count, ..planter.params }]).await?;
         planter.step(&programs::REFIT, (&told, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
         planter.steps.finish().await?;
         Ok(Self { nodes, order, leaves, node_count: self.node_count, levels: self.levels.clone() })
@@ -35,12 +36,12 @@ impl Planted {
     /// SAH cost: the average number of nodes that a line through the root's AABB enters. It is the sum of the surface areas of all nodes'
     /// AABBs, in units of the root's (Goldsmith & Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
     pub(crate) async fn cost(&self, gpu: &GpuEngine) -> Result<f64> {
-        let mut planter = Planter::new(gpu, 0, &Frame::of(&[]), None);
+        let mut planter = LbvhBuilder::new(gpu, 0, &SceneFrame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
         let areas = planter.scratch("a tree's surfaces", u64::from(groups) * 4).await?;
         let root = planter.scratch("a root's surface", 4).await?;
-        let told = [self.node_count, 1].map(|jobs| super::build::Plant { jobs, ..planter.plant });
-        let told = planter.tell(&told).await?;
+        let told = [self.node_count, 1].map(|jobs| super::build::BuildParams { jobs, ..planter.params });
+        let told = planter.upload_params(&told).await?;
         planter.step(&programs::SAH_COST, (&told, 0), &[&self.nodes, &areas], self.node_count).await?;
         planter.step(&programs::SAH_COST, (&told, 1), &[&self.nodes, &root], 1).await?;
         planter.steps.finish().await?;

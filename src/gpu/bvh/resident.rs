@@ -2,18 +2,18 @@
 
 use wgpu::{Buffer, BufferUsages};
 
-use super::motion::Ways;
-use crate::bvh::builder::Builder;
-use crate::bvh::qbvh4::node::Quad;
-use crate::bvh::qbvh4::tree::Lbvh;
-use crate::bvh::scene_frame::Frame;
+use super::motion::LeafMotion;
+use crate::bvh::builder::BvhBuilder;
+use crate::bvh::qbvh4::node::QNode4;
+use crate::bvh::qbvh4::tree::QBvh4;
+use crate::bvh::scene_frame::SceneFrame;
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// BVH over the spheres of one buffer.
-pub(crate) struct Planted {
+pub(crate) struct GpuBvh {
     /// The nodes, the root first.
     pub(crate) nodes: Buffer,
     /// The positions of the spheres in their buffer, in leaf order.
@@ -31,38 +31,38 @@ pub(crate) const USAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 
 /// Whether to build on the GPU. A GPU whose arithmetic does not round to nearest would build a different BVH; asking for it is an error.
-fn builds_on(gpu: &GpuEngine, builder: Builder) -> Result<bool> {
+fn builds_on(gpu: &GpuEngine, builder: BvhBuilder) -> Result<bool> {
     match (builder, &gpu.probe.failure) {
-        (Builder::Cpu, _) => Ok(false),
-        (Builder::Auto, failure) => Ok(failure.is_none() && !gpu.is_software()),
-        (Builder::Gpu, None) => Ok(true),
-        (Builder::Gpu, Some(why)) => {
+        (BvhBuilder::Cpu, _) => Ok(false),
+        (BvhBuilder::Auto, failure) => Ok(failure.is_none() && !gpu.is_software()),
+        (BvhBuilder::Gpu, None) => Ok(true),
+        (BvhBuilder::Gpu, Some(why)) => {
             Err(Error::Usage(format!("builder 'gpu': {} is not to be trusted with it: {why}; use 'cpu'", gpu.name())))
         }
     }
 }
 
-impl Planted {
+impl GpuBvh {
     /// Builds a BVH over `spheres`, at least one, with which `buffer` begins. `builder` chooses between CPU and GPU.
     pub(crate) async fn new(
         gpu: &GpuEngine,
         buffer: &Buffer,
         spheres: &[Sphere],
-        frame: &Frame,
-        ways: Option<Ways<'_>>,
-        builder: Builder,
-        watch: &Watch,
+        frame: &SceneFrame,
+        ways: Option<LeafMotion<'_>>,
+        builder: BvhBuilder,
+        cancel: &CancelToken,
     ) -> Result<Self> {
         let count = spheres.len() as u32;
         if builds_on(gpu, builder)? {
-            return Self::plant(gpu, buffer, count, frame, ways, watch).await;
+            return Self::build(gpu, buffer, count, frame, ways, cancel).await;
         }
-        let planted = Self::upload(gpu, &Lbvh::new(spheres, frame, watch)?, spheres).await?;
-        if ways.is_some() { planted.refit(gpu, buffer, count, frame, ways).await } else { Ok(planted) }
+        let bvh = Self::upload(gpu, &QBvh4::new(spheres, frame, cancel)?, spheres).await?;
+        if ways.is_some() { bvh.refit(gpu, buffer, count, frame, ways).await } else { Ok(bvh) }
     }
 
     /// Uploads a BVH that the CPU has built.
-    pub(crate) async fn upload(gpu: &GpuEngine, tree: &Lbvh, spheres: &[Sphere]) -> Result<Self> {
+    pub(crate) async fn upload(gpu: &GpuEngine, tree: &QBvh4, spheres: &[Sphere]) -> Result<Self> {
         let leaves: Vec<Sphere> = tree.order.iter().map(|place| spheres[*place as usize]).collect();
         let up = async |what, bytes: &[u8]| {
             let buffer = gpu.buffer(what, bytes.len() as u64, USAGE).await?;
@@ -83,6 +83,6 @@ impl Planted {
     pub(crate) fn bytes(spheres: u64) -> u64 {
         let nodes = spheres / 8 + 1;
         let each = (size_of::<Sphere>() + size_of::<u32>()) as u64;
-        spheres.saturating_mul(each).saturating_add(nodes.saturating_mul(size_of::<Quad>() as u64))
+        spheres.saturating_mul(each).saturating_add(nodes.saturating_mul(size_of::<QNode4>() as u64))
     }
 }

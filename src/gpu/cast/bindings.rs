@@ -1,7 +1,7 @@
 //! Bind group of the programs of a cast.
 
 use crate::error::Result;
-use crate::gpu::bvh::resident::Planted;
+use crate::gpu::bvh::resident::GpuBvh;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::uniforms::Params;
 
@@ -10,12 +10,12 @@ impl GpuEngine {
     /// and a BVH.
     pub(crate) async fn cast_group(
         &self,
-        [params, rays, state, results, extras]: [&wgpu::Buffer; 5],
+        [params, rays, state, results, ray_attributes]: [&wgpu::Buffer; 5],
         [spheres, beside]: [&wgpu::Buffer; 2],
-        planted: Option<&Planted>,
+        bvh: Option<&GpuBvh>,
     ) -> Result<wgpu::BindGroup> {
         // Programs that do not traverse a BVH never read these two bindings.
-        let (nodes, order) = planted.map_or((spheres, spheres), |planted| (&planted.nodes, &planted.order));
+        let (nodes, order) = bvh.map_or((spheres, spheres), |bvh| (&bvh.nodes, &bvh.order));
         let params = wgpu::BufferBinding {
             buffer: params,
             offset: 0,
@@ -34,7 +34,7 @@ impl GpuEngine {
                     entry(4, results.as_entire_binding()),
                     entry(5, nodes.as_entire_binding()),
                     entry(6, order.as_entire_binding()),
-                    entry(7, extras.as_entire_binding()),
+                    entry(7, ray_attributes.as_entire_binding()),
                     entry(8, beside.as_entire_binding()),
                 ],
             })

@@ -8,171 +8,179 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use wgpu::BufferView;
 
-use super::plan::{Plan, Way};
-use super::raygen::Seeds;
-use super::readback::{Gather, Landed, Open};
-use super::resolve::Asker;
-use super::staging::{Flight, SLOTS, Sizes, Slot};
-use crate::batch::ray_batch::Batch;
+use super::plan::{DispatchPlan, Search};
+use super::raygen::RaySeeds;
+use super::readback::{DecodedChunk, ResultWriter, UndecidedRay};
+use super::resolve::RayContext;
+use super::staging::{BufferSizes, PendingReadback, STAGING_COUNT, Staging};
+use crate::batch::ray_batch::RayBatch;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::gpu::context::throughput::{self, Meter};
+use crate::gpu::context::throughput::{self, SubmissionMeter};
 use crate::gpu::engine::GpuEngine;
-use crate::gpu::scene::{GpuScene, RANGE};
+use crate::gpu::scene::{GpuScene, MAX_RANGE_SPHERES};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::Ray;
-use crate::runtime::cancel::Watch;
-use crate::runtime::cpu_pool::{self, on_cores};
+use crate::runtime::cancel::CancelToken;
+use crate::runtime::cpu_pool::{self, run_on_pool};
 
 /// Threads per workgroup, in every program of a cast.
 const WORKGROUP: u64 = 64;
 /// Maximum number of rays per chunk: 2²⁰ rays are 32 MiB and 16,384 workgroups, below every default limit.
-const PIECE: u64 = 1 << 20;
+const MAX_CHUNK_RAYS: u64 = 1 << 20;
 /// Minimum number of rays per chunk: as many as one workgroup takes. If nearly all spheres are hit, a chunk of this size takes a fifth
 /// of a second.
-const LEAST: u64 = 512;
+const MIN_CHUNK_RAYS: u64 = 512;
 /// Maximum number of queued submissions: enough to keep the device busy, few enough to cancel soon.
-const AHEAD: usize = 2;
+const MAX_QUEUED: usize = 2;
 
 /// Results of the finished chunks: counts, and the rays to cast again.
 #[derive(Default)]
-struct Sum {
+struct CastTotals {
     tally: Tally,
-    again: Vec<usize>,
+    unfinished: Vec<usize>,
 }
 
 /// A chunk in flight.
-struct Piece {
-    slot: Slot,
-    flight: Flight,
-    /// Index of its first ray in the batch, number of its rays, and (`bad`) the indices of invalid rays within the chunk.
+struct Chunk {
+    staging: Staging,
+    pending: PendingReadback,
+    /// Index of its first ray in the batch, number of its rays, and (`invalid`) the indices of invalid rays within the chunk.
     start: usize,
     count: usize,
     /// Bytes to read back.
     bytes: u64,
-    bad: Vec<u32>,
+    invalid: Vec<u32>,
     /// Number of its last submission in the meter.
-    number: u64,
+    submission: u64,
 }
 
 /// What a query adds to a chunk: its results of variable length, in bytes, and the initial state, if no program sets it.
-struct Own {
-    extra_bytes: u64,
-    state: Option<Vec<u32>>,
+struct QueryData {
+    list_bytes: u64,
+    initial_state: Option<Vec<u32>>,
 }
 
 impl GpuScene {
     /// Number of rays per chunk if each is tested against `spheres` spheres and `budget` tests fit into a submission.
-    pub(crate) fn piece(gpu: &GpuEngine, budget: u64, spheres: u64) -> u64 {
+    pub(crate) fn chunk_rays(gpu: &GpuEngine, budget: u64, spheres: u64) -> u64 {
         let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
-        let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(PIECE);
-        let piece = (budget / spheres.max(1)).max(LEAST).min(most);
+        let most = (gpu.largest_binding() / size_of::<Ray>() as u64).min(groups * WORKGROUP).min(MAX_CHUNK_RAYS);
+        let chunk = (budget / spheres.max(1)).max(MIN_CHUNK_RAYS).min(most);
         // Whole workgroups, unless a limit allows less than one.
-        let whole = if piece < WORKGROUP { piece.max(1) } else { piece / WORKGROUP * WORKGROUP };
+        let whole = if chunk < WORKGROUP { chunk.max(1) } else { chunk / WORKGROUP * WORKGROUP };
         whole.min(gpu.limits().rays.max(1))
     }
 
     /// Maximum number of rays in a band of a picture with `tests` tests per ray.
-    pub(crate) fn band(gpu: &GpuEngine, tests: u64) -> u64 {
-        Self::piece(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
+    pub(crate) fn band_rays(gpu: &GpuEngine, tests: u64) -> u64 {
+        Self::chunk_rays(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
     }
 
-    /// Device memory of the chunks in flight. `beside` is the number of bytes of attributes per sphere that is uploaded with its ray
+    /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its ray
     /// (pairwise scenes).
     pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, beside: u64) -> u64 {
-        let (rays, params) = (rays.min(PIECE), (spheres.div_ceil(RANGE) * UNIFORM_STEP).next_multiple_of(4096));
-        let sizes = Sizes {
+        let (rays, params) =
+            (rays.min(MAX_CHUNK_RAYS), (spheres.div_ceil(MAX_RANGE_SPHERES) * UNIFORM_STEP).next_multiple_of(4096));
+        let sizes = BufferSizes {
             params,
-            up: 32 * rays,
+            upload_rays: 32 * rays,
             pairs: 16 * rays,
-            extras: size_of::<crate::records::Extra>() as u64 * rays,
-            beside: beside * rays,
+            ray_attributes: size_of::<crate::records::RayAttributes>() as u64 * rays,
+            pair_attributes: beside * rays,
             seeds: 0,
             rays: 32 * rays,
             state: 24 * rays,
             results: 12 * rays,
         };
-        SLOTS as u64 * sizes.total()
+        STAGING_COUNT as u64 * sizes.total()
     }
 
     /// Casts a batch, chunk by chunk. Returns the counts, and the indices of the rays to cast again without the BVH.
-    pub(crate) async fn cast<G: Gather>(
+    pub(crate) async fn cast<G: ResultWriter>(
         &self,
         gpu: &GpuEngine,
         host: &Arc<CpuScene>,
-        batch: Batch<'_>,
+        batch: RayBatch<'_>,
         out: &mut G,
-        way: Way,
+        way: Search,
     ) -> Result<(Tally, Vec<usize>)> {
-        let mut sum = Sum::default();
-        batch.watch.check()?;
+        let mut sum = CastTotals::default();
+        batch.cancel.check()?;
         if batch.rays.len() == 0 {
-            return Ok((sum.tally, sum.again));
+            return Ok((sum.tally, sum.unfinished));
         }
-        let plan = Plan::new(gpu, self, host, batch, way, G::KERNELS).await?;
-        let mut flying: VecDeque<Piece> = VecDeque::new();
+        let plan = DispatchPlan::new(gpu, self, host, batch, way, G::KERNELS).await?;
+        let mut flying: VecDeque<Chunk> = VecDeque::new();
         let mut free = Vec::new();
-        let mut meter = Meter::new(plan.pace());
+        let mut meter = SubmissionMeter::new(plan.throughput());
         let mut start = 0;
         while start < batch.rays.len() {
-            if flying.len() >= SLOTS
-                && let Some(piece) = flying.pop_front()
+            if flying.len() >= STAGING_COUNT
+                && let Some(chunk) = flying.pop_front()
             {
-                free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
+                free.push(plan.finish_chunk(chunk, out, &mut sum, &mut meter).await?);
             }
-            batch.watch.check()?;
-            let end = batch.rays.len().min(start + plan.piece()?);
-            let part = start..start + out.fit(start..end);
-            let own = Own { extra_bytes: out.extra_bytes(part.clone()), state: out.begin(part.clone()) };
+            batch.cancel.check()?;
+            let end = batch.rays.len().min(start + plan.next_chunk_rays()?);
+            let part = start..start + out.max_rays(start..end);
+            let own =
+                QueryData { list_bytes: out.list_bytes(part.clone()), initial_state: out.initial_state(part.clone()) };
             start = part.end;
-            flying.push_back(plan.send(free.pop(), part, own, &mut meter).await?);
+            flying.push_back(plan.submit_chunk(free.pop(), part, own, &mut meter).await?);
         }
-        while let Some(piece) = flying.pop_front() {
-            free.push(plan.land(piece, out, &mut sum, &mut meter).await?);
+        while let Some(chunk) = flying.pop_front() {
+            free.push(plan.finish_chunk(chunk, out, &mut sum, &mut meter).await?);
         }
-        for slot in free {
-            gpu.staging.give_back(slot);
+        for staging in free {
+            gpu.staging.give_back(staging);
         }
-        Ok((sum.tally, sum.again))
+        Ok((sum.tally, sum.unfinished))
     }
 }
 
-impl Plan<'_> {
+impl DispatchPlan<'_> {
     /// Writes a chunk's rays into mapped memory and submits all its work.
-    async fn send(&self, free: Option<Slot>, part: Range<usize>, own: Own, meter: &mut Meter<'_>) -> Result<Piece> {
-        let (start, rays) = (part.start, self.batch.rays.part(part.clone()));
+    async fn submit_chunk(
+        &self,
+        free: Option<Staging>,
+        part: Range<usize>,
+        own: QueryData,
+        meter: &mut SubmissionMeter<'_>,
+    ) -> Result<Chunk> {
+        let (start, rays) = (part.start, self.batch.rays.slice(part.clone()));
         let count = rays.len() as u64;
-        let seeds = Seeds::of(rays, self.maker.is_some());
-        let sizes = self.sizes(&seeds, own.extra_bytes);
-        let slot = self.gpu.staging.take(self.gpu, free, sizes).await?;
-        let bad = self.write(slot.view(self.gpu).await?, &seeds, start)?;
-        let groups = self.groups(&slot).await?;
+        let seeds = RaySeeds::of(rays, self.generator.is_some());
+        let sizes = self.buffer_sizes(&seeds, own.list_bytes);
+        let staging = self.gpu.staging.take(self.gpu, free, sizes).await?;
+        let bad = self.write_upload(staging.view(self.gpu).await?, &seeds, start)?;
+        let groups = self.bind_groups(&staging).await?;
         // Bytes of state to read back: without a finalize program the state is the result.
-        let after = if self.finish.is_some() { 0 } else { sizes.results - own.extra_bytes };
-        if let Some(begins) = &own.state {
-            self.gpu.write(&slot.state, begins).await?;
+        let after = if self.finalize_pipeline.is_some() { 0 } else { sizes.results - own.list_bytes };
+        if let Some(begins) = &own.initial_state {
+            self.gpu.write(&staging.state, begins).await?;
         }
-        let maker = self.maker.as_ref().filter(|_| seeds.made());
-        let made = match maker {
-            Some(maker) => Some((&maker.pipeline, maker.group(self.gpu, &slot).await?)),
+        let generator = self.generator.as_ref().filter(|_| seeds.are_generated());
+        let made = match generator {
+            Some(generator) => Some((&generator.pipeline, generator.bind_group(self.gpu, &staging).await?)),
             None => None,
         };
         let mut queued = VecDeque::new();
         let mut begin = 0;
         let (submission, number) = loop {
-            self.batch.watch.check()?;
-            let end = self.together(begin, count);
+            self.batch.cancel.check()?;
+            let end = self.ranges_per_submission(begin, count);
             let last = end == self.ranges.len();
             let submission = self
                 .gpu
                 .scoped(|| {
                     let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
                     if begin == 0 {
-                        slot.send(&mut encoder, &sizes);
-                        if self.finish.is_none() && own.state.is_none() {
-                            encoder.clear_buffer(&slot.state, 0, Some(sizes.state));
+                        staging.record_upload(&mut encoder, &sizes);
+                        if self.finalize_pipeline.is_none() && own.initial_state.is_none() {
+                            encoder.clear_buffer(&staging.state, 0, Some(sizes.state));
                         }
                     }
                     {
@@ -184,12 +192,12 @@ impl Plan<'_> {
                             pass.set_bind_group(0, group, &[]);
                             pass.dispatch_workgroups(count.div_ceil(WORKGROUP) as u32, 1, 1);
                         }
-                        pass.set_pipeline(&self.search);
+                        pass.set_pipeline(&self.search_pipeline);
                         for (n, range) in (begin..).zip(&self.ranges[begin..end]) {
                             pass.set_bind_group(0, &groups[range.part][0], &[(n as u64 * UNIFORM_STEP) as u32]);
-                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP * self.rays_a_thread) as u32, 1, 1);
+                            pass.dispatch_workgroups(count.div_ceil(WORKGROUP * self.rays_per_thread) as u32, 1, 1);
                         }
-                        if last && let Some(finish) = &self.finish {
+                        if last && let Some(finish) = &self.finalize_pipeline {
                             pass.set_pipeline(finish);
                             // Each part finishes the rays whose best sphere it contains.
                             for (part, [_, group]) in groups.iter().enumerate() {
@@ -201,83 +209,94 @@ impl Plan<'_> {
                     }
                     if last {
                         let before = sizes.results - after;
-                        slot.fetch(&mut encoder, &slot.results, 0, before);
-                        slot.fetch(&mut encoder, &slot.state, before, sizes.results - before);
+                        staging.record_readback(&mut encoder, &staging.results, 0, before);
+                        staging.record_readback(&mut encoder, &staging.state, before, sizes.results - before);
                     }
                     self.gpu.queue.submit([encoder.finish()])
                 })
                 .await?;
             let weight: u64 = self.ranges[begin..end].iter().map(|range| range.weight).sum();
-            let number = meter.sent(count * weight);
+            let number = meter.submitted(count * weight);
             if last {
                 break (submission, number);
             }
             begin = end;
             queued.push_back((submission, number));
-            if queued.len() > AHEAD
+            if queued.len() > MAX_QUEUED
                 && let Some((oldest, number)) = queued.pop_front()
             {
                 self.gpu.wait(oldest).await?;
-                meter.done(number);
+                meter.completed(number);
             }
         };
-        let flight = self.gpu.scoped(|| slot.fly(submission, sizes.results)).await?;
-        Ok(Piece { slot, flight, start, count: rays.len(), bytes: sizes.results, bad, number })
+        let pending = self.gpu.scoped(|| staging.map_after(submission, sizes.results)).await?;
+        Ok(Chunk { staging, pending, start, count: rays.len(), bytes: sizes.results, invalid: bad, submission: number })
     }
 
     /// Waits for a chunk. Returns its buffers, its results in mapped memory, and the indices of its invalid rays.
-    async fn wait(&self, piece: Piece, meter: &mut Meter<'_>) -> Result<(Slot, BufferView, Vec<u32>)> {
-        let Piece { slot, flight, bytes, bad, number, .. } = piece;
-        let view = slot.wait(self.gpu, flight, bytes).await?;
-        meter.done(number);
-        Ok((slot, view, bad))
+    async fn wait_chunk(
+        &self,
+        chunk: Chunk,
+        meter: &mut SubmissionMeter<'_>,
+    ) -> Result<(Staging, BufferView, Vec<u32>)> {
+        let Chunk { staging, pending, bytes, invalid: bad, submission: number, .. } = chunk;
+        let view = staging.wait(self.gpu, pending, bytes).await?;
+        meter.completed(number);
+        Ok((staging, view, bad))
     }
 
     /// Waits for a chunk and decodes its results. Rays that the device left undecided are resolved on all CPU cores.
-    async fn land<G: Gather>(&self, piece: Piece, out: &mut G, sum: &mut Sum, meter: &mut Meter<'_>) -> Result<Slot> {
-        let (start, count) = (piece.start, piece.count);
+    async fn finish_chunk<G: ResultWriter>(
+        &self,
+        chunk: Chunk,
+        out: &mut G,
+        sum: &mut CastTotals,
+        meter: &mut SubmissionMeter<'_>,
+    ) -> Result<Staging> {
+        let (start, count) = (chunk.start, chunk.count);
         let batch = self.batch;
-        let rays = batch.rays.part(start..start + count);
-        let (slot, view, bad) = self.wait(piece, meter).await?;
-        let Landed { tally: mut part, mut open, again } = out.gather(start, rays, &view, &bad);
-        open.iter_mut().for_each(|open| open.extra = batch.extras.of(open.at));
+        let rays = batch.rays.slice(start..start + count);
+        let (staging, view, bad) = self.wait_chunk(chunk, meter).await?;
+        let DecodedChunk { tally: mut part, undecided: mut open, unfinished: again } =
+            out.decode(start, rays, &view, &bad);
+        open.iter_mut().for_each(|open| open.attributes = batch.ray_attributes.of(open.index));
         drop(view);
-        self.gpu.scoped(|| slot.land()).await?;
+        self.gpu.scoped(|| staging.unmap()).await?;
         if !open.is_empty() {
-            let (host, query, first, watch) = (self.host.clone(), *batch.query, batch.first, batch.watch.clone());
-            let (settled, more) = on_cores(move || settle::<G>(open, &host, &query, first, &watch)).await?;
-            batch.watch.check()?;
+            let (host, query, first, cancel) = (self.host.clone(), *batch.query, batch.first, batch.cancel.clone());
+            let (settled, more) = run_on_pool(move || resolve_all::<G>(open, &host, &query, first, &cancel)).await?;
+            batch.cancel.check()?;
             part = part + more;
-            part.hits += out.place(settled);
+            part.hits += out.write(settled);
         }
         part.skipped += bad.len() as u64;
         sum.tally = sum.tally + part;
         // Rays to cast again are counted as done after that cast.
-        batch.watch.add((count - again.len()) as u64);
-        sum.again.extend(again);
-        Ok(slot)
+        batch.cancel.add((count - again.len()) as u64);
+        sum.unfinished.extend(again);
+        Ok(staging)
     }
 }
 
 /// Resolves undecided rays on all CPU cores.
-fn settle<G: Gather>(
-    open: Vec<Open<G::Item>>,
+fn resolve_all<G: ResultWriter>(
+    open: Vec<UndecidedRay<G::Item>>,
     host: &CpuScene,
     query: &Query,
     first: u64,
-    watch: &Watch,
+    cancel: &CancelToken,
 ) -> (Vec<(usize, G::Item)>, Tally) {
-    let one = |open: Open<G::Item>| {
+    let one = |open: UndecidedRay<G::Item>| {
         let mut tally = Tally::default();
-        if watch.is_cancelled() {
+        if cancel.is_cancelled() {
             // The result is discarded.
-            return ((open.at, open.raw), tally);
+            return ((open.index, open.raw), tally);
         }
-        let asker = Asker { ray: open.ray, number: first + open.at as u64, extra: open.extra };
-        let item = G::settle(open.raw, &asker, host, query, &mut tally);
-        ((open.at, item), tally)
+        let context = RayContext { ray: open.ray, number: first + open.index as u64, attributes: open.attributes };
+        let item = G::resolve(open.raw, &context, host, query, &mut tally);
+        ((open.index, item), tally)
     };
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
     (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
 }

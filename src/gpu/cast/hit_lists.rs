@@ -4,83 +4,83 @@
 use std::ops::Range;
 
 use super::kernels::{Kernels, RAYS_PER_THREAD};
-use super::readback::{Gather, Landed, Open};
-use super::resolve::{Asker, judged};
-use crate::batch::ray_attributes::Extras;
-use crate::batch::raygen::source::Source;
+use super::readback::{DecodedChunk, ResultWriter, UndecidedRay};
+use super::resolve::{RayContext, resolve_on_cpu};
+use crate::batch::ray_attributes::RayAttributeColumns;
+use crate::batch::raygen::source::RaySource;
 use crate::cpu::query::all_hits::key_of;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
 use crate::gpu::programs;
-use crate::gpu::uniforms::{COUNTED_AGAIN, COUNTED_BEYOND, COUNTED_DOUBT, Counted, TAG_ROUND};
+use crate::gpu::uniforms::{COUNT_OVERFLOW, COUNT_UNDECIDED, COUNT_UNFINISHED, CountState, TAG_UNROUNDED};
 use crate::intersect::resolve::round_roots;
 use crate::query::policy::{Inside, Query};
 use crate::query::results::{ALL, Tally};
-use crate::records::{Extra, Interval, Ray};
+use crate::records::{Interval, Ray, RayAttributes};
 
 /// Maximum number of bytes of records per chunk, unless a single ray has more: enough to keep a device busy.
-const TOGETHER: u64 = 32 << 20;
+const MAX_CHUNK_BYTES: u64 = 32 << 20;
 /// Rays per sorting task.
-const TASK: usize = 1024;
-const RECORD: u64 = size_of::<Interval>() as u64;
+const SORT_TASK_RAYS: usize = 1024;
+const RECORD_BYTES: u64 = size_of::<Interval>() as u64;
 
 /// Decodes the counts of a chunk. Rays in `bad` are invalid and hit nothing. `take` stores the count of a ray, `u32::MAX` if it is
 /// undecided, and returns a value if the host must resolve the ray.
-fn share<T>(
+fn decode_counts<T>(
     start: usize,
-    rays: Source<'_>,
+    rays: RaySource<'_>,
     bytes: &[u8],
     bad: &[u32],
     mut take: impl FnMut(usize, u32) -> Option<T>,
-) -> Landed<T> {
+) -> DecodedChunk<T> {
     let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
-    let raw: &[Counted] = bytemuck::cast_slice(bytes);
+    let raw: &[CountState] = bytemuck::cast_slice(bytes);
     let mut bad = bad.iter().map(|i| *i as usize).peekable();
-    for (i, Counted { count, flags }) in raw[..rays.len()].iter().enumerate() {
+    for (i, CountState { count, flags }) in raw[..rays.len()].iter().enumerate() {
         if bad.next_if_eq(&i).is_some() {
             continue;
         }
-        if flags & COUNTED_AGAIN != 0 {
+        if flags & COUNT_UNFINISHED != 0 {
             again.push(start + i);
             continue;
         }
-        let raw = if flags & COUNTED_DOUBT != 0 { take(start + i, u32::MAX) } else { take(start + i, *count) };
+        let raw = if flags & COUNT_UNDECIDED != 0 { take(start + i, u32::MAX) } else { take(start + i, *count) };
         if let Some(raw) = raw {
-            open.push(Open { at: start + i, ray: rays.ray(i), extra: Extra::NONE, raw });
+            open.push(UndecidedRay { index: start + i, ray: rays.ray(i), attributes: RayAttributes::NONE, raw });
         } else {
             tally.hits += u64::from(*count > 0);
-            tally.beyond += u64::from(*count == 0 && flags & COUNTED_BEYOND != 0);
+            tally.overflowed += u64::from(*count == 0 && flags & COUNT_OVERFLOW != 0);
         }
     }
-    Landed { tally, open, again }
+    DecodedChunk { tally, undecided: open, unfinished: again }
 }
 
 /// Results of `count`: the number of spheres that each ray hits.
-pub(crate) struct Counts<'a>(pub(crate) &'a mut [u32]);
+pub(crate) struct CountWriter<'a>(pub(crate) &'a mut [u32]);
 
-impl Gather for Counts<'_> {
+impl ResultWriter for CountWriter<'_> {
     type Item = u32;
     const KERNELS: Kernels = Kernels {
         brute_force: &programs::COUNT,
         rays_per_thread: RAYS_PER_THREAD,
         bvh: Some(&programs::COUNT_BVH),
         finalize: None,
-        state_bytes: |rays| rays * size_of::<Counted>() as u64,
-        result_bytes: |rays| rays * size_of::<Counted>() as u64,
+        state_bytes: |rays| rays * size_of::<CountState>() as u64,
+        result_bytes: |rays| rays * size_of::<CountState>() as u64,
     };
 
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<u32> {
-        share(start, rays, bytes, bad, |at, count| {
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<u32> {
+        decode_counts(start, rays, bytes, bad, |at, count| {
             self.0[at] = if count == u32::MAX { 0 } else { count };
             (count == u32::MAX).then_some(0)
         })
     }
 
-    fn settle(_: u32, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> u32 {
-        judged(asker, host, query, tally)
+    fn resolve(_: u32, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> u32 {
+        resolve_on_cpu(context, host, query, tally)
     }
 
-    fn place(&mut self, settled: Vec<(usize, u32)>) -> u64 {
+    fn write(&mut self, settled: Vec<(usize, u32)>) -> u64 {
         let hits = settled.iter().filter(|(_, count)| *count > 0).count() as u64;
         settled.into_iter().for_each(|(at, count)| self.0[at] = count);
         hits
@@ -88,7 +88,7 @@ impl Gather for Counts<'_> {
 }
 
 /// First pass: the length of each ray's list. The host builds the lists that the device cannot decide, at once.
-pub(crate) struct Lengths<'a> {
+pub(crate) struct ListLengthWriter<'a> {
     /// Lengths of the lists that the device will write.
     pub(crate) counts: &'a mut [u32],
     /// Lists that the host has built: the index of the ray in the batch, and its list.
@@ -97,25 +97,25 @@ pub(crate) struct Lengths<'a> {
     pub(crate) most: u64,
 }
 
-impl Gather for Lengths<'_> {
+impl ResultWriter for ListLengthWriter<'_> {
     type Item = Result<Vec<Interval>>;
-    const KERNELS: Kernels = Counts::KERNELS;
+    const KERNELS: Kernels = CountWriter::KERNELS;
 
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item> {
-        share(start, rays, bytes, bad, |at, count| {
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item> {
+        decode_counts(start, rays, bytes, bad, |at, count| {
             let own = u64::from(count) <= self.most;
             self.counts[at] = if own { count } else { 0 };
             (!own).then_some(Ok(Vec::new()))
         })
     }
 
-    fn settle(_: Self::Item, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
-        let (records, own) = host.list_one(asker.number, &asker.ray, asker.extra, query, ALL)?;
-        *tally = *tally + Tally { judged: 1, hits: 0, ..own };
+    fn resolve(_: Self::Item, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
+        let (records, own) = host.list_one(context.number, &context.ray, context.attributes, query, ALL)?;
+        *tally = *tally + Tally { exact: 1, hits: 0, ..own };
         Ok(records)
     }
 
-    fn place(&mut self, settled: Vec<(usize, Self::Item)>) -> u64 {
+    fn write(&mut self, settled: Vec<(usize, Self::Item)>) -> u64 {
         let hits = settled.iter().filter(|(_, list)| list.as_ref().is_ok_and(|list| !list.is_empty())).count();
         self.made.extend(settled);
         hits as u64
@@ -124,16 +124,16 @@ impl Gather for Lengths<'_> {
 
 /// Position of a ray's list among the records, and the number of records that the device writes for it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Place {
+pub(crate) struct ListSlot {
     pub(crate) at: usize,
     pub(crate) count: u32,
 }
 
 /// One sorting task: the records of some rays as the device wrote them, and the data to round and sort them.
-pub(crate) struct Stretch {
+pub(crate) struct ListChunk {
     rays: Vec<Ray>,
     /// Attributes of the rays, for rounding; empty if nothing moves.
-    extras: Vec<Extra>,
+    ray_attributes: Vec<RayAttributes>,
     counts: Vec<u32>,
     records: Vec<Interval>,
     inside: Inside,
@@ -141,25 +141,25 @@ pub(crate) struct Stretch {
 }
 
 /// Second pass: the records of lists whose lengths are known.
-pub(crate) struct Fill<'a> {
+pub(crate) struct ListWriter<'a> {
     /// One per ray of the batch.
-    pub(crate) places: &'a [Place],
+    pub(crate) places: &'a [ListSlot],
     pub(crate) records: &'a mut [Interval],
     /// Maximum number of records to keep per list.
     pub(crate) most: u32,
     pub(crate) inside: Inside,
     /// Attributes of the rays; `None` if nothing moves.
-    pub(crate) extras: Option<Extras<'a>>,
+    pub(crate) ray_attributes: Option<RayAttributeColumns<'a>>,
 }
 
-impl Fill<'_> {
+impl ListWriter<'_> {
     fn records_of(&self, rays: Range<usize>) -> u64 {
         self.places[rays].iter().map(|place| u64::from(place.count)).sum()
     }
 }
 
-impl Gather for Fill<'_> {
-    type Item = Stretch;
+impl ResultWriter for ListWriter<'_> {
+    type Item = ListChunk;
     /// The result per ray is the end of its list, which shows whether records are missing.
     const KERNELS: Kernels = Kernels {
         brute_force: &programs::LIST,
@@ -170,22 +170,22 @@ impl Gather for Fill<'_> {
         result_bytes: |rays| 4 * rays,
     };
 
-    fn extra_bytes(&self, rays: Range<usize>) -> u64 {
-        RECORD * self.records_of(rays)
+    fn list_bytes(&self, rays: Range<usize>) -> u64 {
+        RECORD_BYTES * self.records_of(rays)
     }
 
-    fn fit(&self, rays: Range<usize>) -> usize {
+    fn max_rays(&self, rays: Range<usize>) -> usize {
         let mut bytes = 0;
         let fit = self.places[rays].iter().take_while(|place| {
-            bytes += RECORD * u64::from(place.count);
-            bytes <= TOGETHER
+            bytes += RECORD_BYTES * u64::from(place.count);
+            bytes <= MAX_CHUNK_BYTES
         });
         fit.count().max(1)
     }
 
-    fn begin(&self, rays: Range<usize>) -> Option<Vec<u32>> {
+    fn initial_state(&self, rays: Range<usize>) -> Option<Vec<u32>> {
         let mut at = 0;
-        let begin = |place: &Place| {
+        let begin = |place: &ListSlot| {
             let own = at;
             at += place.count;
             // `NOWHERE` in the shader: the ray has no list here.
@@ -194,14 +194,14 @@ impl Gather for Fill<'_> {
         Some(self.places[rays].iter().map(begin).collect())
     }
 
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], _: &[u32]) -> Landed<Stretch> {
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], _: &[u32]) -> DecodedChunk<ListChunk> {
         let (mut open, mut again) = (Vec::new(), Vec::new());
         let places = &self.places[start..start + rays.len()];
-        let (records, ends) = bytes.split_at((RECORD * self.records_of(start..start + rays.len())) as usize);
+        let (records, ends) = bytes.split_at((RECORD_BYTES * self.records_of(start..start + rays.len())) as usize);
         let (records, ends): (&[Interval], &[u32]) = (bytemuck::cast_slice(records), bytemuck::cast_slice(ends));
         let mut at = 0;
-        for task in (0..rays.len()).step_by(TASK) {
-            let own = task..rays.len().min(task + TASK);
+        for task in (0..rays.len()).step_by(SORT_TASK_RAYS) {
+            let own = task..rays.len().min(task + SORT_TASK_RAYS);
             let (begin, mut counts) = (at, Vec::with_capacity(own.len()));
             for i in own.clone() {
                 let count = places[i].count;
@@ -212,29 +212,30 @@ impl Gather for Fill<'_> {
                 }
             }
             if at > begin {
-                let extras =
-                    self.extras.map_or(Vec::new(), |extras| own.clone().map(|i| extras.of(start + i)).collect());
-                let rays = rays.part(own).records().into_owned();
+                let ray_attributes = self
+                    .ray_attributes
+                    .map_or(Vec::new(), |ray_attributes| own.clone().map(|i| ray_attributes.of(start + i)).collect());
+                let rays = rays.slice(own).records().into_owned();
                 let records = records[begin..at].to_vec();
-                let raw = Stretch { rays, extras, counts, records, inside: self.inside, most: self.most };
-                open.push(Open { at: start + task, ray: raw.rays[0], extra: Extra::NONE, raw });
+                let raw = ListChunk { rays, ray_attributes, counts, records, inside: self.inside, most: self.most };
+                open.push(UndecidedRay { index: start + task, ray: raw.rays[0], attributes: RayAttributes::NONE, raw });
             }
         }
-        Landed { tally: Tally::default(), open, again }
+        DecodedChunk { tally: Tally::default(), undecided: open, unfinished: again }
     }
 
-    fn settle(mut raw: Stretch, _: &Asker, host: &CpuScene, _: &Query, _: &mut Tally) -> Stretch {
+    fn resolve(mut raw: ListChunk, _: &RayContext, host: &CpuScene, _: &Query, _: &mut Tally) -> ListChunk {
         let (mut at, mut kept, mut keys) = (0, 0, Vec::new());
         for (i, (ray, &count)) in raw.rays.iter().zip(&raw.counts).enumerate() {
-            let extra = raw.extras.get(i).unwrap_or(&Extra::NONE);
+            let attributes = raw.ray_attributes.get(i).unwrap_or(&RayAttributes::NONE);
             keys.clear();
             for mut met in raw.records[at..at + count as usize].iter().copied() {
-                if met.t_enter.to_bits() == TAG_ROUND
-                    && let Some(target) = host.target(met.id, extra)
+                if met.t_enter.to_bits() == TAG_UNROUNDED
+                    && let Some(target) = host.target(met.id, attributes)
                 {
                     (met.t_enter, met.t_exit) = round_roots(ray, target);
                 }
-                keys.push((key_of(met.met_at(ray, raw.inside), met.id), met));
+                keys.push((key_of(met.hit_t(ray, raw.inside), met.id), met));
             }
             keys.sort_unstable_by_key(|(key, _)| *key);
             at += count as usize;
@@ -246,8 +247,8 @@ impl Gather for Fill<'_> {
         raw
     }
 
-    fn place(&mut self, settled: Vec<(usize, Stretch)>) -> u64 {
-        for (start, Stretch { counts, records, .. }) in settled {
+    fn write(&mut self, settled: Vec<(usize, ListChunk)>) -> u64 {
+        for (start, ListChunk { counts, records, .. }) in settled {
             let mut from = 0;
             for (place, count) in self.places[start..].iter().zip(counts) {
                 let kept = count.min(self.most) as usize;

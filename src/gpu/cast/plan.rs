@@ -5,34 +5,34 @@ use std::sync::Arc;
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::kernels::Kernels;
-use super::raygen::{Maker, Seeds};
-use super::staging::{Sizes, Slot, Upload};
-use crate::batch::ray_batch::Batch;
+use super::raygen::{RayGenerator, RaySeeds};
+use super::staging::{BufferSizes, Staging, Upload};
+use crate::batch::ray_batch::RayBatch;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
-use crate::gpu::context::pipelines::Overrides;
-use crate::gpu::context::throughput::Pace;
+use crate::gpu::context::pipelines::KernelConstants;
+use crate::gpu::context::throughput::Throughput;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
-use crate::gpu::sphere_attributes::{beside, words};
+use crate::gpu::sphere_attributes::{attribute_words, pack_attributes};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::policy::{Precision, Query};
-use crate::records::{Extra, Ray, Sphere};
+use crate::records::{Ray, RayAttributes, Sphere};
 
 /// How to search for the spheres that rays hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Search {
     /// BVH traversal, if there is a BVH.
-    Tree,
+    Bvh,
     /// Brute force: every sphere is tested.
-    Brute,
+    BruteForce,
 }
 
 /// Assumed cost of one traversal, in sphere tests. Throughput is measured for each search method, so the value need not be accurate.
-const WALK_WEIGHT: u64 = 512;
+const BVH_WEIGHT: u64 = 512;
 
 /// Spheres `begin..end` of a part, searched in one dispatch.
-pub(crate) struct Range {
+pub(crate) struct SphereRange {
     pub(crate) part: usize,
     begin: u32,
     end: u32,
@@ -41,103 +41,110 @@ pub(crate) struct Range {
 }
 
 /// Programs, ranges and parameters that all chunks of a cast share.
-pub(crate) struct Plan<'a> {
+pub(crate) struct DispatchPlan<'a> {
     pub(crate) gpu: &'a GpuEngine,
     pub(crate) scene: &'a GpuScene,
     pub(crate) host: &'a Arc<CpuScene>,
-    pub(crate) batch: Batch<'a>,
+    pub(crate) batch: RayBatch<'a>,
     kernels: Kernels,
-    pub(crate) search: ComputePipeline,
-    /// Rays per thread of `search`.
-    pub(crate) rays_a_thread: u64,
-    pub(crate) finish: Option<ComputePipeline>,
+    pub(crate) search_pipeline: ComputePipeline,
+    /// Rays per thread of `search_pipeline`.
+    pub(crate) rays_per_thread: u64,
+    pub(crate) finalize_pipeline: Option<ComputePipeline>,
     /// The program that generates rays on the device; `None` if they are uploaded.
-    pub(crate) maker: Option<Maker>,
-    pub(crate) ranges: Vec<Range>,
-    walks: bool,
+    pub(crate) generator: Option<RayGenerator>,
+    pub(crate) ranges: Vec<SphereRange>,
+    uses_bvh: bool,
     /// Whether ray attributes are uploaded.
-    brings: bool,
+    has_attributes: bool,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> DispatchPlan<'a> {
     pub(crate) async fn new(
         gpu: &'a GpuEngine,
         scene: &'a GpuScene,
         host: &'a Arc<CpuScene>,
-        batch: Batch<'a>,
-        way: Way,
+        batch: RayBatch<'a>,
+        way: Search,
         kernels: Kernels,
     ) -> Result<Self> {
-        let walk = kernels.bvh.filter(|_| way == Way::Tree && scene.is_planted());
+        let walk = kernels.bvh.filter(|_| way == Search::Bvh && scene.has_bvh());
         let mut ranges = Vec::new();
         if host.pairwise {
-            ranges.push(Range { part: 0, begin: 0, end: 1, weight: 1 });
+            ranges.push(SphereRange { part: 0, begin: 0, end: 1, weight: 1 });
         }
         for (part, spheres) in scene.parts.iter().enumerate() {
-            let weight = |begin, end| if walk.is_some() { WALK_WEIGHT } else { u64::from(end - begin) };
+            let weight = |begin, end| if walk.is_some() { BVH_WEIGHT } else { u64::from(end - begin) };
             let own = spheres.ranges(walk.is_some());
-            ranges.extend(own.map(|(begin, end)| Range { part, begin, end, weight: weight(begin, end) }));
+            ranges.extend(own.map(|(begin, end)| SphereRange { part, begin, end, weight: weight(begin, end) }));
         }
         if ranges.is_empty() {
             // One empty range, so that a dispatch marks every ray as a miss.
-            ranges.push(Range { part: 0, begin: 0, end: 0, weight: 1 });
+            ranges.push(SphereRange { part: 0, begin: 0, end: 0, weight: 1 });
         }
-        let (picky, moving) = (host.picks(&batch.extras), host.moves(&batch.extras));
-        let (held, mapped) = (host.columns.change(), host.columns.maps.is_some());
-        let own = Overrides { picky, moving, held, mapped, ..variant(gpu, batch.query) };
+        let (picky, moving) =
+            (host.has_filters(&batch.ray_attributes), host.has_motion_or_shape(&batch.ray_attributes));
+        let (held, mapped) = (host.attributes.has_motion_or_shape(), host.attributes.maps.is_some());
+        let own = KernelConstants {
+            has_masks: picky,
+            has_motion: moving,
+            has_attributes: held,
+            has_ellipsoids: mapped,
+            ..kernel_constants(gpu, batch.query)
+        };
         Ok(Self {
             gpu,
             scene,
             host,
             batch,
-            search: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
-            rays_a_thread: if walk.is_some() { 1 } else { kernels.rays_per_thread },
-            finish: match kernels.finalize {
+            search_pipeline: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
+            rays_per_thread: if walk.is_some() { 1 } else { kernels.rays_per_thread },
+            finalize_pipeline: match kernels.finalize {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
             kernels,
-            maker: Maker::of(gpu, batch.rays).await?,
+            generator: RayGenerator::of(gpu, batch.rays).await?,
             ranges,
-            walks: walk.is_some(),
-            brings: picky || moving,
+            uses_bvh: walk.is_some(),
+            has_attributes: picky || moving,
         })
     }
 
     /// Measured throughput of the scene with this search method.
-    pub(crate) fn pace(&self) -> &'a Pace {
-        self.scene.pace(self.walks)
+    pub(crate) fn throughput(&self) -> &'a Throughput {
+        self.scene.throughput(self.uses_bvh)
     }
 
     /// Number of rays of the next chunk, from the current throughput. Fails if a single ray does not fit into a binding.
-    pub(crate) fn piece(&self) -> Result<usize> {
+    pub(crate) fn next_chunk_rays(&self) -> Result<usize> {
         let weight = self.ranges.iter().map(|range| range.weight).sum();
-        let piece = GpuScene::piece(self.gpu, self.pace().budget(), weight);
+        let chunk = GpuScene::chunk_rays(self.gpu, self.throughput().budget(), weight);
         // All uploads of a chunk share one buffer.
-        let (one, params) = (Self::bytes_a_ray(self.host.pairwise), self.params_bytes() + 4 * Sizes::STEP);
+        let (one, params) = (Self::bytes_per_ray(self.host.pairwise), self.params_bytes() + 4 * BufferSizes::SIZE_STEP);
         let allowed = self.gpu.largest_binding();
-        let one = one + self.extra_bytes(1) + self.beside_bytes(1);
+        let one = one + self.ray_attribute_bytes(1) + self.pair_attribute_bytes(1);
         match allowed.saturating_sub(params) / one {
             0 => {
                 let device = self.gpu.name().into();
                 Err(Error::TooLarge { what: "what a ray takes along", asked: params + one, allowed, device })
             }
-            room => Ok(piece.min(room) as usize),
+            room => Ok(chunk.min(room) as usize),
         }
     }
 
-    fn bytes_a_ray(pairwise: bool) -> u64 {
+    fn bytes_per_ray(pairwise: bool) -> u64 {
         (size_of::<Ray>() + if pairwise { size_of::<Sphere>() } else { 0 }) as u64
     }
 
     /// Bytes of the attributes of the spheres that are uploaded with `rays` rays; 0 unless the scene is pairwise.
-    fn beside_bytes(&self, rays: u64) -> u64 {
-        if self.host.pairwise { 4 * rays * words(&self.host.columns) as u64 } else { 0 }
+    fn pair_attribute_bytes(&self, rays: u64) -> u64 {
+        if self.host.pairwise { 4 * rays * attribute_words(&self.host.attributes) as u64 } else { 0 }
     }
 
     /// Bytes of the attributes of `rays` rays; 0 if they are not uploaded.
-    fn extra_bytes(&self, rays: u64) -> u64 {
-        if self.brings { rays * size_of::<Extra>() as u64 } else { 0 }
+    fn ray_attribute_bytes(&self, rays: u64) -> u64 {
+        if self.has_attributes { rays * size_of::<RayAttributes>() as u64 } else { 0 }
     }
 
     fn params_bytes(&self) -> u64 {
@@ -145,8 +152,8 @@ impl<'a> Plan<'a> {
     }
 
     /// The end of the ranges that fit into one submission of `rays` rays, from `begin` on; at least one range.
-    pub(crate) fn together(&self, begin: usize, rays: u64) -> usize {
-        let budget = self.pace().budget();
+    pub(crate) fn ranges_per_submission(&self, begin: usize, rays: u64) -> usize {
+        let budget = self.throughput().budget();
         let mut weight = 0;
         let fit = self.ranges[begin..].iter().take_while(|range| {
             weight += rays * range.weight;
@@ -155,24 +162,24 @@ impl<'a> Plan<'a> {
         self.ranges.len().min(begin + fit.count().max(1))
     }
 
-    /// Buffer sizes of a chunk. `extra` is the size of its results of variable length, in bytes.
-    pub(crate) fn sizes(&self, seeds: &Seeds<'_>, extra: u64) -> Sizes {
+    /// Buffer sizes of a chunk. `attributes` is the size of its results of variable length, in bytes.
+    pub(crate) fn buffer_sizes(&self, seeds: &RaySeeds<'_>, attributes: u64) -> BufferSizes {
         let rays = seeds.rays().len() as u64;
-        Sizes {
+        BufferSizes {
             params: self.params_bytes(),
-            up: seeds.bytes(),
-            seeds: if seeds.made() { seeds.bytes() } else { 0 },
+            upload_rays: seeds.bytes(),
+            seeds: if seeds.are_generated() { seeds.bytes() } else { 0 },
             rays: rays * size_of::<Ray>() as u64,
             pairs: if self.host.pairwise { rays * size_of::<Sphere>() as u64 } else { 0 },
-            beside: self.beside_bytes(rays),
-            extras: self.extra_bytes(rays),
+            pair_attributes: self.pair_attribute_bytes(rays),
+            ray_attributes: self.ray_attribute_bytes(rays),
             state: (self.kernels.state_bytes)(rays),
-            results: extra + (self.kernels.result_bytes)(rays),
+            results: attributes + (self.kernels.result_bytes)(rays),
         }
     }
 
     /// Writes a chunk's data into mapped memory. Returns the indices of invalid rays.
-    pub(crate) fn write(&self, mut upload: Upload, seeds: &Seeds<'_>, start: usize) -> Result<Vec<u32>> {
+    pub(crate) fn write_upload(&self, mut upload: Upload, seeds: &RaySeeds<'_>, start: usize) -> Result<Vec<u32>> {
         let (rays, first) = (seeds.rays(), self.batch.first + start as u64);
         for (n, range) in (0..).zip(&self.ranges) {
             let part = self.scene.parts.get(range.part);
@@ -185,44 +192,44 @@ impl<'a> Plan<'a> {
                 pairwise: u32::from(self.host.pairwise),
                 fresh: u32::from(n == 0),
                 steps: self.gpu.steps(),
-                ..self.scene.framed(Params::of(self.batch.query))
+                ..self.scene.with_frame(Params::of(self.batch.query))
             };
             upload.params(n * UNIFORM_STEP, &params);
         }
         let check = |at| self.batch.check_one(start + at);
-        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.brings, check)?;
+        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.has_attributes, check)?;
         if self.host.pairwise {
             let own = first as usize..first as usize + rays.len();
             upload.pairs(&self.host.spheres[own.clone()]);
-            let columns = &self.host.columns;
-            if columns.change() {
-                let each = own.map(|id| beside(columns, id, &self.host.spheres[id], u32::MAX));
-                upload.beside(words(columns), each);
+            let columns = &self.host.attributes;
+            if columns.has_motion_or_shape() {
+                let each = own.map(|id| pack_attributes(columns, id, &self.host.spheres[id], u32::MAX));
+                upload.pair_attributes(attribute_words(columns), each);
             }
         }
-        if self.brings {
-            let extra = |i| {
-                let extra = self.batch.extras.of(start + i);
+        if self.has_attributes {
+            let attributes = |i| {
+                let attributes = self.batch.ray_attributes.of(start + i);
                 // Masks of pairs are not uploaded. A ray that must not hit its sphere gets mask 0, so that it hits nothing.
-                let none = self.host.pairwise && !self.host.admits(&extra, first as u32 + i as u32);
-                if none { Extra { mask: 0, ..extra } } else { extra }
+                let none = self.host.pairwise && !self.host.admits(&attributes, first as u32 + i as u32);
+                if none { RayAttributes { mask: 0, ..attributes } } else { attributes }
             };
-            upload.extras((0..rays.len()).map(extra));
+            upload.ray_attributes((0..rays.len()).map(attributes));
         }
         Ok(bad)
     }
 
     /// Two bind groups per part: for the search program and for the finalize program.
-    pub(crate) async fn groups(&self, slot: &Slot) -> Result<Vec<[BindGroup; 2]>> {
-        let extras = if self.brings { &slot.extras } else { &self.gpu.no_extra };
-        let own = [&slot.params, &slot.rays, &slot.state, &slot.results, extras];
+    pub(crate) async fn bind_groups(&self, staging: &Staging) -> Result<Vec<[BindGroup; 2]>> {
+        let ray_attributes = if self.has_attributes { &staging.ray_attributes } else { &self.gpu.no_ray_attributes };
+        let own = [&staging.params, &staging.rays, &staging.state, &staging.results, ray_attributes];
         let mut groups = Vec::new();
         for part in &self.scene.parts {
-            groups.push(part.groups(self.gpu, own, self.walks).await?);
+            groups.push(part.bind_groups(self.gpu, own, self.uses_bvh).await?);
         }
         if groups.is_empty() {
-            let beside = if self.beside_bytes(1) > 0 { &slot.beside } else { &self.gpu.every_bit };
-            let group = self.gpu.cast_group(own, [&slot.pairs, beside], None).await?;
+            let beside = if self.pair_attribute_bytes(1) > 0 { &staging.pair_attributes } else { &self.gpu.every_bit };
+            let group = self.gpu.cast_group(own, [&staging.pairs, beside], None).await?;
             groups.push([group.clone(), group]);
         }
         Ok(groups)
@@ -230,8 +237,8 @@ impl<'a> Plan<'a> {
 }
 
 /// Pipeline constants for a query. On a device that fails the probe, `exact` uses plain intersection, with its wider error bounds.
-fn variant(gpu: &GpuEngine, query: &Query) -> Overrides {
+fn kernel_constants(gpu: &GpuEngine, query: &Query) -> KernelConstants {
     let exact = query.precision == Precision::Exact;
     let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());
-    Overrides { fast, exact, ..Overrides::default() }
+    KernelConstants { fast, exact, ..KernelConstants::default() }
 }

@@ -3,22 +3,22 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, ComputePipeline};
 
-use super::staging::{Sizes, Slot, Upload};
-use crate::batch::raygen::grid::GridPart;
-use crate::batch::raygen::points::{Aim, Points};
-use crate::batch::raygen::source::Source;
+use super::staging::{BufferSizes, Staging, Upload};
+use crate::batch::raygen::grid::GridSlice;
+use crate::batch::raygen::points::{PointRays, PointTarget};
+use crate::batch::raygen::source::RaySource;
 use crate::error::Result;
-use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
-use crate::intersect::scalar::finite;
+use crate::intersect::scalar::with_finite_ends;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 
-/// Header of the seeds of a chunk; points or tables follow it. Twin of `Emission` in `shaders/raygen.wgsl`.
+/// Header of the seeds of a chunk; points or tables follow it. Twin of `RayGenParams` in `shaders/raygen.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-pub(crate) struct Emission {
+pub(crate) struct RayGenParams {
     pub(crate) kind: u32,
     pub(crate) count: u32,
     pub(crate) zero: u32,
@@ -41,44 +41,44 @@ const GRID: u32 = 2;
 const ORTHOGRAPHIC: u32 = 3;
 
 /// Maximum size of a grid's tables, in bytes per ray. Larger tables cost more than they save; the rays are uploaded instead.
-const WORTH: usize = size_of::<Ray>() / 2;
+const MAX_TABLE_BYTES: usize = size_of::<Ray>() / 2;
 /// Records prepared at a time, so that they stay in the L1 cache.
-const STEP: usize = 256;
+const WRITE_RECORDS: usize = 256;
 
 /// The program that generates rays.
-pub(crate) struct Maker {
+pub(crate) struct RayGenerator {
     pub(crate) pipeline: ComputePipeline,
 }
 
-impl Maker {
+impl RayGenerator {
     /// `None` if rays are given as records, or if the device fails the probe, as it might generate different rays.
-    pub(crate) async fn of(gpu: &GpuEngine, rays: Source<'_>) -> Result<Option<Self>> {
-        if matches!(rays, Source::Records(_)) || gpu.probe.failure.is_some() {
+    pub(crate) async fn of(gpu: &GpuEngine, rays: RaySource<'_>) -> Result<Option<Self>> {
+        if matches!(rays, RaySource::Records(_)) || gpu.probe.failure.is_some() {
             return Ok(None);
         }
-        Ok(Some(Self { pipeline: gpu.pipeline(&programs::RAYGEN, Overrides::default()).await? }))
+        Ok(Some(Self { pipeline: gpu.pipeline(&programs::RAYGEN, KernelConstants::default()).await? }))
     }
 
-    pub(crate) async fn group(&self, gpu: &GpuEngine, slot: &Slot) -> Result<BindGroup> {
-        gpu.bind(&self.pipeline, &[(0, &slot.seeds), (1, &slot.rays)]).await
+    pub(crate) async fn bind_group(&self, gpu: &GpuEngine, staging: &Staging) -> Result<BindGroup> {
+        gpu.bind(&self.pipeline, &[(0, &staging.seeds), (1, &staging.rays)]).await
     }
 }
 
 /// Upload of a chunk's rays: the rays themselves, or the seeds from which the device generates them.
-pub(crate) enum Seeds<'a> {
-    Rays(Source<'a>),
-    Points(Points<'a>),
-    Grid(GridPart<'a>, Emission, Vec<f32>),
+pub(crate) enum RaySeeds<'a> {
+    Rays(RaySource<'a>),
+    Points(PointRays<'a>),
+    Grid(GridSlice<'a>, RayGenParams, Vec<f32>),
 }
 
-impl<'a> Seeds<'a> {
+impl<'a> RaySeeds<'a> {
     /// Chooses how to upload rays. `makes` says whether the device can generate rays.
-    pub(crate) fn of(rays: Source<'a>, makes: bool) -> Self {
+    pub(crate) fn of(rays: RaySource<'a>, makes: bool) -> Self {
         match rays {
-            Source::Points(points) if makes => Self::Points(points),
-            Source::Grid(part) if makes => {
-                let (head, tables) = tables(part);
-                if size_of_val(&tables[..]) > WORTH * part.len() {
+            RaySource::Points(points) if makes => Self::Points(points),
+            RaySource::Grid(part) if makes => {
+                let (head, tables) = grid_params(part);
+                if size_of_val(&tables[..]) > MAX_TABLE_BYTES * part.len() {
                     return Self::Rays(rays);
                 }
                 Self::Grid(part, head, tables)
@@ -88,16 +88,16 @@ impl<'a> Seeds<'a> {
     }
 
     /// The rays themselves.
-    pub(crate) fn rays(&self) -> Source<'a> {
+    pub(crate) fn rays(&self) -> RaySource<'a> {
         match self {
             Self::Rays(rays) => *rays,
-            Self::Points(points) => Source::Points(*points),
-            Self::Grid(part, ..) => Source::Grid(*part),
+            Self::Points(points) => RaySource::Points(*points),
+            Self::Grid(part, ..) => RaySource::Grid(*part),
         }
     }
 
     /// Whether the device generates the rays.
-    pub(crate) fn made(&self) -> bool {
+    pub(crate) fn are_generated(&self) -> bool {
         !matches!(self, Self::Rays(_))
     }
 
@@ -105,8 +105,8 @@ impl<'a> Seeds<'a> {
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = match self {
             Self::Rays(rays) => rays.len() * size_of::<Ray>(),
-            Self::Points(points) => size_of::<Emission>() + size_of_val(points.points),
-            Self::Grid(_, _, tables) => size_of::<Emission>() + size_of_val(&tables[..]),
+            Self::Points(points) => size_of::<RayGenParams>() + size_of_val(points.points),
+            Self::Grid(_, _, tables) => size_of::<RayGenParams>() + size_of_val(&tables[..]),
         };
         bytes as u64
     }
@@ -134,33 +134,33 @@ impl<'a> Seeds<'a> {
             Self::Rays(rays) => {
                 // Replaces an invalid ray. Its range is empty: the start is greater than the end.
                 let none = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
-                let mut ready = [none; STEP];
-                for start in (0..rays.len()).step_by(STEP) {
-                    let count = STEP.min(rays.len() - start);
+                let mut ready = [none; WRITE_RECORDS];
+                for start in (0..rays.len()).step_by(WRITE_RECORDS) {
+                    let count = WRITE_RECORDS.min(rays.len() - start);
                     for (at, ready) in (start..).zip(&mut ready[..count]) {
-                        *ready = if usable(at)? { finite(&rays.ray(at)) } else { none };
+                        *ready = if usable(at)? { with_finite_ends(&rays.ray(at)) } else { none };
                     }
                     upload.rays(start * size_of::<Ray>(), &ready[..count]);
                 }
             }
             Self::Points(points) => {
-                let (head, harmless) = aimed(points);
+                let (head, harmless) = point_params(points);
                 upload.rays(0, &[head]);
-                let mut ready = [harmless; STEP];
-                for (n, chunk) in points.points.chunks(STEP).enumerate() {
+                let mut ready = [harmless; WRITE_RECORDS];
+                for (n, chunk) in points.points.chunks(WRITE_RECORDS).enumerate() {
                     for (i, (ready, point)) in ready.iter_mut().zip(chunk).enumerate() {
-                        *ready = if usable(n * STEP + i)? { *point } else { harmless };
+                        *ready = if usable(n * WRITE_RECORDS + i)? { *point } else { harmless };
                     }
-                    let at = size_of::<Emission>() + n * STEP * size_of::<[f32; 3]>();
+                    let at = size_of::<RayGenParams>() + n * WRITE_RECORDS * size_of::<[f32; 3]>();
                     upload.rays(at, &ready[..chunk.len()]);
                 }
             }
             Self::Grid(part, head, tables) => {
-                if !part.grid.faults.is_empty() || columns {
+                if !part.grid.invalid_frames.is_empty() || columns {
                     (0..part.len()).try_for_each(|at| usable(at).map(|_| ()))?;
                 }
                 upload.rays(0, &[*head]);
-                upload.rays(size_of::<Emission>(), tables);
+                upload.rays(size_of::<RayGenParams>(), tables);
             }
         }
         Ok(bad)
@@ -168,25 +168,28 @@ impl<'a> Seeds<'a> {
 }
 
 /// The header for points, and a valid point that replaces invalid ones.
-fn aimed(points: &Points<'_>) -> (Emission, [f32; 3]) {
+fn point_params(points: &PointRays<'_>) -> (RayGenParams, [f32; 3]) {
     let count = points.points.len() as u32;
-    match points.aim {
-        Aim::Along { direction, t_max } => {
+    match points.target {
+        PointTarget::Along { direction, t_max } => {
             let t_max = t_max.min(f32::MAX);
-            (Emission { kind: PARALLEL, count, aim: direction.to_array(), t_max, ..Emission::default() }, [0.0; 3])
+            (
+                RayGenParams { kind: PARALLEL, count, aim: direction.to_array(), t_max, ..RayGenParams::default() },
+                [0.0; 3],
+            )
         }
-        Aim::At { target, radius } => {
+        PointTarget::At { target, radius } => {
             let harmless = [if target.x == 0.0 { 1.0 } else { 0.0 }, 0.0, 0.0];
-            (Emission { kind: TOWARD, count, aim: target.to_array(), radius, ..Emission::default() }, harmless)
+            (RayGenParams { kind: TOWARD, count, aim: target.to_array(), radius, ..RayGenParams::default() }, harmless)
         }
     }
 }
 
 /// The header and the tables of a grid, limited to the entries that its rays need. Each table begins with the entry of the first ray;
 /// columns and rows wrap around.
-fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
+fn grid_params(part: GridSlice<'_>) -> (RayGenParams, Vec<f32>) {
     let grid = part.grid;
-    let (first, count) = (part.place(0), part.len());
+    let (first, count) = (part.index_of(0), part.len());
     let (columns, rows) = (grid.columns.len(), grid.rows.len());
     let own_rows = (first.column + count).div_ceil(columns);
     let own_frames = (first.row + own_rows).div_ceil(rows);
@@ -202,8 +205,8 @@ fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
             tables.extend(axis.to_array());
         }
     }
-    let ends = finite(&Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(grid.t_min, grid.t_max));
-    let head = Emission {
+    let ends = with_finite_ends(&Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(grid.t_min, grid.t_max));
+    let head = RayGenParams {
         kind: if grid.orthographic { ORTHOGRAPHIC } else { GRID },
         count: count as u32,
         columns: columns as u32,
@@ -214,43 +217,50 @@ fn tables(part: GridPart<'_>) -> (Emission, Vec<f32>) {
         frames_at,
         t_min: ends.t_min,
         t_max: ends.t_max,
-        ..Emission::default()
+        ..RayGenParams::default()
     };
     (head, tables)
 }
 
 /// Generates rays on a device and reads them back. Returns them and the number of bytes uploaded. For tests.
-pub(crate) async fn made(gpu: &GpuEngine, rays: Source<'_>) -> Result<(Vec<Ray>, u64)> {
-    let maker = Maker::of(gpu, rays).await?;
-    let seeds = Seeds::of(rays, maker.is_some());
+pub(crate) async fn generated_rays(gpu: &GpuEngine, rays: RaySource<'_>) -> Result<(Vec<Ray>, u64)> {
+    let generator = RayGenerator::of(gpu, rays).await?;
+    let seeds = RaySeeds::of(rays, generator.is_some());
     let records = (rays.len() * size_of::<Ray>()) as u64;
     let up = seeds.bytes();
-    let sizes =
-        Sizes { up, seeds: if seeds.made() { up } else { 0 }, rays: records, results: records, ..Sizes::default() };
-    let slot = Slot::new(gpu, sizes).await?;
-    seeds.write(&mut slot.view(gpu).await?, OnBad::Skip, false, |at| rays.check_one(at, at as u64))?;
-    let group = match &maker {
-        Some(maker) if seeds.made() => Some((&maker.pipeline, maker.group(gpu, &slot).await?)),
+    let sizes = BufferSizes {
+        upload_rays: up,
+        seeds: if seeds.are_generated() { up } else { 0 },
+        rays: records,
+        results: records,
+        ..BufferSizes::default()
+    };
+    let staging = Staging::new(gpu, sizes).await?;
+    seeds.write(&mut staging.view(gpu).await?, OnBad::Skip, false, |at| rays.check_one(at, at as u64))?;
+    let group = match &generator {
+        Some(generator) if seeds.are_generated() => {
+            Some((&generator.pipeline, generator.bind_group(gpu, &staging).await?))
+        }
         _ => None,
     };
     let submission = gpu
         .scoped(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            slot.send(&mut encoder, &sizes);
+            staging.record_upload(&mut encoder, &sizes);
             if let Some((pipeline, group)) = &group {
                 let mut pass = encoder.begin_compute_pass(&Default::default());
                 pass.set_pipeline(pipeline);
                 pass.set_bind_group(0, group, &[]);
                 pass.dispatch_workgroups(rays.len().div_ceil(64) as u32, 1, 1);
             }
-            slot.fetch(&mut encoder, &slot.rays, 0, records);
+            staging.record_readback(&mut encoder, &staging.rays, 0, records);
             gpu.queue.submit([encoder.finish()])
         })
         .await?;
-    let flight = gpu.scoped(|| slot.fly(submission, records)).await?;
-    let view = slot.wait(gpu, flight, records).await?;
+    let pending = gpu.scoped(|| staging.map_after(submission, records)).await?;
+    let view = staging.wait(gpu, pending, records).await?;
     let made = bytemuck::pod_collect_to_vec(&view);
     drop(view);
-    gpu.scoped(|| slot.land()).await?;
+    gpu.scoped(|| staging.unmap()).await?;
     Ok((made, up))
 }

@@ -3,65 +3,65 @@
 use std::ops::Range;
 
 use super::kernels::{Kernels, RAYS_PER_THREAD};
-use super::resolve::{Asker, GpuQuery, Raw, judged};
-use crate::batch::raygen::source::Source;
+use super::resolve::{GpuQuery, RawRecord, RayContext, resolve_on_cpu};
+use crate::batch::raygen::source::RaySource;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Extra, Hit, Ray};
+use crate::records::{Hit, Ray, RayAttributes};
 
 /// A ray that the device left undecided: its index in the batch, and its raw result.
-pub(crate) struct Open<T> {
-    pub(crate) at: usize,
+pub(crate) struct UndecidedRay<T> {
+    pub(crate) index: usize,
     pub(crate) ray: Ray,
-    /// Filled in by the driver, after `Gather::gather`.
-    pub(crate) extra: Extra,
+    /// Filled in by the driver, after `ResultWriter::decode`.
+    pub(crate) attributes: RayAttributes,
     pub(crate) raw: T,
 }
 
 /// Decoded results of a chunk.
-pub(crate) struct Landed<T> {
+pub(crate) struct DecodedChunk<T> {
     pub(crate) tally: Tally,
     /// Undecided rays, which the host resolves.
-    pub(crate) open: Vec<Open<T>>,
+    pub(crate) undecided: Vec<UndecidedRay<T>>,
     /// Indices in the batch of the rays whose traversal was not finished.
-    pub(crate) again: Vec<usize>,
+    pub(crate) unfinished: Vec<usize>,
 }
 
 /// A query on a GPU: its programs, and where its results are stored.
-pub(crate) trait Gather {
+pub(crate) trait ResultWriter {
     /// Result of an undecided entry, before and after it is resolved; usually of one ray.
     type Item: Send + 'static;
     const KERNELS: Kernels;
     /// Bytes of results of variable length for some rays of the batch. They precede the other results in the readback.
-    fn extra_bytes(&self, _rays: Range<usize>) -> u64 {
+    fn list_bytes(&self, _rays: Range<usize>) -> u64 {
         0
     }
     /// How many of these rays of the batch, from the first on, may form one chunk; at least 1.
-    fn fit(&self, rays: Range<usize>) -> usize {
+    fn max_rays(&self, rays: Range<usize>) -> usize {
         rays.len()
     }
     /// Initial state for some rays of the batch; `None` if a program sets it or if it is zero.
-    fn begin(&self, _rays: Range<usize>) -> Option<Vec<u32>> {
+    fn initial_state(&self, _rays: Range<usize>) -> Option<Vec<u32>> {
         None
     }
     /// Decodes the results of a chunk whose first ray has index `start` in the batch. Rays in `bad` are invalid and miss.
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Self::Item>;
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item>;
     /// Resolves an undecided result on the host.
-    fn settle(raw: Self::Item, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item;
+    fn resolve(raw: Self::Item, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item;
     /// Stores resolved results. Returns the number of hits among them.
-    fn place(&mut self, settled: Vec<(usize, Self::Item)>) -> u64;
+    fn write(&mut self, settled: Vec<(usize, Self::Item)>) -> u64;
 }
 
 /// Results of one record per ray.
-pub(crate) struct Records<'a, T>(pub(crate) &'a mut [T]);
+pub(crate) struct RecordWriter<'a, T>(pub(crate) &'a mut [T]);
 
-impl<T: GpuQuery> Gather for Records<'_, T> {
+impl<T: GpuQuery> ResultWriter for RecordWriter<'_, T> {
     type Item = T;
     const KERNELS: Kernels = T::KERNELS;
 
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<T> {
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<T> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
         let raw: &[T] = bytemuck::cast_slice(bytes);
         let mut bad = bad.iter().map(|i| *i as usize).peekable();
@@ -71,26 +71,31 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
                 continue;
             }
             match T::read(*raw, || rays.ray(i)) {
-                Raw::Final(record) => {
+                RawRecord::Final(record) => {
                     tally.hits += u64::from(record.is_hit());
                     *out = record;
                 }
-                Raw::Beyond => {
-                    tally.beyond += 1;
+                RawRecord::Overflow => {
+                    tally.overflowed += 1;
                     *out = T::MISS;
                 }
-                Raw::Open => open.push(Open { at: start + i, ray: rays.ray(i), extra: Extra::NONE, raw: *raw }),
-                Raw::Again => again.push(start + i),
+                RawRecord::Undecided => open.push(UndecidedRay {
+                    index: start + i,
+                    ray: rays.ray(i),
+                    attributes: RayAttributes::NONE,
+                    raw: *raw,
+                }),
+                RawRecord::Unfinished => again.push(start + i),
             }
         }
-        Landed { tally, open, again }
+        DecodedChunk { tally, undecided: open, unfinished: again }
     }
 
-    fn settle(raw: T, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
-        T::settle(raw, asker, host, query, tally)
+    fn resolve(raw: T, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
+        T::resolve(raw, context, host, query, tally)
     }
 
-    fn place(&mut self, settled: Vec<(usize, T)>) -> u64 {
+    fn write(&mut self, settled: Vec<(usize, T)>) -> u64 {
         let mut hits = 0;
         for (at, record) in settled {
             hits += u64::from(record.is_hit());
@@ -101,29 +106,29 @@ impl<T: GpuQuery> Gather for Records<'_, T> {
 }
 
 /// Records of `closest`, computed by the naive program.
-pub(crate) struct Naive<'a>(pub(crate) Records<'a, Hit>);
+pub(crate) struct NaiveWriter<'a>(pub(crate) RecordWriter<'a, Hit>);
 
-impl Gather for Naive<'_> {
+impl ResultWriter for NaiveWriter<'_> {
     type Item = Hit;
     const KERNELS: Kernels = Kernels { brute_force: &programs::NAIVE, rays_per_thread: 1, bvh: None, ..Hit::KERNELS };
 
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<Hit> {
-        self.0.gather(start, rays, bytes, bad)
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Hit> {
+        self.0.decode(start, rays, bytes, bad)
     }
 
-    fn settle(raw: Hit, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {
-        Records::<Hit>::settle(raw, asker, host, query, tally)
+    fn resolve(raw: Hit, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {
+        RecordWriter::<Hit>::resolve(raw, context, host, query, tally)
     }
 
-    fn place(&mut self, settled: Vec<(usize, Hit)>) -> u64 {
-        self.0.place(settled)
+    fn write(&mut self, settled: Vec<(usize, Hit)>) -> u64 {
+        self.0.write(settled)
     }
 }
 
 /// Results of `occluded`: one bit per ray. The device keeps four bitsets: hit, undecided, hit only beyond f32 (overflow), unfinished.
-pub(crate) struct Words<'a>(pub(crate) &'a mut [u32]);
+pub(crate) struct BitWriter<'a>(pub(crate) &'a mut [u32]);
 
-impl Gather for Words<'_> {
+impl ResultWriter for BitWriter<'_> {
     type Item = bool;
     const KERNELS: Kernels = Kernels {
         brute_force: &programs::OCCLUDED,
@@ -134,7 +139,7 @@ impl Gather for Words<'_> {
         result_bytes: |rays| 4 * 4 * rays.div_ceil(32),
     };
 
-    fn gather(&mut self, start: usize, rays: Source<'_>, bytes: &[u8], bad: &[u32]) -> Landed<bool> {
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<bool> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
         let raw: &[u32] = bytemuck::cast_slice(bytes);
         let words = raw.len() / 4;
@@ -150,22 +155,27 @@ impl Gather for Words<'_> {
             again.extend((0..32).filter(|bit| unfinished >> bit & 1 == 1).map(|bit| start + w * 32 + bit));
             tally.hits += u64::from(met.count_ones());
             // An undecided ray is counted when the host resolves it.
-            tally.beyond += u64::from((beyond & !doubt).count_ones());
+            tally.overflowed += u64::from((beyond & !doubt).count_ones());
             while doubt != 0 {
                 let i = w * 32 + doubt.trailing_zeros() as usize;
                 doubt &= doubt - 1;
-                open.push(Open { at: start + i, ray: rays.ray(i), extra: Extra::NONE, raw: false });
+                open.push(UndecidedRay {
+                    index: start + i,
+                    ray: rays.ray(i),
+                    attributes: RayAttributes::NONE,
+                    raw: false,
+                });
             }
-            self.put(start + w * 32, met, rays.len() - w * 32);
+            self.put_word(start + w * 32, met, rays.len() - w * 32);
         }
-        Landed { tally, open, again }
+        DecodedChunk { tally, undecided: open, unfinished: again }
     }
 
-    fn settle(_: bool, asker: &Asker, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {
-        judged(asker, host, query, tally)
+    fn resolve(_: bool, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {
+        resolve_on_cpu(context, host, query, tally)
     }
 
-    fn place(&mut self, settled: Vec<(usize, bool)>) -> u64 {
+    fn write(&mut self, settled: Vec<(usize, bool)>) -> u64 {
         let mut hits = 0;
         for (at, met) in settled {
             hits += u64::from(met);
@@ -175,9 +185,9 @@ impl Gather for Words<'_> {
     }
 }
 
-impl Words<'_> {
-    /// Sets up to 32 bits from bit `at` on. A chunk need not begin at a word boundary.
-    fn put(&mut self, at: usize, bits: u32, count: usize) {
+impl BitWriter<'_> {
+    /// Sets up to 32 bits from bit `index` on. A chunk need not begin at a word boundary.
+    fn put_word(&mut self, at: usize, bits: u32, count: usize) {
         let (word, shift) = (at / 32, at % 32);
         self.0[word] |= bits << shift;
         if shift > 0 && shift + count.min(32) > 32 {

@@ -3,34 +3,34 @@
 use bytemuck::Pod;
 
 use super::kernels::{Kernels, RAYS_PER_THREAD};
-use crate::cpu::query::kind::CpuQuery;
+use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs::{self, Program};
-use crate::gpu::uniforms::{Best, Nearest, TAG_AGAIN, TAG_BEYOND, TAG_JUDGE, TAG_ROUND};
-use crate::intersect::resolve::{judge_approach, round_hit, round_roots};
+use crate::gpu::uniforms::{ApproachState, ClosestState, TAG_OVERFLOW, TAG_UNDECIDED, TAG_UNFINISHED, TAG_UNROUNDED};
+use crate::intersect::resolve::{resolve_approach, round_hit, round_roots};
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Approach, Extra, Hit, Interval, NO_SPHERE, Ray};
+use crate::records::{Approach, Hit, Interval, NO_SPHERE, Ray, RayAttributes};
 
 /// Kind of a raw record.
-pub(crate) enum Raw<T> {
+pub(crate) enum RawRecord<T> {
     /// A final result.
     Final(T),
     /// Overflow: a miss only because the root exceeds f32.
-    Beyond,
+    Overflow,
     /// Undecided: the host resolves it.
-    Open,
+    Undecided,
     /// Unfinished: the ray is cast again without the BVH.
-    Again,
+    Unfinished,
 }
 
 /// Programs and records of a query on a GPU.
-pub(crate) trait GpuQuery: CpuQuery + Pod {
+pub(crate) trait GpuQuery: RayQuery + Pod {
     const KERNELS: Kernels;
     /// Classifies a raw record.
-    fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self>;
+    fn read(raw: Self, ray: impl FnOnce() -> Ray) -> RawRecord<Self>;
     /// Resolves an undecided record: rounds the roots if the sphere is certain, else casts the ray again on the CPU.
-    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
+    fn resolve(raw: Self, context: &RayContext, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
 }
 
 /// Kernels of a query with records `R` and state `S` per ray, from its brute-force, BVH and finalize programs.
@@ -46,93 +46,98 @@ const fn kernels<R, S>([brute_force, bvh, finalize]: [&'static Program; 3]) -> K
 }
 
 /// Casts on the CPU a ray that the device left undecided.
-pub(crate) fn judged<T: CpuQuery>(asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> T {
-    tally.judged += 1;
-    match scene.cast_one::<T>(asker.number, &asker.ray, asker.extra, query) {
+pub(crate) fn resolve_on_cpu<T: RayQuery>(
+    context: &RayContext,
+    scene: &CpuScene,
+    query: &Query,
+    tally: &mut Tally,
+) -> T {
+    tally.exact += 1;
+    match scene.cast_one::<T>(context.number, &context.ray, context.attributes, query) {
         Some(found) => {
-            tally.beyond += u64::from(found.beyond);
-            found.answer
+            tally.overflowed += u64::from(found.overflowed);
+            found.record
         }
         None => T::MISS,
     }
 }
 
-fn read<T: CpuQuery>(raw: T, tag: f32) -> Raw<T> {
+fn read<T: RayQuery>(raw: T, tag: f32) -> RawRecord<T> {
     match tag.to_bits() {
-        TAG_JUDGE | TAG_ROUND => Raw::Open,
-        TAG_BEYOND => Raw::Beyond,
-        TAG_AGAIN => Raw::Again,
-        _ => Raw::Final(raw),
+        TAG_UNDECIDED | TAG_UNROUNDED => RawRecord::Undecided,
+        TAG_OVERFLOW => RawRecord::Overflow,
+        TAG_UNFINISHED => RawRecord::Unfinished,
+        _ => RawRecord::Final(raw),
     }
 }
 
 impl GpuQuery for Hit {
     const KERNELS: Kernels =
-        kernels::<Self, Best>([&programs::CLOSEST, &programs::CLOSEST_BVH, &programs::CLOSEST_FINALIZE]);
+        kernels::<Self, ClosestState>([&programs::CLOSEST, &programs::CLOSEST_BVH, &programs::CLOSEST_FINALIZE]);
 
-    fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
+    fn read(raw: Self, _: impl FnOnce() -> Ray) -> RawRecord<Self> {
         read(raw, raw.t)
     }
 
-    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match scene.target(raw.id, &asker.extra) {
-            Some(target) if raw.t.to_bits() == TAG_ROUND => {
-                Self { t: round_hit(&asker.ray, target, query), id: raw.id }
+    fn resolve(raw: Self, context: &RayContext, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+        match scene.target(raw.id, &context.attributes) {
+            Some(target) if raw.t.to_bits() == TAG_UNROUNDED => {
+                Self { t: round_hit(&context.ray, target, query), id: raw.id }
             }
-            _ => judged(asker, scene, query, tally),
+            _ => resolve_on_cpu(context, scene, query, tally),
         }
     }
 }
 
 impl GpuQuery for Interval {
     const KERNELS: Kernels =
-        kernels::<Self, Best>([&programs::CLOSEST, &programs::CLOSEST_BVH, &programs::INTERVAL_FINALIZE]);
+        kernels::<Self, ClosestState>([&programs::CLOSEST, &programs::CLOSEST_BVH, &programs::INTERVAL_FINALIZE]);
 
-    fn read(raw: Self, _: impl FnOnce() -> Ray) -> Raw<Self> {
+    fn read(raw: Self, _: impl FnOnce() -> Ray) -> RawRecord<Self> {
         read(raw, raw.t_enter)
     }
 
-    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match scene.target(raw.id, &asker.extra) {
-            Some(target) if raw.t_enter.to_bits() == TAG_ROUND => {
-                let (t_enter, t_exit) = round_roots(&asker.ray, target);
+    fn resolve(raw: Self, context: &RayContext, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+        match scene.target(raw.id, &context.attributes) {
+            Some(target) if raw.t_enter.to_bits() == TAG_UNROUNDED => {
+                let (t_enter, t_exit) = round_roots(&context.ray, target);
                 Self { t_enter, t_exit, id: raw.id }
             }
-            _ => judged(asker, scene, query, tally),
+            _ => resolve_on_cpu(context, scene, query, tally),
         }
     }
 }
 
 impl GpuQuery for Approach {
     const KERNELS: Kernels =
-        kernels::<Self, Nearest>([&programs::APPROACH, &programs::APPROACH_BVH, &programs::APPROACH_FINALIZE]);
+        kernels::<Self, ApproachState>([&programs::APPROACH, &programs::APPROACH_BVH, &programs::APPROACH_FINALIZE]);
 
-    fn read(raw: Self, ray: impl FnOnce() -> Ray) -> Raw<Self> {
+    fn read(raw: Self, ray: impl FnOnce() -> Ray) -> RawRecord<Self> {
         match read(raw, raw.t) {
             // The device uses finite ends and reports the largest f32 as an infinity. Clamping to the ray's own ends, finite or infinite,
             // corrects that.
-            Raw::Final(raw) if raw.id != NO_SPHERE => {
+            RawRecord::Final(raw) if raw.id != NO_SPHERE => {
                 let ray = ray();
-                Raw::Final(Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw })
+                RawRecord::Final(Self { t: raw.t.max(ray.t_min).min(ray.t_max), ..raw })
             }
             other => other,
         }
     }
 
-    fn settle(raw: Self, asker: &Asker, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
-        match scene.target(raw.id, &asker.extra) {
-            Some(target) if raw.t.to_bits() == TAG_ROUND => {
-                let (t, clearance) = judge_approach(&asker.ray, target);
+    fn resolve(raw: Self, context: &RayContext, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self {
+        match scene.target(raw.id, &context.attributes) {
+            Some(target) if raw.t.to_bits() == TAG_UNROUNDED => {
+                let (t, clearance) = resolve_approach(&context.ray, target);
                 Self { t, clearance, id: raw.id }
             }
-            _ => judged(asker, scene, query, tally),
+            _ => resolve_on_cpu(context, scene, query, tally),
         }
     }
 }
 
 /// An undecided ray to be resolved: the ray, its index in the whole input, and its attributes.
-pub(crate) struct Asker {
+pub(crate) struct RayContext {
     pub(crate) ray: Ray,
     pub(crate) number: u64,
-    pub(crate) extra: Extra,
+    pub(crate) attributes: RayAttributes,
 }

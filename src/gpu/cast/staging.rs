@@ -11,44 +11,54 @@ use crate::error::Result;
 use crate::gpu::context::buffers::Mapped;
 use crate::gpu::context::device::{GpuContext, lock};
 
-/// Bytes of each buffer. Uploads are `params`; `up`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a pairwise
-/// scene; `extras`, the ray attributes; and `beside`, the attributes of the spheres in `pairs`.
+/// Bytes of each buffer. Uploads are `params`; `upload_rays`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a pairwise
+/// scene; `ray_attributes`, the ray attributes; and `pair_attributes`, the attributes of the spheres in `pairs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub(crate) struct BufferSizes {
     pub(crate) params: u64,
-    pub(crate) up: u64,
+    pub(crate) upload_rays: u64,
     pub(crate) pairs: u64,
-    pub(crate) extras: u64,
-    pub(crate) beside: u64,
+    pub(crate) ray_attributes: u64,
+    pub(crate) pair_attributes: u64,
     pub(crate) seeds: u64,
     pub(crate) rays: u64,
     pub(crate) state: u64,
     pub(crate) results: u64,
 }
 
-impl Sizes {
+impl BufferSizes {
     /// Buffer sizes are multiples of this number of bytes.
-    pub(crate) const STEP: u64 = 256;
+    pub(crate) const SIZE_STEP: u64 = 256;
 
     fn fields(self) -> [u64; 9] {
-        [self.params, self.up, self.pairs, self.extras, self.beside, self.seeds, self.rays, self.state, self.results]
+        [
+            self.params,
+            self.upload_rays,
+            self.pairs,
+            self.ray_attributes,
+            self.pair_attributes,
+            self.seeds,
+            self.rays,
+            self.state,
+            self.results,
+        ]
     }
 
-    fn from_fields([params, up, pairs, extras, beside, seeds, rays, state, results]: [u64; 9]) -> Self {
-        Self { params, up, pairs, extras, beside, seeds, rays, state, results }
+    fn from_fields([params, up, pairs, ray_attributes, beside, seeds, rays, state, results]: [u64; 9]) -> Self {
+        Self { params, upload_rays: up, pairs, ray_attributes, pair_attributes: beside, seeds, rays, state, results }
     }
 
     fn covers(self, other: Self) -> bool {
         self.fields().iter().zip(other.fields()).all(|(own, other)| *own >= other)
     }
 
-    fn widest(self, other: Self) -> Self {
+    fn max(self, other: Self) -> Self {
         let (own, other) = (self.fields(), other.fields());
         Self::from_fields(std::array::from_fn(|i| own[i].max(other[i])))
     }
 
     fn upload(self) -> u64 {
-        self.params + self.up + self.pairs + self.extras + self.beside
+        self.params + self.upload_rays + self.pairs + self.ray_attributes + self.pair_attributes
     }
 
     /// Bytes of all buffers of a slot together.
@@ -56,8 +66,8 @@ impl Sizes {
         self.upload()
             + self.params
             + self.pairs
-            + self.extras
-            + self.beside
+            + self.ray_attributes
+            + self.pair_attributes
             + self.seeds
             + self.rays
             + self.state
@@ -67,59 +77,61 @@ impl Sizes {
 
 /// Pool of slots that casts have finished with, for later casts.
 #[derive(Default)]
-pub(crate) struct StagingPool(Mutex<Vec<Slot>>);
+pub(crate) struct StagingPool(Mutex<Vec<Staging>>);
 
 impl StagingPool {
     /// Returns a slot of at least these sizes: the caller's own or one of the pool if there is one, enlarged if necessary; else a new one.
-    pub(crate) async fn take(&self, gpu: &GpuContext, own: Option<Slot>, sizes: Sizes) -> Result<Slot> {
+    pub(crate) async fn take(&self, gpu: &GpuContext, own: Option<Staging>, sizes: BufferSizes) -> Result<Staging> {
         let before = own.or_else(|| lock(&self.0).pop());
         match before {
-            Some(slot) if slot.sizes.covers(sizes) => Ok(slot),
+            Some(staging) if staging.sizes.covers(sizes) => Ok(staging),
             // Grows to the larger of both sizes, so that alternating calls do not allocate a new slot each time.
-            Some(slot) => {
-                let sizes = slot.sizes.widest(sizes);
-                drop(slot);
-                Slot::new(gpu, sizes).await
+            Some(staging) => {
+                let sizes = staging.sizes.max(sizes);
+                drop(staging);
+                Staging::new(gpu, sizes).await
             }
-            None => Slot::new(gpu, sizes).await,
+            None => Staging::new(gpu, sizes).await,
         }
     }
 
-    /// Returns a slot to the pool, unless the pool has `SLOTS` of them.
-    pub(crate) fn give_back(&self, slot: Slot) {
+    /// Returns a slot to the pool, unless the pool has `STAGING_COUNT` of them.
+    pub(crate) fn give_back(&self, staging: Staging) {
         let mut slots = lock(&self.0);
-        if slots.len() < SLOTS {
-            slots.push(slot);
+        if slots.len() < STAGING_COUNT {
+            slots.push(staging);
         }
     }
 }
 
 /// The buffers of one chunk, for the exclusive use of their owner.
-pub(crate) struct Slot {
-    sizes: Sizes,
+pub(crate) struct Staging {
+    sizes: BufferSizes,
     upload: Buffer,
     pub(crate) params: Buffer,
     pub(crate) seeds: Buffer,
     pub(crate) rays: Buffer,
     pub(crate) pairs: Buffer,
-    pub(crate) extras: Buffer,
-    pub(crate) beside: Buffer,
+    pub(crate) ray_attributes: Buffer,
+    pub(crate) pair_attributes: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
     download: Buffer,
 }
 
 /// A submitted chunk in flight. When both staging buffers are mapped, it is done.
-pub(crate) struct Flight {
+pub(crate) struct PendingReadback {
     submission: SubmissionIndex,
     upload: Mapped,
     download: Mapped,
 }
 
-impl Slot {
-    pub(crate) async fn new(gpu: &GpuContext, sizes: Sizes) -> Result<Self> {
+impl Staging {
+    pub(crate) async fn new(gpu: &GpuContext, sizes: BufferSizes) -> Result<Self> {
         // No buffer may be empty.
-        let sizes = Sizes::from_fields(sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(Sizes::STEP)));
+        let sizes = BufferSizes::from_fields(
+            sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(BufferSizes::SIZE_STEP)),
+        );
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let upload = wgpu::BufferDescriptor {
             label: Some("upload"),
@@ -133,8 +145,8 @@ impl Slot {
             seeds: gpu.buffer("seeds of rays", sizes.seeds, storage).await?,
             rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
             pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
-            extras: gpu.buffer("what rays bring along", sizes.extras, storage).await?,
-            beside: gpu.buffer("what is beside spheres", sizes.beside, storage).await?,
+            ray_attributes: gpu.buffer("what rays bring along", sizes.ray_attributes, storage).await?,
+            pair_attributes: gpu.buffer("what is beside spheres", sizes.pair_attributes, storage).await?,
             state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
             results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
             download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
@@ -153,16 +165,16 @@ impl Slot {
 
     /// Starts a chunk: unmaps the upload buffer and records copies from it to the buffers that shaders read. `written` has the number of
     /// bytes for each.
-    pub(crate) fn send(&self, encoder: &mut CommandEncoder, written: &Sizes) {
+    pub(crate) fn record_upload(&self, encoder: &mut CommandEncoder, written: &BufferSizes) {
         self.upload.unmap();
         let mut from = 0;
         let rays = if written.seeds > 0 { &self.seeds } else { &self.rays };
         let targets = [
             (&self.params, written.params),
-            (rays, written.up),
+            (rays, written.upload_rays),
             (&self.pairs, written.pairs),
-            (&self.extras, written.extras),
-            (&self.beside, written.beside),
+            (&self.ray_attributes, written.ray_attributes),
+            (&self.pair_attributes, written.pair_attributes),
         ];
         for ((target, bytes), room) in targets.into_iter().zip(self.sizes.fields()) {
             if bytes > 0 {
@@ -173,31 +185,31 @@ impl Slot {
     }
 
     /// Ends a chunk: records a copy of the first `bytes` bytes of `from` to byte `at` of the readback buffer.
-    pub(crate) fn fetch(&self, encoder: &mut CommandEncoder, from: &Buffer, at: u64, bytes: u64) {
+    pub(crate) fn record_readback(&self, encoder: &mut CommandEncoder, from: &Buffer, at: u64, bytes: u64) {
         if bytes > 0 {
             encoder.copy_buffer_to_buffer(from, 0, &self.download, at, bytes);
         }
     }
 
     /// Requests the mapping of both staging buffers, after the last submission of a chunk.
-    pub(crate) fn fly(&self, submission: SubmissionIndex, bytes: u64) -> Flight {
+    pub(crate) fn map_after(&self, submission: SubmissionIndex, bytes: u64) -> PendingReadback {
         let map = |buffer: &Buffer, mode, bytes| {
             let (done, answer) = oneshot::channel();
             // The receiver may have been dropped.
             buffer.map_async(mode, 0..bytes, move |result| drop(done.send(result)));
             answer
         };
-        Flight {
+        PendingReadback {
             submission,
             download: map(&self.download, MapMode::Read, bytes),
             upload: map(&self.upload, MapMode::Write, self.sizes.upload()),
         }
     }
 
-    /// Waits for a chunk and returns its results as a view of mapped memory. Drop the view before [`Slot::land`].
-    pub(crate) async fn wait(&self, gpu: &GpuContext, flight: Flight, bytes: u64) -> Result<BufferView> {
-        gpu.wait(flight.submission).await?;
-        for mapped in [flight.download, flight.upload] {
+    /// Waits for a chunk and returns its results as a view of mapped memory. Drop the view before [`Staging::unmap`].
+    pub(crate) async fn wait(&self, gpu: &GpuContext, pending: PendingReadback, bytes: u64) -> Result<BufferView> {
+        gpu.wait(pending.submission).await?;
+        for mapped in [pending.download, pending.upload] {
             gpu.is_mapped(mapped).await?;
         }
         match self.download.get_mapped_range(0..bytes) {
@@ -207,7 +219,7 @@ impl Slot {
     }
 
     /// Unmaps the readback buffer, so that the slot is ready for its next chunk.
-    pub(crate) fn land(&self) {
+    pub(crate) fn unmap(&self) {
         self.download.unmap();
     }
 }
@@ -215,7 +227,7 @@ impl Slot {
 /// The upload buffer while it is mapped for writing.
 pub(crate) struct Upload {
     view: BufferViewMut,
-    sizes: Sizes,
+    sizes: BufferSizes,
 }
 
 impl Upload {
@@ -229,16 +241,16 @@ impl Upload {
     }
 
     pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
-        self.put(self.sizes.params + self.sizes.up, bytemuck::cast_slice(spheres));
+        self.put(self.sizes.params + self.sizes.upload_rays, bytemuck::cast_slice(spheres));
     }
 
-    pub(crate) fn extras<T: Pod>(&mut self, extras: impl Iterator<Item = T>) {
-        self.put_each(self.sizes.params + self.sizes.up + self.sizes.pairs, extras);
+    pub(crate) fn ray_attributes<T: Pod>(&mut self, ray_attributes: impl Iterator<Item = T>) {
+        self.put_each(self.sizes.params + self.sizes.upload_rays + self.sizes.pairs, ray_attributes);
     }
 
     /// Writes the first `words` words of the attributes of each sphere; `words` is at least 1.
-    pub(crate) fn beside<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
-        let first = self.sizes.params + self.sizes.up + self.sizes.pairs + self.sizes.extras;
+    pub(crate) fn pair_attributes<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
+        let first = self.sizes.params + self.sizes.upload_rays + self.sizes.pairs + self.sizes.ray_attributes;
         for (at, one) in (first..).step_by(4 * words).zip(beside) {
             self.put(at, bytemuck::cast_slice(&one[..words]));
         }
@@ -257,4 +269,4 @@ impl Upload {
 }
 
 /// Maximum number of chunks in flight: one on the device, one that the host reads and writes.
-pub(crate) const SLOTS: usize = 2;
+pub(crate) const STAGING_COUNT: usize = 2;

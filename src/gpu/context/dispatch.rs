@@ -6,42 +6,42 @@ use wgpu::{BindGroup, Buffer, CommandEncoder, ComputePipeline, SubmissionIndex};
 
 use super::device::GpuContext;
 use crate::error::Result;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Threads per workgroup: `THREADS` of `shaders/build/common.wgsl`.
 pub(crate) const THREADS: u32 = 256;
 
-/// Workgroups per row of a two-dimensional dispatch: `WIDE` of `shaders/build/common.wgsl`. Small enough that tests have more than one row,
+/// Workgroups per row of a two-dimensional dispatch: `ROW_GROUPS` of `shaders/build/common.wgsl`. Small enough that tests have more than one row,
 /// large enough that 2²⁸ spheres have fewer than 65,536 rows.
-const WIDE: u32 = 64;
+const ROW_GROUPS: u32 = 64;
 
 /// Maximum number of submissions in flight.
-const AHEAD: usize = 2;
+const MAX_QUEUED: usize = 2;
 
 /// Threads per submission, on software adapters and on GPUs. At about 0.6 µs and 3 ns per thread, either takes about a tenth of a
 /// second.
-const BUDGET: [u64; 2] = [1 << 18, 1 << 25];
+const SUBMISSION_THREADS: [u64; 2] = [1 << 18, 1 << 25];
 
 /// Number of workgroups of a dispatch.
 pub(crate) enum Groups<'a> {
-    Told(u32),
+    Known(u32),
     /// Indirect: three words of a buffer, from a byte offset on.
-    Found(&'a Buffer, u64),
+    Indirect(&'a Buffer, u64),
 }
 
 /// Recorder of dispatches, with the submissions in flight.
-pub(crate) struct Steps<'a> {
+pub(crate) struct DispatchQueue<'a> {
     gpu: &'a GpuContext,
     encoder: Option<CommandEncoder>,
     weight: u64,
     sent: VecDeque<SubmissionIndex>,
     /// Cancels the work between submissions.
-    pub(crate) watch: Watch,
+    pub(crate) cancel: CancelToken,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> DispatchQueue<'a> {
     pub(crate) fn new(gpu: &'a GpuContext) -> Self {
-        Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), watch: Watch::new() }
+        Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), cancel: CancelToken::new() }
     }
 
     /// Records a dispatch of about `threads` threads; submits the ones recorded before if the budget is spent.
@@ -52,7 +52,7 @@ impl<'a> Steps<'a> {
         groups: Groups<'_>,
         threads: u64,
     ) -> Result<()> {
-        let budget = BUDGET[usize::from(!self.gpu.is_software())];
+        let budget = SUBMISSION_THREADS[usize::from(!self.gpu.is_software())];
         if self.weight + threads > budget {
             self.submit().await?;
         }
@@ -67,8 +67,10 @@ impl<'a> Steps<'a> {
                 pass.set_pipeline(pipeline);
                 pass.set_bind_group(0, group, &[]);
                 match groups {
-                    Groups::Told(groups) => pass.dispatch_workgroups(groups.min(WIDE), groups.div_ceil(WIDE), 1),
-                    Groups::Found(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, offset),
+                    Groups::Known(groups) => {
+                        pass.dispatch_workgroups(groups.min(ROW_GROUPS), groups.div_ceil(ROW_GROUPS), 1)
+                    }
+                    Groups::Indirect(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, offset),
                 }
             })
             .await;
@@ -76,13 +78,13 @@ impl<'a> Steps<'a> {
         recorded
     }
 
-    /// Submits the recorded dispatches. Waits for the oldest submission if more than `AHEAD` are in flight.
+    /// Submits the recorded dispatches. Waits for the oldest submission if more than `MAX_QUEUED` are in flight.
     async fn submit(&mut self) -> Result<()> {
         self.weight = 0;
         let Some(encoder) = self.encoder.take() else { return Ok(()) };
-        self.watch.check()?;
+        self.cancel.check()?;
         self.sent.push_back(self.gpu.scoped(|| self.gpu.queue.submit([encoder.finish()])).await?);
-        if self.sent.len() > AHEAD
+        if self.sent.len() > MAX_QUEUED
             && let Some(oldest) = self.sent.pop_front()
         {
             self.gpu.wait(oldest).await?;

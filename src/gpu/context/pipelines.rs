@@ -3,25 +3,25 @@
 /// Pipeline constants that the host sets. Twins of the overrides of `shaders/query/closest_state.wgsl` and
 /// `shaders/intersect/attributes.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Overrides {
+pub(crate) struct KernelConstants {
     /// Intersect in plain instead of compensated arithmetic.
     pub(crate) fast: bool,
     /// Only classifications that the error bounds prove are certain.
     pub(crate) exact: bool,
     /// Rays or spheres have masks, or rays have spheres to skip.
-    pub(crate) picky: bool,
+    pub(crate) has_masks: bool,
     /// Spheres move or are ellipsoids, or rays have a radius or the low part of a direction.
-    pub(crate) moving: bool,
+    pub(crate) has_motion: bool,
     /// Spheres move or are ellipsoids, and have their data in the buffer of sphere attributes.
-    pub(crate) held: bool,
+    pub(crate) has_attributes: bool,
     /// Spheres are ellipsoids.
-    pub(crate) mapped: bool,
+    pub(crate) has_ellipsoids: bool,
     /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.
     pub(crate) round: bool,
 }
 
 /// Key of a pipeline: the program's name and its constants.
-pub(crate) type Variant = (&'static str, Overrides);
+pub(crate) type Variant = (&'static str, KernelConstants);
 
 /// Layout of the programs of a cast: parameters at a dynamic offset, spheres, rays, state, results, BVH nodes, leaf order, ray
 /// attributes, sphere attributes.

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 /// Target duration of a submission: long enough to hide its overhead, short enough for responsive desktops, driver watchdogs and prompt
 /// cancellation.
-const AIM: Duration = Duration::from_millis(75);
+const TARGET_DURATION: Duration = Duration::from_millis(75);
 
 /// Measured throughput, in tests of one ray against one sphere per second. Each scene has its own: a test takes a hundred times as long if
 /// most spheres are hit as if few are.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct Throughput {
     rate: AtomicU64,
     range: (f64, f64),
 }
@@ -23,10 +23,10 @@ pub(crate) fn usual(software: bool) -> f64 {
 
 /// Tests that fit into one submission at a rate of `rate` tests per second.
 pub(crate) fn budget(rate: f64) -> u64 {
-    (rate * AIM.as_secs_f64()) as u64
+    (rate * TARGET_DURATION.as_secs_f64()) as u64
 }
 
-impl Pace {
+impl Throughput {
     /// Starts at a tenth of the usual rate; measurements then correct it.
     pub(crate) fn new(software: bool) -> Self {
         let usual = usual(software);
@@ -34,7 +34,7 @@ impl Pace {
     }
 
     /// A copy with the current rate, for a similar scene.
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn for_similar_scene(&self) -> Self {
         Self { rate: AtomicU64::new(self.rate.load(Ordering::Relaxed)), range: self.range }
     }
 
@@ -45,7 +45,7 @@ impl Pace {
 
     /// Updates the rate with a measurement. A lower rate is adopted at once. A higher one raises the rate by at most half, so that a
     /// submission does not become too long because the one before it was easy.
-    fn learn(&self, tests: u64, took: Duration) {
+    fn update(&self, tests: u64, took: Duration) {
         if took.is_zero() {
             return;
         }
@@ -56,27 +56,27 @@ impl Pace {
 }
 
 /// Measures the submissions of one call: the ones that are not known to be done, with their tests and start times.
-pub(crate) struct Meter<'a> {
-    pace: &'a Pace,
+pub(crate) struct SubmissionMeter<'a> {
+    throughput: &'a Throughput,
     sent: VecDeque<(u64, u64, Instant)>,
     count: u64,
     last: Instant,
 }
 
-impl<'a> Meter<'a> {
-    pub(crate) fn new(pace: &'a Pace) -> Self {
-        Self { pace, sent: VecDeque::new(), count: 0, last: Instant::now() }
+impl<'a> SubmissionMeter<'a> {
+    pub(crate) fn new(throughput: &'a Throughput) -> Self {
+        Self { throughput: throughput, sent: VecDeque::new(), count: 0, last: Instant::now() }
     }
 
     /// Records a submission. Returns its number.
-    pub(crate) fn sent(&mut self, tests: u64) -> u64 {
+    pub(crate) fn submitted(&mut self, tests: u64) -> u64 {
         self.count += 1;
         self.sent.push_back((self.count, tests, Instant::now()));
         self.count
     }
 
     /// Records that a submission is done, and with it all earlier ones.
-    pub(crate) fn done(&mut self, number: u64) {
+    pub(crate) fn completed(&mut self, number: u64) {
         let (mut tests, mut since) = (0, None);
         while let Some((n, more, at)) = self.sent.front().copied()
             && n <= number
@@ -87,7 +87,7 @@ impl<'a> Meter<'a> {
         }
         let now = Instant::now();
         if let Some(since) = since {
-            self.pace.learn(tests, now - since.max(self.last));
+            self.throughput.update(tests, now - since.max(self.last));
         }
         self.last = now;
     }

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use wgpu::{BindGroup, Buffer, BufferBinding, BufferSlice, BufferUsages, CommandEncoder, ComputePipeline};
 
-use super::plan::{CastPlan, RAY, STATUS, Task, Times, WORKGROUP};
+use super::plan::{CastPlan, RAY_BYTES, STATUS_BYTES, Task, Times, WORKGROUP};
 use crate::error::{Error, Result};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
-use crate::query::kind::Question;
+use crate::query::kind::QueryKind;
 
 /// One dispatch.
 struct Step {
@@ -78,16 +78,17 @@ impl CastPlan {
         status: Option<BufferSlice<'_>>,
     ) -> Result<CastPass> {
         let gpu = &*self.gpu;
-        if count > self.most {
-            let (asked, allowed, device) = (count.saturating_mul(RAY), self.most * RAY, gpu.name().into());
+        if count > self.max_rays {
+            let (asked, allowed, device) =
+                (count.saturating_mul(RAY_BYTES), self.max_rays * RAY_BYTES, gpu.name().into());
             return Err(Error::TooLarge { what: "the rays of a pass", asked, allowed, device });
         }
         let width = self.question.width();
         let answers = if width == 0 { count.div_ceil(32) * 4 } else { count * width * 4 };
-        let (given, rays_at) = self.window("the rays", &rays, count * RAY)?;
+        let (set, rays_at) = self.window("the rays", &rays, count * RAY_BYTES)?;
         let (answered, out_at) = self.window("the answers", &out, answers)?;
         let (counted, status_at) = match &status {
-            Some(status) => self.window("the status", status, STATUS)?,
+            Some(status) => self.window("the status", status, STATUS_BYTES)?,
             None => (self.spare.as_entire_buffer_binding(), 0),
         };
         let each = times.as_ref().is_some_and(|times| times.size() != 4);
@@ -96,7 +97,7 @@ impl CastPlan {
             Some(times) => self.window("the times", times, 4 * (last_time + 1))?,
             None => (self.no_time.as_entire_buffer_binding(), 0),
         };
-        let all = [&given, &answered, &counted, &timed].map(|binding| binding.buffer);
+        let all = [&set, &answered, &counted, &timed].map(|binding| binding.buffer);
         if (1..all.len()).any(|i| all[..i].contains(&all[i])) {
             return Err(Error::Usage("rays, times, answers and status must each be a buffer of their own".into()));
         }
@@ -106,7 +107,7 @@ impl CastPlan {
         let part = self.scene.parts.first();
         let spheres = part.map_or(0, |part| part.count);
         // An empty scene has one empty range, so that a dispatch marks every ray as a miss.
-        let ranges = part.map_or_else(|| vec![(0, 0)], |part| part.ranges(self.walks).collect());
+        let ranges = part.map_or_else(|| vec![(0, 0)], |part| part.ranges(self.uses_bvh).collect());
         let task_at = ranges.len() * UNIFORM_STEP as usize;
         let Times { range, relative } = self.times.unwrap_or(Times { range: [0.0; 2], relative: false });
         let task = Task {
@@ -115,12 +116,12 @@ impl CastPlan {
             out_at,
             status_at,
             width: width as u32,
-            approach: u32::from(self.question == Question::Approach),
+            approach: u32::from(self.question == QueryKind::Approach),
             times_at,
             last_time: last_time as u32,
             time_from: range[0].to_bits(),
             time_to: range[1].to_bits(),
-            relative: u32::from(relative),
+            moves_with_ray: u32::from(relative),
         };
         let mut told = vec![0u8; task_at + size_of::<Task>()];
         for (n, (begin, end)) in ranges.iter().enumerate() {
@@ -140,23 +141,23 @@ impl CastPlan {
             gpu.buffer("encoded params", told.len() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
 
         let task = BufferBinding { buffer: &params, offset: task_at as u64, size: None };
-        let found = if self.finish.is_some() { &self.results } else { &self.state };
+        let found = if self.finalize_pipeline.is_some() { &self.results } else { &self.state };
         let rays = self.rays.as_entire_buffer_binding();
-        let admit = [task.clone(), given.clone(), rays.clone()];
-        let admit = match &self.extras {
-            Some(extras) => {
+        let admit = [task.clone(), set.clone(), rays.clone()];
+        let admit = match &self.ray_attributes {
+            Some(ray_attributes) => {
                 let [a, b, c] = admit;
-                self.group(&self.admit, [a, b, c, timed, extras.as_entire_buffer_binding()]).await?
+                self.group(&self.admit_pipeline, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
             }
-            None => self.group(&self.admit, admit).await?,
+            None => self.group(&self.admit_pipeline, admit).await?,
         };
         let found = found.as_entire_buffer_binding();
-        let deliver = self.group(&self.deliver, [task, given, rays, found, answered, counted]).await?;
+        let deliver = self.group(&self.deliver_pipeline, [task, set, rays, found, answered, counted]).await?;
         // If nothing moves, rays have no attributes.
-        let extras = self.extras.as_ref().unwrap_or(&gpu.no_extra);
-        let own = [&params, &self.rays, &self.state, &self.results, extras];
+        let ray_attributes = self.ray_attributes.as_ref().unwrap_or(&gpu.no_ray_attributes);
+        let own = [&params, &self.rays, &self.state, &self.results, ray_attributes];
         let [search, finish] = match part {
-            Some(part) => part.groups(gpu, own, self.walks).await?,
+            Some(part) => part.bind_groups(gpu, own, self.uses_bvh).await?,
             None => {
                 let group = gpu.cast_group(own, [&self.spare, &gpu.every_bit], None).await?;
                 [group.clone(), group]
@@ -171,17 +172,17 @@ impl CastPlan {
             offset,
             groups,
         };
-        let mut steps = vec![step(&self.admit, &admit, None, groups(count))];
-        let rays_a_thread = if self.walks { 1 } else { self.kernels.rays_per_thread };
+        let mut steps = vec![step(&self.admit_pipeline, &admit, None, groups(count))];
+        let rays_a_thread = if self.uses_bvh { 1 } else { self.kernels.rays_per_thread };
         for n in 0..ranges.len() as u32 {
             let offset = Some(n * UNIFORM_STEP as u32);
-            steps.push(step(&self.search, &search, offset, groups(count.div_ceil(rays_a_thread))));
+            steps.push(step(&self.search_pipeline, &search, offset, groups(count.div_ceil(rays_a_thread))));
         }
-        steps.extend(self.finish.as_ref().map(|program| step(program, &finish, Some(0), groups(count))));
+        steps.extend(self.finalize_pipeline.as_ref().map(|program| step(program, &finish, Some(0), groups(count))));
         let threads = if width == 0 { count.div_ceil(32) } else { count };
-        steps.push(step(&self.deliver, &deliver, None, groups(threads)));
+        steps.push(step(&self.deliver_pipeline, &deliver, None, groups(threads)));
         // A query without a finalize program sets bits of its state, so the state must be zero at the start.
-        let cleared = self.finish.is_none().then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
+        let cleared = self.finalize_pipeline.is_none().then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
         Ok(CastPass { cleared, steps })
     }
 

@@ -8,23 +8,23 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::kernels::Kernels;
-use crate::gpu::cast::readback::{Gather, Words};
+use crate::gpu::cast::readback::{BitWriter, ResultWriter};
 use crate::gpu::cast::resolve::GpuQuery;
-use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
-use crate::query::kind::Question;
+use crate::query::kind::QueryKind;
 use crate::query::policy::{Motion, Precision, Query};
-use crate::records::{Approach, Extra, Hit, Interval, Ray};
+use crate::records::{Approach, Hit, Interval, Ray, RayAttributes};
 
 /// Threads per workgroup, in every program used here.
 pub(crate) const WORKGROUP: u64 = 64;
 /// Bytes per ray.
-pub(crate) const RAY: u64 = size_of::<Ray>() as u64;
+pub(crate) const RAY_BYTES: u64 = size_of::<Ray>() as u64;
 /// Bytes of the status, which is four counts.
-pub(crate) const STATUS: u64 = 16;
+pub(crate) const STATUS_BYTES: u64 = 16;
 
 /// Uniform of an encoded query: offsets in the caller's buffers, and parameters. Twin of `Task` in `shaders/encode/task.wgsl`.
 #[repr(C)]
@@ -40,16 +40,16 @@ pub(crate) struct Task {
     pub(crate) last_time: u32,
     pub(crate) time_from: u32,
     pub(crate) time_to: u32,
-    pub(crate) relative: u32,
+    pub(crate) moves_with_ray: u32,
 }
 
 impl Kernels {
-    fn for_question(question: Question) -> Self {
+    fn for_question(question: QueryKind) -> Self {
         match question {
-            Question::Closest => Hit::KERNELS,
-            Question::Interval => Interval::KERNELS,
-            Question::Approach => Approach::KERNELS,
-            Question::Occluded => Words::KERNELS,
+            QueryKind::Closest => Hit::KERNELS,
+            QueryKind::Interval => Interval::KERNELS,
+            QueryKind::Approach => Approach::KERNELS,
+            QueryKind::Occluded => BitWriter::KERNELS,
         }
     }
 }
@@ -59,21 +59,21 @@ impl Kernels {
 pub struct CastPlan {
     pub(crate) gpu: Arc<GpuEngine>,
     pub(crate) scene: Arc<GpuScene>,
-    pub(crate) question: Question,
-    pub(crate) most: u64,
+    pub(crate) question: QueryKind,
+    pub(crate) max_rays: u64,
     /// Parameters that all dispatches have in common.
     pub(crate) params: Params,
     pub(crate) kernels: Kernels,
-    pub(crate) walks: bool,
-    pub(crate) admit: ComputePipeline,
-    pub(crate) search: ComputePipeline,
-    pub(crate) finish: Option<ComputePipeline>,
-    pub(crate) deliver: ComputePipeline,
+    pub(crate) uses_bvh: bool,
+    pub(crate) admit_pipeline: ComputePipeline,
+    pub(crate) search_pipeline: ComputePipeline,
+    pub(crate) finalize_pipeline: Option<ComputePipeline>,
+    pub(crate) deliver_pipeline: ComputePipeline,
     pub(crate) rays: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
     /// Ray attributes; `None` if no sphere moves.
-    pub(crate) extras: Option<Buffer>,
+    pub(crate) ray_attributes: Option<Buffer>,
     /// The time 0, for callers that pass no times.
     pub(crate) no_time: Buffer,
     /// `None` if no sphere moves.
@@ -95,7 +95,7 @@ impl CastPlan {
         scene: &Arc<GpuScene>,
         host: &CpuScene,
         range: [f32; 2],
-        question: Question,
+        question: QueryKind,
         most: u64,
         query: &Query,
     ) -> Result<Self> {
@@ -118,45 +118,52 @@ impl CastPlan {
             return too_large("the spheres of an encoded query", spheres * 16, u64::from(first.count) * 16);
         }
         let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
-        let allowed = gpu.largest_binding().min(groups * WORKGROUP * RAY).min(u64::from(u32::MAX));
-        if most > allowed / RAY {
-            return too_large("the rays of an encoded query", most.saturating_mul(RAY), allowed);
+        let allowed = gpu.largest_binding().min(groups * WORKGROUP * RAY_BYTES).min(u64::from(u32::MAX));
+        if most > allowed / RAY_BYTES {
+            return too_large("the rays of an encoded query", most.saturating_mul(RAY_BYTES), allowed);
         }
         let kernels = Kernels::for_question(question);
         let fast = query.precision == Precision::Fast;
-        let columns = &host.columns;
-        let (picky, moving, mapped) = (scene.facts.masked, scene.facts.changed, columns.maps.is_some());
-        let own = Overrides { fast, picky, moving, held: moving, mapped, ..Overrides::default() };
+        let columns = &host.attributes;
+        let (picky, moving, mapped) = (scene.info.has_masks, scene.info.has_motion_or_shape, columns.maps.is_some());
+        let own = KernelConstants {
+            fast,
+            has_masks: picky,
+            has_motion: moving,
+            has_attributes: moving,
+            has_ellipsoids: mapped,
+            ..KernelConstants::default()
+        };
         let relative = query.motion == Motion::WithRay;
         let times = columns.velocities.as_ref().map(|_| Times { range, relative });
-        let walk = kernels.bvh.filter(|_| scene.is_planted());
-        let none = Overrides::default();
+        let walk = kernels.bvh.filter(|_| scene.has_bvh());
+        let none = KernelConstants::default();
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if kernels.finalize.is_some() { (kernels.result_bytes)(most) } else { 0 };
         Ok(Self {
             question,
-            most,
-            params: Params { steps: gpu.steps(), ..scene.framed(Params::of(query)) },
-            walks: walk.is_some(),
-            admit: gpu
+            max_rays: most,
+            params: Params { steps: gpu.steps(), ..scene.with_frame(Params::of(query)) },
+            uses_bvh: walk.is_some(),
+            admit_pipeline: gpu
                 .pipeline(if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS }, none)
                 .await?,
-            search: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
-            finish: match kernels.finalize {
+            search_pipeline: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
+            finalize_pipeline: match kernels.finalize {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
-            deliver: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
-            rays: gpu.buffer("encoded rays", most * RAY, storage).await?,
+            deliver_pipeline: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
+            rays: gpu.buffer("encoded rays", most * RAY_BYTES, storage).await?,
             state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,
-            extras: match times {
-                Some(_) => Some(gpu.buffer("encoded extras", most * size_of::<Extra>() as u64, storage).await?),
+            ray_attributes: match times {
+                Some(_) => Some(gpu.buffer("encoded extras", most * size_of::<RayAttributes>() as u64, storage).await?),
                 None => None,
             },
             no_time: gpu.buffer("no time", 4, storage).await?,
             times,
-            spare: gpu.buffer("unwanted counts", STATUS, storage).await?,
+            spare: gpu.buffer("unwanted counts", STATUS_BYTES, storage).await?,
             kernels,
             gpu: gpu.clone(),
             scene: scene.clone(),
@@ -164,7 +171,7 @@ impl CastPlan {
     }
 
     /// Maximum number of rays per pass.
-    pub fn most_rays(&self) -> u64 {
-        self.most
+    pub fn max_rays(&self) -> u64 {
+        self.max_rays
     }
 }

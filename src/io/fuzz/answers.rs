@@ -14,8 +14,8 @@ use crate::fuzz::bytes::{Bytes, Style};
 use crate::fuzz::messages::check_message;
 use crate::io::schema::answer_row::{AnswerRow, Number};
 use crate::io::write::records::AnswerWriter;
-use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
-use crate::runtime::cancel::Watch;
+use crate::records::{Approach, Containment, Hit, Interval, NO_SPHERE};
+use crate::runtime::cancel::CancelToken;
 use crate::shadow::ball::{Shadow, ShadowKind};
 
 /// `answers`: the input encodes the result type, the format, the disk space and the rows.
@@ -34,7 +34,7 @@ pub fn answers(data: &[u8]) {
         2 => plan.check(&rows(bytes, |b| Approach { t: float(b), clearance: float(b), id: id(b) })),
         3 => plan.check(&rows(bytes, |b| b.byte() % 2 == 1)),
         4 => plan.check(&rows(bytes, |b| b.word())),
-        5 => plan.check(&rows(bytes, |b| Holders { count: b.word(), id: id(b) })),
+        5 => plan.check(&rows(bytes, |b| Containment { count: b.word(), id: id(b) })),
         _ => plan.check(&rows(bytes, |b| Shadow { fraction: f64::from(float(b)) / 3.0, kind: kinds(b) })),
     }
 }
@@ -112,7 +112,7 @@ impl Plan {
     fn write<T: AnswerRow>(&self, path: &Path, rows: &[T]) -> Result<()> {
         let mut writer = AnswerWriter::create(path)?;
         rows.chunks(self.piece).try_for_each(|rows| writer.write(rows))?;
-        writer.finish(&Watch::new())
+        writer.finish(&CancelToken::new())
     }
 }
 

@@ -4,13 +4,13 @@ use super::written;
 use crate::fuzz::memory;
 use crate::fuzz::messages::check_message;
 use crate::io::read::input::Input;
-use crate::io::read::npy::{Array, array};
-use crate::io::schema::kinds::{BULLETS, Kind, OBSERVERS, POINTS, POSES, RAYS, SEGMENTS, SPHERES};
+use crate::io::read::npy::{NpyArray, array};
+use crate::io::schema::kinds::{BULLETS, OBSERVERS, POINTS, POSES, RAYS, SEGMENTS, SPHERES, TableSchema};
 
 /// Maximum memory in bytes for reading a header.
 const MOST: u64 = 64 << 10;
 
-pub(crate) static KINDS: [&Kind; 7] = [&SPHERES, &RAYS, &SEGMENTS, &POINTS, &OBSERVERS, &POSES, &BULLETS];
+pub(crate) static KINDS: [&TableSchema; 7] = [&SPHERES, &RAYS, &SEGMENTS, &POINTS, &OBSERVERS, &POSES, &BULLETS];
 
 /// `npy`: the input is an `.npy` file that is read as every kind of table.
 pub fn npy(data: &[u8]) {
@@ -24,11 +24,11 @@ pub fn npy(data: &[u8]) {
                 check_message(&error);
                 continue;
             }
-            Ok(Array::Plain(layout)) => {
+            Ok(NpyArray::Plain(layout)) => {
                 let number = if layout.double { 8 } else { 4 };
                 (layout.rows.expect("the shape has it"), layout.columns.len() as u64 * number)
             }
-            Ok(Array::Structured(records)) => (records.rows, records.width()),
+            Ok(NpyArray::Structured(records)) => (records.rows, records.width()),
         };
         let header = match data {
             [_, _, _, _, _, _, 1, _, a, b, ..] => 10 + usize::from(u16::from_le_bytes([*a, *b])),

@@ -17,8 +17,8 @@ use crate::io::read::poses::read_poses;
 use crate::io::read::spheres::read_spheres;
 use crate::io::read::table::Source;
 use crate::io::schema::convert::{Converter, Record, Row};
-use crate::io::schema::kinds::Kind;
-use crate::io::schema::optional::Beside;
+use crate::io::schema::kinds::TableSchema;
+use crate::io::schema::optional::OptionalColumns;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 
@@ -40,7 +40,7 @@ pub fn sources(data: &[u8]) {
 }
 
 /// Reads a file in several ways, which must agree. `most` is the memory limit in bytes.
-pub(crate) fn check(file: &[u8], kind: &'static Kind, extension: &str, most: u64) {
+pub(crate) fn check(file: &[u8], kind: &'static TableSchema, extension: &str, most: u64) {
     let path = written(&format!("table.{extension}"), file);
     let (whole, held) = memory::peak_of(|| read(&path, kind));
     // The numbers collected here do not count.
@@ -59,7 +59,7 @@ pub(crate) fn check(file: &[u8], kind: &'static Kind, extension: &str, most: u64
     }
 }
 
-fn read(path: &Path, kind: &'static Kind) -> Read {
+fn read(path: &Path, kind: &'static TableSchema) -> Read {
     let (mut numbers, mut count) = (Vec::new(), 0_u64);
     let fields = kind.fields.len() + kind.beside.len();
     let mut told = None;
@@ -90,7 +90,7 @@ fn bits(number: f64) -> u64 {
 }
 
 /// Converts the table to records, which must all be valid.
-fn records(path: &Path, kind: &'static Kind) {
+fn records(path: &Path, kind: &'static TableSchema) {
     let path = &PathBuf::from(path);
     let done = match kind.plural {
         "spheres" => read_spheres(path, DVec3::ZERO).map(|table| {
@@ -113,7 +113,7 @@ fn all<T: Record>(path: &Path) -> Result<()> {
     let counts = [OnBad::Skip, OnBad::Refuse].map(|on_bad| {
         let source = Source::open(path, T::KIND)?;
         let mut converter = Converter::new(path, DVec3::new(1.0, 0.0, -2.5), on_bad);
-        let mut beside = Beside::of(T::KIND, source.fields());
+        let mut beside = OptionalColumns::of(T::KIND, source.fields());
         let mut count = 0_u64;
         source.read(&mut |row| {
             let record: T = converter.convert(row)?;
@@ -137,7 +137,7 @@ fn all<T: Record>(path: &Path) -> Result<()> {
 
 /// Reads the same file through a pipe, which has no length and no extension that selects the format.
 #[cfg(target_os = "linux")]
-fn pipe(file: &[u8], kind: &'static Kind, extension: &str, whole: &Read) {
+fn pipe(file: &[u8], kind: &'static TableSchema, extension: &str, whole: &Read) {
     use std::io::Write;
     use std::os::fd::AsRawFd;
     // Every pipe has a buffer of at least 4096 bytes.

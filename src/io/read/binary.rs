@@ -5,8 +5,8 @@ use std::io::{Seek, SeekFrom};
 use super::input::{Input, rows_at_once};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
-use crate::io::schema::convert::{Number, Place, Row};
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::convert::{Number, Row, RowLocation};
+use crate::io::schema::kinds::TableSchema;
 
 /// Layout of the numbers in a file.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Layout {
 /// Passes every row to `sink`. The input must be at the first row.
 pub(crate) fn read(
     mut input: Input,
-    kind: &Kind,
+    kind: &TableSchema,
     layout: &Layout,
     sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -52,7 +52,7 @@ pub(crate) fn trailing(input: &mut Input) -> Result<()> {
 
 fn rows<const WIDTH: usize>(
     input: &mut Input,
-    kind: &Kind,
+    kind: &TableSchema,
     layout: &Layout,
     number: impl Fn([u8; WIDTH]) -> Number,
     sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
@@ -76,7 +76,7 @@ fn rows<const WIDTH: usize>(
             for (c, &field) in layout.columns.iter().enumerate() {
                 row.numbers[field] = number(numbers[c * across + i * down]);
             }
-            row.place = Place::Index(first + i as u64);
+            row.place = RowLocation::Index(first + i as u64);
             sink(&row)?;
         }
         first += here as u64;

@@ -12,7 +12,7 @@ pub(crate) const AHEAD: usize = 1 << 16;
 
 /// Input that returns an error within a record that is too long.
 #[derive(Debug)]
-pub(crate) struct Bounded {
+pub(crate) struct BoundedReader {
     pub(crate) input: Input,
     /// Bytes read since the last record ended. `line_ends` and `others` say whether line ends and other bytes were among them.
     since: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Bounded {
     others: bool,
 }
 
-impl Bounded {
+impl BoundedReader {
     pub(crate) fn new(input: Input) -> Self {
         Self { input, since: 0, line_ends: false, others: false }
     }
@@ -47,7 +47,7 @@ pub(crate) fn too_long() -> String {
     format!("the row has more than {LONGEST} bytes")
 }
 
-impl Read for Bounded {
+impl Read for BoundedReader {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         let count = self.input.read(bytes)?;
         self.since += count as u64;

@@ -4,27 +4,28 @@ use std::path::Path;
 
 use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
-use super::bounded_text::{AHEAD, Bounded, LONGEST, too_long};
+use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
 use super::input::Input;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::columns::{self, required};
-use crate::io::schema::convert::{Number, Place, Row};
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::convert::{Number, Row, RowLocation};
+use crate::io::schema::kinds::TableSchema;
 
 /// A table whose header line has been read.
 #[derive(Debug)]
-pub(crate) struct Text {
-    reader: Reader<Bounded>,
+pub(crate) struct CsvTable {
+    reader: Reader<BoundedReader>,
     pub(crate) columns: Vec<usize>,
 }
 
 /// Reads the header line, which names the columns.
-pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
+pub(crate) fn open(input: Input, kind: &'static TableSchema) -> Result<CsvTable> {
     let path = input.path.clone();
     let length = input.length();
-    let mut reader = ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(AHEAD).from_reader(Bounded::new(input));
+    let mut reader =
+        ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(AHEAD).from_reader(BoundedReader::new(input));
     let start = reader.position().clone();
     let header = match reader.headers() {
         Ok(header) => header.clone(),
@@ -39,14 +40,18 @@ pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Text> {
     }
     // Blank lines may precede the header. In a pipe they are not counted.
     let line = place(header.position(), true);
-    let line = if length.is_some() { line.spoken(&path) } else { "the line of names".into() };
+    let line = if length.is_some() { line.describe(&path) } else { "the line of names".into() };
     let columns = columns(&path, &line, kind, &header)?;
-    Ok(Text { reader, columns })
+    Ok(CsvTable { reader, columns })
 }
 
 /// Passes every row to `sink`.
-pub(crate) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-    let Text { mut reader, columns } = text;
+pub(crate) fn read(
+    text: CsvTable,
+    kind: &'static TableSchema,
+    sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let CsvTable { mut reader, columns } = text;
     let path = reader.get_ref().input.path.clone();
     let again = reader.get_ref().input.length().is_some();
     let numbers = Row::new(kind).numbers;
@@ -57,7 +62,7 @@ pub(crate) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_
             Ok(true) => check_length(&path, again, &start, &mut reader)?,
             Ok(false) => return Ok(()),
             Err(e) if is_open(&record) && !matches!(e.kind(), ::csv::ErrorKind::Io(_)) => {
-                let line = place(Some(&start), again).spoken(&path);
+                let line = place(Some(&start), again).describe(&path);
                 return Err(bad_file(&path, format!("{line}: {NOT_CLOSED}")));
             }
             Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
@@ -67,7 +72,7 @@ pub(crate) fn read(text: Text, kind: &'static Kind, sink: &mut dyn FnMut(&Row<'_
             let text = text.trim();
             row.texts[field] = if text.is_empty() { "empty" } else { text };
             row.numbers[field] = number(text).ok_or_else(|| {
-                let (place, name) = (row.place.spoken(&path), kind.name(field));
+                let (place, name) = (row.place.describe(&path), kind.name(field));
                 let why = if text.contains('\n') { NOT_CLOSED } else { "expected a number" };
                 bad_file(&path, format!("{place}: {name} is '{}': {why}", quoted(text)))
             })?;
@@ -84,9 +89,9 @@ fn is_open(record: &StringRecord) -> bool {
 }
 
 /// Refuses the record that began at `start` if it is too long.
-fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<Bounded>) -> Result<()> {
+fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<BoundedReader>) -> Result<()> {
     if reader.position().byte() - start.byte() > LONGEST {
-        let line = place(Some(start), again).spoken(path);
+        let line = place(Some(start), again).describe(path);
         return Err(bad_file(path, format!("{line}: {}", too_long())));
     }
     reader.get_mut().record_ended();
@@ -112,16 +117,16 @@ pub(crate) fn number(text: &str) -> Option<Number> {
 
 /// Position of a row: its byte, from which its line can be counted if the input can be read `again`, or else its index. (The reader's own
 /// line number omits the blank lines that it skipped.)
-fn place(position: Option<&Position>, again: bool) -> Place {
+fn place(position: Option<&Position>, again: bool) -> RowLocation {
     match position {
         // The header is record 0 of the reader.
-        Some(position) if !again => Place::Index(position.record().saturating_sub(1)),
-        _ => Place::Byte(position.map_or(0, Position::byte)),
+        Some(position) if !again => RowLocation::Index(position.record().saturating_sub(1)),
+        _ => RowLocation::Byte(position.map_or(0, Position::byte)),
     }
 }
 
 /// The field that each column fills.
-fn columns(path: &Path, line: &str, kind: &Kind, header: &StringRecord) -> Result<Vec<usize>> {
+fn columns(path: &Path, line: &str, kind: &TableSchema, header: &StringRecord) -> Result<Vec<usize>> {
     let bad = |why: String| bad_file(path, format!("{line}: {why}"));
     if is_open(header) {
         return Err(bad(NOT_CLOSED.into()));
@@ -137,11 +142,11 @@ fn columns(path: &Path, line: &str, kind: &Kind, header: &StringRecord) -> Resul
 }
 
 /// Converts an error in the record that began at `start` to an error of this library, with the line.
-fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<Bounded>, error: &::csv::Error) -> Error {
+fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedReader>, error: &::csv::Error) -> Error {
     if let Some(why) = reader.get_ref().fault() {
-        return bad_file(path, format!("{}: {why}", place(Some(start), again).spoken(path)));
+        return bad_file(path, format!("{}: {why}", place(Some(start), again).describe(path)));
     }
-    let line = place(error.position(), again).spoken(path);
+    let line = place(error.position(), again).describe(path);
     match error.kind() {
         ::csv::ErrorKind::Io(e) => cannot_read(path, e),
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {

@@ -10,13 +10,13 @@ use super::structured_npy::Records;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::kinds::TableSchema;
 
 /// Maximum header length in bytes. NumPy writes 128 bytes, and refuses to read more than 10,000.
 const LONGEST_HEADER: u64 = 10_000;
 
 /// Layout of an array in a file.
-pub(crate) enum Array {
+pub(crate) enum NpyArray {
     /// Numbers of one type, in rows and columns.
     Plain(Layout),
     /// Records with named fields.
@@ -25,17 +25,17 @@ pub(crate) enum Array {
 
 /// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
 /// input is then at the first number.
-pub(crate) fn array(input: &mut Input, kind: &'static Kind) -> Result<Array> {
+pub(crate) fn array(input: &mut Input, kind: &'static TableSchema) -> Result<NpyArray> {
     let (header, offset) = header(input)?;
     if let Some(records) = Records::of(&input.path, kind, &header.dtype(), header.shape())? {
         check_length(input, &header, offset, u128::from(records.rows) * u128::from(records.width()))?;
-        return Ok(Array::Structured(records));
+        return Ok(NpyArray::Structured(records));
     }
-    layout(input, kind, &header, offset).map(Array::Plain)
+    layout(input, kind, &header, offset).map(NpyArray::Plain)
 }
 
 /// Layout of an array of f4 or f8, which must have the shape of the kind.
-fn layout(input: &Input, kind: &'static Kind, header: &NpyHeader, offset: u64) -> Result<Layout> {
+fn layout(input: &Input, kind: &'static TableSchema, header: &NpyHeader, offset: u64) -> Result<Layout> {
     let path = &input.path;
     let (double, big_endian) = number_type(path, header)?;
     let (rows, columns) = shape(path, kind, header.shape())?;
@@ -60,7 +60,7 @@ fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -
         let held = u128::from(length.saturating_sub(offset));
         if claimed != held {
             let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
-            let shape = spoken(header.shape());
+            let shape = describe(header.shape());
             let need = format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}");
             return Err(bad_file(&input.path, need));
         }
@@ -69,7 +69,7 @@ fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -
 }
 
 /// Number of rows, and the field of the record that each column fills, from the shape of an array.
-fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usize])> {
+fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'static [usize])> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let fields = kind.fields.len();
     // In arrays both ends come last. In the record, `t_min` follows the origin and `t_max` follows the direction.
@@ -87,14 +87,14 @@ fn shape(path: &Path, kind: &Kind, shape: &[u64]) -> Result<(u64, &'static [usiz
                 (_, [_]) => "; a single one needs reshape(1, -1)",
                 _ => "",
             };
-            let (found, expected) = (spoken(shape), kind.shape);
+            let (found, expected) = (describe(shape), kind.shape);
             Err(bad_file(path, format!("shape is {found}: expected {expected} for {}{hint}", kind.plural)))
         }
     }
 }
 
 /// A shape in Python notation.
-fn spoken(shape: &[u64]) -> String {
+fn describe(shape: &[u64]) -> String {
     match shape {
         [one] => format!("({one},)"),
         many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::schema::kinds::OBSERVERS;
-use crate::runtime::memory::push;
+use crate::runtime::memory::try_push;
 use crate::shadow::validate::check_observer;
 
 /// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`. Numbers keep the precision of the file, up to f64.
@@ -28,11 +28,11 @@ pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
             Error::BadRecord { field, value, why, .. } => {
                 let text = OBSERVERS.fields.iter().position(|f| *f == field).map_or("", |i| row.texts[i]);
                 let value = quoted(if text.is_empty() { &value } else { text });
-                bad_file(path, format!("{}: {field} is {value}: {why}", row.place.spoken(path)))
+                bad_file(path, format!("{}: {field} is {value}: {why}", row.place.describe(path)))
             }
             other => other,
         })?;
-        push("observers", &mut observers, observer)
+        try_push("observers", &mut observers, observer)
     })?;
     Ok(observers)
 }

@@ -22,8 +22,8 @@ use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::columns;
-use crate::io::schema::convert::{Number, Place, Row};
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::convert::{Number, Row, RowLocation};
+use crate::io::schema::kinds::TableSchema;
 use crate::io::schema::optional::is_whole;
 use crate::runtime::memory::check_memory;
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Columns {
 }
 
 /// Reads the footer, which has the names and positions of the columns.
-pub(crate) fn open(input: Input, kind: &'static Kind) -> Result<Columns> {
+pub(crate) fn open(input: Input, kind: &'static TableSchema) -> Result<Columns> {
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
@@ -90,7 +90,7 @@ fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
     Ok(footer)
 }
 
-fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<Columns> {
+fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> Result<Columns> {
     let (largest, length) = (bytes.largest.clone(), bytes.length);
     let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
     let metadata = reader.metadata();
@@ -113,7 +113,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static Kind) -> Result<C
 }
 
 /// Checks that every column is a plain list of floats, or of integers if it is an optional column of whole numbers.
-fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &Kind) -> Result<()> {
+fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &TableSchema) -> Result<()> {
     for field in schema.root_schema().get_fields() {
         let name = field.name();
         let whole = kind.beside.contains(&name) && is_whole(name);
@@ -175,7 +175,7 @@ fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64
 
 impl Columns {
     /// Passes every row to `sink`.
-    pub(crate) fn read(self, kind: &Kind, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+    pub(crate) fn read(self, kind: &TableSchema, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         let Self { path, reader, fields, .. } = self;
         let mut first = 0;
         for number in 0..reader.num_row_groups() {
@@ -206,7 +206,7 @@ impl Columns {
                         row.texts[*field] = if number.is_none() { "null" } else { "" };
                         row.numbers[*field] = number.unwrap_or(f64::NAN.into());
                     }
-                    row.place = Place::Index(first + i as u64);
+                    row.place = RowLocation::Index(first + i as u64);
                     sink(&row)?;
                 }
                 first += count as u64;

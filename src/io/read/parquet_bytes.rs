@@ -68,7 +68,8 @@ impl ChunkReader for FileBytes {
             return Err(ParquetError::EOF(format!("{length} bytes from byte {start} on are not in {held} bytes")));
         };
         check_memory("a page of a Parquet file", length as u64).map_err(|e| ParquetError::External(Box::new(e)))?;
-        let mut bytes = crate::runtime::memory::room(length).map_err(|e| ParquetError::External(Box::new(e)))?;
+        let mut bytes =
+            crate::runtime::memory::try_with_capacity(length).map_err(|e| ParquetError::External(Box::new(e)))?;
         let read = self.at(start)?.take(length as u64).read_to_end(&mut bytes)?;
         if read < length {
             let why = format!("it became shorter while it was read: it had {} bytes when opened", self.length);

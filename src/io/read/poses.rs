@@ -14,7 +14,7 @@ use crate::io::format::extension;
 use crate::io::schema::kinds::POSES;
 use crate::io::schema::rounding::{Role, Rounding};
 use crate::query::policy::OnBad;
-use crate::runtime::memory::push;
+use crate::runtime::memory::try_push;
 
 /// Poses, and how rounding to f32 will change their positions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ impl PoseTable {
         for (axis, wide) in position.to_array().into_iter().enumerate() {
             self.rounding.note(POSES.fields[axis], Role::Position(axis), wide, wide as f32);
         }
-        push("poses", &mut self.poses, Pose { position, rotation })
+        try_push("poses", &mut self.poses, Pose { position, rotation })
     }
 }
 
@@ -61,7 +61,7 @@ pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable
         let Some(pose) = table.poses.last().filter(|_| on_bad == OnBad::Refuse) else { return Ok(()) };
         pose.check(0).map_err(|error| match error {
             Error::BadRecord { field, value, why, .. } => {
-                bad_file(path, format!("{}: {field} is {}: {why}", row.place.spoken(path), quoted(&value)))
+                bad_file(path, format!("{}: {field} is {}: {why}", row.place.describe(path), quoted(&value)))
             }
             other => other,
         })

@@ -4,10 +4,10 @@ use super::binary::Layout;
 use super::input::Input;
 use crate::error::Result;
 use crate::io::errors::bad_file;
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::kinds::TableSchema;
 
 /// Layout of the records. An empty file is valid and has no records, since the format has no other way to write that.
-pub(crate) fn layout(input: &Input, kind: &'static Kind) -> Result<Layout> {
+pub(crate) fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let record = 4 * kind.fields.len() as u64;
     if let Some(length) = input.length()

@@ -15,11 +15,11 @@ use crate::bullets::bullet::Bullet;
 use crate::error::{Error, Result};
 use crate::io::errors::cannot_read;
 use crate::io::schema::convert::{Converter, Record};
-use crate::io::schema::optional::Beside;
+use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::rounding::Rounding;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// A record that is read in batches: a [`Ray`], a point `[f32; 3]`, a segment `[[f32; 3]; 2]`, or a [`Bullet`].
 #[expect(private_bounds, reason = "nobody else's records are read")]
@@ -61,7 +61,7 @@ impl<T: Batched> RayFile<T> {
     pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
         let Self { path, source, .. } = self;
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
-        let beside = Beside::of(T::KIND, source.fields());
+        let beside = OptionalColumns::of(T::KIND, source.fields());
         // Three buffers: one is filled, one waits, one is in use by the caller.
         let (full, arriving) = sync_channel(1);
         let (give_back, empty) = channel();
@@ -99,12 +99,12 @@ pub struct RayBatch<T = Ray> {
     /// The rays or points.
     pub records: Vec<T>,
     /// The optional columns.
-    pub beside: Beside,
+    pub beside: OptionalColumns,
 }
 
 impl<T> Default for RayBatch<T> {
     fn default() -> Self {
-        Self { records: Vec::new(), beside: Beside::default() }
+        Self { records: Vec::new(), beside: OptionalColumns::default() }
     }
 }
 
@@ -124,14 +124,14 @@ impl RayBatches {
 
 impl<T: Batched> RayBatches<T> {
     /// Moves the next batch into `rays`, and returns the previous buffer to the reader. Returns false if there are no more rays. Polls
-    /// `watch` while it waits for a slow pipe.
+    /// `cancel` while it waits for a slow pipe.
     ///
     /// # Errors
     /// The errors of [`read_spheres`](super::spheres::read_spheres), also if the length of the file changed while it was read;
     /// [`Error::Cancelled`].
-    pub fn next(&mut self, rays: &mut RayBatch<T>, watch: &Watch) -> Result<bool> {
+    pub fn next(&mut self, rays: &mut RayBatch<T>, cancel: &CancelToken) -> Result<bool> {
         loop {
-            watch.check()?;
+            cancel.check()?;
             match self.arriving.recv_timeout(Duration::from_millis(50)) {
                 Ok(batch) => {
                     let batch = batch?;

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::schema::convert::Converter;
 use crate::io::schema::kinds::{RADII, SPHERES};
-use crate::io::schema::optional::Beside;
+use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
 use crate::query::policy::OnBad;
 use crate::records::Sphere;
@@ -29,8 +29,8 @@ use crate::runtime::memory::check_memory;
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let source = Source::open(path, &SPHERES)?;
     let mut records = Vec::new();
-    let mut beside = Beside::of(&SPHERES, source.fields());
-    let make_room = |records: &mut Vec<Sphere>, beside: &mut Beside, more: u64| {
+    let mut beside = OptionalColumns::of(&SPHERES, source.fields());
+    let make_room = |records: &mut Vec<Sphere>, beside: &mut OptionalColumns, more: u64| {
         check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + beside.bytes()))?;
         reserve("spheres", records, more, path)?;
         beside.reserve("columns beside spheres", more, path)
@@ -45,7 +45,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
         let mut sphere: Sphere = converter.convert(row)?;
         beside.push(&SPHERES, &mut converter, row)?;
         if let Some(shape) = beside.shapes.as_ref().and_then(|shapes| shapes.last()) {
-            sphere.radius = shape.longest();
+            sphere.radius = shape.bounding_radius();
         }
         records.push(sphere);
         Ok(())

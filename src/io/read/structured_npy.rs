@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::columns::columns;
-use crate::io::schema::convert::{Number, Place, Row};
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::convert::{Number, Row, RowLocation};
+use crate::io::schema::kinds::TableSchema;
 
 /// Layout of records with named fields in a file.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ const WIDEST: u64 = 256;
 
 impl Records {
     /// Layout of a structured array; `None` if the type has no named fields.
-    pub(crate) fn of(path: &Path, kind: &'static Kind, dtype: &DType, shape: &[u64]) -> Result<Option<Self>> {
+    pub(crate) fn of(path: &Path, kind: &'static TableSchema, dtype: &DType, shape: &[u64]) -> Result<Option<Self>> {
         let DType::Record(fields) = dtype else { return Ok(None) };
         let [rows] = *shape else {
             let why = format!("a structured array of {} has {} dimensions: expected 1", kind.plural, shape.len());
@@ -86,7 +86,7 @@ impl Records {
     pub(crate) fn read(
         &self,
         mut input: Input,
-        kind: &Kind,
+        kind: &TableSchema,
         sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut row = Row::new(kind);
@@ -101,7 +101,7 @@ impl Records {
                 for (&field, part) in self.columns.iter().zip(&self.parts) {
                     row.numbers[field] = part.number(record);
                 }
-                row.place = Place::Index(i);
+                row.place = RowLocation::Index(i);
                 sink(&row)?;
             }
             if read < bytes.len() {

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::binary::Layout;
-use super::csv::Text;
+use super::csv::CsvTable;
 use super::input::Input;
-use super::npy::Array;
+use super::npy::NpyArray;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::structured_npy::Records;
 use super::{binary, csv, npy, raw};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
-use crate::io::format::{check_parquet, extension, spoken};
+use crate::io::format::{check_parquet, describe, extension};
 use crate::io::schema::convert::Row;
-use crate::io::schema::kinds::Kind;
+use crate::io::schema::kinds::TableSchema;
 
 /// An open table with a checked header.
 #[derive(Debug)]
 pub(crate) struct Source {
-    kind: &'static Kind,
+    kind: &'static TableSchema,
     length: Option<u64>,
     progress: Arc<AtomicU64>,
     body: Body,
@@ -31,13 +31,13 @@ pub(crate) struct Source {
 enum Body {
     Binary(Input, Layout),
     Records(Input, Records),
-    Text(Text),
+    Text(CsvTable),
     #[cfg(feature = "parquet")]
     Columns(parquet::Columns),
 }
 
 impl Source {
-    pub(crate) fn open(path: &Path, kind: &'static Kind) -> Result<Self> {
+    pub(crate) fn open(path: &Path, kind: &'static TableSchema) -> Result<Self> {
         let unsupported = |found: &str| {
             let swapped = match (kind.plural, found) {
                 ("observers", _) => "",
@@ -45,7 +45,7 @@ impl Source {
                 (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
                 _ => "",
             };
-            let (plural, found) = (kind.plural, spoken(found));
+            let (plural, found) = (kind.plural, describe(found));
             let supported = format!("supported are .npy, .csv, .parquet, .f32 and .{plural}{swapped}");
             bad_file(path, format!("cannot read {plural} from {found}: {supported}"))
         };
@@ -76,10 +76,10 @@ impl Source {
         Ok(Self { kind, length, progress, body })
     }
 
-    fn array(mut input: Input, kind: &'static Kind) -> Result<Body> {
+    fn array(mut input: Input, kind: &'static TableSchema) -> Result<Body> {
         Ok(match npy::array(&mut input, kind)? {
-            Array::Plain(layout) => Body::Binary(input, layout),
-            Array::Structured(records) => Body::Records(input, records),
+            NpyArray::Plain(layout) => Body::Binary(input, layout),
+            NpyArray::Structured(records) => Body::Records(input, records),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Columns of each result type, for output files.
 
-use crate::records::{Approach, Hit, Holders, Interval, NO_SPHERE};
+use crate::records::{Approach, Containment, Hit, Interval, NO_SPHERE};
 use crate::shadow::ball::Shadow;
 
 /// A value of a result, with its type in files.
@@ -86,10 +86,10 @@ impl AnswerRow for Interval {
     }
 }
 
-impl AnswerRow for Holders {
+impl AnswerRow for Containment {
     const COLUMNS: &'static [Column<Self>] =
         &[("count", |found| Number::Count(found.count)), ("id", |found| Number::Id(found.id))];
-    const MISS: Self = Holders::NONE;
+    const MISS: Self = Containment::NONE;
     fn is_miss(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::kinds::{Kind, RADII, RADIUS, RAYS, ROTATION, SPHERES, VELOCITY};
+use super::kinds::{RADII, RADIUS, RAYS, ROTATION, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
@@ -11,7 +11,7 @@ use crate::io::errors::bad_file;
 pub(crate) fn columns<'a>(
     path: &Path,
     place: &str,
-    kind: &Kind,
+    kind: &TableSchema,
     names: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<usize>> {
     let wanted = required(kind).join(",");
@@ -74,7 +74,7 @@ pub(crate) fn columns<'a>(
     Ok(columns)
 }
 
-pub(crate) fn required(kind: &Kind) -> Vec<&'static str> {
+pub(crate) fn required(kind: &TableSchema) -> Vec<&'static str> {
     kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use super::kinds::{BULLETS, Kind, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, VELOCITY};
+use super::kinds::{BULLETS, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY};
 use super::rounding::{Role, Rounding};
 use crate::batch::raygen::points::check_point;
 use crate::bullets::bullet::{Bullet, check_bullet};
@@ -41,16 +41,16 @@ impl From<f32> for Number {
 
 /// Position of a row in a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum RowLocation {
     /// For text: the byte where the search for the row began. Its line is counted only for an error message.
     Byte(u64),
     /// For arrays, and for text that cannot be read twice: the index, from 0.
     Index(u64),
 }
 
-impl Place {
+impl RowLocation {
     /// Description for error messages: lines count from 1 as in editors, indices from 0 as in arrays.
-    pub(crate) fn spoken(self, path: &Path) -> String {
+    pub(crate) fn describe(self, path: &Path) -> String {
         match self {
             Self::Byte(byte) => {
                 line_at(path, byte).map_or_else(|_| format!("byte {byte}"), |line| format!("line {line}"))
@@ -80,7 +80,7 @@ fn line_at(path: &Path, byte: u64) -> std::io::Result<u64> {
 /// One row, with its fields in the order of the record.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    pub(crate) place: Place,
+    pub(crate) place: RowLocation,
     pub(crate) numbers: [Number; MOST_FIELDS],
     /// The cells as written, for error messages; empty for binary formats.
     pub(crate) texts: [&'a str; MOST_FIELDS],
@@ -98,18 +98,18 @@ fn spoken(row: &Row<'_>, field: usize) -> String {
 
 impl Row<'_> {
     /// A row with the default values of optional fields.
-    pub(crate) fn new(kind: &Kind) -> Self {
+    pub(crate) fn new(kind: &TableSchema) -> Self {
         let mut numbers = [Number::default(); MOST_FIELDS];
         for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
             *number = (kind.default)(field).unwrap_or(0.0).into();
         }
-        Self { place: Place::Index(0), numbers, texts: [""; MOST_FIELDS], order: "" }
+        Self { place: RowLocation::Index(0), numbers, texts: [""; MOST_FIELDS], order: "" }
     }
 }
 
 /// A record that is made from a row.
 pub(crate) trait Record: Copy + Send + 'static {
-    const KIND: &'static Kind;
+    const KIND: &'static TableSchema;
     /// Bytes of the shortest line of text that is a valid record.
     const SHORTEST_LINE: u64;
     fn from_fields(fields: [f32; MOST_FIELDS]) -> Self;
@@ -117,7 +117,7 @@ pub(crate) trait Record: Copy + Send + 'static {
 }
 
 impl Record for Sphere {
-    const KIND: &'static Kind = &SPHERES;
+    const KIND: &'static TableSchema = &SPHERES;
     const SHORTEST_LINE: u64 = "0,0,0,0\n".len() as u64;
     fn from_fields([x, y, z, r, ..]: [f32; MOST_FIELDS]) -> Self {
         Self::new([x, y, z], r)
@@ -128,7 +128,7 @@ impl Record for Sphere {
 }
 
 impl Record for Ray {
-    const KIND: &'static Kind = &RAYS;
+    const KIND: &'static TableSchema = &RAYS;
     const SHORTEST_LINE: u64 = "0,0,0,1,0,0\n".len() as u64;
     fn from_fields([ox, oy, oz, t_min, dx, dy, dz, t_max, ..]: [f32; MOST_FIELDS]) -> Self {
         Self::new([ox, oy, oz], [dx, dy, dz]).between(t_min, t_max)
@@ -139,7 +139,7 @@ impl Record for Ray {
 }
 
 impl Record for [[f32; 3]; 2] {
-    const KIND: &'static Kind = &SEGMENTS;
+    const KIND: &'static TableSchema = &SEGMENTS;
     const SHORTEST_LINE: u64 = "0,0,0,1,0,0\n".len() as u64;
     fn from_fields([a, b, c, x, y, z, ..]: [f32; MOST_FIELDS]) -> Self {
         [[a, b, c], [x, y, z]]
@@ -161,7 +161,7 @@ impl Record for [[f32; 3]; 2] {
 }
 
 impl Record for [f32; 3] {
-    const KIND: &'static Kind = &POINTS;
+    const KIND: &'static TableSchema = &POINTS;
     const SHORTEST_LINE: u64 = "0,0,0\n".len() as u64;
     fn from_fields([x, y, z, ..]: [f32; MOST_FIELDS]) -> Self {
         [x, y, z]
@@ -172,7 +172,7 @@ impl Record for [f32; 3] {
 }
 
 impl Record for Bullet {
-    const KIND: &'static Kind = &BULLETS;
+    const KIND: &'static TableSchema = &BULLETS;
     const SHORTEST_LINE: u64 = "0,0,0,1,0,0,1\n".len() as u64;
     fn from_fields([x1, y1, z1, x2, y2, z2, speed, ..]: [f32; MOST_FIELDS]) -> Self {
         Self::new([x1, y1, z1], [x2, y2, z2], speed)
@@ -238,7 +238,7 @@ impl Converter {
     }
 
     /// A whole number of an optional column. An empty cell or null gives `empty`, if that is set.
-    pub(crate) fn whole(&self, kind: &Kind, row: &Row<'_>, name: &str, empty: Option<u32>) -> Result<u32> {
+    pub(crate) fn whole(&self, kind: &TableSchema, row: &Row<'_>, name: &str, empty: Option<u32>) -> Result<u32> {
         let field = kind.place(name).unwrap_or(0);
         let Number { wide, .. } = row.numbers[field];
         match empty {
@@ -254,7 +254,7 @@ impl Converter {
 
     /// A number of an optional column. `OnBad::Refuse` refuses numbers that are not finite in f32, and negative radii. Other limits are
     /// checked where the column is used. With `OnBad::Skip` a number that is not finite in f32 becomes NaN.
-    pub(crate) fn number(&mut self, kind: &Kind, row: &Row<'_>, name: &str) -> Result<f32> {
+    pub(crate) fn number(&mut self, kind: &TableSchema, row: &Row<'_>, name: &str) -> Result<f32> {
         let field = kind.place(name).unwrap_or(0);
         let Number { wide, narrow } = row.numbers[field];
         if self.on_bad == OnBad::Refuse && !narrow.is_finite() {
@@ -270,7 +270,7 @@ impl Converter {
     }
 
     /// Adds the position in the file to an error about the optional columns of a record.
-    pub(crate) fn check_beside(&self, kind: &Kind, row: &Row<'_>, checked: Result<()>) -> Result<()> {
+    pub(crate) fn check_beside(&self, kind: &TableSchema, row: &Row<'_>, checked: Result<()>) -> Result<()> {
         match checked {
             Err(Error::BadRecord { field, value, why, .. }) => {
                 let text = kind.place(field).map(|place| spoken(row, place)).unwrap_or(value);
@@ -281,7 +281,7 @@ impl Converter {
     }
 
     fn bad(&self, row: &Row<'_>, field: &str, value: &str, why: &str) -> Error {
-        let (place, value) = (row.place.spoken(&self.path), quoted(value));
+        let (place, value) = (row.place.describe(&self.path), quoted(value));
         bad_file(&self.path, format!("{place}: {field} is {value}: {why}"))
     }
 

@@ -2,7 +2,7 @@
 
 /// Schema of a table.
 #[derive(Debug)]
-pub(crate) struct Kind {
+pub(crate) struct TableSchema {
     /// Name of one record.
     pub(crate) what: &'static str,
     /// Plural of the name; also the extension of raw files.
@@ -19,7 +19,7 @@ pub(crate) struct Kind {
     pub(crate) beside: &'static [&'static str],
 }
 
-pub(crate) static SPHERES: Kind = Kind {
+pub(crate) static SPHERES: TableSchema = TableSchema {
     what: "sphere",
     plural: "spheres",
     fields: &["x", "y", "z", "r"],
@@ -41,7 +41,7 @@ pub(crate) static SPHERES: Kind = Kind {
     ],
 };
 
-pub(crate) static RAYS: Kind = Kind {
+pub(crate) static RAYS: TableSchema = TableSchema {
     what: "ray",
     plural: "rays",
     fields: &["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
@@ -55,7 +55,7 @@ pub(crate) static RAYS: Kind = Kind {
     beside: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 
-pub(crate) static SEGMENTS: Kind = Kind {
+pub(crate) static SEGMENTS: TableSchema = TableSchema {
     what: "segment",
     plural: "segments",
     fields: &["x1", "y1", "z1", "x2", "y2", "z2"],
@@ -65,7 +65,7 @@ pub(crate) static SEGMENTS: Kind = Kind {
     beside: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 
-pub(crate) static POINTS: Kind = Kind {
+pub(crate) static POINTS: TableSchema = TableSchema {
     what: "point",
     plural: "points",
     fields: &["x", "y", "z"],
@@ -75,9 +75,9 @@ pub(crate) static POINTS: Kind = Kind {
     beside: &[MASK, SKIP_ID, TIME],
 };
 
-pub(crate) static OBSERVERS: Kind = Kind { what: "observer", plural: "observers", beside: &[], ..POINTS };
+pub(crate) static OBSERVERS: TableSchema = TableSchema { what: "observer", plural: "observers", beside: &[], ..POINTS };
 
-pub(crate) static POSES: Kind = Kind {
+pub(crate) static POSES: TableSchema = TableSchema {
     what: "pose",
     plural: "poses",
     fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
@@ -87,7 +87,7 @@ pub(crate) static POSES: Kind = Kind {
     beside: &[],
 };
 
-pub(crate) static BULLETS: Kind = Kind {
+pub(crate) static BULLETS: TableSchema = TableSchema {
     what: "bullet",
     plural: "bullets",
     fields: &["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
@@ -97,7 +97,7 @@ pub(crate) static BULLETS: Kind = Kind {
     beside: &[RADIUS],
 };
 
-impl Kind {
+impl TableSchema {
     /// Index in a row of an optional column.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.beside.iter().position(|n| *n == name).map(|k| self.fields.len() + k)

@@ -5,11 +5,11 @@ use std::path::Path;
 use glam::{Quat, Vec3};
 
 use super::convert::{Converter, Row};
-use super::kinds::{Kind, MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, VELOCITY};
+use super::kinds::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TableSchema, VELOCITY};
 use crate::batch::ellipsoids::Ellipsoid;
 use crate::batch::input::{Points, Rays, Spheres};
 use crate::error::Result;
-use crate::intersect::ellipsoid::Shape;
+use crate::intersect::ellipsoid::EllipsoidShape;
 use crate::io::errors::reserve;
 use crate::records::{NO_SPHERE, Sphere};
 
@@ -21,7 +21,7 @@ pub(crate) fn is_whole(name: &str) -> bool {
 
 /// Optional columns of a file, with one value per record. `None` for columns that the file does not have.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Beside {
+pub struct OptionalColumns {
     /// Masks of spheres, rays or points.
     pub masks: Option<Vec<u32>>,
     /// Id of the sphere that each ray or point ignores; [`NO_SPHERE`] for none.
@@ -33,14 +33,14 @@ pub struct Beside {
     /// Velocities of moving spheres.
     pub velocities: Option<Vec<Vec3>>,
     /// Semi-axes and rotations of ellipsoids.
-    pub(crate) shapes: Option<Vec<Shape>>,
+    pub(crate) shapes: Option<Vec<EllipsoidShape>>,
     /// Whether the file has rotations of ellipsoids.
     turned: bool,
 }
 
-impl Beside {
+impl OptionalColumns {
     /// Empty columns for a file whose columns fill these fields of a row.
-    pub(crate) fn of(kind: &Kind, filled: &[usize]) -> Self {
+    pub(crate) fn of(kind: &TableSchema, filled: &[usize]) -> Self {
         let has = |name| kind.place(name).is_some_and(|field| filled.contains(&field));
         Self {
             masks: has(MASK).then(Vec::new),
@@ -82,7 +82,7 @@ impl Beside {
     }
 
     /// Appends the values of a row.
-    pub(crate) fn push(&mut self, kind: &Kind, converter: &mut Converter, row: &Row<'_>) -> Result<()> {
+    pub(crate) fn push(&mut self, kind: &TableSchema, converter: &mut Converter, row: &Row<'_>) -> Result<()> {
         if let Some(masks) = &mut self.masks {
             masks.push(converter.whole(kind, row, MASK, None)?);
         }
@@ -109,7 +109,7 @@ impl Beside {
                 (false, _) => Quat::IDENTITY,
                 (true, [w, x, y, z]) => Quat::from_xyzw(number(x)?, number(y)?, number(z)?, number(w)?),
             };
-            let shape = Shape { radii, rotation };
+            let shape = EllipsoidShape { radii, rotation };
             converter.check_beside(kind, row, shape.check(0))?;
             shapes.push(shape);
         }
@@ -123,7 +123,7 @@ impl Beside {
 
     /// Ellipsoid with this index. `ball` is its bounding sphere. `None` if the file contains spheres only.
     pub fn ellipsoid(&self, index: usize, ball: &Sphere) -> Option<Ellipsoid> {
-        let Shape { radii, rotation } = *self.shapes.as_ref()?.get(index)?;
+        let EllipsoidShape { radii, rotation } = *self.shapes.as_ref()?.get(index)?;
         Some(Ellipsoid { center: ball.center, radii, rotation })
     }
 

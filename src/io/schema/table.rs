@@ -1,6 +1,6 @@
 //! Table in memory: records with their optional columns.
 
-use super::optional::Beside;
+use super::optional::OptionalColumns;
 use super::rounding::Rounding;
 use crate::batch::input::Spheres;
 use crate::records::Sphere;
@@ -11,7 +11,7 @@ pub struct Table<T> {
     /// The records, in the order of the file.
     pub records: Vec<T>,
     /// The optional columns.
-    pub beside: Beside,
+    pub beside: OptionalColumns,
     /// How rounding to f32 changed the records.
     pub rounding: Rounding,
 }

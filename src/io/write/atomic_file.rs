@@ -10,13 +10,13 @@ use tempfile::{Builder, TempPath};
 ///
 /// On systems with unnamed files (Linux, on most file systems) it has no name until its bytes are on the disk: not even a power cut leaves
 /// a partial file. Elsewhere it has a temporary name, and is deleted if it is dropped before it appears.
-pub(crate) struct Whole {
+pub(crate) struct AtomicFile {
     pub(crate) out: BufWriter<File>,
     temporary: Option<TempPath>,
     target: PathBuf,
 }
 
-impl Whole {
+impl AtomicFile {
     /// `target` is the path of the file after all links are resolved.
     pub(crate) fn create(target: PathBuf) -> Result<Self> {
         let (file, temporary) = match unnamed::create(folder_of(&target)) {
@@ -66,7 +66,7 @@ pub(crate) struct Complete {
 
 impl Complete {
     /// Gives the file its name. A file that had this name before is replaced.
-    pub(crate) fn appear(self) -> Result<()> {
+    pub(crate) fn persist(self) -> Result<()> {
         let Self { file, temporary, target } = self;
         let temporary = match temporary {
             Some(temporary) => temporary,

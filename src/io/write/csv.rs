@@ -6,7 +6,7 @@ use std::io::{Result, Write};
 use rayon::prelude::*;
 
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
-use crate::query::results::Lists;
+use crate::query::results::HitLists;
 use crate::records::{Interval, NO_SPHERE};
 use crate::runtime::cpu_pool;
 
@@ -20,7 +20,7 @@ pub(crate) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<(
 
 /// Formats rows in parallel, because formatting takes longer than casting if there are few spheres.
 pub(crate) fn rows<T: AnswerRow>(out: &mut impl Write, columns: &[Column<T>], answers: &[T]) -> Result<()> {
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(columns, answers)).collect();
     texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
 }
@@ -63,8 +63,8 @@ pub(crate) fn list_header(out: &mut impl Write) -> Result<()> {
 }
 
 /// Writes one line per sphere that a ray hits. `first` is the index of the first ray in the file.
-pub(crate) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Result<()> {
-    cpu_pool::ready();
+pub(crate) fn list_rows(out: &mut impl Write, lists: &HitLists, first: u64) -> Result<()> {
+    cpu_pool::ensure_pool();
     // Tasks are ranges of records, not of rays: one ray may hit all spheres. Only a few texts per thread exist at a time.
     let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
     for tasks in tasks.chunks(4 * rayon::current_num_threads()) {
@@ -74,7 +74,7 @@ pub(crate) fn list_rows(out: &mut impl Write, lists: &Lists, first: u64) -> Resu
     Ok(())
 }
 
-fn list_lines(lists: &Lists, first: u64, start: usize) -> String {
+fn list_lines(lists: &HitLists, first: u64, start: usize) -> String {
     let mut text = String::new();
     let end = lists.records.len().min(start + TASK);
     // Ray of the first record. A ray without hits has the same offset as the next ray, so the last ray with this offset is taken.

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipWriter;
 
-use super::atomic_file::Whole;
+use super::atomic_file::AtomicFile;
 use super::csv;
 use super::npz::{Quiet, Spools};
 #[cfg(feature = "parquet")]
 use super::parquet_lists;
-use super::target::{Ready, check_output};
+use super::target::{PreparedFile, check_output};
 use crate::error::Result;
 use crate::io::errors::cannot_write;
 use crate::io::format::extension;
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
-use crate::query::results::Lists;
+use crate::query::results::HitLists;
 use crate::records::Interval;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Start of a ray's list, and end of the previous one.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ impl AnswerRow for Offset {
 /// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 pub struct ListWriter {
     path: PathBuf,
-    file: Whole,
+    file: AtomicFile,
     format: Format,
     rays: u64,
     records: u64,
@@ -56,7 +56,7 @@ impl ListWriter {
     /// # Errors
     /// The errors of [`check_output`]; [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut file = Whole::create(check_output(path, &[])?).map_err(|e| cannot_write(path, &e))?;
+        let mut file = AtomicFile::create(check_output(path, &[])?).map_err(|e| cannot_write(path, &e))?;
         let mut begin = || -> IoResult<Format> {
             #[cfg(feature = "parquet")]
             if extension(path) == "parquet" {
@@ -80,7 +80,7 @@ impl ListWriter {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
-    pub fn write(&mut self, lists: &Lists) -> Result<()> {
+    pub fn write(&mut self, lists: &HitLists) -> Result<()> {
         let written = match &mut self.format {
             Format::Text => csv::list_rows(&mut self.file.out, lists, self.rays),
             Format::Arrays(offsets, records) => {
@@ -100,30 +100,30 @@ impl ListWriter {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); the folder is then as it was before
     /// [`create`](Self::create).
-    pub fn finish(self, watch: &Watch) -> Result<()> {
-        self.complete(watch)?.appear()
+    pub fn finish(self, cancel: &CancelToken) -> Result<()> {
+        self.complete(cancel)?.persist()
     }
 
     /// Completes the file, but does not name it yet. With several files, none has to appear before all are complete.
     ///
     /// # Errors
     /// The errors of [`finish`](Self::finish).
-    pub fn complete(self, watch: &Watch) -> Result<Ready> {
+    pub fn complete(self, cancel: &CancelToken) -> Result<PreparedFile> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
         match format {
             Format::Text => {}
             Format::Arrays(offsets, records) => {
                 let mut npz = ZipWriter::new(Quiet::new(&mut file.out));
-                let added = offsets.add_to(&mut npz, watch).and_then(|()| records.add_to(&mut npz, watch));
-                watch.check()?;
+                let added = offsets.add_to(&mut npz, cancel).and_then(|()| records.add_to(&mut npz, cancel));
+                cancel.check()?;
                 added.and_then(|()| npz.finish().map_err(IoError::other)?.flush()).map_err(failed)?;
             }
             #[cfg(feature = "parquet")]
             Format::Groups(groups) => groups.finish().map_err(failed)?,
         }
         file.flush().map_err(failed)?;
-        watch.check()?;
-        Ready::new(&path, file)
+        cancel.check()?;
+        PreparedFile::new(&path, file)
     }
 }

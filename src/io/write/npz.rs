@@ -12,7 +12,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Bytes copied per step.
 const BLOCK: usize = 1 << 20;
@@ -106,15 +106,15 @@ impl<T: AnswerRow> Spools<T> {
     }
 
     /// Writes the archive.
-    pub(crate) fn assemble(self, out: impl Write + Seek, watch: &Watch) -> Result<()> {
+    pub(crate) fn assemble(self, out: impl Write + Seek, cancel: &CancelToken) -> Result<()> {
         let mut npz = ZipWriter::new(Quiet::new(out));
-        self.add_to(&mut npz, watch)?;
+        self.add_to(&mut npz, cancel)?;
         npz.finish().map_err(Error::other)?.flush()
     }
 
     /// Writes the arrays into an archive. They are not compressed, as in `numpy.savez`: floats hardly compress. They have no date, so that
     /// equal results give equal bytes.
-    pub(crate) fn add_to<W: Write + Seek>(self, npz: &mut ZipWriter<W>, watch: &Watch) -> Result<()> {
+    pub(crate) fn add_to<W: Write + Seek>(self, npz: &mut ZipWriter<W>, cancel: &CancelToken) -> Result<()> {
         let mut block = vec![0; BLOCK];
         for (mut file, (name, number)) in self.files {
             let header = header(number(&T::MISS), self.rows)?;
@@ -133,7 +133,7 @@ impl<T: AnswerRow> Spools<T> {
                     break;
                 }
                 npz.write_all(&block[..count])?;
-                if watch.is_cancelled() {
+                if cancel.is_cancelled() {
                     return Err(Error::other("stopped"));
                 }
             }

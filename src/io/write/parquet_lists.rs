@@ -12,7 +12,7 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Node;
 
 use super::parquet::{GROUP, begin, failed, write_column};
-use crate::query::results::Lists;
+use crate::query::results::HitLists;
 
 /// A Parquet file of hit lists that is being written.
 pub(crate) struct ListGroups {
@@ -58,7 +58,7 @@ impl ListGroups {
         Ok(Self { writer, rows: 0, enters, exits, ids, present: Vec::new(), goes_on: Vec::new() })
     }
 
-    pub(crate) fn write(&mut self, lists: &Lists) -> Result<()> {
+    pub(crate) fn write(&mut self, lists: &HitLists) -> Result<()> {
         for list in lists.iter() {
             // An empty list has one level too.
             self.present.extend(std::iter::repeat_n(i16::from(!list.is_empty()), list.len().max(1)));

@@ -2,22 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use super::atomic_file::Whole;
+use super::atomic_file::AtomicFile;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::target::{Ready, check_output};
+use super::target::{PreparedFile, check_output};
 use super::{csv, npz};
 use crate::error::Result;
 use crate::io::errors::cannot_write;
 use crate::io::format::extension;
 use crate::io::schema::answer_row::{AnswerRow, Column};
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 
 /// Writes results to `.npz`, `.csv` or `.parquet` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
 /// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 pub struct AnswerWriter<T: AnswerRow> {
     path: PathBuf,
-    file: Whole,
+    file: AtomicFile,
     columns: Vec<Column<T>>,
     format: Format<T>,
 }
@@ -45,7 +45,7 @@ impl<T: AnswerRow> AnswerWriter<T> {
     pub fn create_with(path: &Path, columns: Vec<Column<T>>) -> Result<Self> {
         let target = check_output(path, &[])?;
         let failed = |e| cannot_write(path, &e);
-        let mut file = Whole::create(target).map_err(failed)?;
+        let mut file = AtomicFile::create(target).map_err(failed)?;
         let format = match extension(path).as_str() {
             "npz" => Format::Arrays(npz::Spools::new(file.folder(), &columns).map_err(failed)?),
             // A second handle of the same file; both share one position.
@@ -81,30 +81,30 @@ impl<T: AnswerRow> AnswerWriter<T> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); the folder is then as it was before
     /// [`create`](Self::create).
-    pub fn finish(self, watch: &Watch) -> Result<()> {
-        self.complete(watch)?.appear()
+    pub fn finish(self, cancel: &CancelToken) -> Result<()> {
+        self.complete(cancel)?.persist()
     }
 
     /// Completes the file, but does not name it yet. With several files, none has to appear before all are complete.
     ///
     /// # Errors
     /// The errors of [`finish`](Self::finish).
-    pub fn complete(self, watch: &Watch) -> Result<Ready> {
+    pub fn complete(self, cancel: &CancelToken) -> Result<PreparedFile> {
         let Self { path, mut file, format, .. } = self;
         let failed = |e| cannot_write(&path, &e);
         match format {
             Format::Text => {}
             Format::Arrays(spools) => {
                 // The archive is as large as everything written before, so this takes long enough to be cancelled.
-                let assembled = spools.assemble(&mut file.out, watch);
-                watch.check()?;
+                let assembled = spools.assemble(&mut file.out, cancel);
+                cancel.check()?;
                 assembled.map_err(failed)?;
             }
             #[cfg(feature = "parquet")]
             Format::Groups(groups) => groups.finish().map_err(failed)?,
         }
         file.flush().map_err(failed)?;
-        watch.check()?;
-        Ready::new(&path, file)
+        cancel.check()?;
+        PreparedFile::new(&path, file)
     }
 }

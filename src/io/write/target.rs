@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufWriter, Result as IoResult};
 use std::path::{Path, PathBuf};
 
-use super::atomic_file::{Complete, Whole};
+use super::atomic_file::{AtomicFile, Complete};
 use crate::error::{Error, Result};
 use crate::io::errors::{bad_file, cannot_write};
-use crate::io::format::{check_parquet, extension, spoken};
+use crate::io::format::{check_parquet, describe, extension};
 
 /// Checks, before any work, that results can be written to `path`: the extension must be known, the folder must exist, and an existing file
 /// must be replaceable and not one of the `inputs`. Returns the path of the file with links resolved.
@@ -18,7 +18,7 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     match extension(path).as_str() {
         "npz" | "csv" | "parquet" => check_parquet(path)?,
         other => {
-            let found = spoken(other);
+            let found = describe(other);
             return Err(bad_file(
                 path,
                 format!("cannot write answers to {found}: supported are .npz, .csv and .parquet"),
@@ -66,13 +66,13 @@ fn target(path: &Path) -> Result<PathBuf> {
 /// A complete file without its final name. If it is dropped, nothing is left behind.
 #[derive(Debug)]
 #[must_use]
-pub struct Ready {
+pub struct PreparedFile {
     path: PathBuf,
     file: Complete,
 }
 
-impl Ready {
-    pub(crate) fn new(path: &Path, file: Whole) -> Result<Self> {
+impl PreparedFile {
+    pub(crate) fn new(path: &Path, file: AtomicFile) -> Result<Self> {
         Ok(Self { path: path.to_path_buf(), file: file.complete().map_err(|e| cannot_write(path, &e))? })
     }
 
@@ -80,19 +80,19 @@ impl Ready {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn appear(self) -> Result<()> {
-        self.file.appear().map_err(|e| cannot_write(&self.path, &e))
+    pub fn persist(self) -> Result<()> {
+        self.file.persist().map_err(|e| cannot_write(&self.path, &e))
     }
 
     /// Gives several files their names in quick succession.
     ///
     /// # Errors
     /// [`Error::Io`] for the first file that cannot be named. The message lists the files that have their names already.
-    pub fn appear_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
+    pub fn persist_all(files: impl IntoIterator<Item = Self>) -> Result<()> {
         let mut done = Vec::new();
         for file in files {
             let path = file.path.clone();
-            file.appear().map_err(|error| match error {
+            file.persist().map_err(|error| match error {
                 Error::Io { action, path, message } if !done.is_empty() => {
                     Error::Io { action, path, message: format!("{message}; already written: {}", done.join(", ")) }
                 }
@@ -108,23 +108,23 @@ impl Ready {
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
-pub fn write_whole<F>(path: &Path, write: F) -> Result<()>
+pub fn write_atomic<F>(path: &Path, write: F) -> Result<()>
 where
     F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
 {
-    prepare_whole(path, write)?.appear()
+    prepare_atomic(path, write)?.persist()
 }
 
 /// Writes a file, but does not name it yet. With several files, none has to appear before all are complete.
 ///
 /// # Errors
-/// The errors of [`write_whole`].
-pub fn prepare_whole<F>(path: &Path, write: F) -> Result<Ready>
+/// The errors of [`write_atomic`].
+pub fn prepare_atomic<F>(path: &Path, write: F) -> Result<PreparedFile>
 where
     F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
 {
     let failed = |e| cannot_write(path, &e);
-    let mut file = Whole::create(target(path)?).map_err(failed)?;
+    let mut file = AtomicFile::create(target(path)?).map_err(failed)?;
     write(&mut file.out).map_err(failed)?;
-    Ready::new(path, file)
+    PreparedFile::new(path, file)
 }

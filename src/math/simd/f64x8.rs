@@ -4,33 +4,33 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Number of lanes.
-pub(crate) const WIDE: usize = 8;
+pub(crate) const WIDTH: usize = 8;
 
 /// Vector of f64 lanes. No operation is fused implicitly, so all processors round alike.
 #[derive(Clone, Copy)]
-pub(crate) struct Wide(pub(crate) [f64; WIDE]);
+pub(crate) struct F64x8(pub(crate) [f64; WIDTH]);
 
 macro_rules! operator {
     ($trait:ident, $name:ident, $operator:tt) => {
-        impl $trait for Wide {
+        impl $trait for F64x8 {
             type Output = Self;
             #[inline(always)]
             fn $name(self, other: Self) -> Self {
                 self.zip(other, |a, b| a $operator b)
             }
         }
-        impl $trait<f64> for Wide {
+        impl $trait<f64> for F64x8 {
             type Output = Self;
             #[inline(always)]
             fn $name(self, other: f64) -> Self {
                 self.zip(Self::splat(other), |a, b| a $operator b)
             }
         }
-        impl $trait<Wide> for f64 {
-            type Output = Wide;
+        impl $trait<F64x8> for f64 {
+            type Output = F64x8;
             #[inline(always)]
-            fn $name(self, other: Wide) -> Wide {
-                Wide::splat(self).zip(other, |a, b| a $operator b)
+            fn $name(self, other: F64x8) -> F64x8 {
+                F64x8::splat(self).zip(other, |a, b| a $operator b)
             }
         }
     };
@@ -40,7 +40,7 @@ operator!(Sub, sub, -);
 operator!(Mul, mul, *);
 operator!(Div, div, /);
 
-impl Neg for Wide {
+impl Neg for F64x8 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -48,10 +48,10 @@ impl Neg for Wide {
     }
 }
 
-impl Wide {
+impl F64x8 {
     #[inline(always)]
     pub(crate) fn splat(value: f64) -> Self {
-        Self([value; WIDE])
+        Self([value; WIDTH])
     }
 
     #[inline(always)]

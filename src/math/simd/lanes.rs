@@ -41,21 +41,21 @@ pub(crate) trait Lanes: Copy {
         self.max(self.splat(0.0).sub(self))
     }
     /// Bit mask of the lanes in which `self <= other`; lane 0 is the lowest bit.
-    fn at_most(self, other: Self) -> u64;
+    fn le_mask(self, other: Self) -> u64;
 }
 
 /// Four lanes without intrinsics, for every processor.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain([f32; 4]);
+pub(crate) struct Scalar4([f32; 4]);
 
-impl Plain {
+impl Scalar4 {
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
         Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
     }
 }
 
-impl Lanes for Plain {
+impl Lanes for Scalar4 {
     const COUNT: usize = 4;
     type Narrow = Self;
     #[inline(always)]
@@ -116,7 +116,7 @@ impl Lanes for Plain {
         Self(self.0.map(f32::sqrt))
     }
     #[inline(always)]
-    fn at_most(self, other: Self) -> u64 {
+    fn le_mask(self, other: Self) -> u64 {
         let bits: [u32; 4] = std::array::from_fn(|i| if self.0[i] <= other.0[i] { 1 << i } else { 0 });
         bits.iter().fold(0, |mask, bit| mask | bit).into()
     }
@@ -211,7 +211,7 @@ macro_rules! lanes {
                 Self(unsafe { $sqrt(self.0) })
             }
             #[inline(always)]
-            fn at_most(self, other: Self) -> u64 {
+            fn le_mask(self, other: Self) -> u64 {
                 let ($a, $b) = (self.0, other.0);
                 // SAFETY: as above.
                 unsafe { $at_most }

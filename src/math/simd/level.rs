@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-/// Defines a method of [`Level`] that runs a kernel with the lanes of that instruction set. The kernel receives [`Lanes`] as its first
+/// Defines a method of [`SimdLevel`] that runs a kernel with the lanes of that instruction set. The kernel receives [`Lanes`] as its first
 /// argument, to make others from. Each instruction set has a function of its own, which `tests/cpu/kernels.rs` finds by its name and
 /// disassembles.
-macro_rules! dispatch {
+macro_rules! multiversion {
     ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
-        impl Level {
+        impl SimdLevel {
             $(#[$about])*
             pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
@@ -39,7 +39,7 @@ macro_rules! dispatch {
                 #[inline(never)]
                 fn plain($($argument: $kind),*) $(-> $result)? {
                     // SAFETY: plain lanes need no special instructions.
-                    $name(unsafe { <$crate::math::simd::lanes::Plain as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
+                    $name(unsafe { <$crate::math::simd::lanes::Scalar4 as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 match self.instructions() {
                     // SAFETY: only `all` makes this value, after checking that the processor supports it.
@@ -60,18 +60,18 @@ macro_rules! dispatch {
     };
 }
 
-pub(crate) use dispatch;
+pub(crate) use multiversion;
 
 thread_local! {
     /// Instruction set that [`crate::bench::use_level`] chose for this thread.
-    pub(crate) static CHOSEN: Cell<Option<Level>> = const { Cell::new(None) };
+    pub(crate) static CHOSEN: Cell<Option<SimdLevel>> = const { Cell::new(None) };
 }
 
 /// Instruction set that the kernels use. A value proves that this processor supports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Instructions);
+pub(crate) struct SimdLevel(Instructions);
 
-/// Names of the instruction sets, for [`dispatch`] only: just [`Level::all`] makes a [`Level`] from one.
+/// Names of the instruction sets, for [`multiversion`] only: just [`SimdLevel::all`] makes a [`SimdLevel`] from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instructions {
     #[cfg(target_arch = "x86_64")]
@@ -85,7 +85,7 @@ pub(crate) enum Instructions {
     Plain,
 }
 
-impl Level {
+impl SimdLevel {
     /// All instruction sets that this processor supports, fastest first.
     pub(crate) fn all() -> Vec<Self> {
         let mut levels = Vec::new();
@@ -113,14 +113,14 @@ impl Level {
         CHOSEN.get().unwrap_or_else(|| Self::all()[0])
     }
 
-    /// Used by [`dispatch`].
+    /// Used by [`multiversion`].
     #[inline(always)]
     pub(crate) fn instructions(self) -> Instructions {
         self.0
     }
 
     /// Name for users.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => "AVX-512",

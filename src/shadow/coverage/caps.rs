@@ -8,7 +8,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::DVec2;
 
-use crate::math::angles::{arc, less_arctangent, less_sine, sine, versine};
+use crate::math::angles::{angle_minus_sine, arc, sine, versine, x_minus_arctangent};
 
 /// The spherical cap that an occluder covers, seen from the observer and measured from the centre of the light's disc.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub(crate) fn segment(half_angle: f64, v: f64) -> f64 {
     let rise = 1.0 - s * s * v;
     if run.abs() <= 0.25 * rise {
         let x = run / rise;
-        0.5 * v * less_sine(2.0 * half_angle) - v * v * s * s * s * c / rise + less_arctangent(x)
+        0.5 * v * angle_minus_sine(2.0 * half_angle) - v * v * s * s * s * c / rise + x_minus_arctangent(x)
     } else {
         half_angle * v - signed_arc(run, rise)
     }
@@ -93,7 +93,7 @@ pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
 }
 
 /// Angle between the centres of two caps (haversines, so nothing cancels).
-pub(crate) fn apart(a: Cap, b: Cap) -> f64 {
+pub(crate) fn are_apart(a: Cap, b: Cap) -> f64 {
     let near = sine(0.5 * (a.separation - b.separation).abs());
     let turn = a.azimuth - b.azimuth;
     let h = near * near + 0.25 * sine(a.separation) * sine(b.separation) * turn.dot(turn);

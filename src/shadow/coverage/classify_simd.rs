@@ -10,7 +10,7 @@
 use glam::DVec3;
 
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::shadow::ball::Ball;
 
 /// Observers per block: their columns fill half of the L1 cache.
@@ -64,14 +64,14 @@ impl Observers {
     }
 }
 
-dispatch! {
+multiversion! {
     /// Loads the first `BLOCK` observers of a list. If there are fewer, the remaining entries are at the light's centre. Returns false if
     /// a coordinate of an observer is NaN or exceeds `largest` in magnitude.
-    take_in, (block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool
+    load_observers, (block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool
 }
 
 #[inline(always)]
-fn take_in(_: impl Lanes, block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool {
+fn load_observers(_: impl Lanes, block: &mut Observers, observers: &[DVec3], light: Ball, largest: f64) -> bool {
     let Observers { light_radius, at, to_light, square, power, flags, .. } = block;
     let count = observers.len().min(BLOCK);
     *light_radius = light.radius;
@@ -101,14 +101,14 @@ fn take_in(_: impl Lanes, block: &mut Observers, observers: &[DVec3], light: Bal
     bad == 0
 }
 
-dispatch! {
+multiversion! {
     /// Classifies all observers against one sphere, adds the result to their flags, and stores `number` (its index) in `last`. Returns
     /// whether the sphere may touch the disc of any observer.
-    sift, (observers: &mut Observers, ball: Ball, number: u64) -> bool
+    classify_ball, (observers: &mut Observers, ball: Ball, number: u64) -> bool
 }
 
 #[inline(always)]
-fn sift(_: impl Lanes, observers: &mut Observers, ball: Ball, number: u64) -> bool {
+fn classify_ball(_: impl Lanes, observers: &mut Observers, ball: Ball, number: u64) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
         let flag = observers.flag(i, ball);
@@ -119,14 +119,14 @@ fn sift(_: impl Lanes, observers: &mut Observers, ball: Ball, number: u64) -> bo
     any & TOUCHES != 0
 }
 
-dispatch! {
+multiversion! {
     /// Classifies all observers against a spheroid, given its bounding sphere and its largest inscribed sphere. A touch adds
     /// `2 * TOUCHES`: flags equal to `TOUCHES` mean a single sphere, for which `two_caps_simd.rs` computes the shadow.
-    sift_between, (observers: &mut Observers, around: Ball, within: Ball) -> bool
+    classify_group, (observers: &mut Observers, around: Ball, within: Ball) -> bool
 }
 
 #[inline(always)]
-fn sift_between(_: impl Lanes, observers: &mut Observers, around: Ball, within: Ball) -> bool {
+fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within: Ball) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
         let (apart, covers) = (observers.flag(i, around) == 0, observers.flag(i, within) == COVERS);

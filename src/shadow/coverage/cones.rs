@@ -20,7 +20,7 @@ use crate::math::angles::sine;
 
 /// The shape of a spheroid.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct SpheroidShape {
     /// The direction of the pole in the light-aligned frame.
     pub(crate) pole: DVec3,
     /// (radius / polar radius)² − 1: the square of the stretch factor along the pole that turns the spheroid into a sphere, minus 1.
@@ -29,13 +29,13 @@ pub(crate) struct Shape {
 
 /// Quadratic form: `xx cos² + 2 xy cos sin + yy sin²` of an angle.
 #[derive(Clone, Copy, Debug)]
-struct Form {
+struct QuadraticForm {
     xx: f64,
     xy: f64,
     yy: f64,
 }
 
-impl Form {
+impl QuadraticForm {
     fn at(self, turn: DVec2) -> f64 {
         self.xx * turn.x * turn.x + 2.0 * self.xy * turn.x * turn.y + self.yy * turn.y * turn.y
     }
@@ -49,11 +49,11 @@ impl Form {
 /// `square τ² + 2 middle τ + center ≥ 0` and `ahead + across τ > 0`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cone {
-    square: Form,
+    square: QuadraticForm,
     middle: DVec2,
     center: f64,
     /// The discriminant `middle² − square · center`, computed without cancellation. Negative where the direction misses the body.
-    reach: Form,
+    discriminant: QuadraticForm,
     /// `ahead + across τ` is positive in front of the observer.
     ahead: f64,
     across: DVec2,
@@ -75,7 +75,7 @@ pub(crate) enum Extent {
 }
 
 /// Squared distance from the point to the occluder's centre minus its squared radius, in the space in which the occluder is a sphere.
-pub(crate) fn power_of(point: DVec3, occluder: Occluder, shape: Shape) -> f64 {
+pub(crate) fn power_of(point: DVec3, occluder: Occluder, shape: SpheroidShape) -> f64 {
     let center = occluder.offset.extend(occluder.along);
     let (pole, of_point) = (shape.pole.dot(center), shape.pole.dot(point));
     occluder.power - 2.0 * (center.dot(point) + shape.stretch * pole * of_point)
@@ -83,7 +83,13 @@ pub(crate) fn power_of(point: DVec3, occluder: Occluder, shape: Shape) -> f64 {
 }
 
 /// The cone of a spheroid, for a point outside it; `None` if the spheroid is behind the light.
-pub(crate) fn cone_of(point: DVec3, light: Light, disc: Disc, occluder: Occluder, shape: Shape) -> Option<Cone> {
+pub(crate) fn cone_of(
+    point: DVec3,
+    light: Light,
+    disc: Disc,
+    occluder: Occluder,
+    shape: SpheroidShape,
+) -> Option<Cone> {
     // The bounding sphere of the spheroid decides whether it is behind the light.
     if front_of(point, light, occluder) <= 0.0 {
         return None;
@@ -126,7 +132,7 @@ fn cone(disc: Disc, center: DVec3, power: f64, pole: DVec3, stretch: f64) -> Con
         let u = upright * o - z * n;
         let round = 1.0 - whole * z * z;
         (
-            Form {
+            QuadraticForm {
                 xx: round + stretch * (n.x * n.x + u.y * u.y) - whole * o.y * o.y,
                 xy: stretch * (n.x * n.y - u.x * u.y) + whole * o.x * o.y,
                 yy: round + stretch * (n.y * n.y + u.x * u.x) - whole * o.x * o.x,
@@ -137,7 +143,7 @@ fn cone(disc: Disc, center: DVec3, power: f64, pole: DVec3, stretch: f64) -> Con
     } else {
         let p = power * stretch;
         (
-            Form {
+            QuadraticForm {
                 xx: across.x * across.x - power - p * n.x * n.x,
                 xy: across.x * across.y - p * n.x * n.y,
                 yy: across.y * across.y - power - p * n.y * n.y,
@@ -148,10 +154,10 @@ fn cone(disc: Disc, center: DVec3, power: f64, pole: DVec3, stretch: f64) -> Con
     };
     let scale = power * (s * c).powi(2);
     Cone {
-        square: Form { xx: s * s * square.xx, xy: s * s * square.xy, yy: s * s * square.yy },
+        square: QuadraticForm { xx: s * s * square.xx, xy: s * s * square.xy, yy: s * s * square.yy },
         middle: s * c * middle,
         center: c * c * own,
-        reach: Form {
+        discriminant: QuadraticForm {
             xx: scale * (whole * (1.0 - o.y * o.y) - stretch * n.y * n.y),
             xy: scale * (whole * o.x * o.y + stretch * n.x * n.y),
             yy: scale * (whole * (1.0 - o.x * o.x) - stretch * n.x * n.x),
@@ -196,7 +202,7 @@ impl Cone {
     /// The interval of `τ` that the cone covers in a direction; empty if its start is not below its end.
     fn span(&self, turn: DVec2) -> DVec2 {
         let (a, b, c) = (self.square.at(turn), self.middle.dot(turn), self.center);
-        let reach = self.reach.at(turn);
+        let reach = self.discriminant.at(turn);
         let h = reach.max(0.0).sqrt();
         let far = if a < 0.0 { (b + h) / -a } else { f64::INFINITY };
         if self.covers_center() {
@@ -223,7 +229,7 @@ fn inner(disc: Disc, tau: f64) -> f64 {
     tau * tau * (1.0 + c) / (w * (w + c))
 }
 
-/// Scratch memory of [`left_by`].
+/// Scratch memory of [`uncovered_by_cones`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     spans: Vec<DVec2>,
@@ -231,14 +237,14 @@ pub(crate) struct Scratch {
 }
 
 /// Fraction of the disc that no cone covers, 0…1.
-pub(crate) fn left_by(scratch: &mut Scratch, disc: Disc, cones: &[Cone]) -> f64 {
+pub(crate) fn uncovered_by_cones(scratch: &mut Scratch, disc: Disc, cones: &[Cone]) -> f64 {
     let Scratch { spans, ends } = scratch;
     ends.clear();
     for (i, one) in cones.iter().enumerate() {
         one.rim().roots(|angle| ends.push(angle));
         if !one.covers_center() {
             // The quadratic form has a period of half a turn, and so do its roots.
-            one.reach.wave().roots(|angle| ends.push(angle));
+            one.discriminant.wave().roots(|angle| ends.push(angle));
         }
         // Further pairs are skipped: the subdivision of the quadrature locates their intersections.
         for other in cones[..i].iter().take(MOST_PAIRS) {

@@ -12,11 +12,11 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
 use super::caps::{
-    Cap, NO_CAP, advance, apart, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept,
+    Cap, NO_CAP, advance, are_apart, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept,
 };
-use super::cones::{Cone, Extent, Scratch, Shape, cone_of, cone_of_cap, left_by, power_of};
+use super::cones::{Cone, Extent, Scratch, SpheroidShape, cone_of, cone_of_cap, power_of, uncovered_by_cones};
 use super::light::{Disc, Light, Occluder, azimuth_of, cross_of, disc_from, front_of, onto_disc};
-use crate::math::angles::{arc, less_sine, sine, versine};
+use crate::math::angles::{angle_minus_sine, arc, sine, versine};
 use crate::shadow::ball::ShadowKind;
 
 /// The cap that a sphere covers, seen from `point`; [`NO_CAP`] if the sphere is behind the light.
@@ -62,23 +62,23 @@ pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3)
 
 /// The occluders in front of one disc: the caps that touch it, none of them inside another.
 #[derive(Debug, Default)]
-pub(crate) struct Sky {
+pub(crate) struct OccluderSet {
     total: bool,
     caps: Vec<Cap>,
     spans: Vec<DVec2>,
     /// Cones of the spheroids that touch the disc.
     cones: Vec<Cone>,
     /// Whether one of the cones crosses the rim.
-    beyond: bool,
+    exceeds_disc: bool,
     scratch: Scratch,
 }
 
 /// Removes all occluders.
-pub(crate) fn clear(sky: &mut Sky) {
-    sky.total = false;
-    sky.caps.clear();
-    sky.cones.clear();
-    sky.beyond = false;
+pub(crate) fn clear(occluder_set: &mut OccluderSet) {
+    occluder_set.total = false;
+    occluder_set.caps.clear();
+    occluder_set.cones.clear();
+    occluder_set.exceeds_disc = false;
 }
 
 /// Whether cap and disc have the same centre, up to rounding. Such a cap covers the whole disc or leaves the whole rim uncovered. The radii
@@ -91,47 +91,47 @@ pub(crate) fn concentric(disc: Disc, cap: Cap) -> bool {
 pub(crate) const CONCENTRIC: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Adds a cap, unless it does not touch the disc or is inside another cap. Removes the caps inside it.
-pub(crate) fn add(sky: &mut Sky, disc: Disc, cap: Cap) {
+pub(crate) fn add(occluder_set: &mut OccluderSet, disc: Disc, cap: Cap) {
     if cap.radius <= 0.0 || cap.edge >= disc.radius {
         return;
     }
     if cap.edge + disc.radius <= 0.0 || (concentric(disc, cap) && cap.radius >= disc.radius) {
-        sky.total = true;
+        occluder_set.total = true;
         return;
     }
     // Two caps that differ only by rounding have no well-defined chord, so one of them counts as inside the other.
     let slack = CONCENTRIC * disc.radius;
-    if sky.caps.iter().any(|&other| apart(other, cap) + cap.radius <= other.radius + slack) {
+    if occluder_set.caps.iter().any(|&other| are_apart(other, cap) + cap.radius <= other.radius + slack) {
         return;
     }
-    sky.caps.retain(|&other| apart(other, cap) + other.radius > cap.radius + slack);
-    sky.caps.push(cap);
+    occluder_set.caps.retain(|&other| are_apart(other, cap) + other.radius > cap.radius + slack);
+    occluder_set.caps.push(cap);
 }
 
 /// Adds the cone of a spheroid.
-pub(crate) fn add_cone(sky: &mut Sky, cone: Cone) {
+pub(crate) fn add_cone(occluder_set: &mut OccluderSet, cone: Cone) {
     match cone.extent() {
         Extent::Apart => return,
-        Extent::Covers => sky.total = true,
-        Extent::Beyond => sky.beyond = true,
+        Extent::Covers => occluder_set.total = true,
+        Extent::Beyond => occluder_set.exceeds_disc = true,
         Extent::Within => {}
     }
-    sky.cones.push(cone);
+    occluder_set.cones.push(cone);
 }
 
 /// Total angle of the disc's rim that no cap covers.
-pub(crate) fn open_rim(sky: &mut Sky, disc: Disc) -> f64 {
-    sky.spans.clear();
-    for &cap in &sky.caps {
+pub(crate) fn open_rim(occluder_set: &mut OccluderSet, disc: Disc) -> f64 {
+    occluder_set.spans.clear();
+    for &cap in &occluder_set.caps {
         if cap.separation + cap.radius > disc.radius {
             let half = chord(disc.radius, cap.radius, cap.separation, cap.edge).x;
-            sky.spans.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
+            occluder_set.spans.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
         }
     }
     let mut open = 0.0;
     let mut cursor = 0.0;
-    for _ in 0..2 * sky.spans.len() + 2 {
-        let step = advance(&sky.spans, cursor);
+    for _ in 0..2 * occluder_set.spans.len() + 2 {
+        let step = advance(&occluder_set.spans, cursor);
         if step.x > cursor {
             cursor = step.x;
         } else {
@@ -146,24 +146,24 @@ pub(crate) fn open_rim(sky: &mut Sky, disc: Disc) -> f64 {
 }
 
 /// Half the solid angle swept by those arcs of the edge of cap `i` that are on the disc and in no other cap.
-pub(crate) fn open_edge(sky: &mut Sky, disc: Disc, i: usize) -> f64 {
-    let cap = sky.caps[i];
+pub(crate) fn open_edge(occluder_set: &mut OccluderSet, disc: Disc, i: usize) -> f64 {
+    let cap = occluder_set.caps[i];
     // The part of the edge on the disc is −half to half; angle 0 is the point nearest to the disc's centre.
     let mut half = PI;
     if cap.separation + cap.radius > disc.radius {
         half = chord(disc.radius, cap.radius, cap.separation, cap.edge).y;
     }
-    sky.spans.clear();
-    for (j, &other) in sky.caps.iter().enumerate() {
-        let gap = apart(cap, other);
+    occluder_set.spans.clear();
+    for (j, &other) in occluder_set.caps.iter().enumerate() {
+        let gap = are_apart(cap, other);
         if j != i && gap < cap.radius + other.radius {
-            sky.spans.push(span(bearing(cap, other), common_chord(cap.radius, other.radius, gap), -half));
+            occluder_set.spans.push(span(bearing(cap, other), common_chord(cap.radius, other.radius, gap), -half));
         }
     }
     let mut sum = 0.0;
     let mut cursor = 0.0;
-    for _ in 0..2 * sky.spans.len() + 2 {
-        let step = advance(&sky.spans, cursor);
+    for _ in 0..2 * occluder_set.spans.len() + 2 {
+        let step = advance(&occluder_set.spans, cursor);
         if step.x > cursor {
             cursor = step.x;
         } else {
@@ -179,73 +179,80 @@ pub(crate) fn open_edge(sky: &mut Sky, disc: Disc, i: usize) -> f64 {
 }
 
 /// Uncovered fraction of the disc, 0…1.
-pub(crate) fn left(sky: &mut Sky, disc: Disc) -> f64 {
-    if sky.total {
+pub(crate) fn uncovered_fraction(occluder_set: &mut OccluderSet, disc: Disc) -> f64 {
+    if occluder_set.total {
         return 0.0;
     }
-    if !sky.cones.is_empty() {
-        let Sky { caps, cones, scratch, .. } = sky;
+    if !occluder_set.cones.is_empty() {
+        let OccluderSet { caps, cones, scratch, .. } = occluder_set;
         cones.extend(caps.iter().map(|&cap| cone_of_cap(disc, cap)));
-        let rest = left_by(scratch, disc, cones);
+        let rest = uncovered_by_cones(scratch, disc, cones);
         cones.truncate(cones.len() - caps.len());
         return rest;
     }
     let mut sum = 0.0;
     let mut largest = 0.0_f64;
     let mut meet = false;
-    for (i, &cap) in sky.caps.iter().enumerate() {
+    for (i, &cap) in occluder_set.caps.iter().enumerate() {
         let part = covered(disc.radius, cap);
         sum += part;
         largest = largest.max(part);
-        for &other in &sky.caps[..i] {
-            meet = meet || apart(cap, other) < cap.radius + other.radius;
+        for &other in &occluder_set.caps[..i] {
+            meet = meet || are_apart(cap, other) < cap.radius + other.radius;
         }
     }
     if meet {
         let mut edges = 0.0;
-        for i in 0..sky.caps.len() {
-            edges += open_edge(sky, disc, i);
+        for i in 0..occluder_set.caps.len() {
+            edges += open_edge(occluder_set, disc, i);
         }
-        let rest = (0.5 * open_rim(sky, disc) - edges / versine(disc.radius)) / PI;
+        let rest = (0.5 * open_rim(occluder_set, disc) - edges / versine(disc.radius)) / PI;
         return rest.clamp((1.0 - sum).max(0.0), 1.0 - largest);
     }
     (1.0 - sum).clamp(0.0, 1.0)
 }
 
 /// Kind of coverage; `rest` is the uncovered fraction. If it is 0 the shadow is total, whatever the edges indicate.
-pub(crate) fn kind(sky: &Sky, disc: Disc, rest: f64) -> ShadowKind {
-    let count = sky.caps.len() + sky.cones.len();
-    if sky.total || (count > 0 && rest <= 0.0) {
+pub(crate) fn kind(occluder_set: &OccluderSet, disc: Disc, rest: f64) -> ShadowKind {
+    let count = occluder_set.caps.len() + occluder_set.cones.len();
+    if occluder_set.total || (count > 0 && rest <= 0.0) {
         return ShadowKind::Total;
     }
     if count == 0 {
         return ShadowKind::None;
     }
     let crosses_rim = |cap: &Cap| cap.separation + cap.radius > disc.radius && !concentric(disc, *cap);
-    if sky.beyond || sky.caps.iter().any(crosses_rim) {
+    if occluder_set.exceeds_disc || occluder_set.caps.iter().any(crosses_rim) {
         return ShadowKind::Partial;
     }
     ShadowKind::Annular
 }
 
 /// Visible fraction of a point light: 0 or 1.
-pub(crate) fn left_of_point(cap: Cap) -> f64 {
+pub(crate) fn visible_point(cap: Cap) -> f64 {
     if cap.edge <= 0.0 { 0.0 } else { 1.0 }
 }
 
 /// Adds an occluder in front of the disc. Returns the fraction (0 or 1) of a point light that is visible past it.
-fn stand(sky: &mut Sky, point: DVec3, light: Light, disc: Disc, occluder: Occluder, shapes: &[Shape]) -> f64 {
+fn add_occluder(
+    occluder_set: &mut OccluderSet,
+    point: DVec3,
+    light: Light,
+    disc: Disc,
+    occluder: Occluder,
+    shapes: &[SpheroidShape],
+) -> f64 {
     let Some(&shape) = shapes.get(occluder.shape as usize) else {
         let cap = cap_of(point, light, disc, occluder);
-        add(sky, disc, cap);
-        return left_of_point(cap);
+        add(occluder_set, disc, cap);
+        return visible_point(cap);
     };
     if power_of(point, occluder, shape) < 0.0 {
-        sky.total = true;
+        occluder_set.total = true;
         return 0.0;
     }
     let Some(cone) = cone_of(point, light, disc, occluder, shape) else { return 1.0 };
-    add_cone(sky, cone);
+    add_cone(occluder_set, cone);
     if cone.covers_center() { 0.0 } else { 1.0 }
 }
 
@@ -267,13 +274,13 @@ pub(crate) fn irradiance(disc: Disc, ground: Cap) -> f64 {
     let half = chord(a, ground.radius, ground.separation, ground.edge);
     let risen = PI - half.x;
     let area = sine(a);
-    let ellipse = area * area * height * less_sine(2.0 * risen);
-    ((ellipse + less_sine(2.0 * half.y)) / (2.0 * PI * area * area)).max(0.0)
+    let ellipse = area * area * height * angle_minus_sine(2.0 * risen);
+    ((ellipse + angle_minus_sine(2.0 * half.y)) / (2.0 * PI * area * area)).max(0.0)
 }
 
 /// The light at a point of the ground.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lit {
+pub(crate) struct Illumination {
     /// Fraction of the light's disc that is above the horizon and not covered, 0…1.
     pub(crate) fraction: f64,
     /// Irradiance of the ground, relative to that by the unoccluded light at the zenith.
@@ -281,23 +288,23 @@ pub(crate) struct Lit {
 }
 
 /// No light.
-pub(crate) const DARK: Lit = Lit { fraction: 0.0, irradiance: 0.0 };
+pub(crate) const DARK: Illumination = Illumination { fraction: 0.0, irradiance: 0.0 };
 
 /// The light at a `point` of a body whose outward normal there is `normal`.
 ///
 /// Occluders scale the irradiance of the part of the disc above the horizon by its visible fraction. Which side of the disc they cover is
 /// ignored; it matters only for an eclipse at sunrise.
-pub(crate) fn lit(
-    sky: &mut Sky,
+pub(crate) fn illumination(
+    occluder_set: &mut OccluderSet,
     point: DVec3,
     normal: DVec3,
     light: Light,
     occluders: impl Iterator<Item = Occluder>,
-    shapes: &[Shape],
-) -> Lit {
+    shapes: &[SpheroidShape],
+) -> Illumination {
     let disc = disc_from(point, light);
     if disc.power <= 0.0 {
-        return Lit { fraction: 1.0, irradiance: 1.0 };
+        return Illumination { fraction: 1.0, irradiance: 1.0 };
     }
     let ground = horizon_cap(point, light, disc, normal);
     if ground.edge + disc.radius <= 0.0 {
@@ -305,21 +312,21 @@ pub(crate) fn lit(
     }
     let bare = irradiance(disc, ground);
     if disc.radius <= 0.0 {
-        clear(sky);
-        let open = occluders.into_iter().all(|one| stand(sky, point, light, disc, one, shapes) > 0.0);
-        return if open { Lit { fraction: 1.0, irradiance: bare } } else { DARK };
+        clear(occluder_set);
+        let open = occluders.into_iter().all(|one| add_occluder(occluder_set, point, light, disc, one, shapes) > 0.0);
+        return if open { Illumination { fraction: 1.0, irradiance: bare } } else { DARK };
     }
-    clear(sky);
-    add(sky, disc, ground);
+    clear(occluder_set);
+    add(occluder_set, disc, ground);
     for occluder in occluders {
-        stand(sky, point, light, disc, occluder, shapes);
+        add_occluder(occluder_set, point, light, disc, occluder, shapes);
     }
-    let fraction = left(sky, disc);
+    let fraction = uncovered_fraction(occluder_set, disc);
     let risen = 1.0 - covered(disc.radius, ground);
     if risen <= 0.0 {
         return DARK;
     }
-    Lit { fraction, irradiance: bare * (fraction / risen).min(1.0) }
+    Illumination { fraction, irradiance: bare * (fraction / risen).min(1.0) }
 }
 
 #[cfg(test)]

@@ -63,12 +63,12 @@ fn the_union_of_overlapping_caps_agrees_with_slices() {
     for case in 0..800 {
         let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
         let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
-        let mut sky = Sky::default();
+        let mut occluder_set = OccluderSet::default();
         let caps: Vec<Cap> = (0..2 + case % 5).map(|_| random.cap(a)).collect();
         for &cap in &caps {
-            add(&mut sky, disc, cap);
+            add(&mut occluder_set, disc, cap);
         }
-        let got = left(&mut sky, disc);
+        let got = uncovered_fraction(&mut occluder_set, disc);
         for (worst, &count) in worst.iter_mut().zip(&counts) {
             *worst = worst.max((got - sliced(disc, &caps, count)).abs());
         }

@@ -10,38 +10,38 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 use glam::DVec3;
 
 use super::disc::CONCENTRIC;
-use crate::math::simd::f64x8::{WIDE, Wide};
+use crate::math::simd::f64x8::{F64x8, WIDTH};
 use crate::math::simd::lanes::Lanes;
-use crate::math::simd::level::{Level, dispatch};
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::shadow::ball::{Ball, Shadow, ShadowKind};
 
 /// Observers per batch.
-const LENSES: usize = 256;
+const BATCH_WIDTH: usize = 256;
 
 /// A batch of observers of one light, each behind one occluding sphere, in SoA layout.
-pub(crate) struct Lenses {
+pub(crate) struct TwoCapBatch {
     light: Ball,
     count: usize,
-    at: [[f64; LENSES]; 3],
-    ball: [[f64; LENSES]; 4],
+    at: [[f64; BATCH_WIDTH]; 3],
+    ball: [[f64; BATCH_WIDTH]; 4],
     /// Index of each result in the output.
-    place: [usize; LENSES],
+    place: [usize; BATCH_WIDTH],
     /// Outside 0…1, or NaN, if this method cannot compute it.
-    fraction: [f64; LENSES],
-    kind: [f64; LENSES],
+    fraction: [f64; BATCH_WIDTH],
+    kind: [f64; BATCH_WIDTH],
 }
 
-impl Lenses {
+impl TwoCapBatch {
     /// An empty batch.
     pub(crate) fn new(light: Ball) -> Box<Self> {
         Box::new(Self {
             light,
             count: 0,
-            at: [[0.0; LENSES]; 3],
-            ball: [[0.0; LENSES]; 4],
-            place: [0; LENSES],
-            fraction: [0.0; LENSES],
-            kind: [0.0; LENSES],
+            at: [[0.0; BATCH_WIDTH]; 3],
+            ball: [[0.0; BATCH_WIDTH]; 4],
+            place: [0; BATCH_WIDTH],
+            fraction: [0.0; BATCH_WIDTH],
+            kind: [0.0; BATCH_WIDTH],
         })
     }
 
@@ -58,13 +58,13 @@ impl Lenses {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.count == LENSES
+        self.count == BATCH_WIDTH
     }
 
     /// Computes all shadows and empties the batch. Calls `take` with the index, shadow, observer and occluder of each; the shadow is `None`
     /// if it has to be computed by another method.
-    pub(crate) fn drain(&mut self, level: Level, mut take: impl FnMut(usize, Option<Shadow>, DVec3, Ball)) {
-        level.see(self);
+    pub(crate) fn drain(&mut self, level: SimdLevel, mut take: impl FnMut(usize, Option<Shadow>, DVec3, Ball)) {
+        level.compute(self);
         for i in 0..self.count {
             let fraction = self.fraction[i];
             let kind = ShadowKind::ALL[(self.kind[i] as usize).min(3)];
@@ -77,30 +77,31 @@ impl Lenses {
     }
 }
 
-dispatch! {
+multiversion! {
     /// Computes all shadows of a batch.
-    see, (lenses: &mut Lenses)
+    compute, (batch: &mut TwoCapBatch)
 }
 
 #[inline(always)]
-fn see(_: impl Lanes, lenses: &mut Lenses) {
-    let Lenses { light, count, at, ball, fraction, kind, .. } = lenses;
-    let center = light.center.to_array().map(Wide::splat);
-    let light_radius = Wide::splat(light.radius);
-    for first in (0..*count).step_by(WIDE) {
-        let load = |column: &[f64; LENSES]| Wide(*column[first..].first_chunk().expect("columns are whole vectors"));
+fn compute(_: impl Lanes, batch: &mut TwoCapBatch) {
+    let TwoCapBatch { light, count, at, ball, fraction, kind, .. } = batch;
+    let center = light.center.to_array().map(F64x8::splat);
+    let light_radius = F64x8::splat(light.radius);
+    for first in (0..*count).step_by(WIDTH) {
+        let load =
+            |column: &[f64; BATCH_WIDTH]| F64x8(*column[first..].first_chunk().expect("columns are whole vectors"));
         let from = [load(&at[0]), load(&at[1]), load(&at[2])];
         let of = [load(&ball[0]), load(&ball[1]), load(&ball[2])];
         let (f, k) = one(from, center, light_radius, of, load(&ball[3]));
-        fraction[first..first + WIDE].copy_from_slice(&f.0);
-        kind[first..first + WIDE].copy_from_slice(&k.0);
+        fraction[first..first + WIDTH].copy_from_slice(&f.0);
+        kind[first..first + WIDTH].copy_from_slice(&k.0);
     }
 }
 
-type Vector = [Wide; 3];
+type Vector = [F64x8; 3];
 
 #[inline(always)]
-fn dot(a: Vector, b: Vector) -> Wide {
+fn dot(a: Vector, b: Vector) -> F64x8 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
@@ -112,8 +113,8 @@ fn sub(a: Vector, b: Vector) -> Vector {
 /// An angle, represented by its sine and cosine.
 #[derive(Clone, Copy)]
 struct Angle {
-    sine: Wide,
-    cosine: Wide,
+    sine: F64x8,
+    cosine: F64x8,
 }
 
 impl Angle {
@@ -132,14 +133,14 @@ impl Angle {
 
     /// Squared sine of half the angle, without cancellation.
     #[inline(always)]
-    fn half_sine_squared(self) -> Wide {
+    fn half_sine_squared(self) -> F64x8 {
         let near = 0.5 * self.sine * self.sine / (1.0 + self.cosine.abs());
         self.cosine.if_not_positive(0.5 * (1.0 - self.cosine), near)
     }
 
     /// 1 minus the cosine, for an angle up to a quarter turn.
     #[inline(always)]
-    fn versine(self) -> Wide {
+    fn versine(self) -> F64x8 {
         self.sine * self.sine / (1.0 + self.cosine)
     }
 }
@@ -150,7 +151,7 @@ const MOST: f64 = 1e300;
 
 /// Fractions and kinds (as numbers) of eight observers. `disc.rs` explains the geometry and uses the same names.
 #[inline(always)]
-fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wide) -> (Wide, Wide) {
+fn one(at: Vector, light: Vector, light_radius: F64x8, center: Vector, radius: F64x8) -> (F64x8, F64x8) {
     let (toward, from_origin, from_light) = (sub(light, at), sub(center, at), sub(center, light));
     let (light_square, square) = (dot(toward, toward), dot(from_origin, from_origin));
     // Both vectors have the same component across the line to the light; the shorter one has the smaller rounding error.
@@ -184,7 +185,7 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
     let (inner, outer, beyond) = (a.minus(near), a.plus(near), far.minus(a));
 
     // The squares of the four sines in the half-angle formulas.
-    let zero = Wide::splat(0.0);
+    let zero = F64x8::splat(0.0);
     let whole = a.plus(far).half_sine_squared();
     let less_a = beyond.sine.if_not_positive(zero, beyond.half_sine_squared());
     let (less_b, less_c) = (outer.half_sine_squared(), inner.half_sine_squared());
@@ -193,22 +194,22 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
         segment(less_a * less_c, whole * less_b, versine_a) + segment(less_b * less_c, whole * less_a, versine_b);
     let partial = 1.0 - lens / (PI * versine_a);
     let partial = partial.if_below(zero, zero, partial);
-    let partial = Wide::splat(1.0).if_below(partial, Wide::splat(1.0), partial);
-    let kinds = [0.0, 1.0, 2.0, 3.0].map(Wide::splat);
+    let partial = F64x8::splat(1.0).if_below(partial, F64x8::splat(1.0), partial);
+    let kinds = [0.0, 1.0, 2.0, 3.0].map(F64x8::splat);
 
     // Same centre, up to rounding: then the radii decide.
     let apart = c.sine - CONCENTRIC * a.sine;
     // Annular: the occluder is smaller than the light and does not cross the rim.
-    let within = |yes: Wide, no: Wide| apart.if_not_positive(yes, beyond.sine.if_not_positive(yes, no));
-    let smaller = |yes: Wide, no: Wide| b.sine.if_below(a.sine, within(yes, no), no);
-    let covers = |yes: Wide, no: Wide| apart.if_not_positive(b.sine.if_below(a.sine, no, yes), no);
-    let total = |yes: Wide, no: Wide| outer.sine.if_not_positive(yes, covers(yes, no));
-    let none = |yes: Wide, no: Wide| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
-    let inside = |yes: Wide, no: Wide| depth.if_below(zero, yes, no);
+    let within = |yes: F64x8, no: F64x8| apart.if_not_positive(yes, beyond.sine.if_not_positive(yes, no));
+    let smaller = |yes: F64x8, no: F64x8| b.sine.if_below(a.sine, within(yes, no), no);
+    let covers = |yes: F64x8, no: F64x8| apart.if_not_positive(b.sine.if_below(a.sine, no, yes), no);
+    let total = |yes: F64x8, no: F64x8| outer.sine.if_not_positive(yes, covers(yes, no));
+    let none = |yes: F64x8, no: F64x8| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
+    let inside = |yes: F64x8, no: F64x8| depth.if_below(zero, yes, no);
     let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
     // If products of four lengths leave the range of f64, the result is unknown.
-    let known = Wide::splat(MOST).if_below(both, Wide::splat(f64::NAN), fraction);
-    let fraction = both.if_below(Wide::splat(LEAST), Wide::splat(f64::NAN), known);
+    let known = F64x8::splat(MOST).if_below(both, F64x8::splat(f64::NAN), fraction);
+    let fraction = both.if_below(F64x8::splat(LEAST), F64x8::splat(f64::NAN), known);
     // If the fraction is 0 the shadow is total, whatever the edges indicate.
     (fraction, inside(kinds[3], none(kinds[0], fraction.if_not_positive(kinds[3], smaller(kinds[2], kinds[1])))))
 }
@@ -216,34 +217,34 @@ fn one(at: Vector, light: Vector, light_radius: Wide, center: Vector, radius: Wi
 /// Half the solid angle between an arc and its chord. The half-angle A is given by the ratio `p` : `q` of sin⁴(A/2) to cos⁴(A/2); `v` is
 /// the versine of the circle's radius.
 #[inline(always)]
-fn segment(p: Wide, q: Wide, v: Wide) -> Wide {
+fn segment(p: F64x8, q: F64x8, v: F64x8) -> F64x8 {
     let (p, q) = (p.sqrt(), q.sqrt());
     let (along, aside) = (q - p, 2.0 * (p * q).sqrt());
     let one_over_length = 1.0 / (p + q);
     let (s, c) = (aside * one_over_length, along * one_over_length);
     let half_angle = arc(aside, along.abs());
-    let half_angle = along.if_below(Wide::splat(0.0), PI - half_angle, half_angle);
+    let half_angle = along.if_below(F64x8::splat(0.0), PI - half_angle, half_angle);
     let (run, rise) = (s * c * v, 1.0 - s * s * v);
     let excess = arc(run.abs(), rise);
-    let excess = run.if_below(Wide::splat(0.0), -excess, excess);
+    let excess = run.if_below(F64x8::splat(0.0), -excess, excess);
     let one_over_rise = 1.0 / rise;
     let x = run * one_over_rise;
     let square = x * x;
     let series = 1.0 / 5.0 - square * (1.0 / 7.0 - square * (1.0 / 9.0 - square * (1.0 / 11.0)));
     let tail = x * square * (1.0 / 3.0 - square * series);
-    let less_arctangent = x.abs().if_below(Wide::splat(0.05), tail, x - excess);
+    let less_arctangent = x.abs().if_below(F64x8::splat(0.05), tail, x - excess);
     let y = 2.0 * half_angle;
     let square = y * y;
     let tail = 1.0 - square * (1.0 / 72.0) * (1.0 - square * (1.0 / 110.0) * (1.0 - square * (1.0 / 156.0)));
     let tail = y * square * (1.0 / 6.0) * (1.0 - square * (1.0 / 20.0) * (1.0 - square * (1.0 / 42.0) * tail));
-    let less_sine = y.if_below(Wide::splat(0.3), tail, y - 2.0 * s * c);
+    let less_sine = y.if_below(F64x8::splat(0.3), tail, y - 2.0 * s * c);
     let small = 0.5 * v * less_sine - v * v * s * s * s * c * one_over_rise + less_arctangent;
     run.abs().if_below(0.25 * rise, small, half_angle * v - excess)
 }
 
 /// Angle in `[0, π/2]` of the vector `(x, y)` with nonnegative components; the arctangent of Cephes.
 #[inline(always)]
-fn arc(y: Wide, x: Wide) -> Wide {
+fn arc(y: F64x8, x: F64x8) -> F64x8 {
     let (low, high) = (y.if_below(x, y, x), y.if_below(x, x, y));
     let bound = 0.66 * high;
     let z = bound.if_below(low, low - high, low) / bound.if_below(low, low + high, high);
@@ -260,31 +261,31 @@ fn arc(y: Wide, x: Wide) -> Wide {
     let angle = bound.if_below(low, FRAC_PI_4 + (angle + 3.061_616_997_868_383e-17), angle);
     let angle = y.if_below(x, angle, FRAC_PI_2 - (angle - 6.123_233_995_736_766e-17));
     // Both may be 0; the result is 0 then.
-    high.if_not_positive(Wide::splat(0.0), angle)
+    high.if_not_positive(F64x8::splat(0.0), angle)
 }
 
 /// Squared distance minus squared radius, as in `src/shadow/light_frame.rs`.
 #[inline(always)]
-fn power(point: Vector, center: Vector, radius: Wide) -> Wide {
-    let mut sum = (Wide::splat(0.0), Wide::splat(0.0));
+fn power(point: Vector, center: Vector, radius: F64x8) -> F64x8 {
+    let mut sum = (F64x8::splat(0.0), F64x8::splat(0.0));
     for k in 0..3 {
         let (d, rest) = two_sum(center[k], -point[k]);
         sum = add_product(sum, d, d, 2.0 * d * rest);
     }
-    let (high, low) = add_product(sum, -radius, radius, Wide::splat(0.0));
+    let (high, low) = add_product(sum, -radius, radius, F64x8::splat(0.0));
     high + low
 }
 
 /// Adds `a · b + tail` to a sum that consists of a high and a low part.
 #[inline(always)]
-fn add_product((high, low): (Wide, Wide), a: Wide, b: Wide, tail: Wide) -> (Wide, Wide) {
+fn add_product((high, low): (F64x8, F64x8), a: F64x8, b: F64x8, tail: F64x8) -> (F64x8, F64x8) {
     let product = a * b;
     let (sum, rest) = two_sum(high, product);
     (sum, low + (rest + a.exact_mul_add(b, -product) + tail))
 }
 
 #[inline(always)]
-fn two_sum(a: Wide, b: Wide) -> (Wide, Wide) {
+fn two_sum(a: F64x8, b: F64x8) -> (F64x8, F64x8) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
@@ -293,7 +294,7 @@ fn two_sum(a: Wide, b: Wide) -> (Wide, Wide) {
 #[cfg(test)]
 mod tests {
     use super::arc;
-    use crate::math::simd::f64x8::Wide;
+    use crate::math::simd::f64x8::F64x8;
 
     #[test]
     fn arctangents_are_right_to_the_last_digits() {
@@ -301,10 +302,10 @@ mod tests {
         for i in 0..200_000 {
             let y = f64::from(i % 1000) * 0.001 * 10_f64.powi(-(i / 10_000));
             let x = 1.0 - f64::from(i % 777) / 777.0;
-            let (found, expected) = (arc(Wide::splat(y), Wide::splat(x)).0[7], y.atan2(x));
+            let (found, expected) = (arc(F64x8::splat(y), F64x8::splat(x)).0[7], y.atan2(x));
             worst = worst.max((found - expected).abs() / expected.max(1e-300));
         }
         assert!(worst < 5e-16, "{worst:e}");
-        assert_eq!(arc(Wide::splat(0.0), Wide::splat(0.0)).0, [0.0; 8]);
+        assert_eq!(arc(F64x8::splat(0.0), F64x8::splat(0.0)).0, [0.0; 8]);
     }
 }

@@ -9,8 +9,8 @@ use crate::fuzz::bytes::Bytes;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::disc::cap_of;
 use crate::shadow::coverage::light::disc_from;
-use crate::shadow::light_frame::Frame;
-use crate::shadow::picture::cull::{may_shade, outline, reach, square};
+use crate::shadow::light_frame::LightFrame;
+use crate::shadow::picture::cull::{may_shade, outline, penumbra_patch, square};
 
 /// Target `cull`: a light, an occluder and a receiver; then a camera and a sphere.
 pub fn cull(data: &[u8]) {
@@ -48,9 +48,9 @@ fn shadow(bytes: &mut Bytes<'_>) {
     if !apart(light, occluder) || !apart(light, receiver) {
         return;
     }
-    let frame = Frame::new(receiver.center, receiver.radius, light);
+    let frame = LightFrame::new(receiver.center, receiver.radius, light);
     let (light_here, one) = (frame.light, frame.occluder(occluder));
-    let patch = reach(light_here, one);
+    let patch = penumbra_patch(light_here, one);
     let check = |place: DVec3| {
         let disc = disc_from(place, light_here);
         let cap = cap_of(place, light_here, disc, one);

@@ -9,13 +9,13 @@ use crate::batch::raygen::camera::{Camera, Lens};
 use crate::fuzz::bytes::Bytes;
 use crate::fuzz::messages::check_message;
 use crate::records::NO_SPHERE;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::shadow::ball::Ball;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::color::Color;
 use crate::shadow::picture::exhaustive::whole;
 use crate::shadow::picture::image::Picture;
-use crate::shadow::picture::prepared::Stage;
+use crate::shadow::picture::prepared::PreparedPicture;
 use crate::shadow::picture::render_cpu::picture;
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 
@@ -48,10 +48,10 @@ fn draw(system: System) {
     }
     let options = PictureOptions { size: [12, 8], samples: 1, ..system.picture().clone() };
     let system = system.with_picture(options).expect("it was a picture before");
-    let stage = Stage::new(&system).expect("so few fit");
-    let whole = whole(&system, &stage);
-    let [found, expected] =
-        [&stage, &whole].map(|stage| picture(&system, stage, &Watch::new(), &|_| {}).expect("it is small"));
+    let prepared_picture = PreparedPicture::new(&system).expect("so few fit");
+    let whole = whole(&system, &prepared_picture);
+    let [found, expected] = [&prepared_picture, &whole]
+        .map(|prepared_picture| picture(&system, prepared_picture, &CancelToken::new(), &|_| {}).expect("it is small"));
     let light = system.ball_count() as u32;
     for i in 0..found.id.len() {
         let bits = |p: &Picture| (p.rgb[i].map(f32::to_bits), p.t[i].to_bits(), p.id[i], p.fraction[i].to_bits());

@@ -5,31 +5,33 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
-use super::uniforms::{Light, Look, Middle, Occluder, Receiver, Shade, Shot, Sight, SightParams};
+use super::uniforms::{
+    CenterSample, Light, Occluder, Receiver, RenderUniforms, Shade, SurfacePattern, VisibilityParams, VisibilityQuery,
+};
 use crate::error::Result;
-use crate::gpu::context::pipelines::Overrides;
+use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
-use crate::shadow::coverage::disc::Sky;
+use crate::shadow::coverage::disc::OccluderSet;
 use crate::shadow::picture::image::Picture;
-use crate::shadow::picture::prepared::{Figure, Stage};
+use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
 use crate::shadow::picture::render_cpu as twin;
 use crate::shadow::picture::render_cpu::Pixel;
 use crate::shadow::system::System;
-use crate::shadow::visibility::Prepared;
+use crate::shadow::visibility::LocalVisibility;
 
 const WORKGROUP: u32 = 64;
 /// Maximum number of visibility queries per dispatch: 16,384 workgroups, below every default limit.
 const BAND: usize = 1 << 20;
 /// Buffers, bind group and pipeline of a picture.
-struct Work {
-    shot: Buffer,
+struct RenderBuffers {
+    uniforms: Buffer,
     sums: Buffer,
     middles: Buffer,
     staging: Buffer,
@@ -42,8 +44,8 @@ struct Work {
 pub(crate) async fn picture(
     gpu: &GpuEngine,
     system: &Arc<System>,
-    stage: &Arc<Stage>,
-    watch: &Watch,
+    prepared_picture: &Arc<PreparedPicture>,
+    cancel: &CancelToken,
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
@@ -51,26 +53,32 @@ pub(crate) async fn picture(
     let pixels = width * height;
     let mut picture = Picture::new([width, height])?;
     // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
-    let band = GpuScene::band(gpu, stage.most_tests([width, height])).min(u64::from(pixels)) as u32;
-    let work = prepare(gpu, stage, band).await?;
+    let band = GpuScene::band_rays(gpu, prepared_picture.most_tests([width, height])).min(u64::from(pixels)) as u32;
+    let work = prepare(gpu, prepared_picture, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);
     for first in (0..pixels).step_by(band as usize) {
         let count = band.min(pixels - first);
-        let mut shot = Shot { first_pixel: first, pixels: count, middle: 1, within: [0.5; 2], ..common(system, stage) };
-        expose(gpu, &work, &shot).await?;
-        shot.middle = 0;
+        let mut uniforms = RenderUniforms {
+            first_pixel: first,
+            pixels: count,
+            middle: 1,
+            within: [0.5; 2],
+            ..render_uniforms(system, prepared_picture)
+        };
+        expose(gpu, &work, &uniforms).await?;
+        uniforms.middle = 0;
         for sample in 0..samples * samples {
-            watch.check()?;
+            cancel.check()?;
             let within = |i: u32| ((f64::from(i) + 0.5) / f64::from(samples)) as f32;
-            shot.within = [within(sample % samples), within(sample / samples)];
-            shot.fresh = u32::from(sample == 0);
-            expose(gpu, &work, &shot).await?;
+            uniforms.within = [within(sample % samples), within(sample / samples)];
+            uniforms.fresh = u32::from(sample == 0);
+            expose(gpu, &work, &uniforms).await?;
             let part = f64::from(count) * f64::from(sample + 1) * share;
             progress((f64::from(first) + part) / f64::from(pixels));
         }
         let mut sums = vec![[0.0_f32; 4]; count as usize];
-        let mut middles = vec![<Middle as bytemuck::Zeroable>::zeroed(); count as usize];
+        let mut middles = vec![<CenterSample as bytemuck::Zeroable>::zeroed(); count as usize];
         gpu.read(&work.sums, &work.staging, &mut sums).await?;
         gpu.read(&work.middles, &work.staging, &mut middles).await?;
         let share = share as f32;
@@ -86,7 +94,7 @@ pub(crate) async fn picture(
             (picture.t[at], picture.id[at], picture.fraction[at]) =
                 (f32::from_bits(middle.t), middle.id, middle.fraction);
         }
-        for (at, pixel) in finish(system, stage, crowded).await? {
+        for (at, pixel) in finish(system, prepared_picture, crowded).await? {
             (picture.rgb[at], picture.t[at], picture.id[at], picture.fraction[at]) = pixel;
         }
     }
@@ -94,25 +102,31 @@ pub(crate) async fn picture(
 }
 
 /// Computes in f64 the pixels that the device left to the CPU.
-async fn finish(system: &Arc<System>, stage: &Arc<Stage>, pixels: Vec<usize>) -> Result<Vec<(usize, Pixel)>> {
+async fn finish(
+    system: &Arc<System>,
+    prepared_picture: &Arc<PreparedPicture>,
+    pixels: Vec<usize>,
+) -> Result<Vec<(usize, Pixel)>> {
     if pixels.is_empty() {
         return Ok(Vec::new());
     }
-    let (system, stage) = (system.clone(), stage.clone());
+    let (system, prepared_picture) = (system.clone(), prepared_picture.clone());
     let width = system.picture().size[0] as usize;
-    cpu_pool::on_cores(move || {
-        let one = |sky: &mut Sky, at| (at, twin::pixel(&system, &stage, sky, (at % width) as u32, (at / width) as u32));
-        pixels.into_par_iter().map_init(Sky::default, one).collect()
+    cpu_pool::run_on_pool(move || {
+        let one = |occluder_set: &mut OccluderSet, at| {
+            (at, twin::pixel(&system, &prepared_picture, occluder_set, (at % width) as u32, (at / width) as u32))
+        };
+        pixels.into_par_iter().map_init(OccluderSet::default, one).collect()
     })
     .await
 }
 
 /// The uniforms that all dispatches share.
-fn common(system: &System, stage: &Stage) -> Shot {
-    let view = &stage.view;
+fn render_uniforms(system: &System, prepared_picture: &PreparedPicture) -> RenderUniforms {
+    let view = &prepared_picture.view;
     let palette = twin::palette(system);
     let axes = view.axes.map(|axis| axis.as_vec3().to_array());
-    Shot {
+    RenderUniforms {
         size: system.picture().size,
         half: view.half.as_vec2().to_array(),
         right: axes[0],
@@ -124,72 +138,78 @@ fn common(system: &System, stage: &Stage) -> Shot {
         light: palette.light.as_vec3().to_array(),
         ambient: palette.ambient as f32,
         background: palette.background.as_vec3().to_array(),
-        light_id: stage.receivers.len() as u32,
+        light_id: prepared_picture.receivers.len() as u32,
         orthographic: u32::from(view.orthographic),
-        first_list: stage.tiles.first,
-        columns: stage.tiles.columns,
-        level: stage.tiles.level,
-        figures: stage.figures.len() as u32,
+        first_list: prepared_picture.tiles.first,
+        columns: prepared_picture.tiles.columns,
+        level: prepared_picture.tiles.level,
+        figures: prepared_picture.spheroids.len() as u32,
         ..bytemuck::Zeroable::zeroed()
     }
 }
 
-async fn prepare(gpu: &GpuEngine, stage: &Stage, band: u32) -> Result<Work> {
+async fn prepare(gpu: &GpuEngine, prepared_picture: &PreparedPicture, band: u32) -> Result<RenderBuffers> {
     let mut spheres: Vec<Sphere> =
-        stage.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
-    let colors: Vec<[f32; 4]> = stage.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
-    let receivers: Vec<Receiver> = stage.receivers.iter().map(Receiver::from).collect();
-    let shapes_at = stage.occluders.len();
-    let mut occluders: Vec<Occluder> = stage.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
-    occluders.extend(stage.shapes.iter().map(Occluder::from));
-    let looks: Vec<Look> = stage.looks.iter().map(Look::from).collect();
+        prepared_picture.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
+    let colors: Vec<[f32; 4]> =
+        prepared_picture.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
+    let receivers: Vec<Receiver> = prepared_picture.receivers.iter().map(Receiver::from).collect();
+    let shapes_at = prepared_picture.occluders.len();
+    let mut occluders: Vec<Occluder> =
+        prepared_picture.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
+    occluders.extend(prepared_picture.shapes.iter().map(Occluder::from));
+    let patterns: Vec<SurfacePattern> = prepared_picture.patterns.iter().map(SurfacePattern::from).collect();
     let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
     let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
     let bytes = u64::from(band) * 16;
     // Rays ignore spheres that contain their origin: the camera looks out of them. All other spheres are hit from outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
-    let params = Params { largest: crate::bvh::scene_frame::largest_of(&spheres), ..Params::of(&query) };
-    spheres.extend(stage.figures.iter().flat_map(records_of));
+    let params = Params { largest: crate::bvh::scene_frame::max_magnitude(&spheres), ..Params::of(&query) };
+    spheres.extend(prepared_picture.spheroids.iter().flat_map(records_of));
     let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
     gpu.write(&params_of_all, &[params]).await?;
     let spheres = gpu.filled("spheres", &spheres).await?;
-    let shot = gpu.buffer("shot", size_of::<Shot>() as u64, uniform).await?;
+    let uniforms = gpu.buffer("shot", size_of::<RenderUniforms>() as u64, uniform).await?;
     // Empty lists are bound with one record: a minimal buffer of 16 bytes would be smaller than the record.
     let receivers = gpu.filled("receivers", &or_one(receivers)).await?;
     let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
-    let looks = gpu.filled("looks", &or_one(looks)).await?;
+    let patterns = gpu.filled("looks", &or_one(patterns)).await?;
     let colors = gpu.filled("colors", &colors).await?;
-    let words = gpu.filled("lists of the grids", &stage.words).await?;
+    let words = gpu.filled("lists of the grids", &prepared_picture.words).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     // A device that fails the probe renders with plain arithmetic (`fast`): pictures have no guaranteed bound on t.
-    let own = Overrides { fast: gpu.probe.failure.is_some(), round: stage.figures.is_empty(), ..Overrides::default() };
+    let own = KernelConstants {
+        fast: gpu.probe.failure.is_some(),
+        round: prepared_picture.spheroids.is_empty(),
+        ..KernelConstants::default()
+    };
     let pipeline = gpu.pipeline(&programs::RENDER, own).await?;
     let bound = [
         (0, &params_of_all),
         (1, &spheres),
-        (2, &shot),
+        (2, &uniforms),
         (3, &receivers),
         (4, &occluders),
-        (5, &looks),
+        (5, &patterns),
         (6, &colors),
         (7, &sums),
         (8, &middles),
         (9, &words),
     ];
     let group = gpu.bind(&pipeline, &bound).await?;
-    Ok(Work { shot, sums, middles, staging, group, pipeline })
+    Ok(RenderBuffers { uniforms, sums, middles, staging, group, pipeline })
 }
 
 /// The records of a spheroid, as `shaders/shadow/shade.wgsl` reads them.
-fn records_of(figure: &Figure) -> [Sphere; 3] {
-    let center = figure.center + (figure.stretch - 1.0) * figure.center.dot(figure.pole) * figure.pole;
+fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
+    let center = body.center + (body.stretch - 1.0) * body.center.dot(body.pole) * body.pole;
     [
-        Sphere::new(center.as_vec3(), figure.radius as f32),
-        Sphere::new(figure.pole.as_vec3(), figure.stretch as f32),
+        Sphere::new(center.as_vec3(), body.radius as f32),
+        Sphere::new(body.pole.as_vec3(), body.stretch as f32),
         // Ids are below 2¹⁶.
-        Sphere::new([figure.around as f32, 0.0, 0.0], figure.id as f32),
+        Sphere::new([body.around as f32, 0.0, 0.0], body.id as f32),
     ]
 }
 
@@ -201,73 +221,73 @@ fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
 }
 
 /// Runs one dispatch over a band and waits for it. No submission contains more than one sample per pixel.
-async fn expose(gpu: &GpuEngine, work: &Work, shot: &Shot) -> Result<()> {
-    gpu.write(&work.shot, &[*shot]).await?;
-    let submission = gpu.dispatch(&work.pipeline, &work.group, shot.pixels.div_ceil(WORKGROUP)).await?;
+async fn expose(gpu: &GpuEngine, work: &RenderBuffers, uniforms: &RenderUniforms) -> Result<()> {
+    gpu.write(&work.uniforms, &[*uniforms]).await?;
+    let submission = gpu.dispatch(&work.pipeline, &work.group, uniforms.pixels.div_ceil(WORKGROUP)).await?;
     gpu.wait(submission).await?;
     Ok(())
 }
 
 /// Maximum number of occluders per query on the GPU. Each costs up to three of the 65,535 loop iterations after which lavapipe silently
 /// stops a thread. The CPU computes queries with more.
-const MOST_OCCLUDERS: usize = 4096;
+const MAX_OCCLUDERS_PER_THREAD: usize = 4096;
 /// Maximum number of occluders and shapes per upload: 32 MiB.
-const MOST_SENT: usize = 1 << 20;
+const MAX_OCCLUDERS_PER_SUBMISSION: usize = 1 << 20;
 
 /// Number of leading queries that are uploaded together.
-fn together(prepared: &[Prepared]) -> usize {
+fn queries_per_submission(prepared: &[LocalVisibility]) -> usize {
     let mut sent = 0;
-    let fits = |one: &&Prepared| {
-        sent += (one.occluders.len() + one.shapes.len()).min(2 * MOST_OCCLUDERS);
-        sent <= MOST_SENT
+    let fits = |one: &&LocalVisibility| {
+        sent += (one.occluders.len() + one.shapes.len()).min(2 * MAX_OCCLUDERS_PER_THREAD);
+        sent <= MAX_OCCLUDERS_PER_SUBMISSION
     };
     prepared.iter().take(BAND).take_while(fits).count()
 }
 
 /// Whether the CPU has to compute a query: its occluders would exceed the iteration limit, or f32 is not precise enough.
-fn is_for_host(one: &Prepared) -> bool {
-    one.occluders.len() > MOST_OCCLUDERS || one.exceeds_f32()
+fn needs_cpu(one: &LocalVisibility) -> bool {
+    one.occluders.len() > MAX_OCCLUDERS_PER_THREAD || one.exceeds_f32()
 }
 
 /// Kind of a result that the CPU has to compute.
-const UNDONE: u32 = 4;
+const LEFT_TO_CPU: u32 = 4;
 
 /// Visible fractions of many queries.
-pub(crate) async fn shades(gpu: &GpuEngine, prepared: &[Prepared]) -> Result<Vec<Shade>> {
+pub(crate) async fn visible_shades(gpu: &GpuEngine, prepared: &[LocalVisibility]) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let round = prepared.iter().all(|one| one.shapes.is_empty());
-    let pipeline = gpu.pipeline(&programs::VISIBILITY, Overrides { round, ..Overrides::default() }).await?;
+    let pipeline = gpu.pipeline(&programs::VISIBILITY, KernelConstants { round, ..KernelConstants::default() }).await?;
     let mut rest = prepared;
     while !rest.is_empty() {
-        let (chunk, later) = rest.split_at(together(rest));
+        let (chunk, later) = rest.split_at(queries_per_submission(rest));
         rest = later;
-        let mut sights = Vec::with_capacity(chunk.len());
+        let mut queries = Vec::with_capacity(chunk.len());
         let mut occluders: Vec<Occluder> = Vec::new();
         for one in chunk {
             let first = occluders.len() as u32;
-            let own = if is_for_host(one) { &[][..] } else { &one.occluders[..] };
+            let own = if needs_cpu(one) { &[][..] } else { &one.occluders[..] };
             let shapes_at = occluders.len() + own.len();
             occluders.extend(own.iter().map(|one| Occluder::new(one, shapes_at)));
             if !own.is_empty() {
                 occluders.extend(one.shapes.iter().map(Occluder::from));
             }
-            sights.push(Sight { light: Light::from(one.light), first, count: own.len() as u32 });
+            queries.push(VisibilityQuery { light: Light::from(one.light), first, count: own.len() as u32 });
         }
         let bytes = (chunk.len() * size_of::<Shade>()) as u64;
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let params = gpu.buffer("params", size_of::<SightParams>() as u64, uniform).await?;
-        gpu.write(&params, &[SightParams { count: chunk.len() as u32, ..SightParams::default() }]).await?;
-        let sights = gpu.filled("sights", &or_one(sights)).await?;
+        let params = gpu.buffer("params", size_of::<VisibilityParams>() as u64, uniform).await?;
+        gpu.write(&params, &[VisibilityParams { count: chunk.len() as u32, ..VisibilityParams::default() }]).await?;
+        let queries = gpu.filled("sights", &or_one(queries)).await?;
         let occluders = gpu.filled("occluders of the sights", &or_one(occluders)).await?;
         let results = gpu.buffer("shades", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
         let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-        let group = gpu.bind(&pipeline, &[(0, &params), (1, &sights), (2, &occluders), (3, &results)]).await?;
+        let group = gpu.bind(&pipeline, &[(0, &params), (1, &queries), (2, &occluders), (3, &results)]).await?;
         let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
-        let mut raw = vec![Shade { fraction: 0.0, kind: UNDONE }; chunk.len()];
+        let mut raw = vec![Shade { fraction: 0.0, kind: LEFT_TO_CPU }; chunk.len()];
         gpu.read(&results, &staging, &mut raw).await?;
         for (raw, one) in raw.iter_mut().zip(chunk) {
-            if is_for_host(one) {
-                raw.kind = UNDONE;
+            if needs_cpu(one) {
+                raw.kind = LEFT_TO_CPU;
             }
         }
         out.append(&mut raw);

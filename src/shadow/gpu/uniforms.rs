@@ -3,7 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::shadow::coverage::cones::Shape;
+use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light;
 use crate::shadow::picture::prepared;
 
@@ -37,13 +37,13 @@ pub(crate) struct Receiver {
     pub(crate) first_list: u32,
     pub(crate) columns: u32,
     pub(crate) level: u32,
-    pub(crate) look: u32,
+    pub(crate) pattern: u32,
     pub(crate) unused: u32,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Look {
+pub(crate) struct SurfacePattern {
     pub(crate) x: [f32; 3],
     pub(crate) swirl: f32,
     pub(crate) y: [f32; 3],
@@ -54,7 +54,7 @@ pub(crate) struct Look {
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Shot {
+pub(crate) struct RenderUniforms {
     pub(crate) size: [u32; 2],
     pub(crate) first_pixel: u32,
     pub(crate) pixels: u32,
@@ -82,7 +82,7 @@ pub(crate) struct Shot {
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Middle {
+pub(crate) struct CenterSample {
     pub(crate) t: u32,
     pub(crate) id: u32,
     pub(crate) fraction: f32,
@@ -91,7 +91,7 @@ pub(crate) struct Middle {
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Sight {
+pub(crate) struct VisibilityQuery {
     pub(crate) light: Light,
     pub(crate) first: u32,
     pub(crate) count: u32,
@@ -107,7 +107,7 @@ pub(crate) struct Shade {
 
 #[repr(C)]
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
-pub(crate) struct SightParams {
+pub(crate) struct VisibilityParams {
     pub(crate) count: u32,
     pub(crate) zero: u32,
     pub(crate) unused: [u32; 2],
@@ -135,9 +135,9 @@ impl Occluder {
     }
 }
 
-impl From<&Shape> for Occluder {
+impl From<&SpheroidShape> for Occluder {
     /// Stores a shape in the record of an occluder.
-    fn from(shape: &Shape) -> Self {
+    fn from(shape: &SpheroidShape) -> Self {
         Self {
             offset: shape.pole.truncate().as_vec2().to_array(),
             along: shape.pole.z as f32,
@@ -159,15 +159,22 @@ impl From<&prepared::Receiver> for Receiver {
             first_list: receiver.grid.first,
             columns: receiver.grid.columns,
             level: receiver.grid.level,
-            look: receiver.look,
+            pattern: receiver.pattern,
             unused: 0,
         }
     }
 }
 
-impl From<&prepared::Look> for Look {
-    fn from(look: &prepared::Look) -> Self {
-        let row = |i| look.axes.row(i).as_vec3().to_array();
-        Self { x: row(0), swirl: look.swirl as f32, y: row(1), first: look.first, z: row(2), count: look.count }
+impl From<&prepared::SurfacePattern> for SurfacePattern {
+    fn from(pattern: &prepared::SurfacePattern) -> Self {
+        let row = |i| pattern.axes.row(i).as_vec3().to_array();
+        Self {
+            x: row(0),
+            swirl: pattern.swirl as f32,
+            y: row(1),
+            first: pattern.first,
+            z: row(2),
+            count: pattern.count,
+        }
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn square(place: DVec3) -> [u32; 2] {
 /// The penumbra is the cone of [`may_shade`]. A point of the cone at distance `l` from the apex, measured along the axis, is at most `l`
 /// tan from the axis. The receiver is a sphere of radius 1, so the `l` of each of its points differs by at most 1 from that of its centre.
 /// The sections of the cone at both ends of this range bound all of it.
-pub(crate) fn reach(light: Light, occluder: Occluder) -> Option<Patch> {
+pub(crate) fn penumbra_patch(light: Light, occluder: Occluder) -> Option<Patch> {
     let everywhere = Some(Patch { low: [0; 2], high: [SQUARES - 1; 2] });
     let light_distance = 1.0 / light.inverse_distance;
     let light_radius = light.ratio * light_distance;

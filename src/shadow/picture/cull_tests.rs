@@ -5,10 +5,10 @@ use std::path::Path;
 use super::*;
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::intensity::scaled;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::shadow::picture::color::Color;
 use crate::shadow::picture::exhaustive::whole;
-use crate::shadow::picture::prepared::Stage;
+use crate::shadow::picture::prepared::PreparedPicture;
 use crate::shadow::picture::render_cpu::picture;
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 use crate::shadow::visibility::visible_fraction;
@@ -30,9 +30,10 @@ impl Random {
 /// Renders with and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
 /// culled.
 fn same(name: &str, system: &System) -> [f64; 2] {
-    let stage = Stage::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let whole = whole(system, &stage);
-    let [found, expected] = [&stage, &whole].map(|stage| picture(system, stage, &Watch::new(), &|_| {}).unwrap());
+    let prepared_picture = PreparedPicture::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let whole = whole(system, &prepared_picture);
+    let [found, expected] = [&prepared_picture, &whole]
+        .map(|prepared_picture| picture(system, prepared_picture, &CancelToken::new(), &|_| {}).unwrap());
     for i in 0..found.id.len() {
         let bits = |p: &crate::shadow::picture::image::Picture| {
             (p.rgb[i].map(f32::to_bits), p.t[i].to_bits(), p.id[i], p.fraction[i].to_bits())
@@ -43,13 +44,13 @@ fn same(name: &str, system: &System) -> [f64; 2] {
     let pixels = f64::from(width * height);
     let (mut met, mut shaded) = (0, 0);
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
-        met += stage.tiles.list(&stage.words, x, y).len();
+        met += prepared_picture.tiles.list(&prepared_picture.words, x, y).len();
         // A sample of the occluder lists: some receiver, at some square.
-        let receiver = &stage.receivers[(x * 7 + y) as usize % stage.receivers.len()];
-        shaded += receiver.grid.list(&stage.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
+        let receiver = &prepared_picture.receivers[(x * 7 + y) as usize % prepared_picture.receivers.len()];
+        shaded += receiver.grid.list(&prepared_picture.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
     }
     let share = |tests: usize, of: usize| 1.0 - tests as f64 / (pixels * of as f64);
-    [share(met, stage.balls.len()), share(shaded, stage.receivers.len())]
+    [share(met, prepared_picture.balls.len()), share(shaded, prepared_picture.receivers.len())]
 }
 
 fn shipped(name: &str, size: [u32; 2], some: usize) -> System {

@@ -2,7 +2,7 @@
 
 use super::color::encoded;
 use crate::error::Result;
-use crate::runtime::memory::{check_memory, filled};
+use crate::runtime::memory::{check_memory, try_filled};
 
 /// A picture: colour, distance, id and visible fraction per pixel, row by row from the upper left.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +30,10 @@ impl Picture {
         check_memory("the picture", pixels as u64 * (size_of::<[f32; 5]>() + size_of::<u32>()) as u64)?;
         Ok(Self {
             size,
-            rgb: filled("the picture", pixels, [0.0; 3])?,
-            t: filled("the picture", pixels, f32::INFINITY)?,
-            id: filled("the picture", pixels, crate::records::NO_SPHERE)?,
-            fraction: filled("the picture", pixels, 1.0)?,
+            rgb: try_filled("the picture", pixels, [0.0; 3])?,
+            t: try_filled("the picture", pixels, f32::INFINITY)?,
+            id: try_filled("the picture", pixels, crate::records::NO_SPHERE)?,
+            fraction: try_filled("the picture", pixels, 1.0)?,
         })
     }
 

@@ -11,11 +11,11 @@ use super::tiles::Grid;
 use crate::batch::raygen::camera::View;
 use crate::error::{Error, Result};
 use crate::runtime::cpu_pool;
-use crate::runtime::memory::{check_memory, grow, room};
+use crate::runtime::memory::{check_memory, try_reserve, try_with_capacity};
 use crate::shadow::ball::Ball;
-use crate::shadow::coverage::cones::Shape;
+use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
-use crate::shadow::light_frame::Frame;
+use crate::shadow::light_frame::LightFrame;
 use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 
@@ -27,13 +27,13 @@ pub(crate) struct Receiver {
     pub(crate) light: Light,
     /// Lists of its occluders, by position on its surface.
     pub(crate) grid: Grid,
-    /// Index of its [`Look`].
-    pub(crate) look: u32,
+    /// Index of its [`SurfacePattern`].
+    pub(crate) pattern: u32,
 }
 
 /// A spheroid in camera space.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Figure {
+pub(crate) struct RenderedSpheroid {
     pub(crate) id: u32,
     pub(crate) center: DVec3,
     pub(crate) radius: f64,
@@ -47,7 +47,7 @@ pub(crate) struct Figure {
 
 /// Appearance of a body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct SurfacePattern {
     /// Rows: two unit vectors across the pole, and the pole itself, in camera space.
     pub(crate) axes: DMat3,
     pub(crate) swirl: f64,
@@ -58,7 +58,7 @@ pub(crate) struct Look {
 
 /// A system, prepared for rendering.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct PreparedPicture {
     pub(crate) view: View,
     /// All spheres in camera space, the light last; for a spheroid its bounding sphere.
     pub(crate) balls: Vec<Ball>,
@@ -66,10 +66,10 @@ pub(crate) struct Stage {
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) occluders: Vec<Occluder>,
     /// Shapes of the occluders that are spheroids.
-    pub(crate) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<SpheroidShape>,
     /// The bodies that are spheroids. They are in no tile: every ray is tested against them.
-    pub(crate) figures: Vec<Figure>,
-    pub(crate) looks: Vec<Look>,
+    pub(crate) spheroids: Vec<RenderedSpheroid>,
+    pub(crate) patterns: Vec<SurfacePattern>,
     pub(crate) colors: Vec<[f64; 3]>,
     /// Lists of spheres, by pixel.
     pub(crate) tiles: Grid,
@@ -82,62 +82,62 @@ const FINEST_TILE: u32 = 3;
 /// Maximum number of words for the tiles, 16 MiB, unless a single tile takes more.
 const MAX_TILE_WORDS: usize = 1 << 22;
 /// Words of a receiver's grid per occluder. With the maximum number of pairs, the grids take 64 MiB.
-const WORDS_A_PAIR: usize = 4;
+const WORDS_PER_PAIR: usize = 4;
 /// Maximum number of receivers per group. Groups are culled first as a whole.
 const GROUP: usize = 64;
 
 /// Maximum number of pairs of receiver and occluder: 128 MiB on a device, the binding size that every device supports.
 const MAX_PAIRS: usize = 1 << 22;
 
-impl Stage {
+impl PreparedPicture {
     pub(crate) fn new(system: &System) -> Result<Self> {
         let view = View::new(system.camera(), system.picture().size);
         let light = system.light().ball;
         let mut colors = Vec::new();
-        let mut looks = Vec::new();
+        let mut patterns = Vec::new();
         let mut all: Vec<(Ball, u32, bool, bool)> = Vec::new();
         let mut spheroids: Vec<(u32, Spheroid)> = Vec::new();
         for body in system.bodies() {
             let pole = view.turn(body.pole).normalize_or(DVec3::Z);
             let (x, y) = pole.any_orthonormal_pair();
-            looks.push(Look {
+            patterns.push(SurfacePattern {
                 axes: DMat3::from_cols(x, y, pole).transpose(),
                 swirl: body.swirl,
                 first: colors.len() as u32,
                 count: body.colors.len() as u32,
             });
             colors.extend(body.colors.iter().map(|color| color.0));
-            let look = looks.len() as u32 - 1;
+            let pattern = patterns.len() as u32 - 1;
             if let Some(spheroid) = body.spheroid() {
                 spheroids.push((all.len() as u32, spheroid));
-                all.push((spheroid.around(), look, body.casts, body.receives));
+                all.push((spheroid.bounding_ball(), pattern, body.casts, body.receives));
                 continue;
             }
-            all.extend(body.balls.iter().map(|&ball| (ball, look, body.casts, body.receives)));
+            all.extend(body.balls.iter().map(|&ball| (ball, pattern, body.casts, body.receives)));
         }
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         let balls: Vec<Ball> = all.iter().map(|one| one.0).collect();
         let prepared = shadows(light, &balls, &spheroids, |i| all[i as usize].2, |i| all[i as usize].3)?;
         let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
         let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
-        grow(PAIRS, &mut occluders, pairs as u64)?;
-        grow("bodies that receive shadows", &mut receivers, all.len() as u64)?;
+        try_reserve(PAIRS, &mut occluders, pairs as u64)?;
+        try_reserve("bodies that receive shadows", &mut receivers, all.len() as u64)?;
         let mut words = Vec::new();
-        let mut shapes: Vec<Shape> = Vec::new();
-        for ((frame, own, own_shapes), (_, look, ..)) in prepared.into_iter().zip(&all) {
+        let mut shapes: Vec<SpheroidShape> = Vec::new();
+        for ((frame, own, own_shapes), (_, pattern, ..)) in prepared.into_iter().zip(&all) {
             let number = |k: usize| (occluders.len() + k) as u32;
             let around = |one: Occluder| match own_shapes.get(one.shape as usize) {
                 // The bounding radius of a prolate spheroid is its polar radius.
                 Some(shape) => Occluder { radius: one.radius / (1.0 + shape.stretch).min(1.0).sqrt(), ..one },
                 None => one,
             };
-            let reached = |(k, one)| cull::reach(frame.light, around(one)).map(|patch| (number(k), patch));
+            let reached = |(k, one)| cull::penumbra_patch(frame.light, around(one)).map(|patch| (number(k), patch));
             let items: Vec<_> = own.iter().copied().enumerate().filter_map(reached).collect();
             receivers.push(Receiver {
                 light_from_view: frame.rotation() * world_from_view,
                 light: frame.light,
-                grid: Grid::new(&mut words, [SQUARES; 2], 0, WORDS_A_PAIR * items.len(), &items),
-                look: *look,
+                grid: Grid::new(&mut words, [SQUARES; 2], 0, WORDS_PER_PAIR * items.len(), &items),
+                pattern: *pattern,
             });
             let first = shapes.len() as u32;
             occluders.extend(own.into_iter().map(|one| match one.shape {
@@ -148,27 +148,38 @@ impl Stage {
         }
         let seen = |ball: Ball| Ball { center: view.turn(ball.center - view.position), radius: ball.radius };
         let balls: Vec<Ball> = balls.into_iter().chain([light]).map(seen).collect();
-        let figure = |&(id, spheroid): &(u32, Spheroid)| Figure {
+        let body = |&(id, spheroid): &(u32, Spheroid)| RenderedSpheroid {
             id,
             center: balls[id as usize].center,
             radius: spheroid.radius,
             pole: view.turn(spheroid.pole).normalize_or(DVec3::Z),
             stretch: spheroid.radius / spheroid.polar_radius,
-            around: spheroid.around().radius,
+            around: spheroid.bounding_ball().radius,
         };
-        let figures: Vec<Figure> = spheroids.iter().map(figure).collect();
+        let figures: Vec<RenderedSpheroid> = spheroids.iter().map(body).collect();
         let size = system.picture().size;
         let outlined = |(i, &ball)| cull::outline(&view, size, ball).map(|patch| (i as u32, patch));
         let is_round = |i: usize| spheroids.binary_search_by_key(&(i as u32), |one| one.0).is_err();
         let items: Vec<_> = balls.iter().enumerate().filter(|(i, _)| is_round(*i)).filter_map(outlined).collect();
         let tiles = Grid::new(&mut words, size, FINEST_TILE, MAX_TILE_WORDS, &items);
-        Ok(Self { view, balls, receivers, occluders, shapes, figures, looks, colors, tiles, words })
+        Ok(Self {
+            view,
+            balls,
+            receivers,
+            occluders,
+            shapes,
+            spheroids: figures,
+            patterns: patterns,
+            colors,
+            tiles,
+            words,
+        })
     }
 
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
     pub(crate) fn most_tests(&self, size: [u32; 2]) -> u64 {
         let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
-        u64::from(self.tiles.longest(&self.words, size)) + self.figures.len() as u64 + u64::from(shading.unwrap_or(0))
+        u64::from(self.tiles.longest(&self.words, size)) + self.spheroids.len() as u64 + u64::from(shading.unwrap_or(0))
     }
 }
 
@@ -176,7 +187,7 @@ impl Stage {
 const PAIRS: &str = "pairs of a body and one that may shade it";
 
 /// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.
-type Shaded = (Frame, Vec<Occluder>, Vec<Shape>);
+type Shaded = (LightFrame, Vec<Occluder>, Vec<SpheroidShape>);
 
 /// The frame of each receiver, and the occluders whose penumbra can reach it: usually a handful, even in a cloud of thousands of spheres.
 /// As soon as there are too many pairs, returns an error with figures.
@@ -207,7 +218,7 @@ fn shadows(
         group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
     let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {
@@ -222,8 +233,8 @@ fn shadows(
     check_memory(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
     found.sort_unstable_by_key(|one| one.0);
     let shaded = |(i, own): (u32, Vec<u32>)| {
-        let frame = Frame::new(ball(i).center, ball(i).radius, light);
-        let (mut occluders, mut shapes) = (room(own.len())?, Vec::new());
+        let frame = LightFrame::new(ball(i).center, ball(i).radius, light);
+        let (mut occluders, mut shapes) = (try_with_capacity(own.len())?, Vec::new());
         occluders.extend(own.into_iter().map(|j| match spheroids.binary_search_by_key(&j, |one| one.0) {
             Ok(at) => {
                 let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);

@@ -4,12 +4,12 @@ use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
 use super::image::Picture;
-use super::prepared::Stage;
-use super::shade::{Palette, light_at, look, paint, pixel_ray};
+use super::prepared::PreparedPicture;
+use super::shade::{Palette, first_body, light_at, paint, pixel_ray};
 use crate::error::Result;
-use crate::runtime::cancel::Watch;
+use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
-use crate::shadow::coverage::disc::Sky;
+use crate::shadow::coverage::disc::OccluderSet;
 use crate::shadow::system::System;
 
 /// Rows between progress reports.
@@ -36,22 +36,34 @@ pub(crate) fn palette(system: &System) -> Palette {
 pub(crate) type Pixel = ([f32; 3], f32, u32, f32);
 
 /// Renders one pixel.
-pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u32) -> Pixel {
+pub(crate) fn pixel(
+    system: &System,
+    prepared_picture: &PreparedPicture,
+    occluder_set: &mut OccluderSet,
+    x: u32,
+    y: u32,
+) -> Pixel {
     let options = system.picture();
     let palette = palette(system);
     let own = [x, y];
     let (x, y) = (f64::from(x), f64::from(y));
-    let (origin, direction) = pixel_ray(stage, place(options.size, x + 0.5, y + 0.5));
-    let seen = look(stage, own, origin, direction);
-    let fraction = light_at(stage, sky, seen).fraction;
+    let (origin, direction) = pixel_ray(prepared_picture, place(options.size, x + 0.5, y + 0.5));
+    let seen = first_body(prepared_picture, own, origin, direction);
+    let fraction = light_at(prepared_picture, occluder_set, seen).fraction;
     let mut sum = DVec3::ZERO;
     let step = 1.0 / f64::from(options.samples);
     for j in 0..options.samples {
         for i in 0..options.samples {
             let within = DVec2::new(f64::from(i) + 0.5, f64::from(j) + 0.5) * step;
             let place = place(options.size, x + within.x, y + within.y);
-            let (origin, direction) = pixel_ray(stage, place);
-            let color = paint(stage, sky, &palette, place, look(stage, own, origin, direction));
+            let (origin, direction) = pixel_ray(prepared_picture, place);
+            let color = paint(
+                prepared_picture,
+                occluder_set,
+                &palette,
+                place,
+                first_body(prepared_picture, own, origin, direction),
+            );
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
         }
@@ -62,12 +74,12 @@ pub(crate) fn pixel(system: &System, stage: &Stage, sky: &mut Sky, x: u32, y: u3
 /// Renders the whole picture. `progress` receives the finished fraction.
 pub(crate) fn picture(
     system: &System,
-    stage: &Stage,
-    watch: &Watch,
+    prepared_picture: &PreparedPicture,
+    cancel: &CancelToken,
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
-    cpu_pool::ready();
+    cpu_pool::ensure_pool();
     let mut picture = Picture::new([width, height])?;
     let band = BAND * width as usize;
     let mut done = 0;
@@ -80,14 +92,17 @@ pub(crate) fn picture(
             .zip(t.par_chunks_mut(row))
             .zip(id.par_chunks_mut(row))
             .zip(fraction.par_chunks_mut(row));
-        rows.enumerate().try_for_each_init(Sky::default, |sky, (line, (((rgb, t), id), fraction))| {
-            watch.check()?;
-            let y = (n * BAND + line) as u32;
-            for x in 0..row {
-                (rgb[x], t[x], id[x], fraction[x]) = pixel(system, stage, sky, x as u32, y);
-            }
-            Ok(())
-        })?;
+        rows.enumerate().try_for_each_init(
+            OccluderSet::default,
+            |occluder_set, (line, (((rgb, t), id), fraction))| {
+                cancel.check()?;
+                let y = (n * BAND + line) as u32;
+                for x in 0..row {
+                    (rgb[x], t[x], id[x], fraction[x]) = pixel(system, prepared_picture, occluder_set, x as u32, y);
+                }
+                Ok(())
+            },
+        )?;
         done += rgb.len();
         progress(done as f64 / (width as f64 * f64::from(height)));
     }

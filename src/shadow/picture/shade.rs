@@ -5,16 +5,16 @@ use std::f64::consts::PI;
 use glam::{DVec2, DVec3};
 
 use super::cull::square;
-use super::prepared::{Figure, Look, Stage};
+use super::prepared::{PreparedPicture, RenderedSpheroid, SurfacePattern};
 use super::starfield::{fraction, hash, starlight};
 use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
-use crate::shadow::coverage::disc::{DARK, Lit, Sky, lit};
+use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, illumination};
 
 /// The visible surface point of a ray.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct VisiblePoint {
     /// Distance; infinite if the ray hits nothing.
     pub(crate) t: f64,
     pub(crate) id: u32,
@@ -25,15 +25,19 @@ pub(crate) struct Seen {
 }
 
 /// The ray through a position in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
-pub(crate) fn pixel_ray(stage: &Stage, place: DVec2) -> (DVec3, DVec3) {
-    let point = place * stage.view.half;
-    if stage.view.orthographic { (point.extend(0.0), DVec3::Z) } else { (DVec3::ZERO, point.extend(1.0).normalize()) }
+pub(crate) fn pixel_ray(prepared_picture: &PreparedPicture, place: DVec2) -> (DVec3, DVec3) {
+    let point = place * prepared_picture.view.half;
+    if prepared_picture.view.orthographic {
+        (point.extend(0.0), DVec3::Z)
+    } else {
+        (DVec3::ZERO, point.extend(1.0).normalize())
+    }
 }
 
 /// Distance at which a ray enters a sphere in front of it, and the normal there; the distance is infinite for a miss. The normal is
 /// computed from the foot of the perpendicular on the ray: the point itself, `origin + t · direction − center`, would lose precision
 /// because the distance may be large.
-pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) {
+pub(crate) fn intersect_ball(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) {
     let e = ball.center - origin;
     let k = e.dot(direction);
     let p = e - k * direction;
@@ -50,46 +54,57 @@ pub(crate) fn meet(origin: DVec3, direction: DVec3, ball: Ball) -> (f64, DVec3) 
 
 /// Distance at which a ray enters a spheroid, the normal there and the position: those of a sphere, in a space that is stretched along the
 /// pole.
-pub(crate) fn meet_spheroid(origin: DVec3, direction: DVec3, figure: &Figure) -> (f64, DVec3, DVec3) {
-    let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(figure.pole) * figure.pole;
-    let stretched = along(direction, figure.stretch);
+pub(crate) fn intersect_spheroid(origin: DVec3, direction: DVec3, body: &RenderedSpheroid) -> (f64, DVec3, DVec3) {
+    let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(body.pole) * body.pole;
+    let stretched = along(direction, body.stretch);
     let length = stretched.length();
-    let ball = Ball { center: along(figure.center - origin, figure.stretch), radius: figure.radius };
-    let (t, normal) = meet(DVec3::ZERO, stretched / length, ball);
-    let place = along(normal, 1.0 / figure.stretch) * (figure.radius / figure.around);
-    (t / length, along(normal, figure.stretch).normalize_or_zero(), place)
+    let ball = Ball { center: along(body.center - origin, body.stretch), radius: body.radius };
+    let (t, normal) = intersect_ball(DVec3::ZERO, stretched / length, ball);
+    let place = along(normal, 1.0 / body.stretch) * (body.radius / body.around);
+    (t / length, along(normal, body.stretch).normalize_or_zero(), place)
 }
 
 /// The nearest body that the ray of a pixel hits from outside.
-pub(crate) fn look(stage: &Stage, pixel: [u32; 2], origin: DVec3, direction: DVec3) -> Seen {
-    let mut seen = Seen { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO, place: DVec3::ZERO };
-    for &id in stage.tiles.list(&stage.words, pixel[0], pixel[1]) {
-        let (t, normal) = meet(origin, direction, stage.balls[id as usize]);
+pub(crate) fn first_body(
+    prepared_picture: &PreparedPicture,
+    pixel: [u32; 2],
+    origin: DVec3,
+    direction: DVec3,
+) -> VisiblePoint {
+    let mut seen = VisiblePoint { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO, place: DVec3::ZERO };
+    for &id in prepared_picture.tiles.list(&prepared_picture.words, pixel[0], pixel[1]) {
+        let (t, normal) = intersect_ball(origin, direction, prepared_picture.balls[id as usize]);
         if t < seen.t {
-            seen = Seen { t, id, normal, place: normal };
+            seen = VisiblePoint { t, id, normal, place: normal };
         }
     }
-    for figure in &stage.figures {
-        let (t, normal, place) = meet_spheroid(origin, direction, figure);
+    for body in &prepared_picture.spheroids {
+        let (t, normal, place) = intersect_spheroid(origin, direction, body);
         if t < seen.t {
-            seen = Seen { t, id: figure.id, normal, place };
+            seen = VisiblePoint { t, id: body.id, normal, place };
         }
     }
     seen
 }
 
 /// The light at the visible surface point: full on the light itself and where the ray hits nothing.
-pub(crate) fn light_at(stage: &Stage, sky: &mut Sky, seen: Seen) -> Lit {
-    let Some(receiver) = stage.receivers.get(seen.id as usize) else { return Lit { fraction: 1.0, irradiance: 1.0 } };
+pub(crate) fn light_at(
+    prepared_picture: &PreparedPicture,
+    occluder_set: &mut OccluderSet,
+    seen: VisiblePoint,
+) -> Illumination {
+    let Some(receiver) = prepared_picture.receivers.get(seen.id as usize) else {
+        return Illumination { fraction: 1.0, irradiance: 1.0 };
+    };
     let normal = (receiver.light_from_view * seen.normal).normalize_or_zero();
     if normal == DVec3::ZERO {
         return DARK;
     }
     let place = if seen.place == seen.normal { normal } else { receiver.light_from_view * seen.place };
     let [x, y] = square(place);
-    let near = receiver.grid.list(&stage.words, x, y);
-    let near = near.iter().map(|&i| stage.occluders[i as usize]);
-    lit(sky, place, normal, receiver.light, near, &stage.shapes)
+    let near = receiver.grid.list(&prepared_picture.words, x, y);
+    let near = near.iter().map(|&i| prepared_picture.occluders[i as usize]);
+    illumination(occluder_set, place, normal, receiver.light, near, &prepared_picture.shapes)
 }
 
 /// Smooth noise in −1…1 on a grid of unit cells: hashed corner values, interpolated.
@@ -115,22 +130,22 @@ pub(crate) fn noise(p: DVec3) -> f64 {
 }
 
 /// Colour of a body at a point with this outward normal: its bands, made to meander.
-pub(crate) fn surface(stage: &Stage, look: Look, normal: DVec3) -> DVec3 {
-    let colors = &stage.colors[look.first as usize..][..look.count as usize];
-    let mut n = look.axes * normal;
+pub(crate) fn surface(prepared_picture: &PreparedPicture, pattern: SurfacePattern, normal: DVec3) -> DVec3 {
+    let colors = &prepared_picture.colors[pattern.first as usize..][..pattern.count as usize];
+    let mut n = pattern.axes * normal;
     let mut shade = 1.0;
-    if look.swirl > 0.0 {
+    if pattern.swirl > 0.0 {
         // The noise is stretched along the bands, like winds.
         let wide = DVec3::new(n.x * 2.5, n.y * 2.5, n.z * 9.0);
         let a = noise(wide + 40.0);
         let b = noise(wide * 2.7 + 90.0 + a);
         let c = noise(DVec3::new(n.x * 12.0, n.y * 12.0, n.z * 60.0) + 150.0 + 2.0 * b);
-        n.z = (n.z + look.swirl * (0.06 * a + 0.05 * b + 0.014 * c)).clamp(-1.0, 1.0);
-        shade = 1.0 + look.swirl * 0.2 * (0.6 * c + 0.4 * b);
+        n.z = (n.z + pattern.swirl * (0.06 * a + 0.05 * b + 0.014 * c)).clamp(-1.0, 1.0);
+        shade = 1.0 + pattern.swirl * 0.2 * (0.6 * c + 0.4 * b);
     }
     let side = ((1.0 - n.z) * (1.0 + n.z)).max(0.0).sqrt();
     let latitude = 1.0 - arc(side, n.z) / PI;
-    let last = look.count as f64 - 1.0;
+    let last = pattern.count as f64 - 1.0;
     let at = (latitude * last).clamp(0.0, last);
     let below = at.floor().min((last - 1.0).max(0.0));
     let f = at - below;
@@ -151,26 +166,37 @@ pub(crate) struct Palette {
 }
 
 /// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light.
-pub(crate) fn paint(stage: &Stage, sky: &mut Sky, palette: &Palette, place: DVec2, seen: Seen) -> DVec3 {
+pub(crate) fn paint(
+    prepared_picture: &PreparedPicture,
+    occluder_set: &mut OccluderSet,
+    palette: &Palette,
+    place: DVec2,
+    seen: VisiblePoint,
+) -> DVec3 {
     if seen.id == NO_SPHERE {
         let mut color = palette.background;
         if palette.stars > 0.0 {
             // An orthographic camera looks in one direction only. Its stars are those of a perspective camera whose field of view is 2 atan
             // 1 = 90° wide.
-            let ahead = if stage.view.orthographic {
-                place * stage.view.half / stage.view.half.x
+            let ahead = if prepared_picture.view.orthographic {
+                place * prepared_picture.view.half / prepared_picture.view.half.x
             } else {
-                place * stage.view.half
+                place * prepared_picture.view.half
             };
             let v = ahead.extend(1.0);
-            let axes = stage.view.axes;
-            let pixel = if stage.view.orthographic { stage.view.pixel / stage.view.half.x } else { stage.view.pixel };
+            let axes = prepared_picture.view.axes;
+            let pixel = if prepared_picture.view.orthographic {
+                prepared_picture.view.pixel / prepared_picture.view.half.x
+            } else {
+                prepared_picture.view.pixel
+            };
             color += starlight(axes[0] * v.x + axes[1] * v.y + axes[2] * v.z, pixel, palette.stars);
         }
         return color;
     }
-    let Some(receiver) = stage.receivers.get(seen.id as usize) else { return palette.light };
-    let Some(&look) = stage.looks.get(receiver.look as usize) else { return DVec3::ZERO };
-    let lit = light_at(stage, sky, seen);
-    surface(stage, look, seen.normal) * (palette.light * (lit.irradiance * palette.exposure) + palette.ambient)
+    let Some(receiver) = prepared_picture.receivers.get(seen.id as usize) else { return palette.light };
+    let Some(&pattern) = prepared_picture.patterns.get(receiver.pattern as usize) else { return DVec3::ZERO };
+    let lit = light_at(prepared_picture, occluder_set, seen);
+    surface(prepared_picture, pattern, seen.normal)
+        * (palette.light * (lit.irradiance * palette.exposure) + palette.ambient)
 }

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::support::Numbers;
 use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{
-    Device, Ends, Error, Hit, Inside, OnBad, Precision, Query, Question, Ray, Rays, Scene, SceneOptions, Sphere,
+    Device, Ends, Error, Hit, Inside, OnBad, Precision, Query, QueryKind, Ray, Rays, Scene, SceneOptions, Sphere,
     Spheres, Touch, blocking, required_features, required_limits,
 };
 
-const QUESTIONS: [Question; 4] = [Question::Closest, Question::Interval, Question::Approach, Question::Occluded];
+const QUESTIONS: [QueryKind; 4] = [QueryKind::Closest, QueryKind::Interval, QueryKind::Approach, QueryKind::Occluded];
 const UNDONE: u32 = 0x7fc0_0004;
 /// Spheres that have a tree on every adapter.
 const TREE: usize = 3000;
@@ -83,7 +83,7 @@ impl Own {
     fn encoded(
         &self,
         scene: &Scene,
-        question: Question,
+        question: QueryKind,
         rays: &[Ray],
         query: &Query,
         at: usize,
@@ -95,7 +95,7 @@ impl Own {
     fn encoded_at(
         &self,
         scene: &Scene,
-        question: Question,
+        question: QueryKind,
         rays: &[Ray],
         times: Option<&[f32]>,
         query: &Query,
@@ -148,37 +148,37 @@ impl Own {
     }
 }
 
-fn words_of(question: Question, rays: usize) -> usize {
+fn words_of(question: QueryKind, rays: usize) -> usize {
     match question {
-        Question::Closest => 2 * rays,
-        Question::Interval | Question::Approach => 3 * rays,
-        Question::Occluded => rays.div_ceil(32),
+        QueryKind::Closest => 2 * rays,
+        QueryKind::Interval | QueryKind::Approach => 3 * rays,
+        QueryKind::Occluded => rays.div_ceil(32),
     }
 }
 
 /// What the ordinary call answers: words, and the counts that a status has but for undone rays.
-fn ordinary<'a>(scene: &Scene, question: Question, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
+fn ordinary<'a>(scene: &Scene, question: QueryKind, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
     let rays = rays.into();
     let query = &Query { on_bad: OnBad::Skip, ..*query };
     let (words, report) = match question {
-        Question::Closest => {
+        QueryKind::Closest => {
             let found = blocking::closest(scene, rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
         }
-        Question::Interval => {
+        QueryKind::Interval => {
             let found = blocking::interval(scene, rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
         }
-        Question::Approach => {
+        QueryKind::Approach => {
             let found = blocking::approach(scene, rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
         }
-        Question::Occluded => {
+        QueryKind::Occluded => {
             let found = blocking::occluded(scene, rays, query).unwrap();
             (found.words, found.report)
         }
     };
-    (words, [report.skipped, report.beyond, report.hits].map(|count| count as u32))
+    (words, [report.skipped, report.overflowed, report.hits].map(|count| count as u32))
 }
 
 fn compare(own: &Own, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {
@@ -188,7 +188,7 @@ fn compare(own: &Own, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {
 fn compare_at(
     own: &Own,
     scene: &Scene,
-    questions: &[Question],
+    questions: &[QueryKind],
     rays: &[Ray],
     times: Option<&[f32]>,
     query: &Query,
@@ -205,7 +205,7 @@ fn compare_at(
         let unfinished = |words: &[u32]| f32::from_bits(words[0]).is_nan() && words[2] == u32::MAX;
         let (mut found, expected) = (found, expected);
         let mut undone = 0;
-        if question == Question::Approach {
+        if question == QueryKind::Approach {
             for (found, expected) in found.chunks_mut(3).zip(expected.chunks(3)).filter(|(f, _)| unfinished(f)) {
                 undone += 1;
                 found.copy_from_slice(expected);
@@ -310,7 +310,7 @@ fn bad_rays_miss_and_are_counted() {
         compare(own, &scene, &rays, &Query::default(), 0);
         let scene = own.scene(&spheres(TREE));
         compare(own, &scene, &rays[..rays.len() - 1], &Query::default(), 0);
-        let (_, counts) = own.encoded(&scene, Question::Closest, &bad, &Query::default(), 0);
+        let (_, counts) = own.encoded(&scene, QueryKind::Closest, &bad, &Query::default(), 0);
         assert_eq!(counts, [bad.len() as u32, 0, 0, 0]);
     }
 }
@@ -324,7 +324,7 @@ fn rays_beyond_the_tree_are_said_to_be_undone() {
         for question in QUESTIONS {
             let (expected, [bad, beyond, hits]) = ordinary(&scene, question, &rays, &Query::default());
             let (found, counts) = own.encoded(&scene, question, &rays, &Query::default(), 0);
-            let width = if question == Question::Occluded { 0 } else { words_of(question, 1) };
+            let width = if question == QueryKind::Occluded { 0 } else { words_of(question, 1) };
             assert_eq!(counts, [bad, 1, beyond, hits], "{question:?}");
             if width > 0 {
                 let (before, rest) = found.split_at(65 * width);
@@ -345,7 +345,7 @@ fn roots_beyond_f32_are_counted() {
     for own in shared().iter() {
         let scene = own.scene(&[Sphere::new([3e38, 0.0, 0.0], 1e37)]);
         compare(own, &scene, &[ray; 40], &Query::default(), 0);
-        let (_, counts) = own.encoded(&scene, Question::Occluded, &[ray; 40], &Query::default(), 0);
+        let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &[ray; 40], &Query::default(), 0);
         assert_eq!(counts, [0, 0, 40, 0]);
         // The nearest pass lies at the end of the ray, be that the largest number or infinite.
         let back = Ray::new([-3e38, 0.0, 0.0], [-1e-3, 0.0, 0.0]);
@@ -370,17 +370,17 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
     let query = Query::default();
     for own in shared().iter() {
         let scene = own.scene(&spheres(TREE));
-        let (expected, [_, _, hits]) = ordinary(&scene, Question::Closest, &all, &query);
-        let (shadowed, [_, _, more]) = ordinary(&scene, Question::Occluded, &all[..300], &query);
-        let (behind, _) = ordinary(&scene, Question::Occluded, &all[200..], &query);
+        let (expected, [_, _, hits]) = ordinary(&scene, QueryKind::Closest, &all, &query);
+        let (shadowed, [_, _, more]) = ordinary(&scene, QueryKind::Occluded, &all[..300], &query);
+        let (behind, _) = ordinary(&scene, QueryKind::Occluded, &all[200..], &query);
         let given = own.filled(0, bytemuck::cast_slice(&all));
         let (first, rest, bits) = (own.filled(0, &[7; 400]), own.filled(0, &[7; 600]), own.filled(0, &[7; 10]));
         let (others, status) = (own.filled(0, &[7; 10]), own.filled(0, &[0; 4]));
         let mut encoder = own.device.create_command_encoder(&Default::default());
         {
-            let plan = blocking::plan(&scene, Question::Closest, 400, &query).unwrap();
-            assert_eq!(plan.most_rays(), 400);
-            let other = blocking::plan(&scene, Question::Occluded, 300, &query).unwrap();
+            let plan = blocking::plan(&scene, QueryKind::Closest, 400, &query).unwrap();
+            assert_eq!(plan.max_rays(), 400);
+            let other = blocking::plan(&scene, QueryKind::Occluded, 300, &query).unwrap();
             let counts = status.slice(..16);
             let parts = [
                 blocking::bind(&plan, 200, given.slice(..), first.slice(..), Some(counts)).unwrap(),
@@ -413,11 +413,11 @@ fn says<T>(result: Result<T, Error>, words: &[&str]) {
 fn what_cannot_be_encoded_is_refused() {
     let query = Query::default();
     let cpu = blocking::scene(&crate::support::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
-    says(blocking::plan(&cpu, Question::Closest, 1, &query), &["on a GPU", "CPU engine"]);
+    says(blocking::plan(&cpu, QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
     let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 19);
     for own in &small {
         let scene = own.scene(&spheres(100));
-        let plan = blocking::plan(&scene, Question::Closest, 1000, &query).unwrap();
+        let plan = blocking::plan(&scene, QueryKind::Closest, 1000, &query).unwrap();
         let (given, out) = (own.filled(0, &[0; 8000]), own.filled(0, &[0; 2000]));
         let status = own.filled(0, &[0; 8]);
         let parts = own.scene(&spheres(33_000));
@@ -432,11 +432,11 @@ fn what_cannot_be_encoded_is_refused() {
         gone.destroy();
         own.without_a_trace(|| {
             let exact = Query::at(Precision::Exact);
-            says(blocking::plan(&scene, Question::Closest, 1, &exact), &["'exact'", "fast or standard"]);
-            says(blocking::plan(&parts, Question::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
-            says(blocking::plan(&pairs, Question::Closest, 1, &query), &["pairs"]);
-            says(blocking::plan(&scene, Question::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
-            says(blocking::plan(&scene, Question::Closest, u64::MAX, &query), &["allowed"]);
+            says(blocking::plan(&scene, QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
+            says(blocking::plan(&parts, QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
+            says(blocking::plan(&pairs, QueryKind::Closest, 1, &query), &["pairs"]);
+            says(blocking::plan(&scene, QueryKind::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
+            says(blocking::plan(&scene, QueryKind::Closest, u64::MAX, &query), &["allowed"]);
             let bind = |count, rays: &wgpu::Buffer, at, out: &wgpu::Buffer, to| {
                 blocking::bind(&plan, count, rays.slice(at..), out.slice(to..), Some(status.slice(..)))
             };
@@ -459,7 +459,7 @@ fn what_cannot_be_encoded_is_refused() {
         });
         // And the device still answers.
         let expected = blocking::closest(&scene, &rays(100), &query).unwrap();
-        let (found, _) = own.encoded(&scene, Question::Closest, &rays(100), &query, 0);
+        let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays(100), &query, 0);
         assert_eq!(bytemuck::cast_slice::<u32, Hit>(&found), &expected.records[..]);
     }
 }
@@ -474,9 +474,9 @@ fn masks_of_the_scene_count_in_an_encoded_query() {
         let scene = blocking::scene(&own.ours, masked, &SceneOptions::default()).unwrap();
         let expected = blocking::closest(&scene, &rays, &query).unwrap();
         assert!(expected.iter().all(|hit| !hit.is_hit() || hit.id % 3 != 0));
-        let (found, _) = own.encoded(&scene, Question::Closest, &rays, &query, 0);
+        let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays, &query, 0);
         assert_eq!(found, bytemuck::cast_slice::<Hit, u32>(&expected), "{}", own.adapter.get_info().name);
-        let (all, _) = own.encoded(&own.scene(&spheres), Question::Closest, &rays, &query, 0);
+        let (all, _) = own.encoded(&own.scene(&spheres), QueryKind::Closest, &rays, &query, 0);
         assert_ne!(all, found);
     }
 }

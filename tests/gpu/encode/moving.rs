@@ -3,7 +3,7 @@
 use umbracast::glam::{Quat, Vec3};
 use umbracast::wgpu;
 use umbracast::{
-    CastPlan, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Precision, Query, Question, Ray, Scene, SceneOptions,
+    CastPlan, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Precision, Query, QueryKind, Ray, Scene, SceneOptions,
     Spheres, blocking,
 };
 
@@ -24,7 +24,7 @@ fn scene_of<'a>(own: &Own, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> 
 /// What two sets of answers have in common, to see that something was tried.
 fn differ(own: &Own, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
     let [a, b] =
-        times.map(|time| own.encoded_at(scene, Question::Closest, rays, Some(&[time]), &Query::default(), 0).0);
+        times.map(|time| own.encoded_at(scene, QueryKind::Closest, rays, Some(&[time]), &Query::default(), 0).0);
     a.iter().zip(&b).filter(|(a, b)| a != b).count() > 20
 }
 
@@ -70,13 +70,13 @@ fn rays_of_other_times_are_bad_ones() {
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
             compare_at(own, &scene, &QUESTIONS, &all, Some(&times), &Query::default(), 4);
             let query = Query::default();
-            let (_, counts) = own.encoded_at(&scene, Question::Closest, &all, Some(&times), &query, 0);
+            let (_, counts) = own.encoded_at(&scene, QueryKind::Closest, &all, Some(&times), &query, 0);
             assert_eq!(counts[0], 32);
             compare_at(own, &scene, &QUESTIONS, &all, Some(&[nan]), &query, 0);
             // Who names no time sees what is at 0, if anybody may.
             let later = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.5, 1.0]);
             compare_at(own, &later, &QUESTIONS, &all, None, &query, 0);
-            assert_eq!(own.encoded(&later, Question::Occluded, &all, &query, 0).1, [64, 0, 0, 0]);
+            assert_eq!(own.encoded(&later, QueryKind::Occluded, &all, &query, 0).1, [64, 0, 0, 0]);
         }
     }
 }
@@ -104,8 +104,8 @@ fn projectiles_meet_what_moves_with_them() {
             for precision in [Precision::Fast, Precision::Standard] {
                 let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
                 compare_at(own, &scene, &QUESTIONS, &all, None, &query, 0);
-                let found = own.encoded(&scene, Question::Closest, &all, &query, 0).0;
-                let still = own.encoded(&scene, Question::Closest, &all, &Query::at(precision), 0).0;
+                let found = own.encoded(&scene, QueryKind::Closest, &all, &query, 0).0;
+                let still = own.encoded(&scene, QueryKind::Closest, &all, &Query::at(precision), 0).0;
                 assert!(found.iter().zip(&still).filter(|(a, b)| a != b).count() > 20, "nothing moved");
             }
         }
@@ -115,7 +115,7 @@ fn projectiles_meet_what_moves_with_them() {
 #[test]
 fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
     let all = rays(300);
-    let questions = [Question::Closest, Question::Interval, Question::Occluded];
+    let questions = [QueryKind::Closest, QueryKind::Interval, QueryKind::Occluded];
     for own in shared().iter() {
         for count in [60, TREE] {
             let mut n = Numbers(count as u64);
@@ -130,7 +130,7 @@ fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
                 let query = Query::at(precision);
                 for scene in [scene_of(own, given, [0.0, 1.0]), scene_of(own, given.masks(&masks), [0.0, 1.0])] {
                     compare_at(own, &scene, &questions, &all, None, &query, 0);
-                    let (_, counts) = own.encoded(&scene, Question::Occluded, &all, &query, 0);
+                    let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &all, &query, 0);
                     assert!(counts[3] > 10, "{counts:?}");
                 }
                 let moving = scene_of(own, given.velocities(&drift), [0.0, 1.0]);
@@ -148,7 +148,7 @@ fn what_cannot_be_asked_of_what_moves_is_refused() {
     for own in shared().iter() {
         let (given, out) = (own.filled(0, &[0; 800]), own.filled(0, &[0; 200]));
         let times = own.filled(0, &[0; 100]);
-        let plan = |scene: &Scene, query: &Query| blocking::plan(scene, Question::Closest, 100, query);
+        let plan = |scene: &Scene, query: &Query| blocking::plan(scene, QueryKind::Closest, 100, query);
         let bind = |plan: &CastPlan, times: wgpu::BufferSlice<'_>| {
             blocking::bind_at(plan, 100, given.slice(..), times, out.slice(..), None)
         };
@@ -165,7 +165,7 @@ fn what_cannot_be_asked_of_what_moves_is_refused() {
             says(bind(&moving, out.slice(..400)), &["a buffer of their own"]);
             says(bind(&moving, given.slice(..400)), &["a buffer of their own"]);
             let round = scene_of(own, &ellipsoids, [0.0, 1.0]);
-            says(blocking::plan(&round, Question::Approach, 1, &query), &["nearest passes are for spheres"]);
+            says(blocking::plan(&round, QueryKind::Approach, 1, &query), &["nearest passes are for spheres"]);
             says(plan(&round, &Query::at(Precision::Exact)), &["'exact'", "fast or standard"]);
         });
     }
