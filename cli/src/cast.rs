@@ -286,12 +286,12 @@ impl CastArgs {
     /// Maximum number of spheres that `nearest` lists; `None` for other queries.
     pub(crate) fn most(&self) -> Result<Option<u32>> {
         match (self.query, self.k) {
-            (Ask::Nearest, None) => {
-                Err(Error::Usage("--query nearest needs --k: the maximum number of spheres per ray".into()))
-            }
+            (Ask::Nearest, None) => Err(Error::Usage("--query nearest needs --k: maximum spheres per ray".into())),
             (Ask::Nearest, k) => Ok(k),
             (_, None) => Ok(None),
-            (other, Some(_)) => Err(Error::Usage(format!("--k is only for --query nearest, not for {}", other.word()))),
+            (other, Some(_)) => {
+                Err(Error::Usage(format!("--k is only for --query nearest: it does not apply to {}", other.word())))
+            }
         }
     }
 }

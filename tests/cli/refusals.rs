@@ -190,9 +190,13 @@ fn usages() -> Vec<Wrong> {
         wrong_usage(
             "k alone",
             "cast s.csv r.csv -o out.csv --k 3",
-            &["--k is only for --query nearest", "not for closest"],
+            &["--k is only for --query nearest", "not apply to closest"],
         ),
-        wrong_usage("k for all", "cast s.csv r.csv -o out.csv --query all --k 3", &["--k is only for", "not for all"]),
+        wrong_usage(
+            "k for all",
+            "cast s.csv r.csv -o out.csv --query all --k 3",
+            &["--k is only for", "not apply to all"],
+        ),
         wrong_usage("nearest without k", "cast s.csv r.csv -o out.csv --query nearest", &["--query nearest needs --k"]),
         wrong_usage("k of 0", "cast s.csv r.csv -o out.csv --query nearest --k 0", &["0 is not in 1..", "--k"]),
         wrong_usage("k below 0", "cast s.csv r.csv -o out.csv --query nearest --k -1", &["-1 is not in 1..", "--k"]),

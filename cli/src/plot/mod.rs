@@ -20,7 +20,7 @@ use umbracast::{Approach, Error, Hit, HitLists, Interval, Motion, Rays, Result, 
 
 use super::describe::Described;
 
-/// Spheres drawn at most; of more, every nth is drawn.
+/// Maximum number of spheres drawn. If there are more, every nth is drawn.
 const MOST_SPHERES: usize = 200_000;
 
 const HIT: u32 = 0xd6_336c;
