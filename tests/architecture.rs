@@ -1,5 +1,5 @@
-//! The layout of the source: every file under `tests/` is a module, so that no test is left out; imports of `src/` point downwards and
-//! form no circle.
+//! Architecture tests. Every file under `tests/` must be declared as a module, so that no test is left out. Imports within `src/` must
+//! point to lower layers and form no cycle.
 
 mod imports;
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::files_below;
 
-/// The files that `mod name;` lines declare, starting at `main.rs`.
+/// Collects `file` and all files below it that `mod name;` lines declare.
 fn modules(root: &Path, file: &str, found: &mut BTreeSet<PathBuf>) {
     found.insert(file.into());
     let text = std::fs::read_to_string(root.join(file)).unwrap();
@@ -27,14 +27,14 @@ fn every_file_of_the_tests_is_a_module() {
     assert!(forgotten.is_empty(), "files of tests/ that no module declares: {forgotten:?}");
 }
 
-/// The layers of `tests/data/layers.tsv`: what a path begins with, and the layer and the room of the files below.
+/// Reads `tests/data/layers.tsv`: per row a path prefix, and the layer and the group of the files below it.
 fn layers(root: &Path) -> Vec<(String, u32, String)> {
     let text = std::fs::read_to_string(root.join("tests/data/layers.tsv")).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
     rows.map(|row| (row[0].to_string(), row[1].parse().unwrap(), row[2].to_string())).collect()
 }
 
-/// Files that reach themselves by imports.
+/// Returns the files that are in an import cycle.
 fn in_circles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
     let reaches_itself = |start: &String| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
@@ -53,7 +53,7 @@ fn in_circles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
     edges.keys().filter(|file| reaches_itself(file)).cloned().collect()
 }
 
-/// A file imports from its own room and from lower layers, and no files import each other in a circle.
+/// A file imports only from its own group and from lower layers, and there is no import cycle.
 #[test]
 fn imports_point_downwards() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -67,7 +67,7 @@ fn imports_point_downwards() {
     assert!(imports.len() > 500, "{} imports were found", imports.len());
 
     let mut edges = BTreeMap::<_, BTreeSet<_>>::new();
-    // Each fault by the two files, with the first line that shows it.
+    // Violations, keyed by the importing and the imported file, each with the first line that contains it.
     let mut faults = BTreeMap::new();
     for import in &imports {
         edges.entry(import.from.clone()).or_default().insert(import.to.clone());
@@ -79,10 +79,9 @@ fn imports_point_downwards() {
     }
     for file in in_circles(&edges) {
         let others: Vec<_> = edges[&file].iter().cloned().collect();
-        faults
-            .insert((file.clone(), file.clone()), format!("{file}: is in a circle of imports; it imports {others:?}"));
+        faults.insert((file.clone(), file.clone()), format!("{file}: is in an import cycle; it imports {others:?}"));
     }
 
     let lines = faults.values().map(|place| format!("{place}\n")).collect::<String>();
-    assert!(faults.is_empty(), "imports against the order of the layers, or in a circle:\n{lines}");
+    assert!(faults.is_empty(), "imports that do not point to a lower layer, or form a cycle:\n{lines}");
 }

@@ -1,12 +1,12 @@
-//! The imports of `src/`: which file uses which, with re-exports followed to the file that defines the item.
+//! Reads the imports of `src/`: which file uses which. Re-exports are resolved to the file that defines the item.
 //!
-//! Text is read, not compiled: `use` statements, and paths in code that begin with `crate`, `super` or a child module. Code for tests alone
-//! is left out.
+//! The text is parsed line by line, not compiled. Imports are `use` statements, and paths in code that begin with `crate`, `super` or a
+//! child module. Test-only code is skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A file that uses an item of another.
+/// A file that uses an item of another file.
 #[derive(Debug)]
 pub(super) struct Import {
     pub(super) from: String,
@@ -17,24 +17,24 @@ pub(super) struct Import {
 /// A `use` statement or a path in code.
 struct Mention {
     line: usize,
-    /// The module that it stands in.
+    /// The module that contains it.
     module: Vec<String>,
     path: Vec<String>,
-    /// Only hands the item on, in a file that holds modules.
+    /// A re-export in `lib.rs`, `main.rs` or `mod.rs`. It does not count as an import.
     handed_on: bool,
 }
 
 #[derive(Default)]
 struct Module {
     file: String,
-    /// Names that `use` brings in, which others can reach through this module.
+    /// Names that `use` imports, and their paths. Other modules can reach them through this one.
     names: BTreeMap<String, Vec<String>>,
     mentions: Vec<Mention>,
 }
 
 type Modules = BTreeMap<Vec<String>, Module>;
 
-/// All imports of the library in the folder `root`, which has `src/lib.rs`.
+/// Returns all imports of the library in the folder `root`, which contains `src/lib.rs`.
 pub(super) fn imports(root: &Path) -> Vec<Import> {
     let mut modules = Modules::new();
     read(root, "src/lib.rs", Vec::new(), &mut modules);
@@ -96,13 +96,13 @@ fn read(root: &Path, file: &str, path: Vec<String>, modules: &mut Modules) {
     modules.insert(path, module);
 }
 
-/// Whether the modules that a file declares lie in its own folder, not in one of its name.
+/// Whether the modules that a file declares are in the folder of the file, and not in a subfolder with its name.
 fn holds_modules(file: &str) -> bool {
     let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str());
     stem.is_some_and(|stem| ["lib", "main", "mod"].contains(&stem))
 }
 
-/// The file of a module that `file` declares, both as paths from `root`.
+/// Returns the file of a module that `file` declares. Both are paths relative to `root`.
 pub(super) fn file_of(root: &Path, file: &str, module: &str) -> String {
     let own = Path::new(file);
     let folder = if holds_modules(file) { own.parent().unwrap().to_path_buf() } else { own.with_extension("") };
@@ -112,7 +112,7 @@ pub(super) fn file_of(root: &Path, file: &str, module: &str) -> String {
     found.to_string_lossy().replace('\\', "/")
 }
 
-/// The lines of a file, empty where they are comments, text in quotes, or code for tests alone.
+/// Returns the lines of a file without comments and quoted text. Lines of test-only code are empty.
 fn lines_of_code(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut skip_next, mut skip_until_brace) = (false, false);
@@ -124,7 +124,7 @@ fn lines_of_code(text: &str) -> Vec<String> {
         if skip_until_brace {
             skip_until_brace = line != "}";
         } else if skip_next {
-            // Attributes may follow; an item with a body at the margin ends with a brace at the margin.
+            // More attributes may follow. An unindented item with a body ends at an unindented brace.
             skip_next = word.is_empty() || word.starts_with('#');
             skip_until_brace = !skip_next && line.ends_with('{') && !line.starts_with(' ');
         }
@@ -134,7 +134,7 @@ fn lines_of_code(text: &str) -> Vec<String> {
     lines
 }
 
-/// A line without its comment and without what stands in quotes.
+/// Removes the comment and the quoted text of a line.
 fn without_quotes(line: &str) -> String {
     let mut kept = String::new();
     let mut quoted = false;
@@ -157,17 +157,17 @@ fn without_visibility(line: &str) -> &str {
     rest.trim_start()
 }
 
-/// The name of a module in a file of its own.
+/// Returns the name of the module that a line declares as a separate file (`mod name;`).
 pub(super) fn declared(line: &str) -> Option<&str> {
     without_visibility(line).strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// The name of a module that begins on this line.
+/// Returns the name of the inline module that begins on a line (`mod name {`).
 fn inline_module(line: &str) -> Option<&str> {
     without_visibility(line).strip_prefix("mod ")?.strip_suffix(" {")
 }
 
-/// The paths of a `use` tree, each with the name that it brings in.
+/// Expands a `use` tree into its paths, each with the name that it imports.
 fn expand(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     if let Some((before, group)) = tree.split_once('{') {
@@ -190,7 +190,7 @@ fn segments(path: &str) -> Vec<String> {
     path.split("::").map(str::trim).filter(|segment| !segment.is_empty()).map(String::from).collect()
 }
 
-/// Parts between commas that are in no braces.
+/// Splits at the commas that are outside braces.
 fn split(group: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for c in group.chars() {
@@ -204,7 +204,7 @@ fn split(group: &str) -> Vec<String> {
     parts
 }
 
-/// Paths in a line of code that begin with `crate`, `super` or a child module.
+/// Returns the paths in a line of code that begin with `crate`, `super` or a child module.
 fn paths(line: &str, children: &[String]) -> Vec<Vec<String>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let words = line.split(|c| !is_part(c)).filter(|word| word.contains("::"));
@@ -212,7 +212,7 @@ fn paths(line: &str, children: &[String]) -> Vec<Vec<String>> {
     all.filter(|path| ["crate", "super"].contains(&path[0].as_str()) || children.contains(&path[0])).collect()
 }
 
-/// The file that defines what a path names in a module; none where it is of another crate.
+/// Resolves a path in a module to the file that defines the item. Returns `None` for items of other crates.
 fn resolve(modules: &Modules, module: &[String], path: &[String], depth: usize) -> Option<String> {
     let mut at = module.to_vec();
     let mut rest = path;
@@ -242,7 +242,7 @@ fn resolve(modules: &Modules, module: &[String], path: &[String], depth: usize) 
             at = below;
         } else if let Some(path) = modules.get(&at)?.names.get(name).filter(|_| depth < 8) {
             let path: Vec<String> = path.iter().chain(&rest[1..]).cloned().collect();
-            // A name of another crate that a file of ours hands on is an import of that file.
+            // If one of our files re-exports an item of another crate, a use of the item is an import of our file.
             return resolve(modules, &at, &path, depth + 1).or_else(|| Some(modules[&at].file.clone()));
         } else {
             break;

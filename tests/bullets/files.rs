@@ -1,9 +1,9 @@
-//! The subcommand: every format, flights, one bullet from options, and from a terminal.
+//! `umbracast bullets`: all file formats, flights with several legs, and a single bullet from options or from prompts on a terminal.
 
 use crate::support::folder::{Folder, f32s, le4, npy, numbers};
 
 pub(crate) const SPHERES: &str = "x,y,z,r\n4,4,0,4\n0,0,50,2\n";
-/// The seed's own, one from inside, one straight up, one past all.
+/// The default bullet of the prompts, one that starts inside a sphere, one straight up, and one that misses.
 pub(crate) const BULLETS: &str =
     "x1,y1,z1,x2,y2,z2,speed\n0,0,0,4,4,4,3\n4,4,0,1,1,1,2\n0,0,9,0,0,10,0.5\n5,5,9,5,5,90,1\n";
 const HITS: &str = "status,id,distance,frames,px,py,pz,angle_rad,vx,vy,vz\n\
@@ -87,7 +87,8 @@ fn flights_have_a_row_a_leg() {
     let lines: Vec<String> = folder.text("out.csv").lines().map(|line| line.chars().take(6).collect()).collect();
     assert_eq!(lines, ["bullet", "0,0,hi", "0,1,mi", "1,0,st", "2,0,hi", "2,1,mi", "3,0,mi"]);
 
-    // To and fro between two of six walls, two apart: one after one unit of length, and then every two.
+    // Two bullets fly back and forth between two opposite walls each. The walls are 2 apart: the first hit is at distance 1, and every
+    // further hit 2 later.
     folder.write("room.csv", ROOM).write("one.csv", "x1,y1,z1,x2,y2,z2,speed\n0,0,0,1,0,0,4\n0,0.25,0,0,1,0,1\n");
     for device in ["cpu", "gpu"] {
         folder.right(&format!("bullets room.csv one.csv -o out.npz -q --bounces 300 --compare --device {device}"));
@@ -107,7 +108,7 @@ fn flights_have_a_row_a_leg() {
 
 #[test]
 fn more_bullets_than_go_together() {
-    // Parts of 1,048 bullets: a thousand ricochets each may fill no more than a million rows.
+    // A call takes 1,048 bullets: with up to 1,000 legs per bullet, it returns at most 2²⁰ legs.
     let folder = Folder::new();
     let bullet = |i: usize| format!("0,0,{},{},1,0.5,1\n", 0.0001 * i as f32, i % 7);
     let table: String = (0..3000).map(bullet).collect();
@@ -203,14 +204,14 @@ fn spheres_move_and_bullets_have_a_radius() {
                     started_inside,0,,,,,,,,,\n";
         assert_eq!(folder.text("out.csv").replace("-0.0", "0.0"), head.to_owned() + rows);
         assert!(done.errors.contains("; 0 flights differ"), "{}", done.errors);
-        // The second leg ends on the ball that rests, the third one finds nobody.
+        // The second leg ends at the sphere at rest, the third at the moving sphere again.
         folder
             .right(&format!("bullets s.csv b.csv -o out.npz -q --frames 100 --bounces 3 --compare --device {device}"));
         let path = folder.path("out.npz");
         assert_eq!(numbers::<u64>(&path, "bullet"), [0, 0, 0, 1, 1, 1, 2]);
         assert_eq!(numbers::<u32>(&path, "id"), [0, 1, 0, 0, 1, 0, 0]);
         assert_eq!(numbers::<f32>(&path, "frames")[..2], [3.0, 3.0 + 25.0 / 4.0]);
-        // What comes at 1 is run into by what comes at 4.
+        // The third hit is head-on: the bullet at speed 4, the sphere at speed 1.
         assert_eq!(numbers::<f32>(&path, "vx")[..3], [-4.0, 4.0, -6.0]);
     }
     folder.right("bullets s.csv b.csv -o out.csv -q --frames 2.75");
@@ -219,7 +220,7 @@ fn spheres_move_and_bullets_have_a_radius() {
     folder.write("still.csv", "x,y,z,r\n10,0,0,1\n");
     folder.right("bullets still.csv b.csv -o out.csv -q");
     assert!(folder.text("out.csv").lines().nth(2).unwrap().starts_with("hit,0,7.5,3.75,7.5,0.0,0.0,"));
-    // In parts of a few.
+    // With 2²⁰ legs per bullet, each call takes one bullet.
     folder.right("bullets still.csv b.csv -o out.csv -q --bounces 1048576");
     assert!(folder.text("out.csv").contains("1,0,hit,0,7.5,3.75,7.5,0.0,0.0,"), "{}", folder.text("out.csv"));
     let one = |arguments: &str| folder.right(&format!("bullets --from 0,0,0 --to 1,0,0 --speed 2 {arguments}")).output;
@@ -247,10 +248,10 @@ mod terminal {
     use std::io::Write;
     use std::process::Stdio;
 
-    /// Asks on a terminal, as the program did that bullets come from.
+    /// Without arguments, `umbracast bullets` prompts on a terminal, as the original bullet program does.
     #[test]
     fn without_arguments_it_asks() {
-        // tests/run.sh says so, aloud, where the system has no pseudo-terminals.
+        // `tests/run.sh` sets this variable, and prints a warning, if the system has no pseudo-terminals.
         if std::env::var_os("UMBRACAST_NO_TERMINAL").is_some() {
             return;
         }

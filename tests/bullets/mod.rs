@@ -1,4 +1,4 @@
-//! Bullets: exact ricochets, flights that stay where they must, and what is refused.
+//! Bullets: accuracy of ricochets, flights in closed rooms, and input that is rejected.
 
 mod files;
 mod moving;
@@ -24,12 +24,12 @@ const EXACT: Query = Query {
 /// One record of `tests/data/ricochet.bin`.
 struct Row {
     from: Vec3,
-    /// The point it flies towards, or its velocity.
+    /// The target point (case 0), or the velocity.
     towards: Vec3,
     sphere: Sphere,
     drift: Vec3,
     speed: f32,
-    /// Time, point, normal, velocity afterwards, angle.
+    /// Exact time, point, normal, velocity after the hit, and angle.
     truth: Ricochet,
     case: u8,
 }
@@ -49,7 +49,7 @@ fn rows() -> Vec<Row> {
 }
 
 impl Row {
-    /// In frames for the first case, whose time is told so.
+    /// Velocity of the bullet. For case 0 it is per frame, because the time of these records is in frames.
     fn velocity(&self) -> DVec3 {
         match self.case {
             0 => (self.towards.as_dvec3() - self.from.as_dvec3()).normalize() * f64::from(self.speed),
@@ -62,8 +62,8 @@ impl Row {
     }
 }
 
-/// A thousand bullets, at still and at moving spheres, against exact arithmetic: what f64 loses is a few roundings times what the
-/// distance and the chord make of them.
+/// Compares a thousand ricochets off spheres at rest and moving spheres with exact arithmetic. The error of f64 is at most a few
+/// roundings, amplified by the distance and by the ratio of distance and chord.
 #[test]
 fn exact_ricochets() {
     let mut worst = [0.0_f64; 5];
@@ -72,7 +72,7 @@ fn exact_ricochets() {
         let (velocity, target, truth) = (row.velocity(), row.target(), row.truth);
         let found = target.ricochet(row.from.as_dvec3(), velocity).unwrap();
         let (e, half) = ((target.center - row.from.as_dvec3()).length(), target.radius * truth.angle.sin());
-        // One rounding of the distance, in lengths and in angles.
+        // One rounding of the distance, as a length and as an angle.
         let along = f64::EPSILON * (e + e * target.radius / half + truth.point.length() + target.center.length());
         let across = f64::EPSILON * (1.0 + e / half);
         let passing = (velocity - target.velocity).length();
@@ -87,11 +87,11 @@ fn exact_ricochets() {
         cases[usize::from(row.case)] += 1;
         assert!(part.iter().all(|part| *part < 4.0), "record {i}: {part:?} {found:?} {truth:?}");
     }
-    println!("in units of what one rounding of f64 comes to: {worst:.2?}");
+    println!("largest errors in units of one f64 rounding: {worst:.2?}");
     assert_eq!(cases, [416, 286, 298]);
 }
 
-/// The same through devices, where the sphere is still: one ricochet a bullet among all spheres of its own scene.
+/// Compares ricochets off spheres at rest with exact arithmetic on every device: one bullet and one sphere per scene, one leg per bullet.
 #[test]
 fn exact_ricochets_on_every_device() {
     const U: f64 = 1.0 / 16_777_216.0;
@@ -112,7 +112,7 @@ fn exact_ricochets_on_every_device() {
                 (f64::from(leg.distance) - truth.time * f64::from(row.speed)).abs() / f64::from(leg.distance),
             ];
             worst.iter_mut().zip(part).for_each(|(worst, part)| *worst = worst.max(part));
-            // One rounding to f32, and what f64 has lost before.
+            // One rounding to f32, and the preceding error of f64.
             let u = 1.01 * U;
             assert!(
                 part.iter().all(|part| *part <= 2.0 * u),
@@ -124,8 +124,8 @@ fn exact_ricochets_on_every_device() {
     }
 }
 
-/// The rest of them, whose velocities no two points of f32 have: that every device meets the sphere, and when. Of two velocities the
-/// difference is rounded to f32.
+/// Checks the hit times on every device for the other records. Their velocities are not differences of two f32 points, so they are cast
+/// as rays. If the sphere moves too (case 2), the difference of the two velocities is rounded to f32.
 #[test]
 fn exact_times_on_every_device() {
     let rows: Vec<Row> = rows().into_iter().filter(|row| row.case > 0).collect();
@@ -141,17 +141,17 @@ fn exact_times_on_every_device() {
                 assert_eq!(hit.t, row.truth.time as f32, "{what}");
                 continue;
             }
-            // A way turned by a rounding meets the ball sooner or later by so much more as it grazes.
+            // A rounding error in the direction changes the hit time; the change grows towards grazing incidence.
             let allowed = 2.0 / 16_777_216.0 * row.truth.time * (1.0 + 1.0 / row.truth.angle.sin());
             let part = (f64::from(hit.t) - row.truth.time).abs() / allowed;
             assert!(part <= 1.0, "{what}: {part}");
             worst = worst.max(part);
         }
-        println!("{}: {worst:.2} of what rounding velocities may come to", device.name());
+        println!("{}: {worst:.2} of the error allowed for rounded velocities", device.name());
     }
 }
 
-/// The program that bullets come from shows this one.
+/// The default bullet of the original bullet program.
 #[test]
 fn the_default_bullet() {
     for device in devices() {
@@ -179,18 +179,18 @@ fn starts_inside_on_the_surface_and_elsewhere() {
     let miss = (LegStatus::Miss, NO_SPHERE, f32::INFINITY, Vec3::ZERO);
     let inside = |id| (LegStatus::StartedInside, id, f32::INFINITY, Vec3::ZERO);
     let shots = [
-        // Strictly inside both, one, the other: the lowest is named.
+        // Strictly inside both spheres, sphere 1, sphere 0: the lowest id is reported.
         ([0.0, 0.0, 1.0], [9.0, 9.0, 9.0], inside(0)),
         ([5.5, 0.0, 0.0], [-9.0, 0.0, 0.0], inside(1)),
         ([-4.5, 0.0, 0.0], [-9.0, 0.0, 0.0], inside(0)),
-        // On a surface: inward it is met at once, outward and past it is not, along the tangent it touches.
+        // On a surface: inwards is a hit at once, outwards is no hit of this sphere, along the tangent is a touch.
         ([-5.0, 0.0, 0.0], [0.0, 1.0, 0.0], hit(0, 0.0, [-5.0, 0.0, 0.0])),
         ([-5.0, 0.0, 0.0], [-6.0, 0.0, 0.0], miss),
         ([-5.0, 0.0, 0.0], [-5.0, 0.0, 7.0], hit(0, 0.0, [-5.0, 0.0, 0.0])),
         ([-3.0, 0.0, 4.0], [-3.0, 0.0, 5.0], hit(2, 40.0 - 4.0 - 91.0_f32.sqrt(), [-3.0, 0.0, 40.0 - 91.0_f32.sqrt()])),
-        // On the surface of one, inside the other.
+        // On the surface of one sphere, inside the other.
         ([4.0, 3.0, 0.0], [9.0, 9.0, 0.0], inside(1)),
-        // Ahead, behind, past, along a tangent.
+        // The sphere is ahead, behind, beside the path, and touched.
         ([-9.0, 0.0, 0.0], [-8.0, 0.0, 0.0], hit(0, 4.0, [-5.0, 0.0, 0.0])),
         ([-9.0, 0.0, 0.0], [-10.0, 0.0, 0.0], miss),
         ([-9.0, 5.25, 0.0], [0.0, 5.25, 0.0], miss),
@@ -218,7 +218,7 @@ fn starts_inside_on_the_surface_and_elsewhere() {
                     assert!(leg.point.is_nan() && leg.velocity.is_nan() && leg.angle.is_nan(), "{what}");
                 }
             }
-            // A graze turns nothing, and is no wall afterwards.
+            // A touch does not change the velocity, and the sphere does not block the next leg.
             let along = flights.get(5).unwrap()[0];
             assert_eq!((along.angle, along.velocity), (0.0, Vec3::new(0.0, 0.0, 2.0)));
             let flights = blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap();
@@ -227,7 +227,7 @@ fn starts_inside_on_the_surface_and_elsewhere() {
             assert_eq!(statuses(3), [LegStatus::Hit, LegStatus::Miss]);
             assert_eq!(statuses(4), [LegStatus::Miss]);
             assert_eq!(flights.report.hits, 5);
-            // Towards the ball above it, which it meets at (−5, 0, 40 − √75).
+            // The next leg hits sphere 2 above at (−5, 0, 40 − √75).
             let on = flights.get(5).unwrap();
             assert_eq!((on[1].id, on[1].status), (2, LegStatus::Hit));
             assert!((on[1].distance - (40.0 - 75.0_f32.sqrt())).abs() < 4e-6, "{on:?}");
@@ -235,7 +235,8 @@ fn starts_inside_on_the_surface_and_elsewhere() {
     }
 }
 
-/// A reflection of one's own in f64, sphere by sphere: as long as chaos leaves both the same way, they agree.
+/// Compares the first four legs with an independent f64 computation that tests every sphere. Later legs would diverge: errors grow
+/// with every ricochet.
 #[test]
 fn the_first_ricochets_are_those_of_f64() {
     let n = &mut Numbers(5);
@@ -266,7 +267,7 @@ fn the_first_ricochets_are_those_of_f64() {
                     break;
                 };
                 assert_eq!(leg.id, id, "{what} {turned:?}");
-                // Errors grow by a few a ricochet, and f64 has many to spare.
+                // Every ricochet multiplies the error, but f64 has digits to spare.
                 assert!((leg.point.as_dvec3() - turned.point).length() < 2e-6, "{what} {turned:?}");
                 let velocity = turned.velocity * f64::from(bullet.speed);
                 assert!((leg.velocity.as_dvec3() - velocity).length() < 1e-6, "{what} {turned:?}");
@@ -300,9 +301,9 @@ fn huge_and_tiny_numbers() {
                 assert!((legs[0].point.length() - 1.0).abs() < 1e-6 && legs[0].distance > 1.0, "{legs:?}");
             }
         }
-        assert_eq!(flights.get(1).unwrap()[0].frames, f32::INFINITY, "3e38 in steps of 1e-38");
+        assert_eq!(flights.get(1).unwrap()[0].frames, f32::INFINITY, "a distance of 3e38 at 1e-38 per frame");
         let scene = blocking::scene(device, &spheres[1..], &SceneOptions::default()).unwrap();
-        // It glances off beyond what f32 can say, and is gone.
+        // After the ricochet the bullet flies beyond the range of f32.
         let away = Bullet::new([3.3e38, 3e38, 0.0], [3.3e38, -3e38, 0.0], 1.0);
         let flights = blocking::bullets(&scene, &[away], 5, &EXACT).unwrap();
         assert!(flights.len() == 1 && flights.records[0].is_hit(), "{flights:?}");
@@ -367,7 +368,7 @@ fn nothing_is_a_valid_input() {
     }
 }
 
-/// For code that polls, too; and a ray is what a bullet is for its first leg.
+/// The async method returns the same as the blocking one, and the first leg hits the same sphere as a ray with the same path.
 #[test]
 fn the_async_verb_gives_the_same() {
     let spheres: Vec<Sphere> = (0..9).map(|i| Sphere::new([3.0 * i as f32, 0.0, 0.0], 1.25)).collect();

@@ -1,4 +1,5 @@
-//! Bullets with a radius, and among spheres that move: against f64, against the same at rest, and in rooms that fly.
+//! Bullets with a radius, and bullets among moving spheres: compared with f64, with point bullets among larger spheres, and in moving
+//! rooms.
 
 use super::EXACT;
 use super::rooms::{depth, middle_of, rooms};
@@ -9,12 +10,12 @@ use umbracast::{
     Spheres, blocking,
 };
 
-/// Legs as text: NaN equals nothing.
+/// Formats legs as text for comparisons, because NaN is not equal to itself.
 fn told(flights: &Flights) -> String {
     format!("{:?} {:?}", flights.offsets, flights.records)
 }
 
-/// A computation of one's own in f64, sphere by sphere.
+/// An independent f64 computation that tests every sphere.
 struct Truth<'a> {
     spheres: &'a [Sphere],
     velocities: &'a [Vec3],
@@ -23,7 +24,7 @@ struct Truth<'a> {
 }
 
 impl Truth<'_> {
-    /// Which sphere a bullet meets next, at which time, where, and with which velocity it goes on.
+    /// Returns the sphere that a bullet hits next, the time, the point, and the velocity after the hit.
     fn next(&self, at: DVec3, velocity: DVec3, now: f64, left: u32) -> Option<(u32, f64, DVec3, DVec3)> {
         let ahead = (0..).zip(self.spheres.iter().zip(self.velocities)).filter(|(id, _)| *id != left);
         let met = ahead.filter_map(|(id, (ball, drift))| {
@@ -95,7 +96,7 @@ fn the_first_ricochets_are_those_of_f64() {
                     }
                 }
                 assert!(later > 80 && inside > 0 && gone > 100, "{later} {inside} {gone}");
-                // The same to the bit, whoever was asked.
+                // The flights are bit-identical on every device, with and without a tree.
                 let told = told(&flights);
                 assert!(*before.get_or_insert_with(|| told.clone()) == told, "{}", device.name());
             }
@@ -103,7 +104,7 @@ fn the_first_ricochets_are_those_of_f64() {
     }
 }
 
-/// A radius is one that the spheres have more, where f32 adds them without rounding.
+/// A bullet with a radius flies like a point among spheres that are larger by this radius, if f32 adds the radii without rounding.
 #[test]
 fn a_ball_is_a_point_among_larger_spheres() {
     let n = &mut Numbers(8);
@@ -123,11 +124,11 @@ fn a_ball_is_a_point_among_larger_spheres() {
     }
 }
 
-/// A thousand ricochets in closed rooms that fly, some with walls that come nearer: the speed past each wall stays, no leg cuts into
-/// any sphere by more than what f32 makes of its ends, and nothing gets out.
+/// A thousand ricochets in closed rooms that move, some with approaching walls. The speed relative to each wall is preserved, no leg
+/// penetrates a sphere by more than the rounding of its end points to f32, and no bullet leaves the room.
 #[test]
 fn a_room_that_moves_keeps_its_bullets() {
-    // The planets' own roundings are as large as a leg.
+    // "six planets" is left out: its rounding errors are as large as a leg.
     for (name, spheres, size) in rooms().into_iter().filter(|(name, ..)| *name != "six planets") {
         for closing in [0.0, 1e-4] {
             let middle = middle_of(&spheres);
@@ -157,11 +158,11 @@ fn a_room_that_moves_keeps_its_bullets() {
                     for (i, leg) in legs.iter().enumerate() {
                         let what = format!("{what} leg {i}: {leg:?}");
                         let (to, now) = (leg.point.as_dvec3(), f64::from(leg.frames));
-                        // One rounding of coordinates and of time, as far as they lie and as long as a leg is.
+                        // One rounding of the coordinates and of the time, for their magnitude and for the length of a leg.
                         let most = velocity.length() + 0.05;
                         let grid = f64::from(f32::EPSILON) * (middle.length() + 4.0 + 0.05 * now + most * now);
                         let here = middle + now * drift.as_dvec3();
-                        assert!((to - here).length() < 3.5 * f64::from(size), "{what}: it is out");
+                        assert!((to - here).length() < 3.5 * f64::from(size), "{what}: left the room");
                         let drift = velocities[leg.id as usize].as_dvec3();
                         let after = leg.velocity.as_dvec3();
                         let (past, then_past) = ((velocity - drift).length(), (after - drift).length());
@@ -169,20 +170,20 @@ fn a_room_that_moves_keeps_its_bullets() {
                         let wall = spheres[leg.id as usize];
                         let reach = f64::from(wall.radius) + f64::from(*radius);
                         let off = (to - wall.center.as_dvec3() - now * drift).length() - reach;
-                        assert!(off.abs() <= grid, "{what}: {off:e} from its surface, {grid:e} is a rounding");
+                        assert!(off.abs() <= grid, "{what}: {off:e} from the surface, one rounding is {grid:e}");
                         for (ball, drift) in spheres.iter().zip(&velocities) {
                             let ball = Sphere { radius: ball.radius + radius, ..*ball };
                             let drift = drift.as_dvec3();
                             let deep = depth(&ball, at - then * drift, to - now * drift);
-                            assert!(deep <= 2.0 * grid, "{what}: {deep:e} in {ball:?}, {grid:e} is a rounding");
+                            assert!(deep <= 2.0 * grid, "{what}: {deep:e} deep in {ball:?}, one rounding is {grid:e}");
                             worst = worst.max(deep / grid);
                         }
                         (at, velocity, then) = (to, after, now);
                     }
                     let speed = velocity.length();
-                    assert!(closing == 0.0 || speed > 1.05 * f64::from(bullet.speed), "{what}: {speed} at last");
+                    assert!(closing == 0.0 || speed > 1.05 * f64::from(bullet.speed), "{what}: last speed {speed}");
                 }
-                println!("{name} closing {closing} on {}: {worst:.2} roundings deep at the most", device.name());
+                println!("{name} closing {closing} on {}: at most {worst:.2} roundings deep", device.name());
                 let told = told(&flights);
                 assert!(*before.get_or_insert_with(|| told.clone()) == told, "{name} on {}", device.name());
             }
@@ -208,20 +209,20 @@ fn by_hand() {
         told[0].clone()
     };
     let ahead = Bullet::new([0.0; 3], [5.0, 0.0, 0.0], 2.0);
-    // The ball comes at 1, and throws it back at 2 + 2 · 1.
+    // The sphere approaches at speed 1: the bullet returns at speed 2 + 2 · 1.
     let leg = of(Vec3::NEG_X, 10.0, ahead, 0.0, 1)[0];
     assert_eq!((leg.frames, leg.distance, leg.point.x, leg.velocity.x), (3.0, 6.0, 6.0, -4.0));
     let leg = of(Vec3::NEG_X, 10.0, ahead, 1.5, 1)[0];
     assert_eq!((leg.frames, leg.distance, leg.point.x, leg.velocity.x), (2.5, 5.0, 5.0, -4.0));
-    // It ends before: at the end itself it is met, the moment before it is not.
+    // The time range ends exactly at the hit, which counts, and just before it, which is a miss.
     assert_eq!(of(Vec3::NEG_X, 3.0, ahead, 0.0, 1)[0].status, LegStatus::Hit);
     let late = of(Vec3::NEG_X, 3.0_f32.next_down(), ahead, 0.0, 1)[0];
     assert_eq!((late.status, late.id), (LegStatus::Miss, NO_SPHERE));
-    // A ball that flees at 1 stops a bullet of 2, which then is nowhere to be met.
+    // A sphere that recedes at speed 1 stops a bullet of speed 2. No other sphere hits the stopped bullet.
     let legs = of(Vec3::X, 100.0, ahead, 0.0, 5);
     assert_eq!((legs[0].frames, legs[0].velocity), (9.0, Vec3::ZERO));
     assert_eq!((legs.len(), legs[1].status), (2, LegStatus::Miss));
-    // As fast as the bullet: never met; on its surface from the start, or inside.
+    // A sphere as fast as the bullet is never hit. A bullet starts inside the sphere, and one on its surface.
     assert_eq!(of(Vec3::X * 2.0, 10.0, ahead, 0.0, 3)[0].status, LegStatus::Miss);
     let inside = of(Vec3::X, 10.0, ahead, 9.25, 3);
     assert_eq!((inside.len(), inside[0].status, inside[0].id), (1, LegStatus::StartedInside, 0));
@@ -231,20 +232,20 @@ fn by_hand() {
 
 #[test]
 fn a_bullet_that_was_stopped_is_met_by_the_next() {
-    // One ball stops it, and the one behind runs it over.
+    // Sphere 0 stops the bullet, and sphere 1 hits it from behind.
     let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0), Sphere::new([-20.0, 0.0, 0.0], 1.0)];
     let given = Spheres::from(&spheres).velocities(&[Vec3::X, Vec3::X]);
     for device in devices() {
         let scene = blocking::scene(device, given, &SceneOptions::default().over([0.0, 100.0])).unwrap();
         let flights = blocking::bullets(&scene, &[Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0)], 2, &EXACT).unwrap();
         let legs = flights.get(0).unwrap();
-        // It rests at 18 from frame 9 on; the other's surface is at −19 + t.
+        // The bullet rests at 18 from frame 9 on; the surface of sphere 1 is at −19 + t.
         assert_eq!((legs[1].id, legs[1].frames, legs[1].distance), (1, 37.0, 18.0), "{legs:?}");
         assert_eq!((legs[1].point.x, legs[1].velocity.x), (18.0, 2.0), "{legs:?}");
     }
 }
 
-/// So late that f32 counts every fourth frame alone: a leg begins between two of them, and a ball just ahead is not passed by.
+/// At such late times consecutive f32 values are 4 frames apart. A leg begins between two of them, and must not skip a sphere just ahead.
 #[test]
 fn legs_begin_between_frames() {
     let far = (25.0_f32).exp2();

@@ -1,17 +1,17 @@
-//! Flights that must stay where they are: in closed rooms of spheres, and out of the creases between them.
+//! Flights that must not pass walls: closed rooms whose walls are spheres, and creases between overlapping spheres.
 
 use super::EXACT;
 use crate::support::{Numbers, devices, scaled, steps, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere, blocking};
 
-/// Rooms with walls of spheres, from which there is no way out.
+/// Closed rooms whose walls are spheres: name, spheres, and the distance from the middle to the walls.
 pub(crate) fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {
     let walls = |middle: Vec3, size: f32, radius: f32| {
         let ball = |axis: Vec3| Sphere::new(middle + axis * (size + radius), radius);
         [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|axis| [ball(axis), ball(-axis)]).collect::<Vec<_>>()
     };
-    // Bricks that overlap: a wall with 600 edges to fall between.
+    // Overlapping bricks: walls with 600 edges where a bullet could slip through.
     let bricks = || {
         let mut list = Vec::new();
         for (i, j) in (-5..=5).flat_map(|i| (-5..=5).map(move |j| (i as f32 * 0.25, j as f32 * 0.25))) {
@@ -34,8 +34,8 @@ pub(crate) fn middle_of(spheres: &[Sphere]) -> DVec3 {
     spheres.iter().map(|ball| ball.center.as_dvec3()).sum::<DVec3>() / spheres.len() as f64
 }
 
-/// A thousand ricochets in closed rooms: the speed stays, no leg cuts into a sphere by more than what f32 makes of its ends, and
-/// every bullet is still in the room.
+/// A thousand ricochets in closed rooms. The speed is preserved, no leg penetrates a sphere by more than the rounding of its end points
+/// to f32, and no bullet leaves the room.
 #[test]
 fn a_closed_room_keeps_its_bullets() {
     for (name, spheres, size) in rooms() {
@@ -47,7 +47,7 @@ fn a_closed_room_keeps_its_bullets() {
                 Bullet::new(from, from + Vec3::from(n.vector()), 0.125 + n.unit())
             })
             .collect();
-        // One rounding of coordinates, as far as they lie from the origin and as long as a leg is.
+        // One rounding of the coordinates, for their distance from the origin and for the length of a leg.
         let grid = f64::from(f32::EPSILON) * (middle.length() + 4.0 * f64::from(size));
         let mut before: Option<Vec<Leg>> = None;
         for device in devices() {
@@ -63,20 +63,20 @@ fn a_closed_room_keeps_its_bullets() {
                     let speed = leg.velocity.as_dvec3().length() / f64::from(bullet.speed);
                     assert!((speed - 1.0).abs() < 1e-6, "{what}: {speed}");
                     let to = leg.point.as_dvec3();
-                    assert!((to - middle).length() < 3.5 * f64::from(size), "{what}: it is out");
+                    assert!((to - middle).length() < 3.5 * f64::from(size), "{what}: left the room");
                     let wall = spheres[leg.id as usize];
                     let off = (to - wall.center.as_dvec3()).length() - f64::from(wall.radius);
-                    assert!(off.abs() <= grid, "{what}: {off:e} from its surface");
+                    assert!(off.abs() <= grid, "{what}: {off:e} from the surface");
                     deepest = spheres.iter().map(|ball| depth(ball, at, to)).fold(deepest, f64::max);
-                    assert!(deepest <= 2.0 * grid, "{what}: {deepest:e} in a sphere, {grid:e} is a rounding");
+                    assert!(deepest <= 2.0 * grid, "{what}: {deepest:e} deep in a sphere, one rounding is {grid:e}");
                     flown += (to - at).length();
                     assert!((f64::from(leg.distance) - flown).abs() <= (i + 1) as f64 * grid, "{what}: {flown}");
                     assert!(steps(leg.frames, leg.distance / bullet.speed) <= 1, "{what}");
                     at = to;
                 }
             }
-            println!("{name} on {}: {:.2} roundings deep at the most", device.name(), deepest / grid);
-            // The same to the bit, whoever was asked.
+            println!("{name} on {}: at most {:.2} roundings deep", device.name(), deepest / grid);
+            // The flights are bit-identical on every device.
             assert!(
                 *before.get_or_insert_with(|| flights.records.clone()) == flights.records,
                 "{name} on {}",
@@ -86,23 +86,23 @@ fn a_closed_room_keeps_its_bullets() {
     }
 }
 
-/// Aimed at where two balls meet, or three: rounding puts nearly every bullet that glances off the one into the other, and there it
-/// must turn back too.
+/// Bullets aimed at the crease of two or three overlapping spheres. Rounding puts nearly every bullet that glances off one sphere into
+/// another one, which must reflect it too.
 #[test]
 fn creases_let_nothing_through() {
     let n = &mut Numbers(21);
     let (mut spheres, mut bullets) = (Vec::new(), Vec::new());
     for i in 0..1000 {
-        // Far apart from one another: every group has its own bullet.
+        // The groups of spheres are far apart, and each has its own bullet.
         let middle = Vec3::new((i % 10) as f32, (i / 10 % 10) as f32, (i / 100) as f32) * 160.0;
         let up = Vec3::from(n.vector()).normalize();
         let aside = up.cross(Vec3::from(n.vector())).normalize();
         let third = up.cross(aside);
         let (r, apart) = (1.0 + 3.0 * n.unit(), 0.2 + 0.7 * n.unit());
         let around = match i % 3 {
-            // All that lies on both surfaces is a circle; the bullet comes down on its highest point.
+            // The two surfaces intersect in a circle; the bullet is aimed at its highest point.
             0 => vec![aside * apart, -aside * apart],
-            // One ball much larger than the other.
+            // One sphere is much larger than the other.
             1 => vec![aside * 0.5 * apart - up * 0.5 * r, -aside * 8.0 * r],
             _ => [0.0_f32, 2.1, 4.2].map(|turn| (aside * turn.cos() + third * turn.sin()) * apart).to_vec(),
         };
@@ -135,7 +135,7 @@ fn creases_let_nothing_through() {
                 let mut at = bullet.from.as_dvec3();
                 let hits: Vec<&Leg> = legs.iter().filter(|leg| leg.is_hit()).collect();
                 assert!(!hits.is_empty() && hits.len() < 30, "{} {i}: {bullet:?} {legs:?}", device.name());
-                // Away from where it last was, for good.
+                // The path after the last hit, for 30 frames.
                 let last = hits[hits.len() - 1];
                 let away = last.point.as_dvec3() + 30.0 * last.velocity.as_dvec3();
                 for to in hits.iter().map(|leg| leg.point.as_dvec3()).chain([away]) {
@@ -147,13 +147,17 @@ fn creases_let_nothing_through() {
                 }
                 twice += usize::from(hits.len() > 1 && hits[1].distance - hits[0].distance <= 2.0 * grid as f32);
             }
-            println!("{}: {twice} turned twice at once, {:.2} roundings deep", device.name(), deepest / grid);
+            println!(
+                "{}: {twice} bullets reflected twice in the crease, at most {:.2} roundings deep",
+                device.name(),
+                deepest / grid
+            );
             assert!(twice > 250, "{twice}");
         }
     }
 }
 
-/// The highest point on both surfaces.
+/// Returns the highest point of the circle in which two spheres intersect.
 fn on_both(a: &Sphere, b: &Sphere, up: Vec3) -> DVec3 {
     let (p, q) = (a.center.as_dvec3(), b.center.as_dvec3());
     let (r, s, d) = (f64::from(a.radius), f64::from(b.radius), p.distance(q));
@@ -163,7 +167,7 @@ fn on_both(a: &Sphere, b: &Sphere, up: Vec3) -> DVec3 {
     p + along * axis + across * (r * r - along * along).sqrt()
 }
 
-/// How deep a straight way goes into a ball.
+/// Returns how deep a segment penetrates a sphere; negative if it passes outside.
 pub(crate) fn depth(ball: &Sphere, from: DVec3, to: DVec3) -> f64 {
     let (way, away) = (to - from, ball.center.as_dvec3() - from);
     let share = (away.dot(way) / way.length_squared().max(1e-300)).clamp(0.0, 1.0);

@@ -1,9 +1,9 @@
-//! Wrong inputs of the subcommand: each is refused in words that help, and changes nothing.
+//! Invalid input of `umbracast bullets`: each is rejected with a helpful message, and no file changes.
 
 use super::files::{BULLETS, SPHERES};
 use crate::support::folder::{Folder, le4, npy};
 
-/// What is wrong, the file it is in, its bytes, the arguments, the exit code, and the words that must appear.
+/// Description of the error, file that contains it, bytes of this file, arguments, exit code, and words that the message must contain.
 type Wrong = (&'static str, &'static str, Option<Vec<u8>>, String, i32, &'static [&'static str]);
 
 #[test]
@@ -181,7 +181,7 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
         ("policies", "x", None, format!("{files} --inside exit"), 2, &["--inside"]),
         ("no such file", "x", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
         ("no such device", "x", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
-        ("nobody to ask", "x", None, "bullets".into(), 2, &["SPHERES, BULLETS and -o OUT", "a terminal for prompts"]),
+        ("no terminal", "x", None, "bullets".into(), 2, &["SPHERES, BULLETS and -o OUT", "a terminal for prompts"]),
         ("precision alone", "x", None, "bullets --precision fast".into(), 2, &["SPHERES"]),
         ("skipping alone", "x", None, "bullets --on-bad skip".into(), 2, &["SPHERES"]),
         ("start alone", "x", None, "bullets --from 0,0,0".into(), 2, &["--to", "--speed", "--sphere"]),
@@ -272,7 +272,7 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
         let done = folder.run(&arguments);
         let all = format!("{what}: umbracast {arguments}\n{}", done.errors);
         assert_eq!(done.code, code, "{all}");
-        assert!(words.iter().all(|word| done.errors.contains(word)), "{words:?} are not in what it says. {all}");
+        assert!(words.iter().all(|word| done.errors.contains(word)), "not all of {words:?} are in the message. {all}");
         assert!(done.errors.starts_with("error: ") && done.output.is_empty(), "{all}");
         assert!(folder.contents() == before, "files have changed. {all}");
     }

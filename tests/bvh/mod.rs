@@ -1,4 +1,4 @@
-//! Trees: the same answers with and without, after updates, and on scenes that are hard to divide.
+//! BVH: identical results with and without a tree, after updates, and for scenes that are hard to partition.
 
 mod trees;
 mod updates;

@@ -1,4 +1,4 @@
-//! Scenes whose spheres move answer as new ones do, whoever builds their trees, and nobody else sees them move.
+//! Updated scenes return the same results as new ones, with either builder, and clones of them stay unchanged.
 
 use crate::support::{Numbers, devices, nasty, scaled};
 use umbracast::glam::Vec3;
@@ -11,7 +11,7 @@ fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()
 }
 
-/// What all queries answer.
+/// Returns the results of four queries as bytes.
 fn answers(scene: &Scene, rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
     let query = Query::at(precision);
     [
@@ -22,7 +22,7 @@ fn answers(scene: &Scene, rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
     ]
 }
 
-/// Each goes its own way, and grows or shrinks.
+/// Moves each sphere in a random direction, and grows or shrinks it.
 fn drift(spheres: &mut [Sphere], step: usize) {
     let n = &mut Numbers(step as u64);
     for sphere in spheres {
@@ -57,7 +57,7 @@ fn spheres_that_drift_answer_as_new_ones_do() {
     }
 }
 
-/// How they move belongs to a tree as well: of a new one, of one that was fitted to other spheres, and of one built anew.
+/// Trees include the motion of spheres. Checks a new tree, a refitted one and a rebuilt one.
 #[test]
 fn what_moves_is_updated_with_its_ways() {
     let _every_scene_has_a_tree = bench::tree_from(1);
@@ -94,7 +94,7 @@ fn what_moves_is_updated_with_its_ways() {
             update(&mut scene, Spheres::from(&spheres).velocities(&velocities[1])).unwrap();
             assert!(ask(&scene) == expected(&spheres, &velocities[1]), "updated, {}", told());
             blocking::rebuild(&mut scene).unwrap();
-            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "built anew, {}", told());
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "rebuilt, {}", told());
         }
     }
 }
@@ -142,7 +142,7 @@ fn clones_and_failed_updates_keep_their_spheres() {
         drift(&mut moved, 1);
         update(&mut scene, &moved).unwrap();
         assert!(answers(&scene, &rays, Precision::Standard) != before, "{}", device.name());
-        assert!(answers(&clone, &rays, Precision::Standard) == before, "{}: a clone saw it", device.name());
+        assert!(answers(&clone, &rays, Precision::Standard) == before, "{}: the clone changed", device.name());
     }
 }
 
@@ -155,7 +155,7 @@ fn what_an_update_says_of_the_tree() {
         let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
         let still = update(&mut scene, &spheres).unwrap();
         assert_eq!((still.quality_loss, still.rebuild_suggested), (0.0, false));
-        // Everybody elsewhere: the worst that can happen to a tree.
+        // All spheres at new random positions: the worst case for a refitted tree.
         spheres.iter_mut().for_each(|sphere| sphere.center = n.vector().into());
         let mixed = update(&mut scene, &spheres).unwrap();
         assert!(mixed.quality_loss > 5.0 && mixed.rebuild_suggested, "{mixed:?}");

@@ -1,4 +1,4 @@
-//! What a GPU finds by walking its tree is what it finds by testing every sphere, to the byte.
+//! Traversing a tree and testing every sphere give byte-identical results, on the CPU and on every GPU.
 
 use crate::support::{devices, nasty, scaled, with_and_without_tree};
 use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch, blocking};
@@ -7,7 +7,7 @@ fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()
 }
 
-/// What all queries answer.
+/// Returns the results of three queries as bytes, and their hit and overflow counts.
 fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> (Vec<u8>, Vec<u8>, Vec<u8>, [u64; 4]) {
     let hits = blocking::closest(scene, rays, query).unwrap();
     let intervals = blocking::interval(scene, rays, query).unwrap();
@@ -44,7 +44,7 @@ fn a_walk_finds_what_a_test_of_every_sphere_does() {
             let spheres = nasty::spheres(scene, 1500);
             let rays = nasty::rays(&spheres, scene.2, scaled(60));
             compare(device, scene.0, &spheres, &rays, &[Precision::Fast, Precision::Standard]);
-            // Integers are slow: few rays where everything ties.
+            // Exact integer arithmetic is slow, and many of these scenes have ties: fewer spheres and rays.
             let spheres = nasty::spheres(scene, 600);
             let rays = nasty::rays(&spheres, scene.2, scaled(10));
             compare(device, scene.0, &spheres, &rays, &[Precision::Exact]);

@@ -1,4 +1,4 @@
-//! `umbracast bench`: small runs of everything it measures, whose hits are those of `cast`, and mistakes.
+//! `umbracast bench`: small runs of every benchmark, whose hit counts equal those of `cast`, and invalid arguments.
 
 use crate::support::folder::{Folder, le4};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn is_positive(row: &Value, fields: &[&str]) {
 #[test]
 fn files_are_hit_as_often_as_cast_says() {
     let folder = Folder::new();
-    // A hundred rays more, in the format of the peers.
+    // A hundred more rays, as raw records: `tools/peers` uses this format.
     let fan = |i: u16| [0.0, 0.0, 0.0, 0.0, 1.0, f32::from(i) * 0.02 - 1.0, 0.0, f32::INFINITY];
     folder
         .write("s.csv", SPHERES)
@@ -69,7 +69,7 @@ fn built_in_scenes_are_the_same_everywhere() {
         for scene in rows(&table["scenes"]) {
             assert_eq!(scene["spheres"], 300);
             for pair in rows(&scene["batches"]).chunks(2) {
-                assert_eq!(pair[0]["hits"], pair[1]["hits"], "closest and occluded meet the same: {pair:?}");
+                assert_eq!(pair[0]["hits"], pair[1]["hits"], "closest and occluded count the same hits: {pair:?}");
                 assert_eq!(pair[0]["mrays_per_second_free"].is_null(), device != "cpu");
                 let [rays, count] = ["ray_count", "hits"].map(|field| pair[0][field].as_u64().unwrap());
                 found.push((pair[0]["rays"].as_str().unwrap().to_owned(), rays, count));
@@ -117,13 +117,17 @@ fn small_batches_are_timed_on_every_device() {
     let sizes: Vec<_> = rows(&table["rows"]).iter().map(|row| row["rays"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [1, 64, 4096]);
     let hits = |row: usize| table["rows"][row]["hits"].as_u64().unwrap();
-    assert_eq!(64 * hits(1), hits(2), "64 times 64 rays are all rays once, 64 times 4096 are all rays 64 times");
+    assert_eq!(
+        64 * hits(1),
+        hits(2),
+        "64 batches of 64 rays are all rays once, 64 batches of 4096 are all rays 64 times"
+    );
     assert!((1..=64).contains(&hits(0)), "{table}");
     for row in rows(&table["rows"]) {
         is_positive(row, &["p50_seconds", "p99_seconds"]);
         assert!(row["p50_seconds"].as_f64() <= row["p99_seconds"].as_f64(), "{row}");
     }
-    // The environment would choose one.
+    // Without `UMBRACAST_DEVICE`, which would choose a single device.
     let done = crate::support::folder::program().args("bench small --repeat 2 --json".split(' ')).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let table: Value = serde_json::from_slice(&done.stdout).unwrap();
@@ -168,7 +172,7 @@ fn what_moves_is_met_alike_everywhere() {
     let told = |rows: &[(String, String, String, u64)]| {
         rows.iter().map(|(_, motion, way, hits)| (motion.clone(), way.clone(), *hits)).collect::<Vec<_>>()
     };
-    assert_eq!(told(closest), told(occluded), "closest and occluded meet the same");
+    assert_eq!(told(closest), told(occluded), "closest and occluded count the same hits");
     let kinds: Vec<_> = closest.iter().map(|(query, motion, way, _)| [query.as_str(), motion, way]).collect();
     assert_eq!(kinds[0], ["closest", "at rest", "0.0"]);
     assert_eq!(kinds[2][1..], ["at-time", "1.0"]);
@@ -212,7 +216,7 @@ fn mistakes_are_named() {
         let done = folder.run(&format!("bench {arguments}"));
         assert_eq!(done.code, code, "{arguments}: {}", done.errors);
         for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in what `{arguments}` says: {}", done.errors);
+            assert!(done.errors.contains(word), "'{word}' is not in the message of `{arguments}`: {}", done.errors);
         }
         assert_eq!(done.output, "", "{arguments}");
     }

@@ -1,4 +1,4 @@
-//! The built program, run as its users run it: right inputs give the same answers in every format.
+//! `umbracast cast`, run as users run it: valid input gives the same results in every format.
 
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn every_query_writes_its_arrays() {
 fn the_policies_arrive() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
-    // From inside; tangent; ending on the surface.
+    // A ray that starts inside, a tangent ray, and a ray that ends on the surface.
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n4,0,0,1,0,0,0,inf\n0,1,0,1,0,0,0,inf\n0,0,0,1,0,0,0,3\n");
     for (policies, answers) in [
         ("", ["0.0,0", "4.0,0", "3.0,0"]),
@@ -107,7 +107,7 @@ fn an_origin_saves_coordinates_of_millions() {
     folder.write("s.csv", "x,y,z,r\n50000000.25,7000000.5,0,0.125\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n49999990.25,7000000.5,0,1,0,0\n");
     folder.right("cast s.csv r.csv -o far.csv -q");
-    assert_ne!(folder.text("far.csv"), "t,id\n9.875,0\n", "f32 cannot know this");
+    assert_ne!(folder.text("far.csv"), "t,id\n9.875,0\n", "f32 cannot represent this");
     for origin in ["auto", "50000000,7000000,0"] {
         let done = folder.right(&format!("cast s.csv r.csv -o near.csv --origin {origin}"));
         assert_eq!(folder.text("near.csv"), "t,id\n9.875,0\n");
@@ -260,7 +260,7 @@ fn lists_are_written_in_every_format() {
     let json = folder.right("cast s.csv r.csv -o all.npz --query all --json").output;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["query"], &json["met"], &json["hits"]), (&"all".into(), &5.into(), &2.into()));
-    // No rays, no lists; and a scene without spheres.
+    // No rays, and then a scene without spheres.
     folder.write("none.csv", "ox,oy,oz,dx,dy,dz\n").write("empty.csv", "x,y,z,r\n");
     folder.right("cast s.csv none.csv -o none.npz -q --query all");
     assert_eq!(numbers::<u64>(&folder.path("none.npz"), "offsets"), [0]);

@@ -1,4 +1,4 @@
-//! The built program on real adapters: what it says, what it leaves behind, and how it ends.
+//! The built program on real adapters: the list of devices, its messages, and a clean exit.
 
 use crate::support::folder::Folder;
 
@@ -27,7 +27,7 @@ fn every_adapter_is_listed_with_its_promises() {
     }
     let report = folder.right("devices --report").output;
     assert!(report.starts_with(concat!("umbracast ", env!("CARGO_PKG_VERSION"), " (")), "{report}");
-    assert!(report.contains(&text), "the report holds the list");
+    assert!(report.contains(&text), "the report contains the list");
     let json: serde_json::Value = serde_json::from_str(&folder.right("devices --json").output).unwrap();
     let devices = json["devices"].as_array().unwrap();
     assert!(devices.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
@@ -45,11 +45,11 @@ fn a_gpu_answers_in_one_line_and_ends_in_peace() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     folder.right("cast s.csv r.csv -o cpu.csv --device cpu");
-    // Threads left behind crash drivers on the way out, once in a while: forty times to see it.
+    // Threads that still run at exit crash drivers occasionally: forty runs make such a crash likely.
     for i in 0..40 {
         let done = folder.right("cast s.csv r.csv -o gpu.csv --device gpu --compare --precision exact");
         assert_eq!(folder.text("gpu.csv"), folder.text("cpu.csv"), "run {i}");
-        assert_eq!(done.errors.lines().count(), 1, "drivers add nothing to what we say: {}", done.errors);
+        assert_eq!(done.errors.lines().count(), 1, "drivers print nothing: {}", done.errors);
         assert!(done.errors.contains("2 spheres, 3 rays, 2 hits"), "{}", done.errors);
     }
 }
