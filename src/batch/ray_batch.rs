@@ -47,7 +47,7 @@ impl<'a> RayBatch<'a> {
 
     /// Copies a range of the rays for a task that outlives the caller's borrow. The copy consists of records and no longer knows its
     /// source. So rays from generators are checked here, if invalid ones are errors, where the message can name the point or pose.
-    pub(crate) fn to_owned_batch(&self, range: Range<usize>) -> Result<OwnedRayBatch> {
+    pub(crate) fn owned_range(&self, range: Range<usize>) -> Result<OwnedRayBatch> {
         let part = self.slice(range);
         let Self { first, rays, ray_attributes, time_range, .. } = part;
         if self.query.on_bad == OnBad::Refuse && !matches!(rays, RaySource::Records(_)) {

@@ -75,7 +75,7 @@ impl<'a> SphereSet<'a> {
         Ok(Self {
             spheres,
             attributes: SphereAttributes { masks, velocities, maps },
-            time_range: time_range,
+            time_range,
             cancel,
             swept_bounds: swept,
         })

@@ -32,7 +32,7 @@ impl LegStatus {
 }
 
 /// A straight part of a bullet's flight: from its start, or from a sphere that it glanced off, to the next sphere. Computed in f64 and
-/// rounded once; the error bounds are those of [`Target::ricochet`](super::ricochet::Target::ricochet).
+/// rounded once; the error bounds are those of [`MovingSphere::ricochet`](super::ricochet::MovingSphere::ricochet).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leg {
     /// How it ends.

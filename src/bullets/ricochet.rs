@@ -53,10 +53,10 @@ impl MovingSphere {
     /// to the ball, the errors of time · |w| and of the point are a few 2⁻⁵³ (E + E r/h), and that of the normal is a few 2⁻⁵³ E/h.
     ///
     /// ```
-    /// use umbracast::Target;
+    /// use umbracast::MovingSphere;
     /// use umbracast::glam::dvec3;
     ///
-    /// let ball = Target { center: dvec3(10.0, 0.0, 0.0), radius: 2.0, velocity: dvec3(-1.0, 0.0, 0.0) };
+    /// let ball = MovingSphere { center: dvec3(10.0, 0.0, 0.0), radius: 2.0, velocity: dvec3(-1.0, 0.0, 0.0) };
     /// let hit = ball.ricochet(dvec3(0.0, 0.0, 0.0), dvec3(3.0, 0.0, 0.0)).expect("it comes");
     /// assert_eq!((hit.time, hit.point.x, hit.velocity.x), (2.0, 6.0, -5.0));
     /// ```

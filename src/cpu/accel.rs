@@ -141,7 +141,7 @@ impl CpuBvh {
                     continue;
                 };
                 let velocity = velocities[id].as_dvec3();
-                let center = self.frame.to_scaled(sphere.center.as_dvec3() + velocity * middle);
+                let center = self.frame.scaled_point(sphere.center.as_dvec3() + velocity * middle);
                 let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
                 // The slack of a sphere at rest, and the slack for its motion: see `traverse/moving_leaf.rs`.
                 let slack = 256.0 * f64::from(U) * (center.length() + far);

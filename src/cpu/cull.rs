@@ -9,7 +9,7 @@
 //! Error analysis, to first order in U = 2⁻²⁴. Lengths are scaled by a power of two so that those of the scene are below 2. c is relative
 //! to a point m in the middle of the scene, and F is the point of the line nearest to m.
 //!
-//! * `solve_fast` reports a miss if b > r + 32 U (r + |c − o|); for the other tests, 2⁻³⁸ replaces 32 U.
+//! * `intersect_fast` reports a miss if b > r + 32 U (r + |c − o|); for the other tests, 2⁻³⁸ replaces 32 U.
 //! * The error of (x, y) is at most 8 U (|c| + |F|) + 2⁻⁵⁰ |o|. It consists of the rounding of the columns, U |c|; that of u or v, U (|c| +
 //!   |F|), which counts from F, because the same error is in α = F·u; that of α, U |F|; and three or four roundings in a row. With
 //!   arithmetic that is only accurate to 2 U, and with α computed in f32 from o, it is 36 U (|c| + |o|) + 6 U r: this is the case on the
@@ -142,7 +142,7 @@ impl CullFrame {
     }
 
     /// A point in scaled units.
-    pub(crate) fn to_scaled(&self, point: DVec3) -> DVec3 {
+    pub(crate) fn scaled_point(&self, point: DVec3) -> DVec3 {
         (point - self.middle) * self.scale
     }
 

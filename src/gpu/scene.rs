@@ -141,7 +141,7 @@ impl GpuScene {
                 false => None,
             };
             set.cancel.check()?;
-            parts.push(ScenePart { first, count, spheres, attributes: beside, bvh: bvh, built_cost: None });
+            parts.push(ScenePart { first, count, spheres, attributes: beside, bvh, built_cost: None });
         }
         let paces = [(); 2].map(|()| Throughput::new(gpu.is_software()));
         Ok(Self { parts, throughputs: paces, frame, info: SceneInfo::of(set) })

@@ -64,7 +64,7 @@ impl GpuScene {
                 None => None,
             };
             let (spheres, beside) = (old.spheres.clone(), old.attributes.clone());
-            parts.push(ScenePart { spheres, attributes: beside, bvh: bvh, built_cost: None, ..*old });
+            parts.push(ScenePart { spheres, attributes: beside, bvh, built_cost: None, ..*old });
         }
         Ok(Self { parts, ..self.empty_like(self.frame) })
     }

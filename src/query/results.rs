@@ -120,7 +120,7 @@ impl Bits {
 }
 
 /// Result of `all` and `nearest`: the hits of each ray, one ray after the other. The hits of a ray are ordered by (`t`, id), where `t`
-/// follows the policy ([`Interval::met_at`]). The chord inside a sphere is `t_exit − t_enter`, in units of the direction.
+/// follows the policy ([`Interval::hit_t`]). The chord inside a sphere is `t_exit − t_enter`, in units of the direction.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct HitLists {

@@ -27,7 +27,7 @@ impl Scene {
     ///   scene does not have one sphere per ray.
     /// * [`Error::Usage`](crate::Error::Usage): rays with a radius in a scene of ellipsoids.
     /// * [`Error::TooLarge`](crate::Error::TooLarge): scene and query exceed [`Limits::memory`](crate::Limits::memory).
-    /// * [`Error::Cancelled`](crate::Error::Cancelled): the scene's [watch](Self::watched) was cancelled.
+    /// * [`Error::Cancelled`](crate::Error::Cancelled): the scene's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors: [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost),
     ///   [`TimedOut`](crate::Error::TimedOut), [`DeviceFailed`](crate::Error::DeviceFailed).
     pub async fn closest(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Hits> {

@@ -21,15 +21,15 @@ impl Scene {
     /// [`Sphere::contains`](crate::Sphere::contains). In the report, a point in at least one sphere counts as a hit.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Holders, Query, SceneOptions, Sphere, blocking};
+    /// use umbracast::{DeviceOptions, Containment, Query, SceneOptions, Sphere, blocking};
     ///
     /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
     /// let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([1.0, 0.0, 0.0], 1.0)];
     /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
     /// let found = blocking::contains(&scene, &[[0.5, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0, 0.0, 0.0]], &Query::default())?;
-    /// assert_eq!(found[0], Holders { count: 2, id: 0 });
-    /// assert_eq!(found[1], Holders { count: 1, id: 1 }); // on the surface
-    /// assert_eq!(found[2], Holders::NONE);
+    /// assert_eq!(found[0], Containment { count: 2, id: 0 });
+    /// assert_eq!(found[1], Containment { count: 1, id: 1 }); // on the surface
+    /// assert_eq!(found[2], Containment::NONE);
     /// # Ok::<(), umbracast::Error>(())
     /// ```
     ///

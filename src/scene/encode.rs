@@ -11,11 +11,11 @@ impl Scene {
     /// The scene must be on a device from [`Device::from_wgpu`](crate::Device::from_wgpu):
     ///
     /// ```no_run
-    /// # use umbracast::{Query, Question, Result, Scene, wgpu};
+    /// # use umbracast::{Query, QueryKind, Result, Scene, wgpu};
     /// # async fn frame(scene: &Scene, device: &wgpu::Device, queue: &wgpu::Queue, rays: &wgpu::Buffer, hits: &wgpu::Buffer,
     /// #     status: &wgpu::Buffer) -> Result<()> {
     /// // Once:
-    /// let plan = scene.plan(Question::Closest, 1_000_000, &Query::default()).await?;
+    /// let plan = scene.plan(QueryKind::Closest, 1_000_000, &Query::default()).await?;
     /// let cast = plan.bind(1_000_000, rays.slice(..), hits.slice(..), Some(status.slice(..))).await?;
     /// // Per frame, between the caller's own passes:
     /// let mut encoder = device.create_command_encoder(&Default::default());

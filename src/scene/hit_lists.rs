@@ -25,7 +25,7 @@ pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
 
 impl Scene {
     /// Finds every sphere that each ray hits, with both raw roots, ordered by (`t`, id), where `t` follows the policy
-    /// ([`Interval::met_at`]). The number of hits is not limited: memory grows with the result.
+    /// ([`Interval::hit_t`]). The number of hits is not limited: memory grows with the result.
     ///
     /// ```
     /// use umbracast::{DeviceOptions, Interval, Query, Ray, SceneOptions, Sphere, blocking};
@@ -180,7 +180,7 @@ impl Scene {
         let pool = std::sync::Arc::new(self.growth_budget());
         let mut shares = Vec::new();
         for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {
-            let taken = batch.to_owned_batch(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let taken = batch.owned_range(start..batch.rays.len().min(start + CPU_CHUNK))?;
             let (scene, query, cancel, pool) = (self.host.clone(), *batch.query, batch.cancel.clone(), pool.clone());
             let more = run_on_pool(move || scene.list(taken.batch(&query, &cancel), most, &pool));
             shares.extend(more.await??);

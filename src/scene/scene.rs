@@ -90,7 +90,7 @@ impl Device {
     /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
     ///   spheres.
     /// * [`Error::Usage`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range that is not finite and in order.
-    /// * [`Error::Cancelled`]: the device's [watch](Self::watched) was cancelled.
+    /// * [`Error::Cancelled`]: the device's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
     pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), false, options).await

@@ -1,5 +1,5 @@
-//! Casts that are disturbed: by files that change or vanish, by disks without room, by signals. Each ends with an error that
-//! says so and leaves the folder as it was.
+//! Casts that are disturbed by files that change or vanish, by full disks or by signals. A cast that fails reports the cause and leaves
+//! the folder as it was.
 
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,7 +13,8 @@ const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 const RECORD: [f32; 8] = [0., 0., 0., 0., 1., 0., 0., 9.];
 
-/// Casts at spheres that come only when `change` has been made, after the rays were opened and before they are read.
+/// Runs a cast, and calls `change` after the program has opened the rays and before it reads them: it waits for its spheres, which come
+/// through a pipe after `change`.
 fn meanwhile(folder: &Folder, arguments: &str, change: impl FnOnce()) -> Done {
     folder.pipe("s.csv");
     let program = folder.start(arguments);
@@ -37,7 +38,7 @@ fn refused(done: &Done, code: i32, words: &[&str]) {
 
 #[test]
 fn rays_that_become_fewer_or_more_are_noticed() {
-    // More than is read at once: what has been read already may change.
+    // More than one read takes: a change of data that was already read is not noticed.
     let six = le4(&[0., 0., 0., 1., 0., 0.].repeat(10_000));
     let files = [
         ("r.f32", le4(&RECORD.repeat(10_000))),
@@ -52,7 +53,7 @@ fn rays_that_become_fewer_or_more_are_noticed() {
                 folder.write(name, &bytes).write(output, "kept");
                 let done = meanwhile(&folder, &format!("cast s.csv {name} -o {output}"), || {
                     let mut changed = bytes.clone();
-                    // One line more, should it be text.
+                    // In a text file the added bytes are empty lines.
                     changed.resize(length, b'\n');
                     folder.write(name, changed);
                 });
@@ -85,7 +86,7 @@ fn a_file_deleted_while_it_is_read_is_read_to_its_end() {
         assert_eq!((done.code, done.errors.as_str()), (0, ""));
         assert_eq!(folder.text("out.csv").lines().count(), 4);
     }
-    // Even its lines can then no longer be counted.
+    // The lines of a deleted file cannot be counted, so the message gives a byte offset.
     let folder = Folder::new();
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
     let gone = folder.path("r.csv");
@@ -126,7 +127,7 @@ fn a_target_that_becomes_a_folder_stays_one() {
     }
 }
 
-/// No file may exceed so many half KiB, and the signal that says so is ignored: writing fails as on a full disk.
+/// Runs a cast whose files may have at most `blocks` blocks of 512 bytes. SIGXFSZ is ignored, so writing fails as on a full disk.
 fn with_room_for(folder: &Folder, blocks: u32, arguments: &str) -> Done {
     let program = crate::support::folder::program().get_program().to_owned();
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" cast {arguments} --device cpu");
@@ -143,7 +144,7 @@ fn a_full_disk_leaves_nothing_behind() {
     folder.write("out.npz", "kept").write("out.csv", "kept");
     let before = folder.contents();
     for (output, blocks) in [
-        // Where lines are written; where a column waits; where the archive of two columns is made.
+        // Fails while lines are written, while a column is stored temporarily, and while the archive of two columns is written.
         ("out.csv", 8),
         ("out.npz", 8),
         ("out.npz", 100),
@@ -152,7 +153,7 @@ fn a_full_disk_leaves_nothing_behind() {
         refused(&done, 5, &[&format!("cannot write {output}: "), "(os error "]);
         assert!(folder.contents() == before, "files have changed");
     }
-    // Room for all of it.
+    // Enough space for the whole output.
     assert_eq!(with_room_for(&folder, 170, "s.csv r.f32 -o out.npz -q").code, 0);
 }
 
@@ -167,7 +168,7 @@ fn a_folder_that_may_not_be_written_is_named() {
     };
     allow(".", 0o755);
     allow("shut", 0o555);
-    // Nothing is forbidden to root: somebody else has to try, with a copy of the program that they can reach.
+    // Root may write everywhere. If this test runs as root, the program runs as another user, from a copy that this user can access.
     std::fs::copy(crate::support::folder::program().get_program(), folder.path("program")).unwrap();
     let mut program = std::process::Command::new(folder.path("program"));
     program.args("cast s.csv r.csv -o shut/out.csv --device cpu".split(' ')).current_dir(folder.root());
@@ -182,15 +183,15 @@ fn a_folder_that_may_not_be_written_is_named() {
     assert_eq!(std::fs::read_dir(folder.path("shut")).unwrap().count(), 0);
 }
 
-/// So many batches of rays as text, the first line before them.
+/// Writes `RAYS`, and then `batches` batches of rays as text.
 fn feed_batches(pipe: &mut std::fs::File, batches: usize) -> std::io::Result<()> {
     pipe.write_all(RAYS.as_bytes())?;
     let rows = "0,0,0,1,0,0\n".repeat(RayBatches::BATCH);
     (0..batches).try_for_each(|_| pipe.write_all(rows.as_bytes()))
 }
 
-/// A cast that has written answers and waits for more rays, and the end of the pipe they come by. (More batches were taken
-/// than fit between reading and writing.)
+/// Starts a cast that has written results and waits for more rays. Returns it with the writing end of its pipe. (It has read more
+/// batches than fit between reader and writer, so some are written.)
 fn in_the_middle(folder: &Folder, output: &str) -> (Child, std::fs::File) {
     folder.write("s.csv", SPHERES).write(output, "kept").pipe("r.csv");
     let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
@@ -230,7 +231,7 @@ fn a_signal_ends_the_work_and_leaves_nothing() {
 #[test]
 fn a_signal_is_heard_while_rays_are_cast() {
     let folder = Folder::new();
-    // Much work in a batch, however spheres are sorted: every ray meets all of them. And always more of it.
+    // Every ray hits all spheres, so a batch is much work with any tree. Rays keep coming until the program closes the pipe.
     folder.write("s.f32", le4(&[9.0, 0.0, 0.0, 1.0].repeat(5_000))).pipe("r.csv").write("out.csv", "kept");
     let program = folder.start("cast s.f32 r.csv -o out.csv");
     let mut rays = folder.feed("r.csv");
@@ -257,7 +258,7 @@ fn what_is_killed_leaves_no_output() {
         assert_eq!(left, [output, "r.csv", "s.csv"]);
         assert_eq!(folder.text(output), "kept");
         if cfg!(target_os = "linux") {
-            assert_eq!(names(&folder).len(), 3, "what is not complete has no name at all");
+            assert_eq!(names(&folder).len(), 3, "an incomplete file has no name");
         }
     }
 }

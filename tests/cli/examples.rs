@@ -1,11 +1,11 @@
-//! Examples that check themselves: run as they are, on the adapter that they choose.
-//! (Those that make pictures are in `gallery.rs`.)
+//! Runs the examples that check themselves, on the adapter that they choose.
+//! (Examples that render pictures are in `gallery.rs`.)
 
 use std::process::Command;
 
-/// What an example says; it must succeed.
+/// Runs an example, which must succeed, and returns its output.
 fn said(name: &str) -> String {
-    // Next to the tests: tests/run.sh builds the examples with them.
+    // The examples are built next to the tests, by `tests/run.sh`.
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
     let done = Command::new(&example).output();
     let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));
@@ -17,7 +17,7 @@ fn said(name: &str) -> String {
 #[test]
 fn the_solve_in_a_shader_of_ones_own() {
     let said = said("solve_in_your_shader");
-    // Half of the rays and more aim at their sphere.
+    // Most rays hit their sphere.
     let hits: u32 = said.split(": ").nth(1).and_then(|text| text.split(' ').next()?.parse().ok()).unwrap();
     assert!(said.starts_with("1048576 pairs") && hits > 500_000, "{said}");
 }

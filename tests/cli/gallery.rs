@@ -1,6 +1,6 @@
-//! The pictures in `output` are what the program draws today: what the README shows is never stale.
+//! Compares the pictures in `output`, which the README shows, with what the program renders now.
 //!
-//! `UMBRACAST_BLESS=1 cargo test --release --test integration gallery` replaces them.
+//! `UMBRACAST_BLESS=1 cargo test --release --test integration gallery` replaces the pictures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,8 +13,8 @@ fn open(path: &Path) -> RgbImage {
     ImageReader::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).decode().unwrap().to_rgb8()
 }
 
-/// Compares a picture just made with the one kept: at most one step of 8 bits, but for a pixel in ten thousand, because
-/// sines and their kin differ between systems. On failure writes expected, difference and actual side by side.
+/// Compares a new picture with the stored one. Channels may differ by one step of 8 bits; one pixel in ten thousand may differ more,
+/// because sines and similar functions differ between systems. On failure, writes expected, difference and actual side by side.
 fn guard(name: &str, made: &Path) {
     let kept = root().join("output").join(name);
     if std::env::var_os("UMBRACAST_BLESS").is_some() {
@@ -22,7 +22,7 @@ fn guard(name: &str, made: &Path) {
         return;
     }
     let bytes = std::fs::metadata(&kept).unwrap().len();
-    assert!(bytes <= 1_500_000, "{name} takes {bytes} bytes: pictures kept are at most 1.5 MB each");
+    assert!(bytes <= 1_500_000, "{name} takes {bytes} bytes: the limit per picture is 1.5 MB");
     let (expected, actual) = (open(&kept), open(made));
     assert_eq!(expected.dimensions(), actual.dimensions(), "{name}");
     let apart = |a: &Rgb<u8>, b: &Rgb<u8>| std::array::from_fn::<u8, 3, _>(|c| a[c].abs_diff(b[c]));
@@ -136,7 +136,7 @@ fn all_that_rays_go_through() {
 
 /// Runs an example that writes one file.
 fn example(name: &str, target: &Path) {
-    // Next to the tests: tests/run.sh builds the examples with them.
+    // The examples are built next to the tests, by `tests/run.sh`.
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
     let done = Command::new(&example).arg(target).output();
     let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));
@@ -150,7 +150,7 @@ fn seed_002() {
     guard("seed-002.png", &folder.path("seed-002.png"));
 }
 
-/// The moonlets that are kept are those of the recipe, to the last bit.
+/// The stored moonlets are bit-identical to those that the example computes.
 #[test]
 fn the_recipe_makes_the_ring_that_is_kept() {
     let folder = Folder::new();
@@ -162,7 +162,7 @@ fn the_recipe_makes_the_ring_that_is_kept() {
     );
 }
 
-/// What the README shows is what is guarded here, and nothing lies about.
+/// Every picture in `output` is in the README and, with four exceptions, belongs to a system; every system is in the index.
 #[test]
 fn every_picture_has_its_system_and_its_place_in_the_readme() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
@@ -184,10 +184,10 @@ fn every_picture_has_its_system_and_its_place_in_the_readme() {
     for system in &systems {
         assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
     }
-    // Not of systems: one of an example, three of queries.
+    // These pictures have no system: one is from an example, three are from queries.
     pictures.retain(|picture| !["seed-002", "plot", "shots", "chords"].contains(&&**picture));
     assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
     let bytes: u64 =
         std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
-    assert!(bytes < 25_000_000, "the pictures kept take {bytes} bytes together: at most 25 MB");
+    assert!(bytes < 25_000_000, "the pictures take {bytes} bytes together: the limit is 25 MB");
 }

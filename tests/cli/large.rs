@@ -1,4 +1,4 @@
-//! What is too large is refused with figures, before it is tried.
+//! Requests that are too large are rejected before the work starts. The message gives required and allowed sizes.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ const SYSTEM: &str = "unit = \"km\"\n[light]\ncenter = [0, 0, 1000]\nradius = 10
     [camera]\nkind = \"orthographic\"\nposition = [0, -20, 5]\ntarget = [0, 0, 0]\nup = [0, 0, 1]\nwidth = 4\n\
     [picture]\nsize = [32, 24]\nsamples = 1\n";
 
-/// A system of so many balls of radius 3, all around the origin.
+/// Creates a system of `count` spheres of radius 3 near the origin.
 fn crowd(count: usize) -> Folder {
     let folder = Folder::new();
     let place = |i: usize| (i as f32 * 0.618_034).fract() * 2.0 - 1.0;
@@ -27,7 +27,7 @@ fn run(folder: &Folder, memory: &str, arguments: &str) -> Done {
     Done::of(program.spawn().unwrap())
 }
 
-/// A count of all pairs would take minutes.
+/// Must be fast: counting all pairs would take minutes.
 #[test]
 fn crowds_are_refused_at_once() {
     let folder = crowd(65_536);
@@ -51,12 +51,12 @@ fn pictures_that_do_not_fit_are_refused_with_figures() {
         assert!(done.errors.contains(&figures), "{figures}: {}", done.errors);
         assert!(started.elapsed() < Duration::from_secs(60) && !folder.path("o.png").exists());
     }
-    // Enough for what is asked is enough.
+    // A smaller picture fits.
     let done = run(&folder, "40000000", "render s.toml -o o.png --size 1024x1024");
     assert_eq!(done.code, 0, "{}", done.errors);
 }
 
-/// Where the system promises more than it has, too.
+/// An allocation that fails is reported too, even if `UMBRACAST_MEMORY` allows it.
 #[test]
 #[cfg(target_os = "linux")]
 fn pictures_without_room_end_in_an_error() {
@@ -95,7 +95,7 @@ fn how_large_answers_will_be_is_said_at_once() {
     let line = hears.recv_timeout(Duration::from_secs(120)).unwrap_or_default();
     child.kill().unwrap();
     child.wait().unwrap();
-    // Others write to the disk, too.
+    // The margin of 2 GiB is for other programs that write to the disk.
     if free > need + (2 << 30) {
         assert!(line.contains("805306368 rays: the results will take at least 6.4 GB"), "{line}");
     } else if free < need - (2 << 30) {
@@ -104,19 +104,19 @@ fn how_large_answers_will_be_is_said_at_once() {
     assert!(!folder.path("o.npz").exists());
 }
 
-/// What `df` says of the folder.
+/// Returns the free bytes that `df` reports for the folder.
 fn free_bytes(folder: &Folder) -> u64 {
     let df = Command::new("df").args(["-Pk", "."]).current_dir(folder.root()).output().unwrap();
     let text = String::from_utf8(df.stdout).unwrap();
     text.lines().last().unwrap().split_whitespace().nth(3).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// Ten terabytes are more than any disk of tests has.
+/// No test machine has a disk of 859 TB.
 #[test]
 #[cfg(target_os = "linux")]
 fn answers_that_no_disk_holds_are_refused() {
     let folder = Folder::new();
-    // 2³⁰ rays a pose are allowed.
+    // 2³⁰ rays per pose are allowed.
     sensor(&folder, [1 << 15, 1 << 15]);
     let poses = "[0, 0, 0], ".repeat(50_000);
     let text = folder.text("sensor.toml").replace("[[0, 0, 0], [1, 0, 0], [2, 0, 0]]", &format!("[{poses}]"));

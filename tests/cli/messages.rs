@@ -1,11 +1,11 @@
-//! What messages quote of files and of the system: little, and nothing that a terminal would act on.
+//! Messages quote only short excerpts of files and of the environment, and escape control characters.
 
 use std::process::Stdio;
 
 use crate::support::folder::{Done, Folder, program};
 
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n";
-/// Sets the title of a terminal and clears it.
+/// Control sequences that set the title of a terminal and clear its screen.
 const NASTY: &str = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}x";
 
 fn folder() -> Folder {
@@ -14,7 +14,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Runs the program with arguments as they are.
+/// Runs the program with arguments that are not split at spaces.
 fn run(folder: &Folder, arguments: &[&str]) -> Done {
     let mut program = program();
     program.args(arguments).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
@@ -38,7 +38,7 @@ fn long_cells_are_cut() {
     let done = folder.run("cast s.csv r.csv -o o.csv");
     assert_eq!(done.code, 2);
     harmless(&done, &["s.csv: line 2: r is '4\\n1,2,3,4\\n", "…': a quotation mark is not closed"]);
-    // Other numbers of cells, and a file that is long enough for the limit of rows.
+    // The open quotation mark in other cells, and in a row that exceeds the limit of 2²⁰ bytes.
     folder.write("s.csv", format!("x,y,z,r\n1,2,\"3,4\n{rows}"));
     harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["s.csv: line 2: a quotation mark is not closed"]);
     folder.write("s.csv", format!("\"x,y,z,r\n{rows}"));
@@ -51,7 +51,7 @@ fn long_cells_are_cut() {
         folder.write("p.csv", format!("x,y,z\n1,2,{cell}\n")).write("s.toml", "unit = \"m\"\nlight = 3\n");
         harmless(&folder.run("contains r.csv p.csv -o o.csv"), &[]);
     }
-    // Columns, and lines of TOML.
+    // Long names of columns, and long lines of TOML.
     folder.write("s.csv", format!("{},y,z,r\n", "x".repeat(100_000)));
     harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["unknown column 'xxxx", "…'; known are x,y,z,r"]);
     folder.write("s.toml", format!("unit = \"m\"\n{} = 3\n[light]\n", "k".repeat(1_000_000)));
@@ -91,7 +91,7 @@ fn what_a_terminal_acts_on_is_escaped() {
     folder.write("sensor.toml", "elevations_deg = [0]\nazimuths_deg = [0]\n\"\\u001b[2J\" = 1\n");
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
     harmless(&folder.run("cast s.csv --sensor sensor.toml -o o.csv"), &["unknown field `\\u{1b}[2J`"]);
-    // Names of files that are not there, that are wrong, and that are written; words that are none.
+    // Names of missing, invalid and written files, and invalid values of options.
     let name = format!("{NASTY}.csv");
     harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &["cannot read ", shown]);
     folder.write(&name, "x,y,z,r\n4,0,0,one\n");
@@ -136,7 +136,7 @@ fn bad_variables_are_refused() {
     assert_eq!(done.code, 3, "{}", done.errors);
     harmless(&done, &["no device 'gp\u{fffd}u'", "UMBRACAST_DEVICE"]);
     assert!(!folder.path("o.csv").exists());
-    // Neither where it is not asked for.
+    // A variable that is empty or not needed is no error.
     assert_eq!(run("UMBRACAST_DEVICE", b"gp\xffu", &format!("{cast} --device cpu")).code, 0);
     assert_eq!(run("UMBRACAST_DEVICE", b"", &format!("{cast} --device cpu")).code, 0);
     assert_eq!(run("UMBRACAST_MEMORY", b"", cast).code, 0);
@@ -145,7 +145,7 @@ fn bad_variables_are_refused() {
     assert!(done.output.contains("UMBRACAST_DEVICE=gp\u{fffd}\\u{1b}u"), "{}", done.output);
 }
 
-/// Where nothing can be written the message names what was asked for.
+/// If the output cannot be written, the message names the requested file.
 #[test]
 #[cfg(target_os = "linux")]
 fn messages_name_the_target_not_the_temporary_file() {

@@ -1,13 +1,13 @@
-//! `umbracast shadow` as its users run it: right files, wrong ones, and what is left behind.
+//! `umbracast shadow`, run as users run it: valid files, invalid ones, and files that must not change.
 
 use crate::support::folder::{Done, Folder, le4, npy, numbers};
 
-/// A light, and a ball before it and one behind, one that casts no shadow; no camera.
+/// A light, a ball in front of it, one behind it, and one that casts no shadow; no camera.
 const SYSTEM: &str = "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n\
     [[body]]\ncenter = [0, 0, 50]\nradius = 0.25\n\
     [[body]]\ncenter = [0, 0, 200]\nradius = 50\n\
     [[body]]\ncenter = [0, 0, 20]\nradius = 10\ncasts = false\n";
-/// Before the ring, in the penumbra, beside it, in the light's centre, inside the ball.
+/// In the antumbra, in the penumbra, outside the shadow, at the centre of the light, inside a ball.
 const OBSERVERS: &str = "x,y,z\n0,0,0\n0.75,0,0\n9,0,0\n0,0,100\n0,0.1,50\n";
 const FILES: &str = "shadow o.csv s.toml -o out.csv";
 
@@ -17,7 +17,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Kinds, and fractions.
+/// Parses the kinds and the fractions.
 fn rows(text: &str) -> (Vec<String>, Vec<f64>) {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("fraction,kind"));
@@ -38,7 +38,7 @@ fn every_format_gives_the_same_fractions() {
         .write("o8.npy", npy("'<f8'", false, "(5, 3)", &wide(f64::to_le_bytes)))
         .write("big.npy", npy("'>f8'", false, "(5, 3)", &wide(f64::to_be_bytes)))
         .write("fortran.npy", npy("'<f8'", true, "(5, 3)", &columns))
-        // 0.1 and 0.75 are not far from f32.
+        // The only number that f32 rounds is 0.1, which does not change the results.
         .write("o4.npy", npy("'<f4'", false, "(5, 3)", &le4(&narrow)))
         .write("o.f32", le4(&narrow));
     folder.right(FILES);
@@ -57,7 +57,7 @@ fn every_format_gives_the_same_fractions() {
 
 #[test]
 fn all_digits_of_observers_count() {
-    // On the edge of the umbra of a system far from 0: f32 has a step of 8 km there.
+    // On the edge of the umbra, in a system far from the origin: consecutive f32 values are 8 km apart there.
     let folder = Folder::new();
     folder.write(
         "s.toml",
@@ -113,7 +113,7 @@ fn a_summary_says_how_it_went() {
     }
 }
 
-/// One wrong input: what is wrong, the file it is in, the arguments, the exit code, and the words that must appear.
+/// One invalid input: description, file that contains the error, arguments, exit code, and words that the message must contain.
 type Wrong = (&'static str, Option<(&'static str, Vec<u8>)>, &'static str, i32, &'static [&'static str]);
 
 fn wrong_inputs() -> Vec<Wrong> {
@@ -295,7 +295,7 @@ fn wrong_inputs() -> Vec<Wrong> {
     ]
 }
 
-/// A planet that is flattened, from in front of its pole, from its equator's plane, and from below its surface.
+/// A flattened planet, seen from the plane of its equator, from inside it, and from above its pole.
 #[test]
 fn oblate_bodies_cast_oblate_shadows() {
     let folder = folder();
@@ -304,7 +304,7 @@ fn oblate_bodies_cast_oblate_shadows() {
     folder.right(FILES);
     let (kinds, fractions) = rows(&folder.text("out.csv"));
     assert_eq!(kinds, ["annular", "total", "none"]);
-    // From afar its outline is an ellipse, 0.9 times as wide as the light and half as high.
+    // Its outline is an ellipse that is 0.9 times as wide and half as high as the light.
     assert!((fractions[0] - 0.55).abs() < 2e-4, "{fractions:?}");
     assert_eq!(fractions[1..], [0.0, 1.0]);
     let done = folder.right("shadow o.csv s.toml -o out.npz --device gpu --compare");
@@ -344,7 +344,7 @@ fn what_is_protected_stays() {
     assert_eq!(done.code, 5, "{}", done.errors);
     assert!(done.errors.contains("cannot write out.csv: it is read-only"), "{}", done.errors);
     assert_eq!(folder.text("out.csv"), "as it was\n");
-    // Memory for three million observers, where there is less.
+    // A million observers take 24 MB; 20 MB are allowed.
     folder.write("o.npy", npy("'<f8'", false, "(1000000, 3)", &vec![0; 24_000_000]));
     let mut program = crate::support::folder::program();
     program
@@ -366,7 +366,7 @@ fn help_has_examples() {
     }
 }
 
-/// The shipped eclipse and the shipped observers, as the README shows them.
+/// The shipped eclipse and the shipped observers give the rows that the README shows.
 #[test]
 fn the_shipped_observers_see_the_eclipse_of_2024() {
     let systems = format!("{}/../systems", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! Pictures of queries: what is in them, what is said of them, and what is refused.
+//! Plots of queries: their pixels, the summary about them, and rejected arguments.
 
 use crate::support::folder::{Folder, le4};
 use image::{ImageReader, Rgb, RgbImage};
@@ -12,7 +12,7 @@ fn picture(folder: &Folder, name: &str) -> RgbImage {
     ImageReader::open(folder.path(name)).unwrap().decode().unwrap().to_rgb8()
 }
 
-/// How many pixels below the legend have a colour, about.
+/// Counts the pixels below the legend that have approximately this colour.
 fn count(picture: &RgbImage, color: [u8; 3]) -> usize {
     let near = |pixel: &Rgb<u8>| pixel.0.iter().zip(color).all(|(a, b)| a.abs_diff(b) <= 12);
     picture.enumerate_pixels().filter(|(x, y, pixel)| *y > 90 && !(*x < 140 && *y > 800) && near(pixel)).count()
@@ -22,9 +22,9 @@ fn count(picture: &RgbImage, color: [u8; 3]) -> usize {
 fn what_is_met_is_marked() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
-    // Towards the eye's side of the first sphere, and past everything.
+    // A ray that hits the first sphere on the side of the camera, and one that misses everything.
     folder.write("hit.csv", "ox,oy,oz,dx,dy,dz\n4,-6,0,0,1,0\n").write("miss.csv", "ox,oy,oz,dx,dy,dz\n4,-6,0,1,0,0\n");
-    // Each colour, and how many pixels of it a hit and a miss have at least and at most.
+    // Query, colour, and the allowed numbers of pixels for a hit and for a miss.
     for (query, color, hit, miss) in [
         ("closest", HIT, 20..200, 0..1),
         ("occluded", DARK, 30..2000, 0..1),
@@ -44,7 +44,7 @@ fn what_is_met_is_marked() {
 #[test]
 fn a_point_is_where_it_is() {
     let folder = Folder::new();
-    // The eye looks from the right front and above, z up: the middle of the picture is the middle of what is seen.
+    // The camera looks from the front right and from above, with z up. The scene is centred in the picture.
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,3,0,0,-1,0,9\n");
     folder.right("cast s.csv r.csv -o o.npz -q --plot o.png");
     let picture = picture(&folder, "o.png");
@@ -53,14 +53,14 @@ fn a_point_is_where_it_is() {
     for (x, y) in spots {
         (n, sum) = (n + 1, (sum.0 + x, sum.1 + y));
     }
-    // From 1 below to cos 26° · 3 above, in 960 − 180 pixels; the hit lies cos 26° above the middle of the sphere.
+    // The scene extends from 1 below to cos 26° · 3 above, in 960 − 180 pixels; the hit is cos 26° above the centre of the sphere.
     let scale = 780.0 / (1.0 + 3.0 * 26_f64.to_radians().cos());
     let expected = 870.0 - scale * (1.0 + 26_f64.to_radians().cos());
     let found = (f64::from(sum.0) / f64::from(n), f64::from(sum.1) / f64::from(n));
     assert!((found.0 - 639.5).abs() < 1.0 && (found.1 - expected).abs() < 1.5, "{found:?} for {expected}");
 }
 
-/// The middle of the pixels below the legend that are as it is asked, and how far they reach.
+/// Returns the mean position of the pixels below the legend that satisfy `is`, and the width and height of their bounding box.
 fn middle(picture: &RgbImage, is: impl Fn([u8; 3]) -> bool) -> ([f64; 2], [u32; 2]) {
     let found = picture.enumerate_pixels().filter(|(x, y, p)| *y > 90 && !(*x < 320 && *y > 800) && is(p.0));
     let (mut n, mut sum, mut low, mut high) = (0.0, [0.0; 2], [u32::MAX; 2], [0; 2]);
@@ -71,11 +71,11 @@ fn middle(picture: &RgbImage, is: impl Fn([u8; 3]) -> bool) -> ([f64; 2], [u32; 
             (low[k], high[k]) = (low[k].min(at), high[k].max(at));
         }
     }
-    assert!(n > 0.0, "nothing is so");
+    assert!(n > 0.0, "no such pixels");
     ([sum[0] / n, sum[1] / n], [high[0] - low[0] + 1, high[1] - low[1] + 1])
 }
 
-/// Whether it is darker than the background and has its colour's part of grey.
+/// Whether a colour is a bluish grey that is darker than the background.
 fn pale([r, g, b]: [u8; 3]) -> bool {
     (120..=228).contains(&r) && b.abs_diff(r) < 16 && g >= r && b >= g && (r < 215 || b - r > 6)
 }
@@ -83,7 +83,7 @@ fn pale([r, g, b]: [u8; 3]) -> bool {
 #[test]
 fn spheres_are_drawn_where_they_are_met() {
     let folder = Folder::new();
-    // Seen from the same side as it comes: from below upwards, past where the ray waits.
+    // The sphere moves upwards, and each of the first two rays hits it at the time of the ray.
     folder.write("s.csv", "x,y,z,r,vx,vy,vz\n0,0,-4,0.5,0,0,8\n").write(
         "r.csv",
         "ox,oy,oz,dx,dy,dz,t_min,t_max,time\n0,-3,-2,0,1,0,0,9,0.25\n0,-3,3,0,1,0,0,9,0.875\n9,9,9,1,0,0,0,1,0\n9,9,9,1,0,0,0,1,1\n",
@@ -92,9 +92,9 @@ fn spheres_are_drawn_where_they_are_met() {
     let shown = said("r.csv");
     assert!(shown.contains("o.png shows 1 spheres from time 0 to 1, 4 rays"), "{shown}");
     let found = picture(&folder, "o.png");
-    // Two spots of 41 pixels, if neither hides behind a ball that is not there.
+    // Two spots of 41 pixels each, if neither is hidden by the sphere of another time.
     assert!((70..95).contains(&count(&found, HIT)), "{} pixels of hits", count(&found, HIT));
-    // Alone at its time it is one ball; a time later it is higher up.
+    // With a single time the sphere is drawn once; at a later time it is higher up.
     let mut heights = Vec::new();
     for time in ["0.25", "0.875"] {
         folder.write("one.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time\n5,5,5,0,0,1,0,1,{time}\n"));
@@ -106,7 +106,7 @@ fn spheres_are_drawn_where_they_are_met() {
         heights.push(at[1]);
     }
     assert!(heights[0] - heights[1] > 100.0, "{heights:?}");
-    // Shots see it move: t is time, and what is met later is met farther on.
+    // With `--motion with-ray` t is the time, so the sphere is drawn over a range of times.
     folder.write("shot.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,-4,0,0,4,0,0,1\n0,-4,3,0,4,0,0,1\n");
     let shown = said("shot.csv --motion with-ray");
     assert!(shown.contains("1 spheres from time 0 to 1, 2 rays"), "{shown}");
@@ -120,7 +120,7 @@ fn what_rays_go_through_is_drawn_thicker() {
     folder.write("miss.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,5,1,0,0,0,20\n");
     let drawn = |arguments: &str| {
         folder.right(&format!("cast s.csv {arguments} -o o.npz -q --plot o.png"));
-        // Seen through balls they are paler.
+        // Lines seen through spheres are paler.
         let reddish = |p: &Rgb<u8>| i32::from(p.0[0]) - i32::from(p.0[1]) > 70 && p.0[1] < 150;
         let below = |x: u32, y: u32| y > 90 && !(x < 140 && y > 800);
         picture(&folder, "o.png").enumerate_pixels().filter(|(x, y, p)| below(*x, *y) && reddish(p)).count()
@@ -134,7 +134,7 @@ fn what_rays_go_through_is_drawn_thicker() {
 #[test]
 fn ellipsoids_have_their_own_outlines() {
     let folder = Folder::new();
-    // Points to see how large things are: they are 8 apart along x, which is seen from cos 30° of its side.
+    // Two tiny ellipsoids set the scale: they are 8 apart along x, which appears shortened by cos 30°.
     let ends = "-4,0,0,1e-3,1e-3,1e-3,1,0,0,0\n4,0,0,1e-3,1e-3,1e-3,1,0,0,0\n";
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n");
     let scale = 1140.0 / (8.0 * 60_f64.to_radians().sin());
@@ -143,13 +143,13 @@ fn ellipsoids_have_their_own_outlines() {
     let up = [-azimuth.cos() * elevation.sin(), -azimuth.sin() * elevation.sin(), elevation.cos()];
     for radii in [[2.0, 0.5, 0.25], [0.25, 0.25, 1.5], [1.0, 1.0, 1.0], [0.1, 1.5, 1.0]] {
         let [a, b, c] = radii;
-        // As it is, and a quarter of a turn about z later.
+        // Unrotated, and rotated by 90° about z.
         for (turn, axes) in [("1,0,0,0", [a, b, c]), ("1,0,0,1", [b, a, c])] {
             folder.write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,{a},{b},{c},{turn}\n{ends}"));
             folder.right("cast e.csv r.csv -o o.npz -q --plot o.png");
             let picture = picture(&folder, "o.png");
             let bare = picture.get_pixel(1270, 470).0;
-            // The two points are at the sides; the number lies in the midst.
+            // The tiny ellipsoids are at the sides of the picture; the label is in the middle.
             let strange = |x: u32, y: u32| picture.get_pixel(x, y).0.iter().zip(bare).any(|(p, q)| p.abs_diff(q) > 24);
             let columns = (110..1170).filter(|x| (100..800).any(|y| strange(*x, y))).count() as f64;
             let rows = (100..800).filter(|y| (110..1170).any(|x| strange(x, *y))).count() as f64;
@@ -166,7 +166,7 @@ fn a_ray_with_a_radius_is_as_wide() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n0,0,-4,0.5\n0,0,4,0.5\n");
     let columns = |radius: f32| {
-        // Across, half-way up: a column of the picture is cut at right angles.
+        // The width is measured along a row of pixels half-way up, which crosses the vertical ray at right angles.
         folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,radius\n0,0,3,0,0,-1,0,6,{radius}\n"));
         folder.right("cast s.csv r.csv -o o.npz -q --plot o.png --query occluded");
         let picture = picture(&folder, "o.png");
@@ -199,7 +199,7 @@ fn many_rays_are_sampled_and_it_is_said() {
 #[test]
 fn strange_scenes_have_pictures_too() {
     let folder = Folder::new();
-    // Moving in every way, stretched to needles and discs, in lists of nothing.
+    // Extreme velocities, sizes, times and radii, needles and discs; further below, scenes without spheres or rays.
     let moving = "x,y,z,r,vx,vy,vz\n0,0,0,0,0,0,0\n1,2,3,1,1e30,0,0\n1e-40,0,0,1e-41,0,0,1e-44\n0,0,0,1e30,-1e30,1,1\n";
     let stretched = "x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,1e30,1e25,1e30,1,2,3,4\n1,1,1,1e-30,1e-35,1e-30,1e-20,0,0,1\n";
     let wide = "ox,oy,oz,dx,dy,dz,t_min,t_max,time,radius\n0,0,0,1,0,0,0,1,0.5,0\n1,2,3,1,1,1,0,1,1e30,1e30\n\
@@ -248,13 +248,13 @@ fn what_cannot_be_a_plot_is_refused_before_work() {
         ("s.csv r.csv -o o.npz --plot folder.png", 5, "folder.png: it is a folder"),
         ("s.csv r.csv -o o.npz --plot", 2, "a value is required for '--plot <FILE.png>'"),
         ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --plot o.png", 2, "cannot be used with"),
-        // What fails later leaves an old plot alone.
+        // A later failure leaves an existing plot unchanged.
         ("s.csv bad.csv -o o.npz --plot old.png", 2, "bad.csv: line 2: direction"),
         ("s.csv r.csv -o absent/o.npz --plot old.png", 5, "there is no folder absent"),
     ] {
         let done = folder.run(&format!("cast {arguments}"));
         assert_eq!(done.code, code, "{arguments}: {}", done.errors);
         assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-        assert!(folder.contents() == before, "{arguments}: something was touched");
+        assert!(folder.contents() == before, "{arguments}: files have changed");
     }
 }

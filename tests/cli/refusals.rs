@@ -1,12 +1,12 @@
-//! Wrong inputs: each is refused in words that help, and changes nothing.
+//! Invalid input of `cast` and `contains`: each is rejected with a helpful message, and no file changes.
 
 use crate::support::folder::{Folder, le4, npy};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 
-/// One wrong input: what is wrong, the file it is in, the arguments, the exit code, and the words that must appear.
-/// `s.csv` and `r.csv` are right unless the file says otherwise, and `out.csv` is there already.
+/// One invalid input: description, file that contains the error, arguments, exit code, and words that the message must contain.
+/// `s.csv` and `r.csv` are valid unless the file replaces one of them, and `out.csv` exists.
 type Wrong = (&'static str, Option<(&'static str, Vec<u8>)>, &'static str, i32, &'static [&'static str]);
 
 fn wrong(
@@ -375,7 +375,7 @@ fn wrong_inputs_are_refused_and_change_nothing() {
         let all = format!("{what}: umbracast {arguments}\n{}", done.errors);
         assert_eq!(done.code, code, "{all}");
         for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in what it says. {all}");
+            assert!(done.errors.contains(word), "'{word}' is not in the message. {all}");
         }
         assert!(!done.errors.contains("panicked"), "{all}");
         if !arguments.is_empty() {

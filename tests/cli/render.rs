@@ -1,8 +1,8 @@
-//! `umbracast render`, run as its users run it.
+//! `umbracast render`, run as users run it.
 
 use crate::support::folder::{Folder, le4, npy};
 
-/// A small system that is right; tests replace a part of it.
+/// A small valid system; tests replace parts of it.
 const SYSTEM: &str = r##"unit = "km"
 [light]
 name = "Sun"
@@ -24,7 +24,7 @@ size = [64, 48]
 samples = 1
 "##;
 
-/// What is replaced in the system by what, and the words of the refusal.
+/// Text of the system that is replaced, its replacement, and words that the error message must contain.
 const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("unit = \"km\"", "", &["s.toml", "missing field `unit`"]),
     ("\"km\"", "\"lightyear\"", &["unit is \"lightyear\"", "mm, m, km, mi, au, pc"]),
@@ -135,7 +135,7 @@ fn the_default_system_needs_nothing() {
     assert_eq!(&png[16..26], [0, 0, 0, 96, 0, 0, 0, 54, 8, 2], "8 bits, RGB");
 }
 
-/// The numbers of an array that NumPy would read as (rows, columns) of `descr`.
+/// Checks the type and the shape of a NumPy array of 32-bit numbers, and returns their bits.
 fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
     let header = String::from_utf8_lossy(&bytes[10..128]).into_owned();
     assert!(header.contains(descr) && header.contains(shape), "{header}");
@@ -145,7 +145,7 @@ fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
 #[test]
 fn the_arrays_say_what_the_pixels_show() {
     let folder = Folder::new();
-    // The light is ahead, a wall of one ball behind another that is nearer.
+    // The camera is between the light and the ball, and sees the lit side of the ball.
     folder.write("s.toml", SYSTEM.replace("up = [0, 0, 1]", "up = [0, 1, 0]").replace("[0, -10, 5]", "[0, 0, 10]"));
     let done = folder.run("render s.toml -o o.png --bits 16 --t t.npy --id id.npy --fraction f.npy --json");
     assert_eq!((done.code, done.errors.as_str()), (0, ""));
@@ -160,7 +160,7 @@ fn the_arrays_say_what_the_pixels_show() {
     let id = words(&read("id.npy"), "'<u4'", "(48, 64");
     let fraction = words(&read("f.npy"), "'<f4'", "(48, 64");
     assert_eq!((t.len(), id.len(), fraction.len()), (64 * 48, 64 * 48, 64 * 48));
-    // The middle is a pixel's corner: the pixel right below it looks down from 10 on the ball at height 1.
+    // The centre of the picture is a corner of pixels. The pixel to its lower right looks from z = 10 at the ball, whose top is at z = 1.
     let at = 24 * 64 + 32;
     assert!((f32::from_bits(t[at]) - 9.0).abs() < 1e-2);
     assert_eq!((id[at], f32::from_bits(fraction[at])), (0, 1.0));
@@ -172,7 +172,7 @@ fn the_arrays_say_what_the_pixels_show() {
 #[test]
 fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     let folder = Folder::new();
-    // Coordinates of millions: read about their own middle, they keep their shape.
+    // Coordinates of millions: read relative to their own centre, the spheres keep their shape.
     let far = 3.0e7_f32;
     folder.write(
         "cloud.npy",
@@ -190,7 +190,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     assert!(done.errors.contains("1 body of 3 spheres"), "{}", done.errors);
     let id = words(&std::fs::read(folder.path("id.npy")).unwrap(), "'<u4'", "(48, 64");
     let seen: std::collections::BTreeSet<u32> = id.into_iter().collect();
-    // Ball 2 is behind ball 0, and the light behind all of them.
+    // Ball 2 is behind ball 0, and the light (id 3) is behind all balls.
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1, 3, u32::MAX]);
     for (name, bytes, words) in [
         ("truncated", npy("'<f4'", false, "(3, 4)", &le4(&[1.0; 8])), "truncated"),
@@ -241,14 +241,14 @@ fn as_many_spheres_as_are_promised_and_not_one_more() {
 fn too_many_shadows_on_each_other_are_refused_with_figures() {
     let folder = Folder::new();
     let system = SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n");
-    // A column towards a wide light: each is in the penumbra of all above it.
+    // A column of spheres towards a wide light: each sphere is in the penumbra of all spheres above it.
     folder.write("s.toml", system.replace("radius = 10", "radius = 500"));
     let spheres: Vec<f32> = (0..4000).flat_map(|i| [0.0, 0.0, i as f32 * 0.02, 0.004]).collect();
     folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &le4(&spheres)));
     let before = folder.contents();
     let done = folder.run("render s.toml -o o.png");
     assert_eq!(done.code, 4, "{}", done.errors);
-    // Not all of the 4000 · 3999 / 2 pairs are counted.
+    // Counting stops before all 4000 · 3999 / 2 pairs are counted.
     for words in ["pairs of a body and one that may shade it, at the least", "134217728 allowed"] {
         assert!(done.errors.contains(words), "{}", done.errors);
     }

@@ -1,4 +1,4 @@
-//! What new users met without a word of warning, each as they met it.
+//! Pitfalls that new users ran into without a warning, each as it happened.
 
 use crate::support::Numbers;
 use crate::support::folder::{Folder, le4, npy, numbers};
@@ -26,7 +26,7 @@ fn points_come_back_in_the_frame_of_the_files() {
     let expected = "t,id,px,py,pz\n9.0,0,999999.0,0.0,0.0\n,,,,\n";
     assert_eq!(points("--sensor l.toml"), expected);
     assert_eq!(points("--sensor l.toml --origin auto"), expected);
-    // What f32 could not hold is f64.
+    // Coordinates that f32 cannot represent are written as f64.
     folder
         .write("s.csv", "x,y,z,r\n6000000.3,0,0,0.125\n")
         .write("r.csv", "ox,oy,oz,dx,dy,dz\n6000000.3,-4,0,0,1,0\n1,0,0,-1,0,0\n");
@@ -56,7 +56,7 @@ fn bullets_end_in_the_frame_of_the_files() {
 
 #[test]
 fn the_numbers_of_a_ray_have_one_order() {
-    // np.c_[o, d, t0, t1]: before, the sphere was missed without a word.
+    // np.c_[o, d, t0, t1]: an array in this order used to miss the sphere without a warning.
     let ray = [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.5, 100.0];
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &le4(&ray)));
@@ -69,7 +69,8 @@ fn the_numbers_of_a_ray_have_one_order() {
 
 #[test]
 fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
-    // In the order of the record, o, t_min, d, t_max: as an array these have no direction, or end before they start.
+    // Numbers in the order of the record: o, t_min, d, t_max. An array has the order o, d, t_min, t_max. In that order the direction is
+    // zero or infinite, or t_min exceeds t_max.
     for (ray, fault) in [
         ([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 100.0], "direction is 0,0,0: a direction must not be zero"),
         ([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 2.0, 1.0], "t_min is 2 with t_max 1: t_min must not exceed t_max"),
@@ -86,7 +87,8 @@ fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
     folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.f32", le4(&written));
     let done = folder.run("cast s.csv r.f32 -o out.csv");
     assert!(done.errors.ends_with("; a record of .f32 is origin, t_min, direction, t_max\n"), "{}", done.errors);
-    // Six numbers have one order, an origin comes first in all, and names say themselves what is what.
+    // No hint if the order cannot be the cause: six numbers have only one order, the origin is first in both orders, and columns have
+    // names.
     folder
         .write("six.npy", npy("'<f4'", false, "(1, 6)", &le4(&[0.0; 6])))
         .write("nan.npy", npy("'<f4'", false, "(1, 8)", &le4(&[f32::NAN; 8])))
@@ -99,7 +101,7 @@ fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
 
 #[test]
 fn the_cpu_engine_is_not_compared_with_itself() {
-    // From far away, where `fast` has few digits: some t are a step off.
+    // Rays from far away, where `fast` loses digits: some t are off by one f32 step.
     let folder = Folder::new();
     let mut rays = "ox,oy,oz,dx,dy,dz\n".to_owned();
     let n = &mut Numbers(11);
@@ -149,7 +151,7 @@ fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
         folder.write("s.csv", format!("x,y,z,r\n{spheres}\n")).write("r.csv", format!("ox,oy,oz,dx,dy,dz\n{rays}\n"));
         folder.right(&format!("cast s.csv r.csv -o out.csv {more}")).errors
     };
-    // A direction is none the worse for it.
+    // Rounding a direction causes no warning.
     let said = run("5,0,0,1", "0,0,0,123456789.1,0,0", "");
     assert!(!said.contains("warning") && !said.contains("--origin"), "{said}");
     assert!(said.contains("1 numbers rounded to f32, by at most 2.9e0 (dx)"), "{said}");
@@ -158,10 +160,10 @@ fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
         said.contains("positions changed by up to 2.0e-1") && said.ends_with(": --origin auto keeps more digits\n"),
         "{said}"
     );
-    // A ray that comes from far away is as coarse whatever is subtracted.
+    // An origin does not help for a ray that starts far away.
     let said = run("0,0,0,0.5", "100000001,0,0,-1,0,0", "-q");
     assert!(said.contains("positions changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
-    // The advice is judged along every axis that is too coarse, not along the worst alone.
+    // The advice considers every axis that is too coarse, not only the worst one.
     let said = run("6000000.3,0,0,0.5", "6000000.3,100000001,0,0,-1,0", "-q");
     assert!(
         said.contains("positions changed by up to 1.0e0")
@@ -170,7 +172,7 @@ fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
     );
     let said = run("6000000.3,0,7000000.3,0.5", "6000000.3,100000001,0,0,-1,0", "-q --origin 1,0,0");
     assert!(said.ends_with(": an --origin nearer to the spheres keeps more digits of x and z alone\n"), "{said}");
-    // Nor does an origin mend a radius.
+    // An origin does not help for a radius either.
     let said = run("0,0,0,100000001\n0,0,0,1", "0,0,0,1,0,0", "-q");
     assert!(said.contains("radii changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
 }

@@ -1,10 +1,11 @@
-//! Instructions of small workloads, counted by callgrind: a speed that does not depend on the machine or on what else it does. Time
-//! is measured by `umbracast bench`, on a quiet machine.
+//! Instruction counts of small workloads, measured by callgrind: a measure of speed that does not depend on the machine and its load.
+//! (`umbracast bench` measures time, on a quiet machine.)
 //!
-//! `tests/data/instructions.tsv` holds the counts per ray and the compiler that they belong to. A workload that takes 3 % more fails;
-//! one that takes 3 % less asks for new figures, so that the gain is kept. To renew them, read why they changed, then run
+//! `tests/data/instructions.tsv` contains the counts per ray, and the compiler that built the measured program. The test fails if a
+//! workload takes over 3 % more, and also if it takes over 3 % less, so that the gain is recorded. To update the counts, find out why
+//! they changed, run
 //! `UMBRACAST_BLESS=1 cargo test --release -p umbracast -p umbracast-cli --features umbracast-cli/parquet instructions`
-//! and commit the file with the reason. Callgrind knows no AVX-512: these are the counts of AVX2 and of SSE2. The workloads are in
+//! and commit the file with the reason. Callgrind does not support AVX-512: the counts are for AVX2 and SSE2. The workloads are in
 //! `tools/count_instructions.rs`; they run on one thread.
 
 use std::io::Write;
@@ -15,11 +16,11 @@ use super::kernels::compiler;
 use crate::support::folder::Folder;
 use crate::support::root;
 
-/// By how much a count may differ from the one that is kept.
+/// Maximum relative difference from the stored count.
 const SLACK: f64 = 0.03;
 
 fn harness() -> PathBuf {
-    // Next to the tests: tests/run.sh builds the examples with them.
+    // The examples are built next to the tests, by `tests/run.sh`.
     let path = std::env::current_exe().unwrap().parent().unwrap().join("../examples/count_instructions");
     assert!(
         path.exists(),
@@ -29,7 +30,7 @@ fn harness() -> PathBuf {
     path
 }
 
-/// The instructions of each workload, one line each: its name, its number of rays, and the count.
+/// Runs the workloads under callgrind. Returns the name of each, after the instruction set and a tab, and its instructions per ray.
 fn counts(level: &str, folder: &Path) -> Vec<(String, f64)> {
     let out = format!("--callgrind-out-file={}", folder.join("out").display());
     let measured = "count_instructions::measured";
@@ -45,11 +46,11 @@ fn counts(level: &str, folder: &Path) -> Vec<(String, f64)> {
     let mut counted = Vec::new();
     for (i, line) in names.lines().enumerate() {
         let (name, pieces) = line.split_once('\t').unwrap();
-        // Files are numbered from 1.
+        // Callgrind numbers its files from 1.
         let text = std::fs::read_to_string(folder.join(format!("out.{}", i + 1))).unwrap();
         let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).expect("callgrind's totals");
         let (total, pieces): (f64, f64) = (total.trim().parse().unwrap(), pieces.parse().unwrap());
-        assert!(total > 1e6, "{name}: {total} instructions are too few to tell anything");
+        assert!(total > 1e6, "{name}: {total} instructions are too few to compare");
         counted.push((format!("{level}\t{name}"), total / pieces));
     }
     assert!(counted.len() > 20, "{names}");
@@ -59,9 +60,11 @@ fn counts(level: &str, folder: &Path) -> Vec<(String, f64)> {
 #[test]
 fn no_workload_takes_more_instructions() {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        // Written past the test's own output: a test that checks nothing must say so.
-        let _ =
-            writeln!(std::io::stderr(), "NOT TESTED: instructions, for want of valgrind, which tests/run.sh installs");
+        // Written directly to stderr, which the test harness does not capture: a test that checks nothing must report this.
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT TESTED: instructions, because valgrind is missing (tests/run.sh installs it)"
+        );
         return;
     }
     let folders = [Folder::new(), Folder::new()];
@@ -92,20 +95,20 @@ fn no_workload_takes_more_instructions() {
     assert_eq!(
         names(&mut kept.iter().map(|row| row.0.to_owned())),
         names(&mut counted.iter().map(|row| row.0.clone())),
-        "workloads came or went: renew {}",
+        "workloads were added or removed: update {}",
         path.display()
     );
     let mut different = String::new();
     for ((name, before), (_, now)) in kept.iter().zip(&counted) {
         let change = now / before - 1.0;
         if change.abs() > SLACK {
-            let what = if change > 0.0 { "slower" } else { "faster: renew the figures" };
+            let what = if change > 0.0 { "slower" } else { "faster: update the counts" };
             different +=
                 &format!("  {name}: {before:.1} instructions before, {now:.1} now, {:+.1} %, {what}\n", 100.0 * change);
         }
     }
     if !same_compiler {
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: instructions, which another compiler made:\n{different}");
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: instructions, because the compiler differs:\n{different}");
         return;
     }
     assert!(different.is_empty(), "the counts changed:\n{different}");

@@ -1,8 +1,8 @@
-//! The machine code of every kernel: how wide its registers are, and which functions it calls. A kernel that loses its vectors
-//! still gives the right answers, so no other test sees it.
+//! Machine code of every SIMD kernel: the width of its registers, and the functions that it calls. A kernel that is no longer vectorised
+//! still gives the right results, so no other test notices it.
 //!
-//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast -p umbracast-cli --features umbracast-cli/parquet kernels` renews
-//! `tests/data/kernels.tsv`. Read the difference: a narrower register or a new call makes a kernel several times as slow.
+//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast -p umbracast-cli --features umbracast-cli/parquet kernels` updates
+//! `tests/data/kernels.tsv`. Check the difference: narrower registers or a new call make a kernel several times as slow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::support::root;
 
 const LEVELS: [&str; 4] = ["avx512", "avx2", "sse2", "plain"];
 
-/// The names given to `dispatch!` in the source files of a folder.
+/// Collects the names given to `dispatch!` in the source files of a folder.
 fn kernels(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -23,7 +23,7 @@ fn kernels(folder: &Path, names: &mut BTreeSet<String>) {
             kernels(&path, names);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            for block in text.split("\ndispatch! {\n").skip(1) {
+            for block in text.split("\nmultiversion! {\n").skip(1) {
                 let line = block.lines().map(str::trim).find(|line| !line.starts_with("///")).unwrap();
                 let name = line.split(',').next().unwrap();
                 assert!(names.insert(name.to_owned()), "two kernels are called {name}");
@@ -39,14 +39,14 @@ fn output(program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// The compiler that made a program, as the program says.
+/// Returns the compiler that built a program, from its `.comment` section.
 pub(super) fn compiler(program: &str) -> String {
     let section = output("readelf", &["-p", ".comment", program]);
     let line = section.lines().find(|line| line.contains("rustc version")).expect("the compiler's name in .comment");
     line.split_once("rustc version ").unwrap().1.trim().to_owned()
 }
 
-/// Whether an instruction computes with floating-point numbers, and with how many bits at once; one number counts as 0.
+/// Returns the vector width in bits of a floating-point instruction: 0 if it is scalar, `None` for all other instructions.
 fn arithmetic(instruction: &str) -> Option<u32> {
     let (operation, operands) = instruction.split_once(char::is_whitespace)?;
     let operation = operation.strip_prefix('v').unwrap_or(operation);
@@ -72,12 +72,12 @@ fn arithmetic(instruction: &str) -> Option<u32> {
     })
 }
 
-/// What a function's code shows.
+/// Properties of the machine code of a function.
 #[derive(Debug, PartialEq)]
 struct Shape {
-    /// Bits of the registers that most of its floating-point instructions use; 0 for single numbers, none without any.
+    /// Vector width in bits of most of its floating-point instructions: 0 if scalar, `None` without any.
     width: Option<u32>,
-    /// What it calls and jumps to outside of itself.
+    /// Functions other than itself that it calls or jumps to.
     calls: BTreeSet<String>,
 }
 
@@ -90,7 +90,8 @@ impl Shape {
     }
 }
 
-/// What the slots of the global offset table point at, by their addresses: calls of other libraries and crates go through it.
+/// Returns the symbols that the entries of the global offset table point to, by the address of the entry. Calls of other libraries and
+/// crates go through this table.
 fn slots(program: &str, symbols: &str) -> BTreeMap<u64, String> {
     let hexadecimal = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok();
     let functions: BTreeMap<u64, &str> = symbols
@@ -114,7 +115,7 @@ fn slots(program: &str, symbols: &str) -> BTreeMap<u64, String> {
     relocations.lines().filter_map(slot).collect()
 }
 
-/// The code of one function, from its first address on.
+/// Disassembles a function of `size` bytes at the address `start`.
 fn shape(program: &str, slots: &BTreeMap<u64, String>, start: u64, size: u64) -> Shape {
     let (from, to) = (format!("--start-address={start:#x}"), format!("--stop-address={:#x}", start + size));
     let text = output("objdump", &["-d", "-C", "--no-show-raw-insn", &from, &to, program]);
@@ -130,7 +131,7 @@ fn shape(program: &str, slots: &BTreeMap<u64, String>, start: u64, size: u64) ->
         if !(operation == "call" || operation.starts_with('j')) {
             continue;
         }
-        // A target in the function itself has an address there; others are named.
+        // A target within the function has an address in its range. Only other targets are recorded.
         let Some((_, target)) = instruction.split_once('<') else { continue };
         let address = instruction.split_whitespace().find_map(|word| u64::from_str_radix(word, 16).ok());
         if address.is_none_or(|address| !(start..start + size).contains(&address)) {
@@ -158,7 +159,7 @@ fn every_kernel_is_as_wide_as_it_was() {
     for name in &names {
         let find = |level: &str| symbols.lines().find(|line| line.ends_with(&format!("::{name}::{level}")));
         for level in LEVELS {
-            // The compiler keeps one of two functions with the same code: those for SSE2 and for any processor often are.
+            // The compiler merges functions with the same code, which the SSE2 and the plain version of a kernel often have.
             let twin = [("sse2", "plain"), ("plain", "sse2")].into_iter().find(|pair| pair.0 == level);
             let symbol = find(level).or_else(|| find(twin?.1));
             let symbol =
@@ -183,10 +184,10 @@ fn every_kernel_is_as_wide_as_it_was() {
         .collect();
     let different = different.join("\n");
     if kept.lines().next() != Some(rows[0].as_str()) {
-        // Written past the test's own output: a test that checks nothing must say so.
-        let _ = writeln!(std::io::stderr(), "NOT TESTED: kernels, which another compiler made:\n{different}");
+        // Written directly to stderr, which the test harness does not capture: a test that checks nothing must report this.
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: kernels, because the compiler differs:\n{different}");
         return;
     }
-    assert_eq!(kept.lines().count(), rows.len(), "kernels came or went: renew {}", path.display());
+    assert_eq!(kept.lines().count(), rows.len(), "kernels were added or removed: update {}", path.display());
     assert!(different.is_empty(), "the machine code of kernels changed:\n{different}");
 }

@@ -1,4 +1,5 @@
-//! Lanes need instructions that a processor may lack. So safe code makes them only from lanes that it was given: rustc refuses all else.
+//! SIMD lanes need instructions that a processor may lack. Safe code can therefore create lanes only from existing ones: rustc must
+//! reject everything else.
 
 use std::io::Write;
 use std::process::Command;
@@ -6,7 +7,7 @@ use std::process::Command;
 use crate::support::folder::Folder;
 use crate::support::root;
 
-/// Safe code that would make lanes from nothing, and the error that it is refused with.
+/// Safe code that would create lanes from nothing, and the compiler error that rejects it.
 const REFUSED: [(&str, &str); 7] = [
     ("Avx512::splat(1.0)", "E0061"),
     ("<Avx512 as Lanes>::load(&[0.0; 16])", "E0061"),
@@ -17,7 +18,8 @@ const REFUSED: [(&str, &str); 7] = [
     ("Avx2::default()", "E0599"),
 ];
 
-/// What rustc says about a library whose function `make` consists of an expression; `None` where there is no rustc.
+/// Compiles a library whose function `make` evaluates an expression. Returns whether rustc accepts it, and its messages; `None` without
+/// rustc.
 fn compile(expression: &str) -> Option<(bool, String)> {
     let folder = Folder::new();
     let lanes = root().join("src/math/simd/lanes.rs");
@@ -38,11 +40,11 @@ fn compile(expression: &str) -> Option<(bool, String)> {
 fn no_safe_code_makes_lanes_from_nothing() {
     for (expression, code) in REFUSED {
         let Some((accepted, told)) = compile(expression) else {
-            // Written past the test's own output: a test that checks nothing must say so.
-            let _ = writeln!(std::io::stderr(), "NOT TESTED: lanes in safe code, for want of rustc");
+            // Written directly to stderr, which the test harness does not capture: a test that checks nothing must report this.
+            let _ = writeln!(std::io::stderr(), "NOT TESTED: lanes in safe code, because rustc is missing");
             return;
         };
-        assert!(!accepted, "safe code makes lanes: {expression}");
+        assert!(!accepted, "safe code creates lanes: {expression}");
         assert!(told.contains(&format!("error[{code}]")), "{expression}: {told}");
         assert_eq!(
             told.matches("\nerror[").count() + usize::from(told.starts_with("error[")),

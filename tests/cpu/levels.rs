@@ -1,5 +1,5 @@
-//! Whatever instructions the CPU engine uses, it answers the same bytes, and the loop that benchmarks compare it with asks the
-//! same question.
+//! The CPU engine returns the same bytes with every instruction set, with and without a tree. The scalar loop that benchmarks compare it
+//! with computes the same query.
 
 use crate::support::{Numbers, cpu, scaled};
 use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
@@ -21,7 +21,11 @@ fn every_level_answers_the_same_bytes() {
     println!("{}", levels.join(", "));
     assert_eq!(levels.last(), Some(&"plain"));
     let list = blocking::list();
-    assert!(list.last().unwrap().driver.ends_with(levels[0]), "`devices` says what is used: {:?}", list.last());
+    assert!(
+        list.last().unwrap().driver.ends_with(levels[0]),
+        "`devices` reports the instruction set: {:?}",
+        list.last()
+    );
     let answers = levels.iter().map(|level| {
         let instructions = bench::use_level(level);
         let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();

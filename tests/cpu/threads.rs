@@ -1,8 +1,8 @@
-//! Where the system refuses threads the calling thread does all the work, whichever it is; a caller's own pool of threads does the
-//! work that comes from it.
+//! If the system refuses to start threads, every calling thread does its work itself. Work that comes from a thread pool of the caller is
+//! done by this pool.
 //!
-//! Threads are refused by asking for more stack than there are addresses: `RUST_MIN_STACK` says how much every thread gets that does
-//! not say so itself.
+//! The tests make threads fail by requesting a stack larger than the address space: `RUST_MIN_STACK` is the stack size of every thread
+//! without an explicit one.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::support::{Numbers, cpu};
 const VARIABLE: &str = "RUST_MIN_STACK";
 const TOO_MUCH: &str = "1152921504606846976";
 
-/// Hits, which are right only if all work was done, and the fraction of a light.
+/// Returns hits, which are right only if all work was done, and the visible fraction of a light.
 fn answers() -> (Vec<Hit>, f64) {
     let n = &mut Numbers(5);
     let spheres: Vec<Sphere> = (0..5_000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
@@ -27,7 +27,7 @@ fn answers() -> (Vec<Hit>, f64) {
     let query = Query::at(Precision::Exact);
     let hits = blocking::closest(&scene, &rays, &query).unwrap();
     assert_eq!(scene.attributes(&rays, &hits, &query).unwrap().len(), rays.len());
-    // From a future, too.
+    // The async method returns the same hits.
     assert_eq!(pollster::block_on(scene.closest(&rays, &query)).unwrap().records, hits.records);
     let lighting = Lighting::new(Ball::new([0.0, 0.0, 100.0], 1.0), [Ball::new([0.0, 0.0, 50.0], 0.25)]).unwrap();
     let shadows = blocking::shadows(&device, &lighting, &[[0.0; 3].into(); 10_000]).unwrap();
@@ -40,25 +40,25 @@ fn every_thread_is_served_where_threads_are_refused() {
         run_alone(concat!(module_path!(), "::every_thread_is_served_where_threads_are_refused"), VARIABLE, TOO_MUCH);
         return;
     }
-    assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "threads are to be refused here");
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "threads must fail to start here");
     let own = answers();
     assert!(own.0.iter().filter(|hit| hit.is_hit()).count() > 100);
-    // Two more, at the same time, while the first one waits and does nothing for them.
+    // Two more threads at the same time, while the first one waits and does no work for them.
     let (done, found) = channel();
     for _ in 0..2 {
         let done = done.clone();
         let small = std::thread::Builder::new().stack_size(8 << 20);
-        small.spawn(move || done.send(answers()).unwrap()).expect("a thread of a usual size can be had");
+        small.spawn(move || done.send(answers()).unwrap()).expect("a thread with a small stack starts");
     }
     for _ in 0..2 {
-        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread is not served");
+        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread does not finish");
         assert!(other == own);
     }
 }
 
 const HOST: &str = "UMBRACAST_TEST_HOST_POOL";
 
-/// The names of this process's threads, where the system tells them.
+/// Returns the names of the threads of this process; empty on a system without `/proc`.
 fn thread_names() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
@@ -75,19 +75,19 @@ fn work_from_a_pool_of_the_caller_stays_in_it() {
         assert_eq!(umbracast::bench::threads(), 3);
         answers()
     });
-    // Where the only worker waited for another one it would wait for ever.
+    // If the only worker waited for another one, it would wait forever.
     let in_one = pool(1).install(|| {
         assert_eq!(umbracast::bench::threads(), 1);
         answers()
     });
     let own = thread_names().iter().filter(|name| name.starts_with("umbracast-work")).count();
     assert_eq!(own, 0, "workers of our own were started: {:?}", thread_names());
-    // Outside of any pool they are.
+    // Outside of a pool, workers of our own are started.
     assert!(answers() == in_three && in_one == in_three);
     assert!(thread_names().is_empty() || thread_names().iter().any(|name| name.starts_with("umbracast-work")));
 }
 
-/// The loader of glibc prints what it loads, libraries too that are let go again.
+/// With `LD_DEBUG`, the loader of glibc prints every library that it loads, including those that are unloaded again.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn the_cpu_engine_loads_no_driver() {
@@ -100,7 +100,7 @@ fn the_cpu_engine_loads_no_driver() {
     assert!(told.contains("file=libc.so") && !told.contains("file=libvulkan"), "{told}");
 }
 
-/// Runs the program where every thread is refused.
+/// Runs the program so that it cannot start threads.
 fn refused(folder: &Folder, arguments: &str) -> Done {
     let mut program = program();
     program.args(arguments.split_whitespace()).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
@@ -132,7 +132,7 @@ fn the_program_does_without_threads() {
     assert_eq!(done.code, 0, "{}", done.errors);
 }
 
-/// A reader of rays is a thread. What refuses it is the system, not the file.
+/// Rays are read in a thread. If it cannot start, the error must not blame the file.
 #[test]
 fn a_refused_reader_is_no_fault_of_the_file() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Input without an end, or without line ends, and files that claim to be huge: each is refused soon, in little memory.
+//! Endless input, input without line ends, and files that claim to be huge: each is rejected early, with little memory.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ const SPHERES: &str = "x,y,z,r\n4,0,0,1\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n";
 const SYSTEM: &str = "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n";
 
-/// Limits the addresses of the program: what fills the memory must not fill the machine's.
+/// Starts the program with an address space of 4 GiB, so that a failing test does not fill the memory of the machine.
 fn limited(folder: &Folder, arguments: &str, stdin: Stdio) -> Child {
     let shell = format!("ulimit -v 4194304; exec \"$0\" {arguments}");
     let mut command = Command::new("bash");
@@ -18,7 +18,7 @@ fn limited(folder: &Folder, arguments: &str, stdin: Stdio) -> Child {
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(folder.root()).spawn().unwrap()
 }
 
-/// What the program says of text that is piped into it, `piece` by `piece` until it has had enough.
+/// Runs the program, and writes `start` and then copies of `piece` to its standard input until it stops reading.
 fn endless(folder: &Folder, arguments: &str, start: &str, piece: &[u8]) -> Done {
     let mut child = limited(folder, arguments, Stdio::piped());
     let mut pipe = child.stdin.take().unwrap();
@@ -27,7 +27,7 @@ fn endless(folder: &Folder, arguments: &str, start: &str, piece: &[u8]) -> Done 
     let feeder = std::thread::spawn(move || {
         let mut fed = start.len();
         let mut written = pipe.write_all(start.as_bytes());
-        // A program that never has enough fails otherwise than this.
+        // The limit is for a program that never stops reading: the check below then fails.
         while written.is_ok() && fed < 1 << 32 {
             written = pipe.write_all(&piece);
             fed += piece.len();
@@ -79,7 +79,7 @@ fn rows_without_an_end_are_refused() {
 #[test]
 fn a_row_has_at_most_a_mebibyte() {
     let folder = folder();
-    // Zeros before a number change nothing.
+    // Leading zeros do not change a number.
     let row = |bytes: usize| format!("x,y,z,r\n4,0,0,{}1\n4,0,0,1\n", "0".repeat(bytes - "4,0,0,1\n".len()));
     folder.write("s.csv", row(1 << 20));
     folder.right("cast s.csv r.csv -o right.csv");
@@ -110,7 +110,7 @@ fn devices_are_no_input() {
     }
 }
 
-/// A pipe that nobody writes into keeps whoever opens it.
+/// Opening a pipe without a writer would block.
 #[test]
 #[cfg(unix)]
 fn pipes_are_refused_without_opening_them() {
@@ -129,7 +129,7 @@ fn pipes_are_refused_without_opening_them() {
     }
 }
 
-/// An array that has its rows only in its header: a hole, which takes no disk.
+/// Writes an array whose rows are a hole in a sparse file, which takes no disk space.
 fn sparse(folder: &Folder, name: &str, rows: u64, columns: u64) {
     let header = npy("'<f4'", false, &format!("({rows}, {columns})"), &[]);
     folder.write(name, &header);
@@ -150,13 +150,13 @@ fn poses_that_do_not_fit_are_refused_with_figures() {
         Done::of(program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     };
     refused(&folder, &run("1000000000", arguments), 4, &["poses: 56000000000 bytes needed", "1000000000 allowed"]);
-    // Where the system promises what it does not have, too.
+    // An allocation that fails is reported too, even if `UMBRACAST_MEMORY` allows it.
     let shell = "export UMBRACAST_MEMORY=100000000000; ulimit -v 4194304; exec \"$0\" ";
     let mut bash = Command::new("bash");
     bash.args(["-c", &format!("{shell}{arguments} --device cpu")]).arg(program().get_program());
     let child = bash.stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(folder.root()).spawn().unwrap();
     refused(&folder, &Done::of(child), 4, &["out of memory: reading poses"]);
-    // Text says how many it has only at its end.
+    // The number of poses of a text is known only at its end.
     let table = "x,y,z,qw,qx,qy,qz\n".to_owned() + &"0,0,0,1,0,0,0\n".repeat(200_000);
     folder
         .write("poses.csv", table)
@@ -164,7 +164,7 @@ fn poses_that_do_not_fit_are_refused_with_figures() {
     refused(&folder, &run("1200000", arguments), 4, &["poses: ", "bytes needed, 1200000 allowed"]);
 }
 
-/// Spheres of a cloud are counted before they are read: of an array by its header.
+/// The spheres of a cloud are counted before they are read; for an array the header gives the count.
 #[test]
 #[cfg(target_os = "linux")]
 fn huge_clouds_are_refused_at_once() {
@@ -182,7 +182,7 @@ fn huge_clouds_are_refused_at_once() {
             refused(&folder, &done, 2, &[cloud, count, "at most 65536 are allowed"]);
         }
     }
-    // All clouds count together.
+    // The limit is for all clouds together.
     folder.write("half.csv", "x,y,z,r\n".to_owned() + &"4,0,0,1\n".repeat(40_000));
     let body = "[[body]]\nspheres = \"half.csv\"\n";
     folder.write("s.toml", format!("{SYSTEM}{body}{body}"));

@@ -1,4 +1,5 @@
-//! Files in every format: read to the same records, refused with the words that mend them, written whole or not at all.
+//! Files in every format: valid ones give the same records, invalid ones are rejected with helpful messages, and output is written
+//! completely or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use umbracast::io::{
 };
 use umbracast::{Approach, CancelToken, Error, Hit, Interval, OnBad, Ray, Result, Sphere};
 
-/// A folder with one file in it.
+/// Creates a folder with one file.
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -18,7 +19,7 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// All rays of a file.
+/// Reads all rays of a file.
 fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
     let mut batches = RayFile::open(path)?.read(origin, on_bad)?;
     let (mut records, mut batch, watch) = (Vec::new(), RayBatch::default(), CancelToken::new());
@@ -30,7 +31,7 @@ fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
     Ok(Table { records, beside, rounding: batches.rounding() })
 }
 
-/// A file of answers, in two parts.
+/// Writes a file of results in two calls.
 fn write_answers<T: AnswerRow>(path: &Path, answers: &[T]) -> Result<()> {
     let mut writer = AnswerWriter::create(path)?;
     let (first, rest) = answers.split_at(answers.len() / 3);
@@ -90,7 +91,7 @@ fn rays_without_ends_are_half_lines() {
     assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 6)", &le4(&[1., 2., 3., 4., 5., 6.]))), Ok(expected.clone()));
     assert_eq!(rays("r.csv", "dx,dy,dz,ox,oy,oz\n4,5,6,1,2,3\n"), Ok(expected));
     let segment = vec![Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0)];
-    // What people write has the ends last; raw records are the program's own.
+    // Arrays and tables of users have the ends last; raw records have the layout of the program.
     let written = le4(&[1., 2., 3., 4., 5., 6., -7., 8.]);
     assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 8)", &written)), Ok(segment.clone()));
     assert_eq!(rays("r.npy", npy("'<f4'", true, "(1, 8)", &written)), Ok(segment.clone()));
@@ -104,7 +105,7 @@ fn rays_without_ends_are_half_lines() {
 
 #[test]
 fn files_longer_than_a_chunk_keep_their_order() {
-    // Three chunks and a piece, by rows and by columns.
+    // Three chunks and a part of one, by rows and by columns.
     let rows = 3 * 4096 + 17;
     let at = |row: usize, column: usize| (row * 4 + column) as f32;
     let by_row: Vec<f32> = (0..4 * rows).map(|i| at(i / 4, i % 4)).collect();
@@ -130,7 +131,7 @@ fn no_rows_are_valid_but_no_header_is_not() {
 
 #[test]
 fn rounding_happens_once_and_is_counted() {
-    // 1 + 2^-24 + 2^-60 lies just above the middle of two floats: by way of f64 it would become 1.
+    // 1 + 2^-24 + 2^-60 is just above the midpoint of two f32 values. Rounded to f64 first, it would become 1.
     let (_folder, path) = file("a.csv", "x,y,z,r\n1.000000059604644775390626,0.1,0.5,16777217\n");
     let table = read_spheres(&path, DVec3::ZERO).unwrap();
     assert_eq!(table.records[0].center.x, 1.0 + f32::EPSILON);
@@ -149,12 +150,12 @@ fn an_origin_is_subtracted_before_rounding() {
     let far = read_spheres(&path, DVec3::ZERO).unwrap();
     assert_eq!((far.records[0].center.x, far.rounding.changed, far.rounding.largest), (4_500_000.0, 2, 0.125));
     let center = center_of_spheres(&path).unwrap();
-    // The box: x 4499999.125 … 4500003.125, y 0 … 5, z −2 … 2.
+    // The bounding box: x 4499999.125 … 4500003.125, y 0 … 5, z −2 … 2.
     assert_eq!(center, DVec3::new(4_500_001.125, 2.5, 0.0));
     let near = read_spheres(&path, center).unwrap();
     assert_eq!(near.records[0].center, Vec3::new(-1.0, -1.5, 0.0));
     assert_eq!(near.rounding.changed, 0);
-    // Directions and ends are no positions.
+    // Directions and ends are not positions: the origin does not change them.
     let (_folder, path) = file("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n4500000.125,1,0,1,2,3,4,5\n");
     let ray = read_rays(&path, center, OnBad::Refuse).unwrap().records[0];
     assert_eq!(ray, Ray::new([-1.0, -1.5, 0.0], [1.0, 2.0, 3.0]).between(4.0, 5.0));
@@ -315,7 +316,7 @@ fn left_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Writes answers in both formats; their text.
+/// Writes results in both formats, and returns the text.
 fn both<T: AnswerRow>(folder: &Path, answers: &[T]) -> String {
     write_answers(&folder.join("a.npz"), answers).unwrap();
     write_answers(&folder.join("a.csv"), answers).unwrap();
@@ -394,7 +395,7 @@ fn links_and_rights_are_respected() {
     let (folder, path) = file("real.csv", "before");
     let link = folder.path().join("link.csv");
     symlink(&path, &link).unwrap();
-    // Through the link: the file changes, the link stays; and an input is recognised behind one.
+    // Writing through a link changes the file and keeps the link. An input is recognised through a link.
     assert!(check_output(&link, &[&path]).unwrap_err().to_string().contains("is an input too"));
     write_answers::<Hit>(&link, &[]).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "t,id\n");
@@ -403,7 +404,7 @@ fn links_and_rights_are_respected() {
     std::fs::write(folder.path().join("plain"), "").unwrap();
     write_answers::<Hit>(&fresh, &[]).unwrap();
     let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
-    assert_eq!(mode("fresh.csv"), mode("plain"), "a new file has the rights that any new file has");
+    assert_eq!(mode("fresh.csv"), mode("plain"), "a new file has the usual permissions");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
     assert!(write_answers::<Hit>(&path, &[]).unwrap_err().to_string().contains("read-only"));
 }
@@ -414,7 +415,7 @@ proptest::proptest! {
         ..proptest::test_runner::Config::default()
     })]
 
-    /// Whatever a file holds, reading it ends with records or an error: never with a panic, a hang or all the memory.
+    /// Reading a damaged file gives records or an error, never a panic, a hang or exhausted memory.
     #[test]
     fn damaged_files_are_answered(
         format in 0..3_usize,

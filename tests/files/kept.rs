@@ -1,4 +1,4 @@
-//! What a run must not touch: inputs that other inputs name, and files that the run replaces, until all of it has succeeded.
+//! Files that a run must not change: inputs that other inputs name, and, until the whole run has succeeded, the files that it replaces.
 
 use std::process::{Command, Stdio};
 
@@ -42,7 +42,7 @@ fn clouds_that_a_system_names_are_not_replaced() {
     folder.right("render s.toml -o o.png --t t.npy");
 }
 
-/// Systems whose names share what is before the last dot but one.
+/// Systems whose names are the same up to a dot.
 #[test]
 fn default_names_do_not_collide() {
     let folder = folder();
@@ -56,7 +56,7 @@ fn default_names_do_not_collide() {
     assert_eq!(names, ["foo.a.png", "foo.b.png", "foo.png"]);
 }
 
-/// Runs the program with calls of the C library replaced.
+/// Runs the program with functions of the C library replaced by those of `code`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn with_calls(folder: &Folder, code: &str, arguments: &str) -> Done {
     folder.write("calls.c", code);
@@ -69,7 +69,7 @@ fn with_calls(folder: &Folder, code: &str, arguments: &str) -> Done {
     Done::of(program.spawn().unwrap())
 }
 
-/// The bytes are on the disk before the file has its name. A power cut cannot be had here; a disk that fails can.
+/// Data is synced to the disk before the file gets its name. A test cannot cut the power, but it can simulate a disk that fails.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn what_the_disk_does_not_take_does_not_appear() {
@@ -95,7 +95,7 @@ fn what_the_disk_does_not_take_does_not_appear() {
     }
 }
 
-/// Of several outputs none is replaced before all are complete: here the second cannot be synced.
+/// With several outputs, none is replaced before all are complete. Here, syncing the second one fails.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn all_outputs_appear_or_none() {
@@ -126,7 +126,7 @@ fn permissions_are_kept_but_not_to_act_as_the_owner() {
     let folder = folder();
     for (mode, kept) in [(0o6777, 0o777), (0o4755, 0o755), (0o2640, 0o640), (0o1600, 0o600)] {
         folder.write("old.csv", "as it was");
-        // Root may give files away.
+        // Only root may change the owner of a file.
         let given = Command::new("chown").args(["65534:65534", "old.csv"]).current_dir(folder.root()).output().unwrap();
         let root = given.status.success();
         std::fs::set_permissions(folder.path("old.csv"), std::fs::Permissions::from_mode(mode)).unwrap();

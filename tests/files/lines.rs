@@ -1,10 +1,10 @@
-//! Which line of a `.csv` an error names.
+//! Line numbers in errors about `.csv` files.
 
 use umbracast::io::read_spheres;
 
 use crate::support::folder::Folder;
 
-/// Blank lines count, and so do those within quotation marks; `\n`, `\r\n` and `\r` end a line.
+/// Blank lines and lines within quotation marks are counted. `\n`, `\r\n` and `\r` end a line.
 #[test]
 fn lines_are_counted_as_editors_do() {
     let folder = Folder::new();

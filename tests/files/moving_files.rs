@@ -1,4 +1,4 @@
-//! Spheres that move, ellipsoids, rays with a width, and segments, from files and to files.
+//! Moving spheres, ellipsoids, rays with a radius, and segments in files.
 
 use crate::support::Numbers;
 use crate::support::folder::{Folder, le4, npy};
@@ -8,7 +8,7 @@ const SPHERES: &str = "x,y,z,r,vx,vy,vz\n5,0,0,1,0,0,0\n0,5,0,1,0,2,0\n";
 #[test]
 fn segments_end() {
     let folder = Folder::new();
-    // The seed's own case: a segment is no ray.
+    // The case of the original program: a segment that ends before the sphere misses it, unlike a ray.
     folder.write("s.csv", "x,y,z,r\n5,0,0,1\n");
     folder.write("l.csv", "x1,y1,z1,x2,y2,z2\n0,0,0,1,0,0\n0,0,0,8,0,0\n0,3,0,10,3,0\n");
     folder.right("cast s.csv l.csv -o out.csv --segments -q");
@@ -46,13 +46,13 @@ fn pictures_at_an_instant_and_projectiles() {
     assert_eq!(folder.text("out.csv"), "count\n1\n1\n0\n");
 }
 
-/// Rows of numbers up to the sizes given, either way.
+/// Returns a generator of rows of random numbers; each number is between −size and size.
 fn rows(seed: u64) -> impl FnMut(&[f32]) -> String {
     let mut numbers = Numbers(seed);
     move |sizes| sizes.iter().map(|size| (size * numbers.signed()).to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// Thousands of rays against moving spheres, some of them balls: whoever answers, no promise is broken.
+/// Casts thousands of rays, some with a radius, against moving spheres. `--compare` must find the promised precision on the GPU.
 #[test]
 fn the_cpu_engine_agrees() {
     let folder = Folder::new();
@@ -85,7 +85,7 @@ fn the_cpu_engine_agrees() {
 fn every_gpu_agrees_about_ellipsoids() {
     let folder = Folder::new();
     let mut row = rows(5);
-    // A ball, a needle and a disc in turn; many, so that there is a tree.
+    // Balls, needles and discs in turn; enough of them for a tree.
     let radii = ["0.5,0.5,0.5", "1.5,0.01,0.01", "0.01,1,0.75"];
     let line = |i: usize| [&row(&[9.0; 3]), radii[i % 3], &row(&[1.0; 4]), &row(&[1.0; 3])].join(",") + "\n";
     let ellipsoids: String = (0..3000).map(line).collect();
@@ -161,13 +161,13 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
         assert_eq!(cast("all"), "ray,t_enter,t_exit,id\n0,9.0,11.0,0\n0,19.0,21.0,1\n1,7.0,13.0,1\n2,-3.0,3.0,0\n");
         assert_eq!(cast("nearest --k 1"), "ray,t_enter,t_exit,id\n0,9.0,11.0,0\n1,7.0,13.0,1\n2,-3.0,3.0,0\n");
     }
-    // An origin is subtracted from centres alone; `auto` finds the middle of the balls around them.
+    // An origin is subtracted only from the centres; `auto` finds the middle of the bounding balls.
     folder.right("cast e.csv r.csv -o out.csv -q --origin 100,-7,3");
     assert_eq!(folder.text("out.csv"), "t,id\n9.0,0\n7.0,1\n0.0,0\n,\n");
     let done = folder.right("cast e.csv r.csv -o out.csv --origin auto");
     assert!(done.errors.contains("origin 5,0,0"), "{}", done.errors);
     folder.write("p.csv", "x,y,z\n0,0,2.5\n2.5,0,0\n");
-    // Nobody has to say that it cannot be exact; who asks for that is refused.
+    // The default precision for ellipsoids is `standard`; `exact` is rejected.
     for precision in ["", " --precision standard", " --precision fast"] {
         let done = folder.right(&format!("contains e.csv p.csv -o out.csv --json --compare{precision}"));
         assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
@@ -176,7 +176,7 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
     }
     let refused = folder.run("contains e.csv p.csv -o out.csv --precision exact");
     assert!(refused.code == 3 && refused.errors.contains("the scene holds ellipsoids"), "{}", refused.errors);
-    // What is asked of spheres alone.
+    // Options that are only for spheres.
     folder.write("out.csv", "before").write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
     for (arguments, code, words) in [
         ("r.csv --query approach", 2, "nearest passes are for spheres: this scene holds ellipsoids"),
@@ -261,7 +261,7 @@ fn what_cannot_be_told_is_refused() {
     ] {
         before(&folder, &format!("contains {arguments} -o out.csv"), words);
     }
-    // A ray that cannot be used for its time misses, where that is allowed.
+    // With `--on-bad skip`, a ray outside the time range is a miss.
     let done = folder.run("cast s.csv late.csv -o out.csv --on-bad skip");
     assert!(done.code == 0 && done.errors.contains("1 bad ray"), "{}", done.errors);
 }

@@ -1,5 +1,5 @@
-//! Rays made from points and sensors, by the built program: the answers of the rays themselves, and wrong inputs refused in words
-//! that help.
+//! Rays that the built program generates from points and sensors: the same results as for explicit rays, and helpful messages for
+//! invalid input.
 
 use crate::support::folder::{Folder, f32s, le4, npy};
 
@@ -30,7 +30,7 @@ fn every_format_of_points_gives_the_same_answers() {
 #[test]
 fn made_rays_answer_as_written_ones() {
     let folder = Folder::new();
-    // The same rays, once described and once written down.
+    // The same rays, once generated and once explicit.
     folder
         .write("s.csv", SPHERES)
         .write("p.csv", POINTS)
@@ -59,9 +59,9 @@ fn a_lamp_in_the_scene_shades_nothing() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n10,0,0,2\n5,0,0,1\n").write("p.csv", "x,y,z\n0,0,0\n0,9,0\n9,0,0\n");
     folder.right("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0,2");
-    assert_eq!(folder.text("out.csv"), "occluded\ntrue\nfalse\ntrue\n", "the last one lies in the lamp");
+    assert_eq!(folder.text("out.csv"), "occluded\ntrue\nfalse\ntrue\n", "the last point is in the lamp");
     folder.right("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0");
-    assert_eq!(folder.text("out.csv"), "occluded\ntrue\ntrue\ntrue\n", "without a radius it is a ball like others");
+    assert_eq!(folder.text("out.csv"), "occluded\ntrue\ntrue\ntrue\n", "without a radius it is an ordinary ball");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn an_origin_is_subtracted_from_points_targets_and_poses() {
         folder.right(&format!("cast s.csv {arguments} -o out.csv -q"));
         assert_eq!(folder.text("out.csv"), expected, "{arguments}");
     }
-    // Without it all three are rounded, and said to be.
+    // Without an origin, coordinates are rounded, and the summary reports it.
     let done = folder.right("cast s.csv p.csv -o out.csv --toward 4000000.1,0,-1");
     assert!(done.errors.contains("1 numbers rounded to f32, by at most 1.0e-1"), "{}", done.errors);
     assert_ne!(folder.text("out.csv"), hit);
@@ -91,7 +91,7 @@ fn an_origin_is_subtracted_from_points_targets_and_poses() {
 
 #[test]
 fn many_points_go_by_in_batches() {
-    // More than two batches, of which every third point is in the dark.
+    // More than two batches of points; every third point is in shadow.
     let count = 600_000;
     let points: Vec<f32> = (0..count).flat_map(|i| [(i % 3) as f32 * 10.0, 0.0, 0.0]).collect();
     let folder = Folder::new();
@@ -147,7 +147,7 @@ fn as_many_rays_as_spheres_make_pairs() {
     assert!(done.errors.contains("2 spheres and 4 rays"), "{}", done.errors);
 }
 
-/// What is wrong, a file and what is in it, the arguments after the spheres, and the words that must appear.
+/// Description of the error, name and bytes of a file, arguments after the spheres, and words that the message must contain.
 type Wrong = (&'static str, &'static str, Vec<u8>, &'static str, Words);
 type Words = &'static [&'static str];
 
@@ -275,7 +275,7 @@ fn wrong_sources_are_refused_and_change_nothing() {
         let all = format!("{what}: umbracast cast s.csv {arguments}\n{}", done.errors);
         assert_eq!(done.code, 2, "{all}");
         for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in what it says. {all}");
+            assert!(done.errors.contains(word), "'{word}' is not in the message. {all}");
         }
         assert!(done.errors.starts_with("error: ") && !done.errors.contains("panicked"), "{all}");
         assert_eq!(done.output, "", "{all}");

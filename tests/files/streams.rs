@@ -1,4 +1,5 @@
-//! Rays and answers go by in batches: nothing in the answers tells where one ends, pipes are files, and memory stays flat.
+//! Rays and results are streamed in batches: batch boundaries do not show in the results, pipes are read like files, and memory stays
+//! constant.
 
 #[cfg(unix)]
 use std::io::Write;
@@ -12,10 +13,10 @@ const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 const ANSWERS: &str = "t,id\n3.0,0\n3.0,1\n,\n";
 
-/// More rays than two batches.
+/// A number of rays that fills more than two batches.
 const MANY: usize = 2 * RayBatches::BATCH + 4321;
 
-/// Ray `i` of many: along x at a height that repeats after a prime.
+/// Returns ray `i`: along x, at a height that repeats after 997 (a prime) rays.
 fn ray(i: usize) -> Ray {
     Ray::new([0.0, (i % 997) as f32 * 0.01, 0.0], [1.0, 0.0, 0.0])
 }
@@ -42,7 +43,7 @@ fn batches_leave_no_seam() {
     assert!(hits.iter().zip(t.iter().zip(&id)).all(|(hit, (t, id))| *hit == Hit { t: *t, id: *id }));
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["rays"], &json["hits"]), (&MANY.into(), &hits.report.hits.into()));
-    // Against exact arithmetic: last digits differ, and nothing else.
+    // Compared with exact arithmetic, only the last digits of t differ.
     assert_eq!(json["compare"]["with"], "an exact test of every sphere");
     assert_eq!(json["compare"]["rays"], MANY);
     for none in ["flags_differ", "ids_differ", "ids_tied", "beyond_bounds"] {
@@ -82,7 +83,7 @@ fn lists_longer_than_memory_are_cast_in_smaller_parts() {
         let done = program.env("UMBRACAST_MEMORY", limit.to_string()).current_dir(folder.root()).output().unwrap();
         (done.status.code(), String::from_utf8(done.stderr).unwrap())
     };
-    // Two million records are 24 MB, and as much again while they are put in order.
+    // Two million records take 24 MB, and the same again while they are put in order.
     assert_eq!(cast(20 << 20), (Some(0), String::new()));
     let offsets = numbers::<u64>(&folder.path("out.npz"), "offsets");
     assert!(offsets.into_iter().eq((0..=2000).map(|i| 1000 * i)));
@@ -92,7 +93,7 @@ fn lists_longer_than_memory_are_cast_in_smaller_parts() {
 #[test]
 fn rays_keep_their_numbers_across_batches() {
     let folder = Folder::new();
-    // Pairs: sphere i waits for ray i alone.
+    // Pairs: only ray i is tested with sphere i.
     let sphere = |i: usize| [4.0 + (i % 1000) as f32, (i % 997) as f32 * 0.01, 0.0, 1.0];
     let spheres: Vec<f32> = (0..MANY).flat_map(sphere).collect();
     let mut rays: Vec<Ray> = (0..MANY).map(ray).collect();
@@ -101,7 +102,7 @@ fn rays_keep_their_numbers_across_batches() {
     let (t, id) = (numbers::<f32>(&folder.path("out.npz"), "t"), numbers::<u32>(&folder.path("out.npz"), "id"));
     assert!((0..MANY).all(|i| id[i] == i as u32 && t[i] == 3.0 + (i % 1000) as f32));
 
-    // As text their number shows only at the end, or when there are too many.
+    // The number of rays in a text is known only at its end, or when there are too many.
     let table = |count: usize| RAYS.lines().next().unwrap().to_owned() + &"\n0,0,0,1,0,0".repeat(count);
     for count in [MANY - 1, MANY + 1, MANY + RayBatches::BATCH] {
         folder.write("r.csv", table(count));
@@ -111,7 +112,7 @@ fn rays_keep_their_numbers_across_batches() {
         assert!(done.errors.contains(&said), "{}", done.errors);
     }
 
-    // A bad one far from the start.
+    // An invalid ray far from the start.
     let bad = MANY - 7;
     rays[bad].direction = [0.0; 3].into();
     folder.write("r.f32", raw(rays.iter().copied())).write("s.csv", SPHERES);
@@ -135,7 +136,7 @@ fn pipes_are_read_like_files() {
         ("r.csv", RAYS.as_bytes().to_vec()),
         ("r.npy", array.clone()),
         ("r.f32", records.clone()),
-        // Without an extension the first byte tells.
+        // Without an extension, the first byte determines the format.
         ("rays", RAYS.as_bytes().to_vec()),
         ("rays", array.clone()),
     ] {
@@ -171,14 +172,14 @@ fn pipes_are_read_like_files() {
         }
         assert!(!folder.path("out.csv").exists());
     }
-    // Spheres are read once, or twice.
+    // A pipe of spheres can be read once.
     let folder = Folder::new();
     folder.write("r.csv", RAYS).pipe("s.csv");
     let program = folder.start("cast s.csv r.csv -o out.csv");
     folder.feed("s.csv").write_all(SPHERES.as_bytes()).unwrap();
     assert_eq!(crate::support::folder::Done::of(program).code, 0);
     assert_eq!(folder.text("out.csv"), ANSWERS);
-    // A pipe is refused before it is opened.
+    // `--origin auto` reads spheres twice: the pipe is rejected before it is opened.
     let done = folder.run("cast s.csv r.csv -o out.csv --origin auto");
     assert!(done.code == 2 && done.errors.contains("twice, which a pipe cannot"), "{}", done.errors);
 }
@@ -199,7 +200,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figures() {
     folder.write("r.csv", RAYS);
     for (spheres, limit, words) in [
         ("s.f32", 12_000_000, "spheres: 16000000 bytes needed, 12000000 allowed on this machine"),
-        // Of text it shows while it is read.
+        // The size of a text is known only while it is read.
         ("s.csv", 2_000_000, "spheres: 2"),
         ("s.f32", 20_000_000, "the scene and batches of rays: 6"),
     ] {
@@ -213,7 +214,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figures() {
     assert_eq!(code, Some(0), "{errors}");
 }
 
-/// Writes so many rays, in as little memory as it takes.
+/// Writes `count` rays without keeping them in memory.
 #[cfg(target_os = "linux")]
 fn write_rays(folder: &Folder, name: &str, count: usize) {
     let mut out = std::io::BufWriter::new(std::fs::File::create(folder.path(name)).unwrap());
@@ -231,13 +232,13 @@ fn write_rays(folder: &Folder, name: &str, count: usize) {
     out.into_inner().unwrap();
 }
 
-/// The most memory that a run ever held, in MB.
+/// Returns the peak memory of a run in MB.
 #[cfg(target_os = "linux")]
 fn peak(folder: &Folder, arguments: &str) -> f64 {
     let mut program = folder.start(arguments);
     let mut peak = 0.0;
     loop {
-        // What it was last, a few milliseconds before the end, is what it was at the end.
+        // The last value is read a few milliseconds before the end, and counts as the final one.
         let status = std::fs::read_to_string(format!("/proc/{}/status", program.id())).unwrap_or_default();
         if let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
             peak = line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024e-6;
@@ -250,7 +251,7 @@ fn peak(folder: &Folder, arguments: &str) -> f64 {
     }
 }
 
-/// Where `UMBRACAST_INTENSITY` is at least 100 a hundred million rays too: 3.2 GB of them.
+/// With an `UMBRACAST_INTENSITY` of at least 100, also casts a hundred million rays: 3.2 GB.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_stays_flat_however_many_rays() {
@@ -266,7 +267,7 @@ fn memory_stays_flat_however_many_rays() {
         let start = std::time::Instant::now();
         let peak = peak(&folder, "cast s.csv r.f32 -o out.npz -q");
         println!("{count} rays, .f32 to .npz: {peak:.0} MB at most, {:.1} s", start.elapsed().as_secs_f64());
-        // Arrays of t and id, and a little around them.
+        // Arrays of t and id, and small headers.
         let length = std::fs::metadata(folder.path("out.npz")).unwrap().len();
         assert!((8 * count as u64..8 * count as u64 + 1024).contains(&length));
         peaks.push(peak);
@@ -281,7 +282,7 @@ fn memory_stays_flat_however_many_rays() {
     }
 }
 
-/// Arrays above 4 GiB, only where `UMBRACAST_INTENSITY` is at least 100: they take 9 GB of disk.
+/// Arrays above 4 GiB. Runs only with an `UMBRACAST_INTENSITY` of at least 100, because it takes 9 GB of disk.
 #[test]
 fn archives_may_exceed_four_gigabytes() {
     use std::io::{Read, Seek};
@@ -316,7 +317,7 @@ mod terminal {
     use std::io::Read;
     use std::process::Stdio;
 
-    /// What a terminal shows while rays come for two seconds.
+    /// Returns the text that a terminal receives while rays arrive for about two seconds.
     fn shown(arguments: &str, rays: usize) -> String {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).pipe("r.npy");
@@ -328,13 +329,13 @@ mod terminal {
         let size = rustix::termios::Winsize { ws_row: 24, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
         rustix::termios::tcsetwinsize(&terminal, size).unwrap();
         let mut program = {
-            // Gone before the terminal is read to its end: it holds the screen.
+            // The command is dropped here: it has the terminal open, which can be read to its end only when it is closed.
             let mut command = crate::support::folder::program();
             command.args(arguments.split(' ')).env("TERM", "xterm").current_dir(folder.root());
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(screen).spawn().unwrap()
         };
         let reader = std::thread::spawn(move || {
-            // When nobody has the screen open any more, reading ends with an error.
+            // When no process has the terminal open any more, reading ends with an error.
             let (mut text, mut terminal) = (Vec::new(), std::fs::File::from(terminal));
             let _ = terminal.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
@@ -353,7 +354,7 @@ mod terminal {
 
     #[test]
     fn long_work_shows_a_bar() {
-        // tests/run.sh says so, aloud, where the system has no pseudo-terminals.
+        // `tests/run.sh` sets this variable, and prints a warning, if the system has no pseudo-terminals.
         if std::env::var_os("UMBRACAST_NO_TERMINAL").is_some() {
             return;
         }
@@ -362,7 +363,7 @@ mod terminal {
         for word in ["casting at 2 spheres on cpu: 0.5 of 1.0 million rays, ", " Mrays/s, ", " s left", "█"] {
             assert!(text.contains(word), "'{word}' is not in: {text:?}");
         }
-        assert!(text.contains("2 spheres, 1048576 rays, 1048576 hits"), "and the summary: {text:?}");
+        assert!(text.contains("2 spheres, 1048576 rays, 1048576 hits"), "no summary: {text:?}");
         assert_eq!(shown("cast s.csv r.npy -o out.csv --device cpu --quiet", rays), "");
     }
 }

@@ -1,11 +1,11 @@
-//! Structured `.npy`: fields by name, in any order and of any number type.
+//! Structured `.npy` arrays: fields are found by name, in any order and of any number type.
 
 use umbracast::io::{RayBatch, RayFile, read_spheres};
 use umbracast::{CancelToken, OnBad, Ray, Sphere};
 
 use crate::support::folder::{Folder, npy};
 
-/// The rays of an array with these fields, and what is beside them; or what is wrong with it.
+/// Reads the rays and the optional columns of an array with these fields, or returns the error message.
 fn rays(descr: &str, shape: &str, data: &[u8]) -> Result<RayBatch, String> {
     let folder = Folder::new();
     folder.write("r.npy", npy(descr, false, shape, data));
@@ -23,7 +23,7 @@ fn joined(parts: &[&[u8]]) -> Vec<u8> {
 #[test]
 fn fields_count_by_their_names() {
     let expected = Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0);
-    // Of several types and byte orders, with a gap.
+    // Fields of several types and byte orders, with padding.
     let descr = "[('t_max', '<f4'), ('dx', '>f8'), ('dy', '<i2'), ('dz', '|u1'), ('', '|V3'), ('oz', '<f8'), ('oy', '>i4'), \
                  ('ox', '<f4'), ('mask', '<u4'), ('t_min', '|i1')]";
     let row = joined(&[
@@ -37,7 +37,7 @@ fn fields_count_by_their_names() {
         &0xffff_fff0_u32.to_le_bytes(),
         &(-7_i8).to_le_bytes(),
     ]);
-    // More than is read at once.
+    // More rows than one read takes.
     let count = 5000;
     let found = rays(descr, &format!("({count},)"), &row.repeat(count)).unwrap();
     assert_eq!(found.records, vec![expected; count]);
@@ -78,7 +78,7 @@ fn wrong_fields_are_named() {
         let error = rays(&descr, shape, &row).map(|batch| batch.records).unwrap_err();
         assert!(error.contains(said), "{descr} {shape}: {error}");
     }
-    // A name and a type without end.
+    // A very long type, and a very long name.
     let inner = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| format!("('{name}', '<f4'), ")).concat();
     for field in [format!("('dz', [{inner}])"), format!("('{}', '<c8')", "dz".repeat(300))] {
         let error = rays(&fields(&field), "(1,)", &row).map(|batch| batch.records).unwrap_err();

@@ -1,4 +1,4 @@
-//! Commands on a GPU while other programs use every core: slow is not an error.
+//! Commands on a GPU while other threads use the cores: they may be slow, but must not fail.
 
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ impl Drop for Busy {
     }
 }
 
-/// A command on the GPU that compiles its kernels itself, as the first run on a machine does.
+/// Starts a command on the GPU without the shader cache of Mesa, so that it compiles its kernels, as the first run on a machine does.
 fn start(folder: &Folder, command: &str) -> Child {
     let mut program = program();
     program.args(command.split_whitespace()).args(["--device", "gpu"]).current_dir(folder.root());
@@ -45,7 +45,7 @@ fn nothing_times_out_on_a_busy_machine() {
     folder.write("points.csv", "x,y,z\n10,0,0\n0,0,0\n");
     let system = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/planet.toml");
     let busy = Busy::start();
-    // All at once.
+    // All commands run at the same time.
     let commands = [
         "bullets spheres.csv bullets.csv -o legs.csv --frames 100 --compare".to_owned(),
         "cast spheres.csv rays.csv -o hits.csv --precision exact --time-range 0,9".to_owned(),

@@ -55,7 +55,7 @@ fn trees_hold() {
 
 #[test]
 fn a_walk_has_room_for_every_level() {
-    let room = format!("var<private> stack: array<Rest, {}>;", QBvh4::MAX_LEVELS);
+    let room = format!("var<private> stack: array<Siblings, {}>;", QBvh4::MAX_LEVELS);
     assert!(crate::gpu::programs::CLOSEST_BVH.source.contains(&room));
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn search<V: HitCollector>(
         return scene.visit_all(ray, attributes, collector);
     }
     (line.near, line.far) = parameter.ends(ray);
-    let mut search = BestFirstSearch { bvh: bvh, scene, ray, attributes, collector, line, parameter };
+    let mut search = BestFirstSearch { bvh, scene, ray, attributes, collector, line, parameter };
     search.apply_cutoff();
     search.node(0);
 }

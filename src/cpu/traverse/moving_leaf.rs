@@ -38,7 +38,7 @@ pub(crate) fn prepare_moving(
     precision: Precision,
     middle: f64,
 ) {
-    let (o, d) = (frame.to_scaled(ray.origin.as_dvec3()), ray.direction.as_dvec3());
+    let (o, d) = (frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
     let scale = frame.scale();
     let step = d.length() * scale;
     let pace = 1.0 / step;

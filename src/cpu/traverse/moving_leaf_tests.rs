@@ -64,7 +64,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
         let mut four = [PreparedRay::zeroed(); 4];
         bvh.level.prepare_rays(&bvh.frame, &[ray; 4], precision, &mut four);
         prepare_moving(&mut four[0], &bvh.frame, &ray, &attributes, precision, bvh.mid_time);
-        let (o, d) = (bvh.frame.to_scaled(ray.origin.as_dvec3()), ray.direction.as_dvec3());
+        let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
         let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
         let mut leaf_hits = [LeafHits::NONE];
         for (moving_leaf, ids) in bvh.moving_leaves.iter().flatten().zip(&bvh.tree.ids) {

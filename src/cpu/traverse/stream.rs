@@ -166,7 +166,7 @@ fn stream<V: HitCollector>(
         levels.resize_with(bvh.tree.depth, LevelScratch::default);
     }
     let mut walk = StreamTraversal {
-        bvh: bvh,
+        bvh,
         scene,
         input,
         ray_attributes,

@@ -89,7 +89,7 @@ impl<'a> LbvhBuilder<'a> {
         let least = (f64::from(scale) * (-149f64).exp2()) as f32;
         let (fastest, half) = ways.map_or((0.0, -1.0), |ways| ways.scaled_limits(frame));
         let params = BuildParams { count, low, cells, middle, scale, least, fastest, half, ..BuildParams::default() };
-        Self { gpu, steps: DispatchQueue::new(gpu), params: params, motion: ways }
+        Self { gpu, steps: DispatchQueue::new(gpu), params, motion: ways }
     }
 
     /// Uploads the parameters of several dispatches into one uniform buffer, `UNIFORM_STEP` bytes apart.

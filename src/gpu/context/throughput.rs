@@ -65,7 +65,7 @@ pub(crate) struct SubmissionMeter<'a> {
 
 impl<'a> SubmissionMeter<'a> {
     pub(crate) fn new(throughput: &'a Throughput) -> Self {
-        Self { throughput: throughput, sent: VecDeque::new(), count: 0, last: Instant::now() }
+        Self { throughput, sent: VecDeque::new(), count: 0, last: Instant::now() }
     }
 
     /// Records a submission. Returns its number.

@@ -162,18 +162,7 @@ impl PreparedPicture {
         let is_round = |i: usize| spheroids.binary_search_by_key(&(i as u32), |one| one.0).is_err();
         let items: Vec<_> = balls.iter().enumerate().filter(|(i, _)| is_round(*i)).filter_map(outlined).collect();
         let tiles = Grid::new(&mut words, size, FINEST_TILE, MAX_TILE_WORDS, &items);
-        Ok(Self {
-            view,
-            balls,
-            receivers,
-            occluders,
-            shapes,
-            spheroids: figures,
-            patterns: patterns,
-            colors,
-            tiles,
-            words,
-        })
+        Ok(Self { view, balls, receivers, occluders, shapes, spheroids: figures, patterns, colors, tiles, words })
     }
 
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.

@@ -1,5 +1,5 @@
-//! Parquet in and out: the same answers as from text, whatever wrote the file; what is wrong with one refused in words that help.
-//! What a build without Parquet says is tested in `src/io/no_parquet_tests.rs`.
+//! Parquet input and output: the same results as with text, for files of different writers, and helpful messages for invalid files.
+//! `src/io/no_parquet_tests.rs` tests a build without Parquet.
 
 mod tables;
 mod with;

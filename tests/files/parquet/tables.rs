@@ -1,4 +1,4 @@
-//! Parquet files as others write them, and as they go wrong.
+//! Creates Parquet files with the options of different writers, and invalid files.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type as Node;
 
-/// What the columns of a table hold.
+/// Type of the numbers in the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Of {
     F32,
@@ -16,7 +16,7 @@ pub(crate) enum Of {
     I64,
 }
 
-/// How a table is written.
+/// Options for writing a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) of: Of,
@@ -24,7 +24,7 @@ pub(crate) struct How {
     pub(crate) compression: Compression,
     pub(crate) dictionary: bool,
     pub(crate) version: WriterVersion,
-    /// Rows of a group.
+    /// Rows per row group.
     pub(crate) group: usize,
 }
 
@@ -52,7 +52,7 @@ fn is_whole(name: &str) -> bool {
     ["mask", "skip_id"].contains(&name)
 }
 
-/// A table of columns, in groups of rows. NaN stands for null where columns are nullable.
+/// Writes a table of columns in row groups. In nullable columns, NaN stands for null.
 pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     let physical = match how.of {
         Of::F32 => Type::FLOAT,
@@ -62,7 +62,7 @@ pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     let repetition = if how.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let field = |(name, _): &(&str, Vec<f64>)| {
         let own = match name {
-            // Whole numbers of 32 bits without a sign, as Arrow has them.
+            // Unsigned 32-bit integers, as Arrow writes them.
             name if is_whole(name) => {
                 Node::primitive_type_builder(name, Type::INT32).with_logical_type(Some(LogicalType::integer(32, false)))
             }
@@ -106,7 +106,7 @@ pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     writer.inner().clone()
 }
 
-/// The columns of a table of text.
+/// Parses the columns of a table in CSV. A cell that is not a number becomes NaN.
 pub(crate) fn columns(text: &str) -> Vec<(&str, Vec<f64>)> {
     let mut lines = text.lines();
     let mut columns: Vec<_> = lines.next().unwrap().split(',').map(|name| (name, Vec::new())).collect();
@@ -118,7 +118,7 @@ pub(crate) fn columns(text: &str) -> Vec<(&str, Vec<f64>)> {
     columns
 }
 
-/// A file with a schema of its own and no rows.
+/// Writes a file with the given schema and no rows.
 pub(crate) fn schema(text: &str) -> Vec<u8> {
     let schema = parquet::schema::parser::parse_message_type(text).unwrap();
     let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
@@ -126,14 +126,14 @@ pub(crate) fn schema(text: &str) -> Vec<u8> {
     writer.inner().clone()
 }
 
-/// A file of a footer alone, with whatever is in it.
+/// Returns a file that consists only of a footer with these bytes.
 pub(crate) fn footer(bytes: &[u8]) -> Vec<u8> {
     [b"PAR1", bytes, &(bytes.len() as u32).to_le_bytes(), b"PAR1"].concat()
 }
 
-/// The footer of a file whose schema is as deep as it has groups, in Thrift's compact protocol.
+/// Returns a file whose schema has `groups` nested groups. Its footer is encoded in Thrift's compact protocol.
 pub(crate) fn deep(groups: u32) -> Vec<u8> {
-    // Version 1; the schema is a list of structs, its length in 7 bits a byte.
+    // Version 1; the schema is a list of structs, its length has 7 bits per byte.
     let mut bytes = vec![0x15, 0x02, 0x19, 0xfc];
     let mut count = groups + 1;
     while count >= 0x80 {

@@ -1,4 +1,4 @@
-//! The tests of a build that has Parquet.
+//! Reading and writing Parquet files, in a build with Parquet.
 
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterVersion;
@@ -13,7 +13,7 @@ use crate::support::folder::Folder;
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n0.1,0,9,3\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,2,0\n0,0,0,-1,0,0\n0,0,0,0,0.3,1\n";
 
-/// What a table of answers says, as CSV says it.
+/// Converts a Parquet table of results to CSV.
 fn spoken(bytes: Vec<u8>) -> String {
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
     let names = reader.metadata().file_metadata().schema().get_fields().iter().map(|f| f.name()).collect::<Vec<_>>();
@@ -32,7 +32,7 @@ fn spoken(bytes: Vec<u8>) -> String {
     text
 }
 
-/// Rows over several pages and groups, every 7th ray a miss.
+/// Returns spheres and `rows` rays in CSV; every 7th ray is a miss.
 fn many(rows: usize) -> (String, String) {
     let mut rays = "oz,oy,ox,dx,dy,dz,t_max,t_min\n".to_owned();
     for i in 0..rows {
@@ -87,7 +87,7 @@ fn every_query_answers_as_in_text() {
     let text = folder.text("out.csv");
     assert!(text.starts_with("t,id,distance,nx,ny,nz\n3.0,0,3.0,-1.0,") && text.contains("\n,,,,,\n"), "{text}");
     assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), text);
-    // No rays and no spheres are files too.
+    // Files without rays or spheres are valid.
     folder.write("s0.parquet", table(PLAIN, &columns("x,y,z,r\n")));
     folder.write("r0.parquet", table(PLAIN, &columns("ox,oy,oz,dx,dy,dz\n")));
     folder.right("cast s0.parquet r0.parquet -o out.parquet -q");
@@ -96,7 +96,7 @@ fn every_query_answers_as_in_text() {
     assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n,\n,\n,\n,\n");
 }
 
-/// Lists of a table of answers, as CSV says them.
+/// Converts a Parquet table of hit lists to CSV.
 fn spoken_lists(bytes: Vec<u8>) -> String {
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
     let mut text = "ray,t_enter,t_exit,id\n".to_owned();
@@ -133,7 +133,7 @@ fn lists_are_columns_of_lists() {
         folder.right(&format!("cast s.csv none.csv -o out.parquet -q --query {query}"));
         assert_eq!(spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), "ray,t_enter,t_exit,id\n");
     }
-    // Several groups: as many rays as there are at most in one, or as many spheres.
+    // Several row groups: the number of rays per group is limited (2¹⁸), and so is the number of hits per group (about 2²⁰).
     for (spheres, rays, groups) in [(1, 300_000, vec![1 << 18, 300_000 - (1 << 18)]), (700, 2000, vec![1498, 502])] {
         let balls: String = (0..spheres).map(|_| "4,0,0,1\n").collect();
         folder.write("s.csv", format!("x,y,z,r\n{balls}"));
@@ -159,7 +159,7 @@ fn many_rays_go_by_in_groups() {
     let rays = ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, column(if name == "dx" { 2 } else { 1 })));
     let folder = Folder::new();
     let mut rays = rays.to_vec();
-    // Along z there is nothing.
+    // Rays along z hit nothing.
     rays[5].1 = (0..count).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", table(How { group: 250_000, ..PLAIN }, &rays));
     let done = folder.right("cast s.csv r.parquet -o out.parquet --json");
@@ -171,7 +171,7 @@ fn many_rays_go_by_in_groups() {
     assert_eq!(groups, [1 << 18, 1 << 18, count as i64 - (2 << 18)]);
     let text = spoken(bytes);
     assert!(text.lines().skip(1).enumerate().all(|(i, line)| line == [",", "3.0,0"][i % 2]));
-    // The same answers make the same bytes.
+    // The same results give the same bytes.
     folder.right("cast s.csv r.parquet -o again.parquet -q");
     assert!(std::fs::read(folder.path("out.parquet")).unwrap() == std::fs::read(folder.path("again.parquet")).unwrap());
 }
@@ -256,7 +256,7 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
     encrypted[end - 1] = b'E';
     let mut long = right.clone();
     long[end - 8..end - 4].copy_from_slice(&u32::MAX.to_le_bytes());
-    // The head of the first page: its type, then what it unpacks to.
+    // The header of the first page: its type, then its uncompressed size.
     let mut bomb = of(snappy, SPHERES);
     assert_eq!(bomb[4..7], [0x15, 0x00, 0x15]);
     let head: Vec<u8> = [&bomb[4..7], &[0xfe, 0xff, 0xff, 0xff, 0x0f], &bomb[8..]].concat();
@@ -336,10 +336,10 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
             assert_eq!(done.code, 2, "{name}: {}", done.errors);
             assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
             assert!(done.errors.contains(&name) && !done.errors.contains("panicked"), "{}", done.errors);
-            assert!(folder.contents() == before, "{name}: something was touched");
+            assert!(folder.contents() == before, "{name}: files have changed");
         }
     }
-    // And as rays, found while answers were being written.
+    // A file of rays whose error is found while results are being written.
     folder
         .write("s.csv", SPHERES)
         .write("bad.parquet", of(nullable, "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,null,0,0\n"));
@@ -362,7 +362,7 @@ fn a_pipe_has_no_end_to_begin_at() {
     assert!(done.code == 2 && done.errors.contains("which a pipe cannot"), "{}", done.errors);
 }
 
-/// Any byte may be any other: an error or other numbers, never a panic, never room for what is not there.
+/// A changed byte gives an error or other numbers, never a panic or an allocation for data that does not exist.
 #[test]
 fn damaged_bytes_are_errors_or_numbers() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Queries in the caller's own commands: the same bytes as the ordinary calls, and nothing wrong left on the caller's device.
+//! Queries in a command encoder of the caller: the same bytes as the ordinary calls, and no errors on the caller's device.
 
 mod moving;
 
@@ -13,10 +13,10 @@ use umbracast::{
 
 const QUESTIONS: [QueryKind; 4] = [QueryKind::Closest, QueryKind::Interval, QueryKind::Approach, QueryKind::Occluded];
 const UNDONE: u32 = 0x7fc0_0004;
-/// Spheres that have a tree on every adapter.
+/// A number of spheres for which every adapter uses a tree.
 const TREE: usize = 3000;
 
-/// A device of the caller's, and ours on it.
+/// A wgpu device of the caller, and our device that uses it.
 struct Own {
     adapter: wgpu::Adapter,
     device: wgpu::Device,
@@ -44,8 +44,8 @@ fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<Own> {
     found.into_iter().map(open).collect()
 }
 
-/// Devices with the adapters' own limits, for one test at a time: some count the buffers that a device makes. They are opened once per
-/// run, because a new device compiles its kernels again.
+/// Devices with the required limits of their adapters. Only one test at a time uses them, because some count the buffers that a device
+/// creates. They are opened once per run, because a new device compiles its kernels again.
 fn shared() -> MutexGuard<'static, Vec<Own>> {
     static SHARED: OnceLock<Mutex<Vec<Own>>> = OnceLock::new();
     SHARED.get_or_init(|| Mutex::new(own(|_| ()))).lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,7 +61,7 @@ impl Own {
         self.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
     }
 
-    /// A buffer with words in it from byte `at` on.
+    /// Creates a buffer that contains the words from byte `at` on.
     fn filled(&self, at: usize, words: &[u32]) -> wgpu::Buffer {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
         let buffer = self.buffer(at + 4 * words.len() + 8, usage);
@@ -79,7 +79,8 @@ impl Own {
         bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
     }
 
-    /// What a question's answers and status are, of rays `at` bytes into their buffer; what lies around the answers must stay.
+    /// Encodes a query, and returns its results and its status. Rays and results start `at` bytes into their buffers. The words around
+    /// the results must not change.
     fn encoded(
         &self,
         scene: &Scene,
@@ -91,7 +92,7 @@ impl Own {
         self.encoded_at(scene, question, rays, None, query, at)
     }
 
-    /// The same with times: as many as rays, or one.
+    /// Like `encoded`, with times: one per ray, or one for all rays.
     fn encoded_at(
         &self,
         scene: &Scene,
@@ -106,7 +107,7 @@ impl Own {
         let given = self.filled(at, bytemuck::cast_slice(rays));
         let out = self.filled(0, &vec![UNTOUCHED; at / 4 + words + 3]);
         let status = self.filled(0, &[0; 16]);
-        // Room for more than there is.
+        // The plan has a capacity for more rays than there are.
         let plan = blocking::plan(scene, question, rays.len() as u64 + 7, query).unwrap();
         let slice = |buffer| wgpu::Buffer::slice(buffer, at as u64..);
         let (count, counts) = (rays.len() as u64, Some(status.slice(8..24)));
@@ -124,20 +125,20 @@ impl Own {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         pass.encode(&mut encoder);
         self.queue.submit([encoder.finish()]);
-        assert_eq!(self.ours.buffers_made(), made, "encoding makes no buffers");
+        assert_eq!(self.ours.buffers_made(), made, "encoding creates no buffers");
         let all = self.read(&out);
         let (before, rest) = all.split_at(at / 4);
         let (answers, after) = rest.split_at(words);
         assert!(
             before.iter().chain(&after[..3]).all(|word| *word == UNTOUCHED),
-            "{question:?}: wrote beyond its answers"
+            "{question:?}: wrote outside its results"
         );
         let counts = self.read(&status);
         assert_eq!((&counts[..2], &counts[6..16]), (&[0; 2][..], &[0; 10][..]));
         (answers.to_vec(), counts[2..6].try_into().unwrap())
     }
 
-    /// Runs `work`; it must leave no error on the device.
+    /// Runs `work`, which must cause no error on the device.
     fn without_a_trace<T>(&self, work: impl FnOnce() -> T) -> T {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -156,7 +157,7 @@ fn words_of(question: QueryKind, rays: usize) -> usize {
     }
 }
 
-/// What the ordinary call answers: words, and the counts that a status has but for undone rays.
+/// Returns the results of the ordinary call as words, and the counts of a status without the count of unfinished rays.
 fn ordinary<'a>(scene: &Scene, question: QueryKind, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
     let rays = rays.into();
     let query = &Query { on_bad: OnBad::Skip, ..*query };
@@ -195,13 +196,13 @@ fn compare_at(
     at: usize,
 ) {
     for &question in questions {
-        // One for all, or each its own.
+        // One time for all rays, or one per ray.
         let each: Option<Vec<f32>> = times.map(|times| (0..rays.len()).map(|i| times[i % times.len()]).collect());
         let timed = each.as_ref().map_or(Rays::from(rays), |each| Rays::from(rays).times(each));
         let (expected, [bad, beyond, hits]) = ordinary(scene, question, timed, query);
         let (found, counts) = own.encoded_at(scene, question, rays, times, query, at);
         let what = format!("{question:?}, {} rays at {at}, {} spheres, {query:?}", rays.len(), scene.len());
-        // From a stretch far beyond the scene all spheres are as near: a walk for the nearest pass may not come to an end.
+        // For a segment far outside the scene all spheres are about equally near, so a traversal for the nearest pass may stay unfinished.
         let unfinished = |words: &[u32]| f32::from_bits(words[0]).is_nan() && words[2] == u32::MAX;
         let (mut found, expected) = (found, expected);
         let mut undone = 0;
@@ -210,7 +211,7 @@ fn compare_at(
                 undone += 1;
                 found.copy_from_slice(expected);
             }
-            assert!(undone <= 3, "{what}: {undone} undone");
+            assert!(undone <= 3, "{what}: {undone} unfinished");
         }
         assert_eq!(counts, [bad, undone, beyond, hits], "{what}");
         let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
@@ -220,7 +221,7 @@ fn compare_at(
 
 fn spheres(count: usize) -> Vec<Sphere> {
     let mut n = Numbers(count as u64 + 1);
-    // So large that some rays start inside.
+    // Large enough that some rays start inside.
     let largest = if count < 100 { 0.6 } else { 0.1 };
     (0..count).map(|_| Sphere::new(n.vector(), largest * n.unit())).collect()
 }
@@ -241,7 +242,7 @@ fn rays(count: usize) -> Vec<Ray> {
     (0..count).map(&mut ray).collect()
 }
 
-/// One ray of every kind that is refused.
+/// Returns one ray of every kind that is invalid.
 fn bad_rays() -> Vec<Ray> {
     let good = Ray::new([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     let mut bad = Vec::new();
@@ -298,14 +299,14 @@ fn bad_rays_miss_and_are_counted() {
         assert!(umbracast::check_ray(0, ray).is_err(), "{ray:?}");
         rays.insert(3 * i, *ray);
     }
-    // All that is just allowed.
+    // Rays that are just valid.
     let good = Ray::new([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     let ends =
         [(0.0, -0.0), (-0.0, 0.0), (f32::MAX, f32::MAX), (f32::NEG_INFINITY, -f32::MAX), (f32::MAX, f32::INFINITY)];
     rays.extend(ends.map(|(t_min, t_max)| good.between(t_min, t_max)));
     rays.push(Ray::new([f32::MAX, 0.0, 0.0], [-0.0, f32::MAX, 0.0]));
     for own in shared().iter() {
-        // The last one would be undone by a tree.
+        // A tree would leave the last ray unfinished.
         let scene = own.scene(&[Sphere::new([0.0; 3], 1.0), Sphere::new([0.5, 0.0, 0.0], 1.0)]);
         compare(own, &scene, &rays, &Query::default(), 0);
         let scene = own.scene(&spheres(TREE));
@@ -347,7 +348,7 @@ fn roots_beyond_f32_are_counted() {
         compare(own, &scene, &[ray; 40], &Query::default(), 0);
         let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &[ray; 40], &Query::default(), 0);
         assert_eq!(counts, [0, 0, 40, 0]);
-        // The nearest pass lies at the end of the ray, be that the largest number or infinite.
+        // The nearest pass is at the end of the ray, which may be infinite, the largest f32 or a small number.
         let back = Ray::new([-3e38, 0.0, 0.0], [-1e-3, 0.0, 0.0]);
         let ends = [ray, back].map(|ray| [ray.line(), ray.between(-f32::MAX, f32::MAX), ray.between(-2.0, 2.0)]);
         compare(own, &scene, ends.as_flattened(), &Query::default(), 0);
@@ -356,7 +357,7 @@ fn roots_beyond_f32_are_counted() {
 
 #[test]
 fn more_spheres_than_a_dispatch_takes() {
-    // As wide apart as f32 reaches, so that there is no tree.
+    // One sphere is near the limit of f32, so there is no tree.
     let mut spheres = spheres(9000);
     spheres[5000].center = [3e38; 3].into();
     for own in shared().iter() {
@@ -386,7 +387,7 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
                 blocking::bind(&plan, 200, given.slice(..), first.slice(..), Some(counts)).unwrap(),
                 blocking::bind(&plan, 300, given.slice(6400..), rest.slice(..), Some(counts)).unwrap(),
                 blocking::bind(&other, 300, given.slice(..), bits.slice(..), Some(counts)).unwrap(),
-                // Nobody has to count.
+                // The status is optional.
                 blocking::bind(&other, 300, given.slice(6400..), others.slice(..), None).unwrap(),
             ];
             drop((scene, plan, other));
@@ -423,7 +424,7 @@ fn what_cannot_be_encoded_is_refused() {
         let parts = own.scene(&spheres(33_000));
         let pairs = blocking::pairwise(&own.ours, &spheres(100)).unwrap();
         let plain = own.buffer(32_000, BufferUsages::COPY_DST);
-        // Of the same instance: buffers of another are beyond what wgpu can tell.
+        // A device of the same instance: wgpu cannot recognise buffers of another instance.
         let (other, _) = pollster::block_on(own.adapter.request_device(&Default::default())).unwrap();
         let usage = BufferUsages::STORAGE;
         let foreign = wgpu::BufferDescriptor { label: None, size: 8000, usage, mapped_at_creation: false };
@@ -457,7 +458,7 @@ fn what_cannot_be_encoded_is_refused() {
             says(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
             says(counted(out.slice(..)), &["a buffer of their own"]);
         });
-        // And the device still answers.
+        // The device still works.
         let expected = blocking::closest(&scene, &rays(100), &query).unwrap();
         let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays(100), &query, 0);
         assert_eq!(bytemuck::cast_slice::<u32, Hit>(&found), &expected.records[..]);

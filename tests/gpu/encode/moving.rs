@@ -1,4 +1,4 @@
-//! What moves and ellipsoids, in the caller's own commands: the times that rays have, and which of them are bad.
+//! Moving spheres and ellipsoids in a command encoder of the caller: the times of rays, and which rays are invalid.
 
 use umbracast::glam::{Quat, Vec3};
 use umbracast::wgpu;
@@ -12,7 +12,7 @@ use crate::support::Numbers;
 
 fn velocities(count: usize) -> Vec<Vec3> {
     let mut n = Numbers(count as u64 + 5);
-    // Ways so long that each overlaps most others are more than a software adapter walks through: rays would be undone.
+    // If spheres moved so far that the path of each overlaps most others, a software adapter would leave rays unfinished.
     let fastest = if count < 100 { 0.5 } else { 0.02 };
     (0..count).map(|_| Vec3::from(n.vector()) * fastest).collect()
 }
@@ -21,7 +21,7 @@ fn scene_of<'a>(own: &Own, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> 
     blocking::scene(&own.ours, spheres, &SceneOptions::default().over(range)).unwrap()
 }
 
-/// What two sets of answers have in common, to see that something was tried.
+/// Whether the results at two times differ in more than 20 words. This shows that the test covers motion.
 fn differ(own: &Own, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
     let [a, b] =
         times.map(|time| own.encoded_at(scene, QueryKind::Closest, rays, Some(&[time]), &Query::default(), 0).0);
@@ -73,7 +73,7 @@ fn rays_of_other_times_are_bad_ones() {
             let (_, counts) = own.encoded_at(&scene, QueryKind::Closest, &all, Some(&times), &query, 0);
             assert_eq!(counts[0], 32);
             compare_at(own, &scene, &QUESTIONS, &all, Some(&[nan]), &query, 0);
-            // Who names no time sees what is at 0, if anybody may.
+            // Without times, rays have the time 0, which must be in the time range of the scene.
             let later = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.5, 1.0]);
             compare_at(own, &later, &QUESTIONS, &all, None, &query, 0);
             assert_eq!(own.encoded(&later, QueryKind::Occluded, &all, &query, 0).1, [64, 0, 0, 0]);
