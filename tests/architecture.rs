@@ -2,6 +2,7 @@
 //! point to lower layers and form no cycle.
 
 mod imports;
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use umbracast::{
 use umbracast::{MovingSphere, blocking};
 
 use super::args::{Given, numbers};
-use super::single::{GivenSphere, changed, number, said, short, sphere, spoken, vector};
+use super::single::{GivenSphere, changed, describe, number, said, short, sphere, vector};
 use super::{print, print_json, say};
 
 /// A point in f32, and how many of its numbers rounding changed.
@@ -153,13 +153,13 @@ impl One {
         }
         let mut text = format!(
             "bullet    from {} towards {}, speed {}{}\nsphere    center {}, radius {}{}\n",
-            spoken(bullet.from),
-            spoken(bullet.to),
+            describe(bullet.from),
+            describe(bullet.to),
             short(bullet.speed),
             radius.map(|radius| format!(", radius {}", short(radius))).unwrap_or_default(),
-            spoken(sphere.center),
+            describe(sphere.center),
             short(sphere.radius),
-            velocity.map(|velocity| format!(", velocity {}", spoken(velocity))).unwrap_or_default()
+            velocity.map(|velocity| format!(", velocity {}", describe(velocity))).unwrap_or_default()
         );
         text += &match leg.status {
             LegStatus::Hit => format!(
@@ -167,10 +167,10 @@ impl One {
                  ricochet  {:.4}° to the tangent plane ({} rad), velocity {}\n",
                 short(leg.distance),
                 short(leg.frames),
-                spoken(leg.point),
+                describe(leg.point),
                 f64::from(leg.angle).to_degrees(),
                 short(leg.angle),
-                spoken(leg.velocity)
+                describe(leg.velocity)
             ),
             LegStatus::Miss => "hit       none: it flies past, or away\n".into(),
             LegStatus::StartedInside => "hit       none: it starts inside the sphere\n".into(),

@@ -13,10 +13,10 @@ use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
-use super::compare::Judge;
-use super::feed::placed;
-use super::flown::Sum;
-use super::progress::{Casting, Working};
+use super::compare::Reference;
+use super::flight_summary::Sum;
+use super::progress::{CastProgress, ProgressDisplay};
+use super::ray_input::placed;
 use super::single::GivenSphere;
 use super::stream::read_spheres_from;
 use super::{print_json, say, signals};
@@ -264,14 +264,14 @@ impl Files<'_> {
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = CancelToken::new();
-        let placing = Working::on(
+        let placing = ProgressDisplay::on(
             format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
             args.quiet,
         );
         let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
         let options = SceneOptions::default().over(range);
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
-        let with = if device.is_cpu() { Judge::EverySphere } else { Judge::CpuEngine };
+        let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
         let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
         drop(placing);
         signals::cancel(&watch);
@@ -283,8 +283,8 @@ impl Files<'_> {
             let shown = done.clone();
             let what = format!("shooting at {} spheres on {}", scene.len(), device.name());
             let done_of = move || shown.load(Ordering::Relaxed);
-            let casting = Casting { what, things: "bullets", done: done_of, expected: bullets.expected() };
-            let _working = Working::casting(casting, args.quiet);
+            let casting = CastProgress { what, things: "bullets", done: done_of, expected: bullets.expected() };
+            let _working = ProgressDisplay::casting(casting, args.quiet);
             let mut batch = RayBatch::default();
             let mut rows = Vec::new();
             while bullets.next(&mut batch, &watch)? {
@@ -321,7 +321,7 @@ impl Files<'_> {
             .then(|| format!("{} flights differ from those of {with}", sum.differ));
         if broken.is_none() {
             // Results that violate a guarantee are not written.
-            let _working = Working::on("writing".into(), args.quiet);
+            let _working = ProgressDisplay::on("writing".into(), args.quiet);
             writer.finish(&watch)?;
         }
         let rounded = spheres.rounding.changed + bullets.rounding().changed;

@@ -7,13 +7,13 @@ use umbracast::{Error, Motion, OnBad, Query, Result, SceneOptions};
 
 use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, numbers, words};
 use super::describe::With;
-use super::feed::{self, Rules};
+use super::ray_input::{self, RayInputOptions};
 use super::single;
 use super::stream::Files;
 
 /// The query kinds of `--query`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ask {
+pub(crate) enum QueryName {
     Closest,
     Occluded,
     Interval,
@@ -23,7 +23,7 @@ pub(crate) enum Ask {
     Approach,
 }
 
-impl Ask {
+impl QueryName {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Closest => "closest",
@@ -122,12 +122,12 @@ pub(crate) struct CastArgs {
 
     /// The second file contains points; cast a ray from each one to this target, where t is 1. With a radius R, the rays end before that
     /// sphere
-    #[arg(long, value_name = "X,Y,Z[,R]", allow_hyphen_values = true, value_parser = feed::toward,
+    #[arg(long, value_name = "X,Y,Z[,R]", allow_hyphen_values = true, value_parser = ray_input::toward,
           conflicts_with = "parallel")]
-    toward: Option<feed::Aim>,
+    toward: Option<ray_input::Aim>,
     /// The second file contains points; cast an infinite ray from each one in this direction
-    #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = feed::parallel)]
-    parallel: Option<feed::Aim>,
+    #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = ray_input::parallel)]
+    parallel: Option<ray_input::Aim>,
     /// The second file contains segments between two points; t goes from 0 to 1
     #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]
     segments: bool,
@@ -137,15 +137,15 @@ pub(crate) struct CastArgs {
 
     /// Query, with the columns of its results
     #[arg(long, value_parser = words([
-        ("closest", "the first sphere that the ray hits: t, id", Ask::Closest),
-        ("occluded", "whether the ray hits any sphere: occluded", Ask::Occluded),
-        ("interval", "both roots of the first sphere: t_enter, t_exit, id", Ask::Interval),
-        ("count", "the number of spheres that the ray hits: count", Ask::Count),
-        ("all", "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id", Ask::All),
-        ("nearest", "as `all`, but at most the first --k spheres", Ask::Nearest),
-        ("approach", "the nearest pass of the ray by any surface: t, clearance, id", Ask::Approach),
+        ("closest", "the first sphere that the ray hits: t, id", QueryName::Closest),
+        ("occluded", "whether the ray hits any sphere: occluded", QueryName::Occluded),
+        ("interval", "both roots of the first sphere: t_enter, t_exit, id", QueryName::Interval),
+        ("count", "the number of spheres that the ray hits: count", QueryName::Count),
+        ("all", "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id", QueryName::All),
+        ("nearest", "as `all`, but at most the first --k spheres", QueryName::Nearest),
+        ("approach", "the nearest pass of the ray by any surface: t, clearance, id", QueryName::Approach),
     ]), default_value = "closest")]
-    pub(crate) query: Ask,
+    pub(crate) query: QueryName,
     /// Maximum number of spheres per ray, for --query nearest; 1 lists only the closest sphere
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     k: Option<u32>,
@@ -276,7 +276,7 @@ impl CastArgs {
     /// Rejects hit policies with `--query approach`, which does not use them.
     fn check_policies(&self) -> Result<()> {
         match (self.query, self.policies.of_hits()) {
-            (Ask::Approach, Some(option)) => {
+            (QueryName::Approach, Some(option)) => {
                 Err(Error::Usage(format!("{option} is about hits: it does not apply to --query approach")))
             }
             _ => Ok(()),
@@ -286,8 +286,10 @@ impl CastArgs {
     /// Maximum number of spheres that `nearest` lists; `None` for other queries.
     pub(crate) fn most(&self) -> Result<Option<u32>> {
         match (self.query, self.k) {
-            (Ask::Nearest, None) => Err(Error::Usage("--query nearest needs --k: maximum spheres per ray".into())),
-            (Ask::Nearest, k) => Ok(k),
+            (QueryName::Nearest, None) => {
+                Err(Error::Usage("--query nearest needs --k: maximum spheres per ray".into()))
+            }
+            (QueryName::Nearest, k) => Ok(k),
             (_, None) => Ok(None),
             (other, Some(_)) => {
                 Err(Error::Usage(format!("--k is only for --query nearest: it does not apply to {}", other.word())))
@@ -299,7 +301,7 @@ impl CastArgs {
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     args.check_policies()?;
     let query = Query { motion: args.motion(), ..args.policies.query(args.on_bad) };
-    if !args.with.is_empty() && !matches!(args.query, Ask::Closest) {
+    if !args.with.is_empty() && !matches!(args.query, QueryName::Closest) {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with is only for --query closest, not for {asked}")));
     }
@@ -311,10 +313,10 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
         )));
     }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
-        (_, _, Some(sensor)) => Some(Rules::Sensor(sensor)),
-        (Some(points), Some(aim), _) => Some(Rules::Points(points, aim.clone())),
-        (Some(segments), None, _) if args.segments => Some(Rules::Segments(segments)),
-        (Some(rays), None, _) => Some(Rules::Rays(rays)),
+        (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),
+        (Some(points), Some(aim), _) => Some(RayInputOptions::Points(points, aim.clone())),
+        (Some(segments), None, _) if args.segments => Some(RayInputOptions::Segments(segments)),
+        (Some(rays), None, _) => Some(RayInputOptions::Rays(rays)),
         (None, ..) => None,
     };
     match (&args.sphere, &args.ray, &args.spheres, rays, &args.output) {

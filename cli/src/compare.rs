@@ -17,7 +17,7 @@ use line::{Line, U};
 
 /// The reference for a comparison: a method other than the one that computed the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) enum Judge {
+pub(crate) enum Reference {
     /// The CPU engine.
     #[default]
     #[serde(rename = "the CPU engine")]
@@ -30,7 +30,7 @@ pub(crate) enum Judge {
     EverySphere,
 }
 
-impl Judge {
+impl Reference {
     /// The reference for results of `device`, for spheres or ellipsoids.
     pub(crate) fn of(device: &Device, ellipsoids: bool) -> Self {
         match (device.is_cpu(), ellipsoids) {
@@ -59,7 +59,7 @@ impl Judge {
     }
 }
 
-impl fmt::Display for Judge {
+impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CpuEngine => "the CPU engine",
@@ -73,7 +73,7 @@ impl fmt::Display for Judge {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Comparison {
     /// The reference.
-    pub(crate) with: Judge,
+    pub(crate) with: Reference,
     rays: u64,
     /// Hit on one device, missed on the other: the only sphere of the ray, or the nearer one of two.
     flags_differ: u64,
@@ -96,7 +96,7 @@ pub(crate) struct Comparison {
 
 impl Comparison {
     /// An empty comparison with a reference.
-    pub(crate) fn to(with: Judge) -> Self {
+    pub(crate) fn to(with: Reference) -> Self {
         Self { with, ..Self::default() }
     }
 }
@@ -313,12 +313,12 @@ impl<'a> Input<'a> {
     }
 
     /// Whether the line is tangent within the band of the precision: |b − r| ≤ 32 u (E + r) for `fast`, otherwise 2⁻⁴⁰ (E + r), plus
-    /// `noise`. b is the distance of the line from the centre, E that of the origin.
+    /// `position_error`. b is the distance of the line from the centre, E that of the origin.
     fn grazes(&self, pair: &Pair<'_>) -> bool {
         let line = Line::new(pair);
         let band = if self.query.precision == Precision::Fast { 32.0 * U } else { (-40.0_f64).exp2() };
         let distance = (line.radius * line.radius - line.half_chord_squared()).max(0.0).sqrt();
-        (distance - line.radius).abs() <= band * (line.offset.length() + line.radius) + line.noise
+        (distance - line.radius).abs() <= band * (line.offset.length() + line.radius) + line.position_error
     }
 
     /// Whether a root is so close to an end of the ray that the sphere may count on one device but not on another: within its error bound,
@@ -385,8 +385,10 @@ impl Comparable for Approach {
     fn bounds(self, _: &Input<'_>, pair: &Pair<'_>) -> Bounds {
         let line = Line::new(pair);
         let (e, length, t) = (line.offset.length(), line.direction.length(), f64::from(self.t));
-        let (may_t, may_clearance) =
-            (8.0 * U * (e / length + t.abs()) + line.noise / length, 8.0 * U * (e + line.radius) + line.noise);
+        let (may_t, may_clearance) = (
+            8.0 * U * (e / length + t.abs()) + line.position_error / length,
+            8.0 * U * (e + line.radius) + line.position_error,
+        );
         Bounds { key: f64::from(self.clearance), key_may: may_clearance, values: [may_t, may_clearance] }
     }
     const ENDS: bool = false;

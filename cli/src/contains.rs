@@ -10,9 +10,9 @@ use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, R
 
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::cast::time_range;
-use super::compare::Judge;
-use super::feed::placed;
-use super::progress::{Casting, Working};
+use super::compare::Reference;
+use super::progress::{CastProgress, ProgressDisplay};
+use super::ray_input::placed;
 use super::stream::read_spheres_from;
 use super::summary::counts;
 use super::{print_json, say, signals};
@@ -119,11 +119,13 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = CancelToken::new();
-    let placing =
-        Working::on(format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()), args.quiet);
+    let placing = ProgressDisplay::on(
+        format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
+        args.quiet,
+    );
     let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
     let options = SceneOptions::default().over(range);
-    let with = Judge::of(&device, spheres.beside.stretches());
+    let with = Reference::of(&device, spheres.beside.stretches());
     let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
     drop(placing);
     signals::cancel(&watch);
@@ -134,8 +136,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             (watch.clone(), format!("testing points against {} spheres on {}", scene.len(), device.name()));
         // An estimate: points inside spheres are queried twice.
         let done = move || shown.done();
-        let casting = Casting { what, things: "points", done, expected: points.expected() };
-        let _working = Working::casting(casting, args.quiet);
+        let casting = CastProgress { what, things: "points", done, expected: points.expected() };
+        let _working = ProgressDisplay::casting(casting, args.quiet);
         let mut batch = RayBatch::default();
         let mut moments = Vec::new();
         while points.next(&mut batch, &watch)? {
@@ -164,7 +166,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         .then(|| format!("{} answers differ from those of {with}", sum.differ));
     if broken.is_none() {
         // Results that violate a guarantee are not written.
-        let _working = Working::on("writing".into(), args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), args.quiet);
         writer.finish(&watch)?;
     }
     let rounded = spheres.rounding.changed + points.rounding().changed;
@@ -195,7 +197,7 @@ impl Sum {
         precision: Precision,
         rounded: u64,
         output: Option<&'a Path>,
-        differ: Option<(u64, Judge)>,
+        differ: Option<(u64, Reference)>,
     ) -> Summary<'a> {
         let Report { rays: points, hits, skipped, exact: judged, seconds, .. } = self.report;
         Summary {
@@ -242,7 +244,7 @@ struct Summary<'a> {
     output: Option<&'a Path>,
     /// Number of results that differ from those of `compared_with`.
     differ: Option<u64>,
-    compared_with: Option<Judge>,
+    compared_with: Option<Reference>,
 }
 
 impl Summary<'_> {

@@ -1,21 +1,21 @@
 //! The command line `umbracast`: parses arguments, runs a subcommand, and reports an error as one line and an exit code.
 
 mod args;
-mod asked;
 mod bench;
 mod bullet;
 mod bullets;
 mod cast;
+mod cast_query;
 mod coarse;
 mod compare;
 mod contains;
 mod describe;
 mod devices;
-mod feed;
-mod flown;
+mod flight_summary;
 mod pictures;
 mod plot;
 mod progress;
+mod ray_input;
 mod render;
 mod shadow;
 mod signals;
@@ -138,7 +138,7 @@ pub(crate) fn say(line: &str) {
 
 /// Opens the reference device for `--compare` of pictures and shadows. The CPU engine has only one method for them, so for results of the
 /// CPU engine there is no reference: prints a warning, even with `--quiet`, and returns `None`.
-pub(crate) fn open_judge(asked: bool, device: &Device) -> Result<Option<Device>> {
+pub(crate) fn open_reference(asked: bool, device: &Device) -> Result<Option<Device>> {
     if asked && device.is_cpu() {
         say("warning: --compare has nothing to compare: the results come from the CPU engine itself");
     }

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Shows progress on stderr from one second after its creation until it is dropped.
-pub(crate) struct Working {
+pub(crate) struct ProgressDisplay {
     done: Option<Sender<()>>,
     drawer: Option<JoinHandle<()>>,
 }
 
 /// Progress of a cast: functions that return the current counts.
-pub(crate) struct Casting<D, E> {
+pub(crate) struct CastProgress<D, E> {
     pub(crate) what: String,
     /// Name of the counted items, such as "rays".
     pub(crate) things: &'static str,
@@ -22,21 +22,25 @@ pub(crate) struct Casting<D, E> {
     pub(crate) expected: E,
 }
 
-impl Working {
+impl ProgressDisplay {
     /// Shows a spinner.
     pub(crate) fn on(what: String, quiet: bool) -> Self {
         Self::draw(quiet, move |bar, _| bar.set_message(what.clone()))
     }
 
     /// Shows a bar, or a spinner while the total is unknown.
-    pub(crate) fn casting<D, E>(casting: Casting<D, E>, quiet: bool) -> Self
+    pub(crate) fn casting<D, E>(casting: CastProgress<D, E>, quiet: bool) -> Self
     where
         D: Fn() -> u64 + Send + 'static,
         E: Fn() -> Option<u64> + Send + 'static,
     {
         Self::draw(quiet, move |bar, seconds| {
             let (done, expected) = ((casting.done)(), (casting.expected)());
-            bar.set_message(format!("{}: {}", casting.what, spoken(casting.things, done, expected, seconds)));
+            bar.set_message(format!(
+                "{}: {}",
+                casting.what,
+                describe_duration(casting.things, done, expected, seconds)
+            ));
             if let Some(expected) = expected {
                 // The template is known to be valid.
                 if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
@@ -73,7 +77,7 @@ impl Working {
     }
 }
 
-impl Drop for Working {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         self.done = None;
         if let Some(drawer) = self.drawer.take() {
@@ -83,7 +87,7 @@ impl Drop for Working {
 }
 
 /// Text with count, rate and remaining time after `seconds`.
-fn spoken(things: &str, done: u64, expected: Option<u64>, seconds: f64) -> String {
+fn describe_duration(things: &str, done: u64, expected: Option<u64>, seconds: f64) -> String {
     let million = |rays: u64| rays as f64 * 1e-6;
     let rate = million(done) / seconds;
     let left = |all: u64| {
@@ -105,25 +109,28 @@ fn spoken(things: &str, done: u64, expected: Option<u64>, seconds: f64) -> Strin
 
 #[cfg(test)]
 mod tests {
-    use super::spoken;
+    use super::describe_duration;
 
     #[test]
     fn a_bar_says_how_much_how_fast_and_how_long() {
         assert_eq!(
-            spoken("rays", 2_500_000, Some(10_000_000), 2.0),
+            describe_duration("rays", 2_500_000, Some(10_000_000), 2.0),
             "2.5 of 10.0 million rays, 1.25 Mrays/s, 6 s left"
         );
         assert_eq!(
-            spoken("rays", 2_500_000, Some(1_000_000_000), 2.0),
+            describe_duration("rays", 2_500_000, Some(1_000_000_000), 2.0),
             "2.5 of 1000.0 million rays, 1.25 Mrays/s, 13 min left"
         );
         assert_eq!(
-            spoken("rays", 1_000_000, Some(10_000_000_000), 1.0),
+            describe_duration("rays", 1_000_000, Some(10_000_000_000), 1.0),
             "1.0 of 10000.0 million rays, 1.00 Mrays/s, 2.8 h left"
         );
-        assert_eq!(spoken("rays", 2_500_000, None, 2.0), "2.5 million rays, 1.25 Mrays/s");
-        assert_eq!(spoken("rays", 0, Some(10_000_000), 2.0), "0.0 of 10.0 million rays, 0.00 Mrays/s");
+        assert_eq!(describe_duration("rays", 2_500_000, None, 2.0), "2.5 million rays, 1.25 Mrays/s");
+        assert_eq!(describe_duration("rays", 0, Some(10_000_000), 2.0), "0.0 of 10.0 million rays, 0.00 Mrays/s");
         // The total of a text file is an estimate and may be too small.
-        assert_eq!(spoken("rays", 2_000_000, Some(1_900_000), 2.0), "2.0 of 2.0 million rays, 1.00 Mrays/s, 0 s left");
+        assert_eq!(
+            describe_duration("rays", 2_000_000, Some(1_900_000), 2.0),
+            "2.0 of 2.0 million rays, 1.00 Mrays/s, 0 s left"
+        );
     }
 }

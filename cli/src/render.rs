@@ -13,8 +13,8 @@ use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
 use super::pictures::Difference;
-use super::progress::Working;
-use super::{open_judge, print_json, say};
+use super::progress::ProgressDisplay;
+use super::{open_reference, print_json, say};
 
 /// Default folder of pictures.
 const FOLDER: &str = "output";
@@ -104,14 +104,14 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         // Printed even with `--quiet`, because it is probably a mistake.
         say(&format!("warning: the picture is entirely dark: {why}"));
     }
-    let difference = match open_judge(args.compare, &device)? {
+    let difference = match open_reference(args.compare, &device)? {
         Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.quiet)?)),
         None => None,
     };
     let broken = difference.as_ref().and_then(Difference::broken);
     if broken.is_none() {
         // A picture that violates a guarantee is not written.
-        let _working = Working::on("writing".into(), args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), args.quiet);
         let [t, id, fraction] = arrays.map(Option::as_deref);
         picture.write_files(&PictureFiles { png: &output, bits: args.bits, t, id, fraction })?;
     }

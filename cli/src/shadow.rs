@@ -14,8 +14,8 @@ use umbracast::shadow::{Lighting, Shadow, ShadowKind};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
 use super::args::DeviceArgs;
-use super::progress::{Casting, Working};
-use super::{open_judge, print_json, say};
+use super::progress::{CastProgress, ProgressDisplay};
+use super::{open_reference, print_json, say};
 
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
@@ -96,11 +96,11 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     // The cloud files that the system names are inputs, too.
     check_output(&args.output, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let observers = {
-        let _working = Working::on("reading observers".into(), args.quiet);
+        let _working = ProgressDisplay::on("reading observers".into(), args.quiet);
         read_observers(&args.observers)?
     };
     let device = blocking::open(&args.device.options(Precision::Fast))?;
-    let judge = open_judge(args.compare, &device)?;
+    let judge = open_reference(args.compare, &device)?;
 
     let mut writer = AnswerWriter::create(&args.output)?;
     let mut sum = Sum::default();
@@ -110,8 +110,8 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         let (shown, expected) = (done.clone(), Some(observers.len() as u64));
         let what = format!("computing shadows on {}", device.name());
         let done_of = move || shown.load(Ordering::Relaxed);
-        let _working = Working::casting(
-            Casting { what, things: "observers", done: done_of, expected: move || expected },
+        let _working = ProgressDisplay::casting(
+            CastProgress { what, things: "observers", done: done_of, expected: move || expected },
             args.quiet,
         );
         let mut found = vec![Shadow::default(); PIECE.min(observers.len())];
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let broken = difference.and_then(Difference::broken);
     if broken.is_none() {
         // Results that violate a guarantee are not written.
-        let _working = Working::on("writing".into(), args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), args.quiet);
         writer.finish(&CancelToken::new())?;
     }
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);

@@ -73,10 +73,10 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     }
     let mut text = format!(
         "sphere    center {}, radius {}\nray       origin {}, direction {}, t from {} to {}\n",
-        spoken(sphere.center),
+        describe(sphere.center),
         sphere.radius,
-        spoken(ray.origin),
-        spoken(ray.direction),
+        describe(ray.origin),
+        describe(ray.direction),
         short(ray.t_min),
         short(ray.t_max)
     );
@@ -89,8 +89,8 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
         Some(hit) => format!(
             "hit       t {} at {}, normal {}\n",
             short(hit.t),
-            spoken(hit.point(ray, sphere)),
-            spoken(hit.normal(ray, sphere))
+            describe(hit.point(ray, sphere)),
+            describe(hit.normal(ray, sphere))
         ),
         None => "hit       none\n".into(),
     };
@@ -114,7 +114,7 @@ pub(super) fn short(x: f32) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
-pub(super) fn spoken(v: Vec3) -> String {
+pub(super) fn describe(v: Vec3) -> String {
     v.to_array().map(short).join(" ")
 }
 

@@ -11,14 +11,14 @@ use umbracast::{Approach, CancelToken, Hit, Interval, Query, Ray, Rays, Report, 
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
-use super::asked::{Asked, Each, Listed, Writes};
-use super::cast::{Ask, CastArgs};
+use super::cast::{CastArgs, QueryName};
+use super::cast_query::{CastQuery, ListQuery, RecordQuery, Writes};
 use super::coarse;
-use super::compare::{self, Comparison, Judge};
+use super::compare::{self, Comparison, Reference};
 use super::describe;
-use super::feed::{Feed, Rules};
 use super::plot::Plot;
-use super::progress::{Casting, Working};
+use super::progress::{CastProgress, ProgressDisplay};
+use super::ray_input::{RayInput, RayInputOptions};
 use super::summary::Summary;
 use super::{print_json, say, signals};
 
@@ -27,7 +27,7 @@ pub(crate) struct Files<'a> {
     pub(crate) args: &'a CastArgs,
     pub(crate) query: Query,
     pub(crate) spheres: &'a Path,
-    pub(crate) rays: Rules<'a>,
+    pub(crate) rays: RayInputOptions<'a>,
     pub(crate) output: &'a Path,
 }
 
@@ -46,19 +46,19 @@ impl Files<'_> {
     pub(crate) fn run(&self) -> Result<()> {
         let most = self.args.most()?;
         match self.args.query {
-            Ask::Closest if !self.args.with.is_empty() => {
-                self.answer(Each::new(&describe::columns(&self.args.with, self.args.origin.is_some())))
+            QueryName::Closest if !self.args.with.is_empty() => {
+                self.answer(RecordQuery::new(&describe::columns(&self.args.with, self.args.origin.is_some())))
             }
-            Ask::Closest => self.answer(Each::new(Hit::COLUMNS)),
-            Ask::Occluded => self.answer(Each::new(bool::COLUMNS)),
-            Ask::Interval => self.answer(Each::new(Interval::COLUMNS)),
-            Ask::Count => self.answer(Each::new(u32::COLUMNS)),
-            Ask::Approach => self.answer(Each::new(Approach::COLUMNS)),
-            Ask::All | Ask::Nearest => self.answer(Listed { most }),
+            QueryName::Closest => self.answer(RecordQuery::new(Hit::COLUMNS)),
+            QueryName::Occluded => self.answer(RecordQuery::new(bool::COLUMNS)),
+            QueryName::Interval => self.answer(RecordQuery::new(Interval::COLUMNS)),
+            QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
+            QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
+            QueryName::All | QueryName::Nearest => self.answer(ListQuery { most }),
         }
     }
 
-    fn answer<T: Asked>(&self, mut asked: T) -> Result<()> {
+    fn answer<T: CastQuery>(&self, mut asked: T) -> Result<()> {
         // All checks that need no device come first, the cheapest ones before the others.
         let (rays, inputs) = self.rays.open()?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
@@ -84,7 +84,7 @@ impl Files<'_> {
         }
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
-        let with = Judge::of(&device, spheres.beside.stretches());
+        let with = Reference::of(&device, spheres.beside.stretches());
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
@@ -176,12 +176,12 @@ impl Files<'_> {
     }
 
     /// Rejects scenes and batches that do not fit into memory, with both sizes.
-    fn check_memory<T: Asked>(
+    fn check_memory<T: CastQuery>(
         &self,
         device: &Device,
         judge: Option<&Device>,
         spheres: Spheres<'_>,
-        rays: &Feed,
+        rays: &RayInput,
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Results per device, and one converted copy, in arrays or as text, that is being written.
@@ -200,8 +200,10 @@ impl Files<'_> {
         options: &SceneOptions,
         watch: &CancelToken,
     ) -> Result<Scene> {
-        let _working =
-            Working::on(format!("building a scene of {} spheres on {}", spheres.len(), device.name()), self.args.quiet);
+        let _working = ProgressDisplay::on(
+            format!("building a scene of {} spheres on {}", spheres.len(), device.name()),
+            self.args.quiet,
+        );
         let scene = if self.args.pairwise {
             blocking::pairwise_with(device, spheres, options)?
         } else {
@@ -212,10 +214,10 @@ impl Files<'_> {
 
     /// Casts all batches, and with a reference scene also on that. Writes, compares and plots the results.
     #[expect(clippy::too_many_arguments, reason = "what is read, where it is cast, and where the answers go")]
-    fn cast<T: Asked>(
+    fn cast<T: CastQuery>(
         &self,
         asked: &T,
-        mut rays: Feed,
+        mut rays: RayInput,
         scene: &Scene,
         judge: Option<(&Scene, &Table<Sphere>)>,
         watch: &CancelToken,
@@ -255,10 +257,10 @@ impl Files<'_> {
                 }
                 writer.write(&found)?;
                 if let Some(plot) = &mut sum.plot {
-                    T::look(plot, part, beside, &found);
+                    T::add_to_plot(plot, part, beside, &found);
                 }
                 sum.report = sum.report + T::report(&found);
-                sum.met = T::met(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);
+                sum.met = T::hits(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);
                 size = T::next(size, &found);
             }
         }
@@ -269,19 +271,19 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn casting(&self, rays: &Feed, scene: &Scene, casts: u64, watch: &CancelToken) -> Working {
+    fn casting(&self, rays: &RayInput, scene: &Scene, casts: u64, watch: &CancelToken) -> ProgressDisplay {
         let watch = watch.clone();
-        let casting = Casting {
+        let casting = CastProgress {
             what: format!("casting at {} spheres on {}", scene.len(), scene.device().name()),
             things: "rays",
             done: move || watch.done() / casts,
             expected: rays.expected(),
         };
-        Working::casting(casting, self.args.quiet)
+        ProgressDisplay::casting(casting, self.args.quiet)
     }
 
-    fn complete<T: Asked>(&self, writer: T::Writer, watch: &CancelToken) -> Result<PreparedFile> {
-        let _working = Working::on("writing".into(), self.args.quiet);
+    fn complete<T: CastQuery>(&self, writer: T::Writer, watch: &CancelToken) -> Result<PreparedFile> {
+        let _working = ProgressDisplay::on("writing".into(), self.args.quiet);
         writer.complete(watch)
     }
 }
@@ -292,7 +294,7 @@ pub(crate) fn read_spheres_from(
     origin: Option<Origin>,
     quiet: bool,
 ) -> Result<(Table<Sphere>, Option<DVec3>)> {
-    let _working = Working::on("reading spheres".into(), quiet);
+    let _working = ProgressDisplay::on("reading spheres".into(), quiet);
     let origin = match origin {
         None => None,
         Some(Origin::At(origin)) => Some(origin),
@@ -306,7 +308,7 @@ fn not_pairs(spheres: usize, rays: u64) -> Error {
 }
 
 /// Number of rays that have not been read yet.
-fn count_rest(rays: &mut Feed, watch: &CancelToken) -> Result<u64> {
+fn count_rest(rays: &mut RayInput, watch: &CancelToken) -> Result<u64> {
     let mut count = 0;
     while rays.next(watch)? {
         count += rays.rays(0).len() as u64;

@@ -103,7 +103,7 @@ impl Summary<'_> {
         if let Some(met) = self.met {
             line += &format!("{met} met in all, ");
         }
-        line += &spoken(report.seconds);
+        line += &describe(report.seconds);
         if let Some(rate) = self.mrays_per_second() {
             line += &format!(", {rate:.3} Mrays/s");
         }
@@ -132,7 +132,7 @@ impl Summary<'_> {
 }
 
 /// Formats seconds with three decimals, in ms or s.
-fn spoken(seconds: f64) -> String {
+fn describe(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.3} ms", 1e3 * seconds) } else { format!("{seconds:.3} s") }
 }
 

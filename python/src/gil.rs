@@ -40,7 +40,7 @@ pub(crate) fn brief<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + 
 
 /// Work on so many records, in a thread of its own if they are many, while this one looks after signals. `progress` is called
 /// with how many are done and how many there are; what it raises ends the work.
-pub(crate) fn watched<T: Send>(
+pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     records: usize,
     progress: Option<&Bound<'_, PyAny>>,

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use umbracast::{Bullet, Bullets, Error, Hit, Result, blocking};
 
 use crate::exceptions::exception;
-use crate::gil::watched;
+use crate::gil::interruptible;
 use crate::input::{Given, PIECE, Rounding, room, slice};
 use crate::policies::Policies;
-use crate::scene::{Scene, Told, told};
+use crate::scene::{ReportTuple, Scene, report_tuple};
 
 /// Adds to a list, if there is room.
 fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
@@ -26,9 +26,9 @@ fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Resul
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
 /// A sphere and its ray's roots, column by column.
-type Listed<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, Told);
+type ListArrays<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, ReportTuple);
 /// The legs of bullets, column by column: offsets, status, id, distance, frames, points, angle, velocities.
-type Flown<'py> = (
+type FlightArrays<'py> = (
     Array<'py, u64>,
     Array<'py, u8>,
     Array<'py, u32>,
@@ -37,10 +37,10 @@ type Flown<'py> = (
     Array<'py, f32>,
     Array<'py, f32>,
     Array<'py, f32>,
-    Told,
+    ReportTuple,
 );
 /// Points, normals, angles, distances.
-type Described<'py> = (Array<'py, f32>, Array<'py, f32>, Array<'py, f32>, Array<'py, f32>);
+type AttributeArrays<'py> = (Array<'py, f32>, Array<'py, f32>, Array<'py, f32>, Array<'py, f32>);
 
 /// All spheres that each ray meets, or the first `k`.
 #[pyfunction]
@@ -51,7 +51,7 @@ pub(crate) fn lists<'py>(
     policies: Policies,
     k: Option<u32>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Listed<'py>> {
+) -> PyResult<ListArrays<'py>> {
     let query = policies.query()?;
     let batch = rays.batch(&query)?;
     let failed = |error| exception(py, &error);
@@ -88,7 +88,7 @@ pub(crate) fn bullets<'py>(
     bounces: u32,
     policies: Policies,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Flown<'py>> {
+) -> PyResult<FlightArrays<'py>> {
     let query = policies.query()?;
     let bullets: &[Bullet] =
         try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets have 7 columns"))?;
@@ -97,7 +97,7 @@ pub(crate) fn bullets<'py>(
         given = given.radii(radii);
     }
     let scene = scene.now();
-    let flights = watched(py, bullets.len(), progress.as_ref(), |watch| {
+    let flights = interruptible(py, bullets.len(), progress.as_ref(), |watch| {
         blocking::bullets(&scene.with_cancel(watch), given, bounces, &query)
     })?;
     let legs = &flights.records;
@@ -112,7 +112,7 @@ pub(crate) fn bullets<'py>(
         vectors(|leg| leg.point.to_array()),
         numbers(|leg| leg.angle),
         vectors(|leg| leg.velocity.to_array()),
-        told(flights.report, Rounding::default()),
+        report_tuple(flights.report, Rounding::default()),
     ))
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn attributes<'py>(
     policies: Policies,
     t: PyReadonlyArray1<'_, f32>,
     id: PyReadonlyArray1<'_, u32>,
-) -> PyResult<Described<'py>> {
+) -> PyResult<AttributeArrays<'py>> {
     let query = policies.query()?;
     let batch = rays.batch(&query)?;
     let scene = scene.now();
@@ -133,7 +133,7 @@ pub(crate) fn attributes<'py>(
     let (Some(t), Some(id)) = (slice(&t, "t", batch.len)?, slice(&id, "id", batch.len)?) else {
         return Err(PyValueError::new_err("hits have t and id"));
     };
-    let (point, normal, angle, distance) = watched(py, batch.len, None, |watch| {
+    let (point, normal, angle, distance) = interruptible(py, batch.len, None, |watch| {
         let (mut point, mut normal) = (room(3 * batch.len)?, room(3 * batch.len)?);
         let (mut angle, mut distance) = (room(batch.len)?, room(batch.len)?);
         let mut hits = room(batch.len.min(PIECE))?;

@@ -11,7 +11,7 @@ use umbracast::shadow::{Lighting, Shadow, System};
 use umbracast::{Error, blocking};
 
 use crate::device::Device;
-use crate::gil::watched;
+use crate::gil::interruptible;
 use crate::input::pieces;
 use crate::scene::room_for;
 
@@ -34,7 +34,7 @@ pub(crate) fn render<'py>(
 ) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
     let device = device.inner();
     // How many pixels there are says the system.
-    let (picture, colours) = watched(py, usize::MAX, None, |watch| {
+    let (picture, colours) = interruptible(py, usize::MAX, None, |watch| {
         let device = &device.with_cancel(watch);
         let system = match (path, text) {
             (Some(path), _) => System::read(&path)?,
@@ -69,7 +69,7 @@ pub(crate) fn shadow(
     let (fraction, kind) =
         (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
     let device = device.inner();
-    watched(py, observers.len(), progress.as_ref(), |watch| {
+    interruptible(py, observers.len(), progress.as_ref(), |watch| {
         let device = &device.with_cancel(watch);
         let lighting = match (path, text) {
             (Some(path), _) => Lighting::read(&path)?,

@@ -12,15 +12,15 @@ use umbracast::{CancelToken, Hit, Rays, Report, Result, SceneOptions, blocking};
 
 use crate::device::Device;
 use crate::exceptions::exception;
-use crate::gil::{is_forked, watched};
+use crate::gil::{interruptible, is_forked};
 use crate::input::{Batch, Given, PIECE, Rounding, pieces, room, slice};
 use crate::policies::{Policies, builder};
 use crate::spheres::{GivenSpheres, Shape};
 
 /// How it went, for `umbracast.Report`: rays, hits, skipped, beyond, judged, seconds, rounded, largest rounding.
-pub(crate) type Told = (u64, u64, u64, u64, u64, f64, u64, f64);
+pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, f64, u64, f64);
 
-pub(crate) fn told(report: Report, rounding: Rounding) -> Told {
+pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
     let Report { rays, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = report;
     (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
 }
@@ -84,16 +84,16 @@ impl Scene {
         batch: &Batch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
         mut ask: impl FnMut(&umbracast::Scene, Rays<'_>, Range<usize>) -> Result<Report> + Send,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let scene = self.for_rays(batch.len)?;
-        watched(py, batch.len, progress, |watch| {
+        interruptible(py, batch.len, progress, |watch| {
             let scene = scene.with_cancel(watch);
             let mut report = Report::default();
             let rounding = batch.each_piece(|rays, range| {
                 report = report + ask(&scene, rays, range)?;
                 Ok(())
             })?;
-            Ok(told(report, rounding))
+            Ok(report_tuple(report, rounding))
         })
     }
 }
@@ -125,7 +125,7 @@ impl Scene {
     ) -> PyResult<Self> {
         let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
         let (device, parts) = (device.inner(), spheres.parts()?);
-        let held = watched(py, parts.len(), None, |watch| {
+        let held = interruptible(py, parts.len(), None, |watch| {
             let device = &device.with_cancel(watch);
             let shapes = parts.shapes(None)?;
             let scene = parts.with(shapes.as_ref(), |spheres| match pairwise {
@@ -169,7 +169,7 @@ impl Scene {
     /// Puts other spheres in the place of these: (quality loss, whether to rebuild).
     fn update(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<(f32, bool)> {
         let parts = spheres.parts()?;
-        let update = watched(py, parts.len(), None, |watch| {
+        let update = interruptible(py, parts.len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
             let Held { scene, shapes } = self.held();
             let mut scene = scene.with_cancel(watch);
@@ -183,7 +183,7 @@ impl Scene {
 
     /// Builds the tree anew.
     fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
-        watched(py, self.now().len(), None, |watch| {
+        interruptible(py, self.now().len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
             let Held { scene, shapes } = self.held();
             let mut scene = scene.with_cancel(watch);
@@ -201,7 +201,7 @@ impl Scene {
         mut t: PyReadwriteArray1<'_, f32>,
         mut id: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let (t, id) = (room_for(&mut t, "t", batch.len)?, room_for(&mut id, "id", batch.len)?);
@@ -226,7 +226,7 @@ impl Scene {
         mut t_exit: PyReadwriteArray1<'_, f32>,
         mut id: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let len = batch.len;
@@ -251,7 +251,7 @@ impl Scene {
         mut clearance: PyReadwriteArray1<'_, f32>,
         mut id: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let len = batch.len;
@@ -273,7 +273,7 @@ impl Scene {
         policies: Policies,
         mut count: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let count = room_for(&mut count, "out", batch.len)?;
@@ -291,7 +291,7 @@ impl Scene {
         policies: Policies,
         mut occluded: PyReadwriteArray1<'_, bool>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let occluded = room_for(&mut occluded, "out", batch.len)?;
@@ -317,7 +317,7 @@ impl Scene {
         mut count: PyReadwriteArray1<'_, u32>,
         mut id: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Told> {
+    ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let points: &[[f32; 3]] =
             try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points have 3 columns"))?;
@@ -325,7 +325,7 @@ impl Scene {
         let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
         let times = slice(&times, "times", points.len())?;
         let (count, id) = (room_for(&mut count, "count", points.len())?, room_for(&mut id, "id", points.len())?);
-        watched(py, points.len(), progress.as_ref(), |watch: &CancelToken| {
+        interruptible(py, points.len(), progress.as_ref(), |watch: &CancelToken| {
             let scene = scene.with_cancel(watch);
             let mut report = Report::default();
             for range in pieces(points.len()) {
@@ -348,7 +348,7 @@ impl Scene {
                     (count[i], id[i]) = (record.count, record.id);
                 }
             }
-            Ok(told(report, Rounding::default()))
+            Ok(report_tuple(report, Rounding::default()))
         })
     }
 }

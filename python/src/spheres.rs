@@ -107,7 +107,7 @@ impl Parts<'_> {
         take: impl FnOnce(Spheres<'_>) -> Result<T>,
     ) -> Result<T> {
         let centers: Box<dyn Iterator<Item = [f32; 3]>> = match self.records {
-            Records::Spheres(spheres) => return take(self.beside(Spheres::from(spheres))),
+            Records::Spheres(spheres) => return take(self.attributes(Spheres::from(spheres))),
             Records::Ellipsoids(records, _) => Box::new(records.iter().map(|&[x, y, z, ..]| [x, y, z])),
             Records::Centers(centers) => Box::new(centers.iter().copied()),
         };
@@ -115,10 +115,10 @@ impl Parts<'_> {
         let one = |(center, &[x, y, z, qw, qx, qy, qz]): ([f32; 3], &Shape)| {
             Ellipsoid::new(center, [x, y, z]).turned(Quat::from_xyzw(qx, qy, qz, qw))
         };
-        take(self.beside(Spheres::from(&Ellipsoids::new(centers.zip(shapes).map(one)))))
+        take(self.attributes(Spheres::from(&Ellipsoids::new(centers.zip(shapes).map(one)))))
     }
 
-    fn beside<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
+    fn attributes<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
         if let Some(masks) = self.masks {
             spheres = spheres.masks(masks);
         }

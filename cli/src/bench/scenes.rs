@@ -13,7 +13,7 @@ use super::sets::{self, Input};
 use super::threads;
 use super::timing::median;
 use crate::args::{DeviceArgs, INSIDES, TreeArgs, insides, precisions, words};
-use crate::progress::Working;
+use crate::progress::ProgressDisplay;
 use crate::{print, print_json};
 
 #[derive(Debug, Args)]
@@ -36,12 +36,12 @@ pub(crate) struct ScenesArgs {
     inside: Inside,
     /// Queries per batch, separated by commas
     #[arg(long, value_name = "QUERIES", value_delimiter = ',', default_value = "closest,occluded", value_parser = words([
-        ("closest", "the first sphere that a ray hits, and its t", Ask::Closest),
-        ("occluded", "whether a ray hits any sphere", Ask::Occluded),
-        ("count", "the number of spheres that a ray hits", Ask::Count),
-        ("all", "all spheres that a ray hits, sorted by t", Ask::All),
+        ("closest", "the first sphere that a ray hits, and its t", QueryName::Closest),
+        ("occluded", "whether a ray hits any sphere", QueryName::Occluded),
+        ("count", "the number of spheres that a ray hits", QueryName::Count),
+        ("all", "all spheres that a ray hits, sorted by t", QueryName::All),
     ]))]
-    queries: Vec<Ask>,
+    queries: Vec<QueryName>,
     /// Number of spheres of a built-in scene
     #[arg(long, value_name = "N", default_value_t = 2000, conflicts_with = "sphere_file",
           value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
@@ -59,7 +59,7 @@ pub(crate) struct ScenesArgs {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Ask {
+enum QueryName {
     Closest,
     Occluded,
     Count,
@@ -170,7 +170,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn scene(&self, Input { name, spheres, batches }: Input) -> Result<SceneRow> {
-        let working = Working::on(format!("building {name}"), self.args.json);
+        let working = ProgressDisplay::on(format!("building {name}"), self.args.json);
         let build = || blocking::scene(self.device, &spheres, &self.args.tree.options());
         let built = median(self.args.repeat, build)?;
         drop(working);
@@ -193,27 +193,27 @@ impl Bench<'_> {
         Ok(SceneRow { scene: name, spheres: spheres.len(), build_seconds, build_cpu_seconds, bytes, batches: rows })
     }
 
-    fn batch(&self, scene: &Scene, name: &str, rays: &[Ray], ask: Ask) -> Result<BatchRow> {
-        let working = Working::on(format!("casting {name}"), self.args.json);
+    fn batch(&self, scene: &Scene, name: &str, rays: &[Ray], ask: QueryName) -> Result<BatchRow> {
+        let working = ProgressDisplay::on(format!("casting {name}"), self.args.json);
         let query = Query { inside: self.args.inside, ..Query::at(self.args.precision) };
         let (word, times) = match ask {
-            Ask::Closest => {
+            QueryName::Closest => {
                 let mut hits = vec![Hit::MISS; rays.len()];
                 let cast = || Ok([blocking::closest_into(scene, rays, &mut hits, &query)?.hits; 2]);
                 ("closest", median(self.args.repeat, cast)?)
             }
-            Ask::Occluded => {
+            QueryName::Occluded => {
                 let cast = || Ok([blocking::occluded(scene, rays, &query)?.report.hits; 2]);
                 ("occluded", median(self.args.repeat, cast)?)
             }
-            Ask::Count => {
+            QueryName::Count => {
                 let cast = || {
                     let counts = blocking::count(scene, rays, &query)?;
                     Ok([counts.report.hits, counts.iter().map(|count| u64::from(*count)).sum()])
                 };
                 ("count", median(self.args.repeat, cast)?)
             }
-            Ask::All => {
+            QueryName::All => {
                 let cast = || {
                     let lists = blocking::all(scene, rays, &query)?;
                     Ok([lists.report.hits, lists.records.len() as u64])

@@ -15,7 +15,7 @@ pub(super) struct Line {
     pub(super) direction: DVec3,
     pub(super) radius: f64,
     /// Error bound of the centre in arithmetic on pairs of f32, for a moving sphere or an ellipsoid; otherwise 0.
-    pub(super) noise: f64,
+    pub(super) position_error: f64,
 }
 
 impl Line {
@@ -29,7 +29,7 @@ impl Line {
             offset: origin - (center + way),
             direction: ray.direction.as_dvec3() - if relative { velocity } else { DVec3::ZERO },
             radius: f64::from(sphere.radius) + radius,
-            noise: if moved { (-45.0_f64).exp2() * size } else { 0.0 },
+            position_error: if moved { (-45.0_f64).exp2() * size } else { 0.0 },
         };
         match ellipsoid {
             Some(ellipsoid) => line.through(&ellipsoid),
@@ -47,7 +47,7 @@ impl Line {
             offset: back * self.offset * stretch,
             direction: back * self.direction * stretch,
             radius: self.radius,
-            noise: (self.noise + slip) * stretch.max_element(),
+            position_error: (self.position_error + slip) * stretch.max_element(),
         }
     }
 
@@ -66,14 +66,14 @@ impl Line {
     }
 
     /// Error bound of a root. `fast`: 32u (E + r + E·r/h) / |d|. `standard`: 8u (|t|·|d| + r·r/h) / |d|; for `exact` this is an upper bound
-    /// of the difference between devices. `noise` · (1 + r/h) / |d| is added. Infinite for h = 0.
+    /// of the difference between devices. `position_error` · (1 + r/h) / |d| is added. Infinite for h = 0.
     pub(super) fn bound(&self, precision: Precision, t: f64) -> f64 {
         let (e, r, length) = (self.offset.length(), self.radius, self.direction.length());
         let h = self.half_chord_squared().max(0.0).sqrt();
         if h == 0.0 {
             return f64::INFINITY;
         }
-        let noise = self.noise * (1.0 + r / h);
+        let noise = self.position_error * (1.0 + r / h);
         match precision {
             Precision::Fast => (32.0 * U * (e + r + e * r / h) + noise) / length,
             _ => (8.0 * U * (t.abs() * length + r * r / h) + noise) / length,

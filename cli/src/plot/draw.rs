@@ -85,7 +85,7 @@ impl<'a> Drawing<'a> {
             let [Some((from, form)), Some((to, _))] = ends else { continue };
             let paint = if self.moments(id).is_empty() { color(IDLE) } else { tint(id, true) };
             let outline = self.view.body(&form).outline;
-            let [from, to] = [from, to].map(|at| self.view.see(at));
+            let [from, to] = [from, to].map(|at| self.view.project(at));
             self.canvas.streak(from, to, &outline, paint, [0.05 * many, 0.38 * many]);
         }
     }
@@ -98,7 +98,7 @@ impl<'a> Drawing<'a> {
             let is_met = !moments.is_empty();
             let times = if is_met { moments } else { vec![(id as u32, last)] };
             for (center, form) in times.into_iter().filter_map(|(_, time)| self.scenery.at(id, time)) {
-                self.canvas.body(self.view.see(center), &self.view.body(&form), tint(id, is_met));
+                self.canvas.body(self.view.project(center), &self.view.body(&form), tint(id, is_met));
             }
         }
     }
@@ -120,7 +120,7 @@ impl<'a> Drawing<'a> {
             Mark::Occluded => (DARK, beam.ray.t_max),
             Mark::Miss => (MISS, beam.ray.t_max),
         };
-        let [from, to] = [beam.ray.t_min, end].map(|t| self.view.see(far_along(&beam.ray, t, &self.view)));
+        let [from, to] = [beam.ray.t_min, end].map(|t| self.view.project(far_along(&beam.ray, t, &self.view)));
         let outline = Outline::round(f64::from(beam.radius) * self.view.scale);
         self.canvas.streak(from, to, &outline, color(hex), [0.16 * self.alpha(); 2]);
     }
@@ -133,7 +133,7 @@ impl<'a> Drawing<'a> {
         let pen = |hex: u32, alpha: f32| Pen { color: color(hex), width, alpha, behind: 0.16 };
         let (view, canvas) = (self.view, &mut self.canvas);
         let mut line = |from: f32, to: f32, pen: Pen| {
-            let [from, to] = [from, to].map(|t| view.see(far_along(ray, t, &view)));
+            let [from, to] = [from, to].map(|t| view.project(far_along(ray, t, &view)));
             canvas.line(from, to, pen);
         };
         match *mark {
@@ -152,7 +152,7 @@ impl<'a> Drawing<'a> {
             && let Some([mine, other]) = self.surfaces(beam, t, id)
         {
             let pen = Pen { behind: 0.4, ..pen(PASS, alpha) };
-            self.canvas.line(self.view.see(mine), self.view.see(other), pen);
+            self.canvas.line(self.view.project(mine), self.view.project(other), pen);
         }
     }
 
@@ -181,7 +181,7 @@ impl<'a> Drawing<'a> {
             if t.is_finite() {
                 let rim = if hex == INK { 0.0 } else { 1.2 };
                 let at = touched.filter(|_| hex == HIT).unwrap_or_else(|| along(ray, t));
-                self.canvas.spot(view.see(at), radius, rim, color(hex), alpha);
+                self.canvas.spot(view.project(at), radius, rim, color(hex), alpha);
             }
         };
         spot(ray.t_min, INK, small);
@@ -202,7 +202,7 @@ impl<'a> Drawing<'a> {
         for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= FEW) {
             let time = self.moments(id).first().map_or(last, |met| met.1);
             let Some((center, form)) = self.scenery.at(id, time) else { continue };
-            let (at, text) = (self.view.see(center), id.to_string());
+            let (at, text) = (self.view.project(center), id.to_string());
             // The label of a hidden sphere would appear on the sphere that hides it.
             if self.canvas.is_hidden(at + DVec3::Z * self.view.body(&form).depth) {
                 continue;
@@ -216,7 +216,7 @@ impl<'a> Drawing<'a> {
             for Beam { number, ray, .. } in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
                 // The label is behind the start of the ray, so the ray does not cover it.
                 let ahead = self.view.axis(ray.direction.as_dvec3().normalize_or_zero());
-                let at = self.view.see(along(ray, ray.t_min)).truncate() - 16.0 * ahead.normalize_or_zero();
+                let at = self.view.project(along(ray, ray.t_min)).truncate() - 16.0 * ahead.normalize_or_zero();
                 match places.iter_mut().find(|(place, _)| (*place - at).length() < 10.0) {
                     Some((_, numbers)) => *numbers += &format!(",{number}"),
                     None => places.push((at, number.to_string())),
@@ -278,7 +278,7 @@ fn far_along(ray: &Ray, t: f32, view: &View) -> DVec3 {
         return along(ray, t);
     }
     let direction = ray.direction.as_dvec3().normalize_or_zero();
-    let start = view.see(ray.origin.as_dvec3()).truncate().abs().max_element();
+    let start = view.project(ray.origin.as_dvec3()).truncate().abs().max_element();
     let reach = 10.0 * (start + (WIDTH + HEIGHT) as f64) / view.scale;
     ray.origin.as_dvec3() + direction * reach.copysign(f64::from(t))
 }

@@ -125,7 +125,7 @@ impl<'a> Plot<'a> {
     }
 
     /// Adds rays with their results. `beside` has the optional columns of the rays and the row of the first ray.
-    pub(crate) fn look<T: Plotted>(
+    pub(crate) fn add_hits<T: Plotted>(
         &mut self,
         rays: Rays<'_>,
         beside: Option<(&OptionalColumns, usize)>,
@@ -135,12 +135,7 @@ impl<'a> Plot<'a> {
     }
 
     /// Adds rays with their hit lists.
-    pub(crate) fn look_at_lists(
-        &mut self,
-        rays: Rays<'_>,
-        beside: Option<(&OptionalColumns, usize)>,
-        lists: &HitLists,
-    ) {
+    pub(crate) fn add_lists(&mut self, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, lists: &HitLists) {
         self.keep(rays, beside, lists.len(), |i| Mark::through(lists.get(i).unwrap_or_default()));
     }
 
@@ -151,7 +146,7 @@ impl<'a> Plot<'a> {
         count: usize,
         mark: impl Fn(usize) -> Mark,
     ) {
-        for i in self.sample.wanted(count).collect::<Vec<_>>() {
+        for i in self.sample.is_selected(count).collect::<Vec<_>>() {
             if let Some(ray) = rays.ray(i).filter(|ray| ray.check().is_ok()) {
                 let column = |column: fn(&OptionalColumns) -> Option<&Vec<f32>>| {
                     let (beside, begin) = beside?;

@@ -95,7 +95,7 @@ impl Sample {
     }
 
     /// Positions of the selected rays among the next `count` rays.
-    pub(super) fn wanted(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn is_selected(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
         let (seen, share) = (self.seen, self.share);
         (0..count).filter(move |i| belongs(seen + *i as u64, share))
     }
@@ -121,7 +121,7 @@ mod tests {
         let mut sample = Sample::new();
         while sample.seen < count {
             let now = batch.min(count - sample.seen) as usize;
-            for i in sample.wanted(now).collect::<Vec<_>>() {
+            for i in sample.is_selected(now).collect::<Vec<_>>() {
                 let (number, ray) = (sample.seen + i as u64, Ray::new([0.0; 3], [1.0; 3]));
                 sample.keep(Beam { number, ray, time: 0.0, radius: 0.0, mark: Mark::Miss });
             }

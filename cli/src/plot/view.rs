@@ -74,7 +74,7 @@ impl View {
     }
 
     /// Position of a point in the picture, with its depth.
-    pub(super) fn see(&self, point: DVec3) -> DVec3 {
+    pub(super) fn project(&self, point: DVec3) -> DVec3 {
         let middle = 0.5 * DVec2::new(WIDTH as f64, HEIGHT as f64);
         ((self.flat(point) - self.center) * self.scale + middle).extend(point.dot(self.back) * self.scale)
     }

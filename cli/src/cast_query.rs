@@ -11,7 +11,7 @@ use super::describe::Described;
 use super::plot::{LISTED, Legend, Plot, Plotted};
 
 /// A query kind, for a cast of files.
-pub(crate) trait Asked {
+pub(crate) trait CastQuery {
     /// Results of a batch of rays.
     type Found;
     /// Writer of the output file.
@@ -33,11 +33,11 @@ pub(crate) trait Asked {
     fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Adds rays and their results to a plot. `beside` has the optional columns of the rays and the row of the first ray.
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Self::Found);
+    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Self::Found);
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
     /// Number of spheres hit by all rays, for queries that count or list them.
-    fn met(found: &Self::Found) -> Option<u64>;
+    fn hits(found: &Self::Found) -> Option<u64>;
     /// Number of rays of the next call, after a call with `size` rays.
     fn next(size: usize, _found: &Self::Found) -> usize {
         size
@@ -52,13 +52,13 @@ pub(crate) trait Writes<T>: Sized {
 }
 
 /// A query with one record per ray, written in these columns.
-pub(crate) struct Each<T> {
+pub(crate) struct RecordQuery<T> {
     columns: Vec<Column<T>>,
     /// The origin that was subtracted from all positions.
     origin: DVec3,
 }
 
-impl<T> Each<T> {
+impl<T> RecordQuery<T> {
     pub(crate) fn new(columns: &[Column<T>]) -> Self {
         Self { columns: columns.to_vec(), origin: DVec3::ZERO }
     }
@@ -75,7 +75,7 @@ pub(crate) trait EachAsked: AnswerRow + Plotted {
     }
 }
 
-impl<T: EachAsked> Asked for Each<T> {
+impl<T: EachAsked> CastQuery for RecordQuery<T> {
     type Found = Answer<T>;
     type Writer = AnswerWriter<T>;
     const BYTES: u64 = size_of::<T>() as u64;
@@ -87,8 +87,8 @@ impl<T: EachAsked> Asked for Each<T> {
     fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
         AnswerWriter::create_with(path, self.columns.clone())
     }
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Answer<T>) {
-        plot.look(rays, beside, found);
+    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Answer<T>) {
+        plot.add_hits(rays, beside, found);
     }
     fn subtracted(&mut self, origin: DVec3) {
         self.origin = origin;
@@ -106,7 +106,7 @@ impl<T: EachAsked> Asked for Each<T> {
     fn report(found: &Answer<T>) -> Report {
         found.report
     }
-    fn met(found: &Answer<T>) -> Option<u64> {
+    fn hits(found: &Answer<T>) -> Option<u64> {
         T::met(found)
     }
 }
@@ -121,14 +121,14 @@ impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
 }
 
 /// The queries `all` and `nearest`: lists of every sphere that a ray hits, or of the first `most`.
-pub(crate) struct Listed {
+pub(crate) struct ListQuery {
     pub(crate) most: Option<u32>,
 }
 
 /// Target number of list entries per call, 96 MiB. The lengths of lists are not known before they are made.
 const TOGETHER: u64 = 1 << 23;
 
-impl Asked for Listed {
+impl CastQuery for ListQuery {
     type Found = HitLists;
     type Writer = ListWriter;
     /// The offset of the list, and one sphere.
@@ -149,8 +149,8 @@ impl Asked for Listed {
             Some(k) => blocking::nearest(scene, rays, k, query),
         }
     }
-    fn look(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &HitLists) {
-        plot.look_at_lists(rays, beside, found);
+    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &HitLists) {
+        plot.add_lists(rays, beside, found);
     }
     fn compare(&self, input: &Input<'_>, found: &HitLists, expected: &HitLists) -> Comparison {
         input.compare_lists(found, expected, self.most)
@@ -158,7 +158,7 @@ impl Asked for Listed {
     fn report(found: &HitLists) -> Report {
         found.report
     }
-    fn met(found: &HitLists) -> Option<u64> {
+    fn hits(found: &HitLists) -> Option<u64> {
         Some(found.records.len() as u64)
     }
     /// Aims at `TOGETHER` entries, but at most quadruples the number of rays: the next rays may hit more spheres than the last ones.

@@ -12,7 +12,7 @@ use super::args::{Given, numbers};
 
 /// The source of the rays, as given on the command line.
 #[derive(Clone, Debug)]
-pub(crate) enum Rules<'a> {
+pub(crate) enum RayInputOptions<'a> {
     /// A file of rays.
     Rays(&'a Path),
     /// A file of segments.
@@ -69,7 +69,7 @@ pub(crate) enum Opened {
     Sensor(LidarFile),
 }
 
-impl Rules<'_> {
+impl RayInputOptions<'_> {
     /// Adds the path and the row of a record to an error.
     pub(crate) fn placed(&self, error: Error) -> Error {
         match self {
@@ -105,38 +105,38 @@ impl Opened {
     }
 
     /// Starts to read the rays.
-    pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<Feed> {
+    pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayInput> {
         Ok(match self {
-            Self::Rays(file) => Feed::Rays(file.read(origin, on_bad)?, RayBatch::default()),
-            Self::Segments(file) => Feed::Segments {
+            Self::Rays(file) => RayInput::Rays(file.read(origin, on_bad)?, RayBatch::default()),
+            Self::Segments(file) => RayInput::Segments {
                 batches: file.read(origin, on_bad)?,
                 batch: RayBatch::default(),
                 segments: Segments::default(),
             },
             Self::Points(file, aim) => {
                 let (aim, rounding) = aim.from(origin);
-                Feed::Points { batches: file.read(origin, on_bad)?, batch: RayBatch::default(), aim, rounding }
+                RayInput::Points { batches: file.read(origin, on_bad)?, batch: RayBatch::default(), aim, rounding }
             }
             Self::Sensor(file) => {
                 let (sensor, rounding) = file.sensor(origin, on_bad)?;
-                Feed::Sensor { sensor, now: 0..0, rounding }
+                RayInput::Sensor { sensor, now: 0..0, rounding }
             }
         })
     }
 }
 
 /// Target or direction of the rays from points, in f32 relative to the origin.
-pub(crate) enum Look {
+pub(crate) enum ResolvedAim {
     Parallel([f32; 3]),
     Toward([f32; 3], f32),
 }
 
 impl Aim {
     /// Subtracts the origin. Also returns the rounding of the target.
-    fn from(self, origin: DVec3) -> (Look, Rounding) {
+    fn from(self, origin: DVec3) -> (ResolvedAim, Rounding) {
         let mut rounding = Rounding::default();
         match self {
-            Self::Parallel(direction) => (Look::Parallel(direction), rounding),
+            Self::Parallel(direction) => (ResolvedAim::Parallel(direction), rounding),
             Self::Toward { target, radius } => {
                 let mut axis = |k: usize, given: Given, origin: f64| {
                     let wide = given.wide - origin;
@@ -147,21 +147,21 @@ impl Aim {
                 };
                 let [x, y, z] = target;
                 let target = [axis(0, x, origin.x), axis(1, y, origin.y), axis(2, z, origin.z)];
-                (Look::Toward(target, radius), rounding)
+                (ResolvedAim::Toward(target, radius), rounding)
             }
         }
     }
 }
 
 /// A stream of rays in batches.
-pub(crate) enum Feed {
+pub(crate) enum RayInput {
     Rays(RayBatches, RayBatch),
     Segments { batches: RayBatches<Ends>, batch: RayBatch<Ends>, segments: Segments },
-    Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, aim: Look, rounding: Rounding },
+    Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, aim: ResolvedAim, rounding: Rounding },
     Sensor { sensor: Lidar, now: Range<usize>, rounding: Rounding },
 }
 
-impl Feed {
+impl RayInput {
     /// Reads the next batch. False at the end.
     pub(crate) fn next(&mut self, watch: &CancelToken) -> Result<bool> {
         match self {
@@ -185,12 +185,14 @@ impl Feed {
         let rays: Rays<'_> = match self {
             Self::Rays(_, RayBatch { records, beside }) => beside.rays(records.into()),
             Self::Segments { batch, segments, .. } => batch.beside.rays(segments.into()),
-            Self::Points { batch: RayBatch { records: points, beside }, aim: Look::Parallel(direction), .. } => {
-                beside.rays((&Parallel { points, direction: *direction }).into())
-            }
-            Self::Points { batch: RayBatch { records: points, beside }, aim: Look::Toward(target, radius), .. } => {
-                beside.rays((&Toward { points, target: *target, radius: *radius }).into())
-            }
+            Self::Points {
+                batch: RayBatch { records: points, beside }, aim: ResolvedAim::Parallel(direction), ..
+            } => beside.rays((&Parallel { points, direction: *direction }).into()),
+            Self::Points {
+                batch: RayBatch { records: points, beside },
+                aim: ResolvedAim::Toward(target, radius),
+                ..
+            } => beside.rays((&Toward { points, target: *target, radius: *radius }).into()),
             Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),
         };
         rays.numbered_from(first)

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use umbracast::{Device, Flights, LegStatus, Precision, Report};
 
-use super::compare::Judge;
+use super::compare::Reference;
 use super::summary::counts;
 
 /// Totals of the bullets so far.
@@ -29,7 +29,7 @@ impl Sum {
         &self,
         device: &'a Device,
         spheres: usize,
-        (precision, with): (Precision, Option<Judge>),
+        (precision, with): (Precision, Option<Reference>),
         rounded: u64,
         output: Option<&'a Path>,
     ) -> Summary<'a> {
@@ -85,7 +85,7 @@ pub(super) struct Summary<'a> {
     output: Option<&'a Path>,
     /// Number of flights that differ from those of `compared_with`.
     differ: Option<u64>,
-    compared_with: Option<Judge>,
+    compared_with: Option<Reference>,
 }
 
 impl Summary<'_> {
