@@ -9,7 +9,7 @@ const KEYWORDS: [&str; 9] = ["struct", "enum", "trait", "type", "fn", "mod", "st
 
 /// The name that a line defines, if it defines one.
 fn defined(line: &str) -> Option<&str> {
-    let mut words = line.trim_start().split_whitespace().skip_while(|word| {
+    let mut words = line.split_whitespace().skip_while(|word| {
         word.starts_with("pub")
             || ["(crate)", "async", "unsafe"].contains(word)
             || *word == "const" && line.contains(" fn ")
