@@ -258,7 +258,7 @@ impl Files<'_> {
         let bullets = RayFile::<Bullet>::open(self.bullets)?;
         let (spheres, origin) = read_spheres_from(self.spheres, args.origin, args.quiet)?;
         check_radii(self.spheres, &spheres.records)?;
-        let range = self.time_range(spheres.beside.velocities.is_some())?;
+        let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
         let device = blocking::open(&args.device.options(args.precision))?;
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
@@ -289,7 +289,7 @@ impl Files<'_> {
             let mut rows = Vec::new();
             while bullets.next(&mut batch, &watch)? {
                 let size = (TOGETHER / most as usize).clamp(1, RayBatches::BATCH);
-                let mut radii = batch.beside.radii.as_deref().map(|radii| radii.chunks(size));
+                let mut radii = batch.optional.radii.as_deref().map(|radii| radii.chunks(size));
                 for part in batch.records.chunks(size) {
                     let first = sum.report.rays;
                     let mut part = Bullets::from(part).numbered_from(first);

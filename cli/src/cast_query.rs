@@ -32,8 +32,13 @@ pub(crate) trait CastQuery {
     fn subtracted(&mut self, _origin: DVec3) {}
     fn create(&self, path: &Path) -> Result<Self::Writer>;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
-    /// Adds rays and their results to a plot. `beside` has the optional columns of the rays and the row of the first ray.
-    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Self::Found);
+    /// Adds rays and their results to a plot. `optional` has the optional columns of the rays and the row of the first ray.
+    fn add_to_plot(
+        plot: &mut Plot<'_>,
+        rays: Rays<'_>,
+        optional: Option<(&OptionalColumns, usize)>,
+        found: &Self::Found,
+    );
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
     /// Number of spheres hit by all rays, for queries that count or list them.
@@ -87,8 +92,13 @@ impl<T: EachAsked> CastQuery for RecordQuery<T> {
     fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
         AnswerWriter::create_with(path, self.columns.clone())
     }
-    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &Answer<T>) {
-        plot.add_hits(rays, beside, found);
+    fn add_to_plot(
+        plot: &mut Plot<'_>,
+        rays: Rays<'_>,
+        optional: Option<(&OptionalColumns, usize)>,
+        found: &Answer<T>,
+    ) {
+        plot.add_hits(rays, optional, found);
     }
     fn subtracted(&mut self, origin: DVec3) {
         self.origin = origin;
@@ -149,8 +159,8 @@ impl CastQuery for ListQuery {
             Some(k) => blocking::nearest(scene, rays, k, query),
         }
     }
-    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, found: &HitLists) {
-        plot.add_lists(rays, beside, found);
+    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, found: &HitLists) {
+        plot.add_lists(rays, optional, found);
     }
     fn compare(&self, input: &Input<'_>, found: &HitLists, expected: &HitLists) -> Comparison {
         input.compare_lists(found, expected, self.most)

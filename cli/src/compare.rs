@@ -196,7 +196,7 @@ pub(crate) struct Input<'a> {
     pub(crate) query: &'a Query,
     pub(crate) pairwise: bool,
     /// Optional columns of the rays, and the row of the first ray in them.
-    pub(crate) beside: Option<(&'a OptionalColumns, usize)>,
+    pub(crate) optional: Option<(&'a OptionalColumns, usize)>,
 }
 
 /// A ray and a sphere, with motion, radius of the ray and shape.
@@ -219,14 +219,14 @@ impl<'a> Input<'a> {
     fn pair(&self, number: u64, ray: &'a Ray, id: u32) -> Option<Pair<'a>> {
         let sphere = self.spheres.get(id as usize)?;
         let column = |column: fn(&OptionalColumns) -> Option<&Vec<f32>>| {
-            let (beside, begin) = self.beside?;
-            column(beside)?.get(begin + (number - self.first) as usize).copied().map(f64::from)
+            let (optional, begin) = self.optional?;
+            column(optional)?.get(begin + (number - self.first) as usize).copied().map(f64::from)
         };
         let velocities = self.held.and_then(|held| held.velocities.as_deref());
         let relative = velocities.is_some() && self.query.motion == Motion::WithRay;
         let velocity = velocities.and_then(|all| all.get(id as usize)).map_or(DVec3::ZERO, |v| v.as_dvec3());
-        let time = column(|beside| beside.times.as_ref()).filter(|_| !relative).unwrap_or(0.0);
-        let radius = column(|beside| beside.radii.as_ref()).unwrap_or(0.0);
+        let time = column(|optional| optional.times.as_ref()).filter(|_| !relative).unwrap_or(0.0);
+        let radius = column(|optional| optional.radii.as_ref()).unwrap_or(0.0);
         let ellipsoid = self.held.and_then(|held| held.ellipsoid(id as usize, sphere));
         Some(Pair { ray, sphere, velocity, time, relative, radius, ellipsoid })
     }

@@ -111,8 +111,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     check_output(&args.output, &[&args.spheres, &args.points])?;
     let points = RayFile::<[f32; 3]>::open(&args.points)?;
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
-    let range = args.range(spheres.beside.velocities.is_some())?;
-    let own = if spheres.beside.stretches() { Precision::Standard } else { Precision::Exact };
+    let range = args.range(spheres.optional.velocities.is_some())?;
+    let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
     let query = Query { on_bad: args.on_bad, ..Query::at(args.precision.unwrap_or(own)) };
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = blocking::open(&args.device.options(query.precision))?;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     );
     let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
     let options = SceneOptions::default().over(range);
-    let with = Reference::of(&device, spheres.beside.stretches());
+    let with = Reference::of(&device, spheres.optional.stretches());
     let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
     drop(placing);
     signals::cancel(&watch);
@@ -142,13 +142,13 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let mut moments = Vec::new();
         while points.next(&mut batch, &watch)? {
             if let Some(time) = args.time {
-                if batch.beside.times.is_some() {
+                if batch.optional.times.is_some() {
                     let points = args.points.display();
                     return Err(Error::Usage(format!("--time cannot be used with the column time of {points}")));
                 }
                 moments.resize(batch.records.len(), time);
             }
-            let mut part = batch.beside.points(Points::from(&batch.records)).numbered_from(sum.report.rays);
+            let mut part = batch.optional.points(Points::from(&batch.records)).numbered_from(sum.report.rays);
             if args.time.is_some() {
                 part = part.times(&moments);
             }

@@ -183,27 +183,29 @@ impl RayInput {
     /// The current batch. Its first ray has the number `first` among all rays.
     pub(crate) fn rays(&self, first: u64) -> Rays<'_> {
         let rays: Rays<'_> = match self {
-            Self::Rays(_, RayBatch { records, beside }) => beside.rays(records.into()),
-            Self::Segments { batch, segments, .. } => batch.beside.rays(segments.into()),
+            Self::Rays(_, RayBatch { records, optional }) => optional.rays(records.into()),
+            Self::Segments { batch, segments, .. } => batch.optional.rays(segments.into()),
             Self::Points {
-                batch: RayBatch { records: points, beside }, aim: ResolvedAim::Parallel(direction), ..
-            } => beside.rays((&Parallel { points, direction: *direction }).into()),
+                batch: RayBatch { records: points, optional },
+                aim: ResolvedAim::Parallel(direction),
+                ..
+            } => optional.rays((&Parallel { points, direction: *direction }).into()),
             Self::Points {
-                batch: RayBatch { records: points, beside },
+                batch: RayBatch { records: points, optional },
                 aim: ResolvedAim::Toward(target, radius),
                 ..
-            } => beside.rays((&Toward { points, target: *target, radius: *radius }).into()),
+            } => optional.rays((&Toward { points, target: *target, radius: *radius }).into()),
             Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),
         };
         rays.numbered_from(first)
     }
 
     /// The optional columns of the current batch.
-    pub(crate) fn beside(&self) -> Option<&OptionalColumns> {
+    pub(crate) fn optional(&self) -> Option<&OptionalColumns> {
         match self {
-            Self::Rays(_, batch) => Some(&batch.beside),
-            Self::Segments { batch, .. } => Some(&batch.beside),
-            Self::Points { batch, .. } => Some(&batch.beside),
+            Self::Rays(_, batch) => Some(&batch.optional),
+            Self::Segments { batch, .. } => Some(&batch.optional),
+            Self::Points { batch, .. } => Some(&batch.optional),
             Self::Sensor { .. } => None,
         }
     }

@@ -67,10 +67,10 @@ impl Files<'_> {
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
         asked.subtracted(origin.unwrap_or_default());
-        if spheres.beside.velocities.is_none() {
+        if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;
         }
-        if spheres.beside.stretches() {
+        if spheres.optional.stretches() {
             self.check_round()?;
         }
         let count = spheres.records.len();
@@ -84,7 +84,7 @@ impl Files<'_> {
         }
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
         let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
-        let with = Reference::of(&device, spheres.beside.stretches());
+        let with = Reference::of(&device, spheres.optional.stretches());
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
@@ -94,7 +94,7 @@ impl Files<'_> {
         let judge = with.scene(judge, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
         if judge.is_none() && plot.is_none() {
             // The scene has its own copies.
-            (spheres.records, spheres.beside) = Default::default();
+            (spheres.records, spheres.optional) = Default::default();
         }
         // An empty query, which fails if the device does not support the precision or the query.
         let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
@@ -244,20 +244,20 @@ impl Files<'_> {
                     }
                     found => found.map_err(|error| self.rays.placed(error))?,
                 };
-                let beside = rays.beside().map(|beside| (beside, begin));
+                let optional = rays.optional().map(|optional| (optional, begin));
                 begin += part.len();
                 if let Some((judge, table)) = judge {
                     let expected = asked.ask(judge, part, &sum.comparison.with.query(&self.query))?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);
                     let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
-                    let (spheres, held) = (&table.records[..], Some(&table.beside));
+                    let (spheres, held) = (&table.records[..], Some(&table.optional));
                     let rays = &written;
-                    let input = compare::Input { spheres, held, rays, first, query, pairwise, beside };
+                    let input = compare::Input { spheres, held, rays, first, query, pairwise, optional };
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
                 writer.write(&found)?;
                 if let Some(plot) = &mut sum.plot {
-                    T::add_to_plot(plot, part, beside, &found);
+                    T::add_to_plot(plot, part, optional, &found);
                 }
                 sum.report = sum.report + T::report(&found);
                 sum.met = T::hits(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);

@@ -304,7 +304,7 @@ impl Batch<'_> {
                     rays.extend(written[range.clone()].iter().map(|&[x, y, z, dx, dy, dz, t_min, t_max]| {
                         Ray::new([x, y, z], [dx, dy, dz]).between(t_min, t_max)
                     }));
-                    take(self.beside(Rays::from(&rays), &range), range)?;
+                    take(self.with_attributes(Rays::from(&rays), &range), range)?;
                 }
             }
             Source::Rays(columns) => {
@@ -313,7 +313,7 @@ impl Batch<'_> {
                     numbers.resize(range.len(), [0.0; 8]);
                     columns.gather(range.start, &mut numbers, &mut rounding)?;
                     let rays: &[Ray] = bytemuck::cast_slice(&numbers);
-                    take(self.beside(Rays::from(rays), &range), range)?;
+                    take(self.with_attributes(Rays::from(rays), &range), range)?;
                 }
             }
             Source::Segments(columns) => {
@@ -322,7 +322,7 @@ impl Batch<'_> {
                     numbers.resize(range.len(), [0.0; 6]);
                     columns.gather(range.start, &mut numbers, &mut rounding)?;
                     let segments = Segments::new(numbers.iter().map(|&[a, b, c, x, y, z]| [[a, b, c], [x, y, z]]));
-                    take(self.beside(Rays::from(&segments), &range), range)?;
+                    take(self.with_attributes(Rays::from(&segments), &range), range)?;
                 }
             }
         }
@@ -344,7 +344,7 @@ impl Batch<'_> {
     }
 
     /// A piece of the rays with its part of what they bring along.
-    fn beside<'a>(&'a self, rays: Rays<'a>, range: &Range<usize>) -> Rays<'a> {
+    fn with_attributes<'a>(&'a self, rays: Rays<'a>, range: &Range<usize>) -> Rays<'a> {
         let mut rays = if range.len() < self.len { rays.numbered_from(range.start as u64) } else { rays };
         if let Some(masks) = self.masks {
             rays = rays.masks(&masks[range.clone()]);

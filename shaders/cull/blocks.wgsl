@@ -55,7 +55,7 @@ fn line_at(i: u32) -> RayLine {
     return NEVER;
   }
   var line = line_of(rays[i]);
-  if (has_motion) {
+  if (has_motion_or_shape) {
     let more = inflation(ray_attributes_of(i), to_scaled(rays[i].origin));
     if (!(more < GROWN)) {
       return ALWAYS;

@@ -1,18 +1,18 @@
 // Attributes of rays and spheres: which spheres a ray may hit, and how ray and sphere move. Needs `params`, intersect/motion.wgsl,
 // intersect/ellipsoid.wgsl and query/closest_state.wgsl.
 
-// Set by the host. `has_masks`: rays or spheres have masks, or rays have ids to skip.
-// `has_motion`: spheres move or are ellipsoids, or rays have a radius or low parts of their direction.
-// `has_attributes`: spheres move or are ellipsoids. Then `spheres` contains balls around them and their whole paths, and the spheres themselves are
+// Set by the host. `has_filters`: rays or spheres have masks, or rays have ids to skip.
+// `has_motion_or_shape`: spheres move or are ellipsoids, or rays have a radius or low parts of their direction.
+// `has_sphere_attributes`: spheres move or are ellipsoids. Then `spheres` contains balls around them and their whole paths, and the spheres themselves are
 // in `sphere_attributes`.
 // `has_ellipsoids`: spheres are ellipsoids.
-override has_masks: bool = false;
-override has_motion: bool = false;
-override has_attributes: bool = false;
+override has_filters: bool = false;
+override has_motion_or_shape: bool = false;
+override has_sphere_attributes: bool = false;
 override has_ellipsoids: bool = false;
 
 // Attributes of the rays by index, and of the spheres by position in the sphere buffer. A sphere's attributes are its mask alone; or, if
-// `has_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. The last ray attributes, and the last mask of a buffer of
+// `has_sphere_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. The last ray attributes, and the last mask of a buffer of
 // masks alone, stand for all that follow. See src/gpu/sphere_attributes.rs.
 @group(0) @binding(7) var<storage, read> ray_attributes: array<RayAttributes>;
 @group(0) @binding(8) var<storage, read> sphere_attributes: array<u32>;
@@ -21,7 +21,7 @@ const NO_ATTRIBUTES = RayAttributes(0xffffffffu, NO_SPHERE, 0.0, 0.0, vec3<f32>(
 
 // Attributes of ray i.
 fn ray_attributes_of(i: u32) -> RayAttributes {
-  if (!has_masks && !has_motion) {
+  if (!has_filters && !has_motion_or_shape) {
     return NO_ATTRIBUTES;
   }
   return ray_attributes[min(i, arrayLength(&ray_attributes) - 1u)];
@@ -54,7 +54,7 @@ fn least_of(at: u32) -> f32 {
 }
 
 fn mask_of(at: u32) -> u32 {
-  if (has_attributes) {
+  if (has_sphere_attributes) {
     return word_at(at, 7u);
   }
   return sphere_attributes[min(at, arrayLength(&sphere_attributes) - 1u)];
@@ -67,18 +67,18 @@ fn is_for(attributes: RayAttributes, at: u32) -> bool {
 
 // Whether ray i may hit the sphere at a position.
 fn admits(i: u32, at: u32) -> bool {
-  return !has_masks || is_for(ray_attributes_of(i), at);
+  return !has_filters || is_for(ray_attributes_of(i), at);
 }
 
-// Scales the pair of a ray and the sphere at a position. `found` is the record of the sphere buffer: the sphere or, if `has_attributes`, the ball
+// Scales the pair of a ray and the sphere at a position. `found` is the record of the sphere buffer: the sphere or, if `has_sphere_attributes`, the ball
 // around its path.
 fn scale_for(attributes: RayAttributes, at: u32, ray: Ray, found: Sphere) -> ScaledPair {
-  if (!has_motion) {
+  if (!has_motion_or_shape) {
     return scale(ray, found);
   }
   var sphere = found;
   var velocity = vec3<f32>(0.0);
-  if (has_attributes) {
+  if (has_sphere_attributes) {
     sphere = Sphere(numbers_at(at, 0u), number_at(at, 3u));
     velocity = numbers_at(at, 4u);
   }

@@ -37,7 +37,7 @@ fn widen(t: f32, bound: f32) -> vec2<f32> {
   return vec2<f32>(max(t, bound - FAR) - bound, min(t, FAR - bound) + bound);
 }
 
-// Classifies a pair. With `doubtful`, YES and NO are proved by the error bounds of the intersection test. The ray's ends must be finite.
+// Classifies a pair. With `doubtful`, HIT and MISS are proved by the error bounds of the intersection test. The ray's ends must be finite.
 fn classify(solved: SphereRoots, ray: Ray, policies: Policies, doubtful: bool) -> Classification {
   var enter = vec2<f32>(solved.t_enter, solved.t_enter);
   var exit = vec2<f32>(solved.t_exit, solved.t_exit);

@@ -1,2 +1,2 @@
 // For programs in which nothing moves.
-const has_motion: bool = false;
+const has_motion_or_shape: bool = false;

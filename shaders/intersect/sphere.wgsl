@@ -1,5 +1,5 @@
 // Intersection of one ray and one sphere: both roots, and error bounds of the roots and of the discriminant.
-// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion` is
+// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion_or_shape` is
 // whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
 
 const U: f32 = 5.9604644775390625e-8;
@@ -9,7 +9,7 @@ struct ScaledPair {
   el: vec3<f32>,
   d: vec3<f32>,
   r: f32,
-  // Low parts of direction and radius, and error bound of eh + el; read only if `has_motion`.
+  // Low parts of direction and radius, and error bound of eh + el; read only if `has_motion_or_shape`.
   dl: vec3<f32>,
   rl: f32,
   position_error: f32,
@@ -130,7 +130,7 @@ fn perpendicular(s: ScaledPair, k: f32) -> HighLow {
   let hy = two_sum(s.eh.y, -my.x);
   let hz = two_sum(s.eh.z, -mz.x);
   let low = vec3<f32>((hx.y - mx.y) + s.el.x, (hy.y - my.y) + s.el.y, (hz.y - mz.y) + s.el.z);
-  if (has_motion) {
+  if (has_motion_or_shape) {
     return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low - k * s.dl);
   }
   return HighLow(vec3<f32>(hx.x, hy.x, hz.x), low);
@@ -139,7 +139,7 @@ fn perpendicular(s: ScaledPair, k: f32) -> HighLow {
 // r^2 as high and low parts.
 fn square_of_radius(s: ScaledPair) -> vec2<f32> {
   let rr = two_product(s.r, s.r);
-  if (has_motion) {
+  if (has_motion_or_shape) {
     return vec2<f32>(rr.x, rr.y + (s.r + s.r) * s.rl);
   }
   return rr;
@@ -168,7 +168,7 @@ fn foot_compensated(s: ScaledPair) -> Foot {
   let k = dot3(s.eh, s.d) / a;
   let v = perpendicular(s, k);
   var rest = dot3(v.high, s.d) + dot3(v.low, s.d);
-  if (has_motion) {
+  if (has_motion_or_shape) {
     rest = rest + dot3(v.high, s.dl);
   }
   let dk = rest / a;
@@ -196,13 +196,13 @@ fn constant_compensated(s: ScaledPair) -> f32 {
 fn roots(s: ScaledPair, foot: Foot, constant: f32) -> vec2<f32> {
   var a = dot3(s.d, s.d);
   var more = 0.0;
-  if (has_motion) {
+  if (has_motion_or_shape) {
     more = 2.0 * dot3(s.d, s.dl);
     a = a + more;
   }
   let w = sqrt(max(a * foot.disc, 0.0));
   var b = dot3(s.eh, s.d) + foot.dk * a;
-  if (has_motion) {
+  if (has_motion_or_shape) {
     b = b + foot.k * more;
   }
   let q = b + select(w, -w, b < 0.0);
@@ -233,7 +233,7 @@ fn finish(s: ScaledPair, foot: Foot, t: vec2<f32>, disc_bound: f32, bounds: vec2
 // allows, plus the error of the foot.
 fn half_chord_bound(s: ScaledPair, foot: Foot, disc_bound: f32) -> f32 {
   var half = sqrt(abs(foot.disc) + disc_bound) * 1.01;
-  if (has_motion) {
+  if (has_motion_or_shape) {
     half = half + 4.0 * s.position_error;
   }
   return (half + 32.0 * U * (norm1(s.eh) + s.r)) / sqrt(dot3(s.d, s.d));
@@ -262,7 +262,7 @@ fn position_error_along(s: ScaledPair, h: f32) -> f32 {
 }
 
 fn intersect_fast(s: ScaledPair) -> SphereRoots {
-  if (has_motion && is_at_rest(s)) {
+  if (has_motion_or_shape && is_at_rest(s)) {
     return roots_at_rest(s);
   }
   let foot = foot_fast(s);
@@ -271,7 +271,7 @@ fn intersect_fast(s: ScaledPair) -> SphereRoots {
   var disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
   let h = sqrt(max(foot.disc, power_of_two(-80)));
   var bound = 33.0 * U * (e + e * s.r / h) / sqrt(dot3(s.d, s.d));
-  if (has_motion) {
+  if (has_motion_or_shape) {
     disc_bound = disc_bound + position_error_bounds(s, foot);
     bound = bound + position_error_along(s, h);
   }
@@ -279,7 +279,7 @@ fn intersect_fast(s: ScaledPair) -> SphereRoots {
 }
 
 fn intersect_compensated(s: ScaledPair) -> SphereRoots {
-  if (has_motion && is_at_rest(s)) {
+  if (has_motion_or_shape && is_at_rest(s)) {
     return roots_at_rest(s);
   }
   let foot = foot_compensated(s);
@@ -288,7 +288,7 @@ fn intersect_compensated(s: ScaledPair) -> SphereRoots {
   let t = roots(s, foot, constant_compensated(s));
   let h = sqrt(max(foot.disc, power_of_two(-80)));
   var grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
-  if (has_motion) {
+  if (has_motion_or_shape) {
     disc_bound = disc_bound + position_error_bounds(s, foot);
     grazing = grazing + position_error_along(s, h);
   }
@@ -326,7 +326,7 @@ fn clearance(s: ScaledPair, disc: f32, p: vec3<f32>) -> f32 {
 
 // Parameter of the point of the ray, between its ends, that is nearest to the sphere's centre, and the clearance there.
 fn closest_approach(s: ScaledPair, t_min: f32, t_max: f32) -> vec2<f32> {
-  if (has_motion && is_at_rest(s)) {
+  if (has_motion_or_shape && is_at_rest(s)) {
     let q = difference_of_squares(s, HighLow(s.eh, s.el));
     return vec2<f32>(t_min, clearance(s, q.w, q.xyz));
   }

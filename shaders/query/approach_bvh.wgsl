@@ -83,7 +83,7 @@ fn test_leaf() {
     let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
     if (least <= limit && admits_leaf(first + j)) {
       // The ball around the path of a moving sphere gives no upper bound of the clearance.
-      if (!has_attributes) {
+      if (!has_sphere_attributes) {
         let before = outside(along, -prepared_ray.along).x;
         apply_cutoff(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
       }

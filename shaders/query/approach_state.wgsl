@@ -6,10 +6,10 @@ fn clearance_bound(attributes: RayAttributes, at: u32, ray: Ray, sphere: Sphere,
   let s = power_of_two(-8);
   var size = norm1(ray.origin * s) + norm1(sphere.center * s) + sphere.radius * s;
   var direction = norm1(ray.direction * s);
-  if (has_motion) {
+  if (has_motion_or_shape) {
     size = size + attributes.radius * s;
   }
-  if (has_attributes) {
+  if (has_sphere_attributes) {
     let velocity = numbers_at(at, 4u) * s;
     size = size + norm1(numbers_at(at, 0u) * s) + norm1(velocity) * abs(attributes.time);
     direction = direction + select(0.0, norm1(velocity), attributes.moves_with_ray != 0u);

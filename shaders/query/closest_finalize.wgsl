@@ -20,7 +20,7 @@ fn rounded(ray: Ray, best: ClosestState) -> u32 {
   if (best.low == best.high) {
     return bitcast<u32>(best.t);
   }
-  if (has_motion) {
+  if (has_motion_or_shape) {
     return TAG_UNROUNDED;
   }
   let scaled = scale(ray, spheres[best.id - params.first_id]);

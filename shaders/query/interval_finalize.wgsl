@@ -29,7 +29,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let at = best.id - params.first_id;
     let solved = intersect_for(ray_attributes_of(i), at, rays[i], spheres[at]);
     interval = Interval(reported(solved.t_enter), reported(solved.t_exit), best.id);
-  } else if (has_motion) {
+  } else if (has_motion_or_shape) {
     interval = Interval(TAG_UNROUNDED, TAG_UNROUNDED, best.id);
   } else {
     let found = double_roots(scale(rays[i], spheres[best.id - params.first_id]));

@@ -12,7 +12,7 @@ fn roots_of(scaled: ScaledPair, solved: SphereRoots, id: u32) -> Interval {
   if (!exact) {
     return Interval(reported(solved.t_enter), reported(solved.t_exit), id);
   }
-  if (has_motion) {
+  if (has_motion_or_shape) {
     return Interval(TAG_UNROUNDED, TAG_UNROUNDED, id);
   }
   let found = double_roots(scaled);

@@ -55,7 +55,7 @@ fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
 // Chord bounds for the sphere at a position in leaf order.
 fn pass_at(place: u32) -> Pass {
   let ball = sphere_at(place);
-  if (!has_attributes) {
+  if (!has_sphere_attributes) {
     return pass_ball(ball, ball.w);
   }
   if (!has_ellipsoids) {

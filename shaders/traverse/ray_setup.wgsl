@@ -3,7 +3,7 @@
 // A ray is the line o + s d with |d| = 1, in scaled units relative to the middle of the scene; t is s / step. AABBs are in the same units
 // and contain their spheres exactly. The errors of the arithmetic here and of an intersection test are at most `slack` across the line
 // (cull/ray_line.wgsl). So AABBs are inflated by `slack` on every side; this also covers the few roundings of |plane| + |o| in the slab
-// test. Along the line, the same slack and the error of t (src/cpu/cull.rs, `Ruler`) add up to `along`.
+// test. Along the line, the same slack and the error of t (src/cpu/cull.rs, `RayParameter`) add up to `along`.
 
 struct PreparedRay {
   inverse: vec3<f32>,
@@ -71,7 +71,7 @@ fn prepare_ray(ray: Ray, attributes: RayAttributes) -> bool {
   var pivot = 0.0;
   var pace = 0.0;
   var flag = 0.0;
-  if (has_motion) {
+  if (has_motion_or_shape) {
     let more = inflation(attributes, o);
     if (!(more < GROWN)) {
       return false;
@@ -79,7 +79,7 @@ fn prepare_ray(ray: Ray, attributes: RayAttributes) -> bool {
     line.slack += more;
     longer = axial_inflation(o);
   }
-  if (has_attributes && !has_ellipsoids) {
+  if (has_sphere_attributes && !has_ellipsoids) {
     let moves_with_ray = attributes.moves_with_ray != 0u;
     line.slack += motion_error(o, moves_with_ray);
     if (moves_with_ray) {

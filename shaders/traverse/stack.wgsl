@@ -11,7 +11,7 @@
 // Replaces a child when the traversal is over, and a key where there is no child.
 const NONE: u32 = 0xffffffffu;
 
-// As many entries as a BVH has levels at most: `Lbvh::DEEPEST`.
+// As many entries as a BVH has levels at most: `QBvh4::MAX_LEVELS`.
 var<private> stack: array<Siblings, 96>;
 var<private> top: u32;
 // The next child to visit, and its siblings.
@@ -25,13 +25,13 @@ var<private> steps: u32;
 var<private> attributes: RayAttributes;
 
 fn admits_leaf(place: u32) -> bool {
-  return !has_masks || is_for(attributes, order[place]);
+  return !has_filters || is_for(attributes, order[place]);
 }
 
 // Intersects the ray with the sphere at a position in leaf order.
 fn intersect_at(ray: Ray, place: u32) -> SphereRoots {
   var at = 0u;
-  if (has_motion) {
+  if (has_motion_or_shape) {
     at = order[place];
   }
   return intersect_for(attributes, at, ray, spheres[place]);

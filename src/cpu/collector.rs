@@ -54,7 +54,7 @@ pub(crate) trait HitCollector {
     fn accepts_roots(&self) -> bool {
         false
     }
-    /// Receives one sphere with its roots, if it [`accepts_roots`](Self::solves).
+    /// Receives one sphere with its roots, if it [`accepts_roots`](Self::accepts_roots).
     fn accept(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &SphereRoots) {}
     /// The `t` (or clearance) above which nothing counts any more; `None` if nothing counts at all.
     fn cutoff(&self, ray: &Ray) -> Option<f32>;
@@ -62,9 +62,7 @@ pub(crate) trait HitCollector {
     fn accept_certain(&mut self, _count: u32) -> Settled {
         Settled::Nothing
     }
-    /// New end of the segment in which spheres count, as a position along the ray. `far` is the end so far. A certain hit begins before
-    /// `high`.
-    fn shorten(&mut self, far: f32, high: f32) -> f32 {
-        far.min(high)
-    }
+    /// New end of the segment in which spheres count, as a position along the ray, after a certain hit that begins before `high`. `far`
+    /// is the end so far. A query for the closest hit returns the lesser of the two; one that needs every hit must return `far`.
+    fn shorten(&mut self, far: f32, high: f32) -> f32;
 }

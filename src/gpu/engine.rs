@@ -101,13 +101,21 @@ impl GpuEngine {
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
                 let mut constants = Vec::new();
-                let KernelConstants { fast, exact, has_masks, has_motion, has_attributes, has_ellipsoids, .. } = own;
+                let KernelConstants {
+                    fast,
+                    exact,
+                    has_filters,
+                    has_motion_or_shape,
+                    has_sphere_attributes,
+                    has_ellipsoids,
+                    ..
+                } = own;
                 let values = [
                     ("fast", fast),
                     ("exact", exact),
-                    ("has_masks", has_masks),
-                    ("has_motion", has_motion),
-                    ("has_attributes", has_attributes),
+                    ("has_filters", has_filters),
+                    ("has_motion_or_shape", has_motion_or_shape),
+                    ("has_sphere_attributes", has_sphere_attributes),
                     ("has_ellipsoids", has_ellipsoids),
                 ];
                 for (name, value) in values {

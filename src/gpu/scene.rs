@@ -94,7 +94,7 @@ pub(crate) struct ScenePart {
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) spheres: Buffer,
-    /// Attributes: masks, or everything that [`attributes`] packs. `None` if there are none.
+    /// Attributes: masks, or everything that [`pack_attributes`] packs. `None` if there are none.
     pub(crate) attributes: Option<Buffer>,
     pub(crate) bvh: Option<GpuBvh>,
     /// SAH cost of the BVH when it was built, known after the first refit; see [`GpuBvh::cost`].
@@ -111,10 +111,10 @@ impl ScenePart {
     /// Bind groups of the search program and of the finalize program for this part. `own` has the buffers of parameters, rays, state,
     /// results and ray attributes.
     pub(crate) async fn bind_groups(&self, gpu: &GpuEngine, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
-        let beside = self.attributes.as_ref().unwrap_or(&gpu.every_bit);
-        let finish = gpu.cast_group(own, [&self.spheres, beside], None).await?;
+        let attributes = self.attributes.as_ref().unwrap_or(&gpu.every_bit);
+        let finish = gpu.cast_group(own, [&self.spheres, attributes], None).await?;
         let search = match self.bvh.as_ref().filter(|_| walks) {
-            Some(bvh) => gpu.cast_group(own, [&bvh.leaves, beside], Some(bvh)).await?,
+            Some(bvh) => gpu.cast_group(own, [&bvh.leaves, attributes], Some(bvh)).await?,
             None => finish.clone(),
         };
         Ok([search, finish])
@@ -134,14 +134,14 @@ impl GpuScene {
             let spheres = Self::upload(gpu, chunk).await?;
             set.cancel.check()?;
             let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
-            let beside = Self::upload_attributes(gpu, set, first, count).await?;
-            let ways = LeafMotion::of(&beside, set);
+            let attributes = Self::upload_attributes(gpu, set, first, count).await?;
+            let ways = LeafMotion::of(&attributes, set);
             let bvh = match trees {
                 true => Some(GpuBvh::new(gpu, &spheres, chunk, &frame, ways, builder, set.cancel).await?),
                 false => None,
             };
             set.cancel.check()?;
-            parts.push(ScenePart { first, count, spheres, attributes: beside, bvh, built_cost: None });
+            parts.push(ScenePart { first, count, spheres, attributes, bvh, built_cost: None });
         }
         let paces = [(); 2].map(|()| Throughput::new(gpu.is_software()));
         Ok(Self { parts, throughputs: paces, frame, info: SceneInfo::of(set) })

@@ -27,8 +27,8 @@ impl GpuScene {
             set.cancel.check()?;
             let own = &spheres[old.first as usize..][..old.count as usize];
             let buffer = Self::upload(gpu, own).await?;
-            let beside = Self::upload_attributes(gpu, set, old.first, old.count).await?;
-            let mut part = ScenePart { spheres: buffer, attributes: beside, bvh: None, ..*old };
+            let attributes = Self::upload_attributes(gpu, set, old.first, old.count).await?;
+            let mut part = ScenePart { spheres: buffer, attributes, bvh: None, ..*old };
             let ways = LeafMotion::of(&part.attributes, set);
             match (&old.bvh, gpu.probe.failure.is_none()) {
                 _ if !trees => part.built_cost = None,
@@ -63,8 +63,8 @@ impl GpuScene {
                 Some(_) => Some(GpuBvh::new(gpu, &old.spheres, own, &self.frame, ways, builder, set.cancel).await?),
                 None => None,
             };
-            let (spheres, beside) = (old.spheres.clone(), old.attributes.clone());
-            parts.push(ScenePart { spheres, attributes: beside, bvh, built_cost: None, ..*old });
+            let (spheres, attributes) = (old.spheres.clone(), old.attributes.clone());
+            parts.push(ScenePart { spheres, attributes, bvh, built_cost: None, ..*old });
         }
         Ok(Self { parts, ..self.empty_like(self.frame) })
     }

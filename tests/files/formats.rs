@@ -23,12 +23,12 @@ fn file(name: &str, bytes: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
 fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
     let mut batches = RayFile::open(path)?.read(origin, on_bad)?;
     let (mut records, mut batch, watch) = (Vec::new(), RayBatch::default(), CancelToken::new());
-    let mut beside = umbracast::io::OptionalColumns::default();
+    let mut optional = umbracast::io::OptionalColumns::default();
     while batches.next(&mut batch, &watch)? {
         records.extend_from_slice(&batch.records);
-        beside = batch.beside.clone();
+        optional = batch.optional.clone();
     }
-    Ok(Table { records, beside, rounding: batches.rounding() })
+    Ok(Table { records, optional, rounding: batches.rounding() })
 }
 
 /// Writes a file of results in two calls.
@@ -255,12 +255,12 @@ fn tables_of_another_form_are_refused() {
 fn columns_beside_records_are_read() {
     let (_folder, path) = file("a.csv", "mask,x,y,z,r\n7,1,2,3,4\n4294967295,1,2,3,5\n0,1,2,3,6\n");
     let table = read_spheres(&path, DVec3::ZERO).unwrap();
-    assert_eq!((table.beside.masks, table.beside.skip_ids), (Some(vec![7, u32::MAX, 0]), None));
+    assert_eq!((table.optional.masks, table.optional.skip_ids), (Some(vec![7, u32::MAX, 0]), None));
     let (_folder, path) = file("a.csv", "ox,oy,oz,skip_id,dx,dy,dz\n1,2,3,5,1,0,0\n1,2,3,,1,0,0\n");
     let table = read_rays(&path, DVec3::ZERO, OnBad::Refuse).unwrap();
-    assert_eq!((table.beside.masks, table.beside.skip_ids), (None, Some(vec![5, u32::MAX])));
+    assert_eq!((table.optional.masks, table.optional.skip_ids), (None, Some(vec![5, u32::MAX])));
     let (_folder, path) = file("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO)));
-    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().beside, umbracast::io::OptionalColumns::default());
+    assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().optional, umbracast::io::OptionalColumns::default());
 }
 
 #[test]

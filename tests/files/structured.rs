@@ -41,7 +41,7 @@ fn fields_count_by_their_names() {
     let count = 5000;
     let found = rays(descr, &format!("({count},)"), &row.repeat(count)).unwrap();
     assert_eq!(found.records, vec![expected; count]);
-    assert_eq!(found.beside.masks, Some(vec![0xffff_fff0; count]));
+    assert_eq!(found.optional.masks, Some(vec![0xffff_fff0; count]));
 
     let folder = Folder::new();
     let descr = "[('r', '<f4'), ('z', '<f4'), ('y', '<f4'), ('x', '<f4')]";

@@ -376,8 +376,8 @@ fn wrong_programs_are_caught() {
             (
                 with,
                 (
-                    "  if (has_attributes) {\n    sphere = Sphere(",
-                    "  if (has_attributes && at > 9999999u) {\n    sphere = Sphere(",
+                    "  if (has_sphere_attributes) {\n    sphere = Sphere(",
+                    "  if (has_sphere_attributes && at > 9999999u) {\n    sphere = Sphere(",
                 ),
             ),
             (with, ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);")),

@@ -131,7 +131,7 @@ fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
     // The formats of all files are checked before any is read.
     let files = rays.iter().map(|path| Ok((path, RayFile::open(path)?))).collect::<Result<Vec<_>>>()?;
     let table = read_spheres(spheres, DVec3::ZERO)?;
-    without_columns(spheres, &table.beside)?;
+    without_columns(spheres, &table.optional)?;
     let batches =
         files.into_iter().map(|(path, file)| Ok((stem(path), all_rays(path, file)?))).collect::<Result<_>>()?;
     Ok(Input { name: stem(spheres), spheres: table.records, batches })
@@ -142,8 +142,8 @@ fn stem(path: &Path) -> String {
 }
 
 /// Rejects files with optional columns, which the benchmark does not use.
-fn without_columns(path: &Path, beside: &OptionalColumns) -> Result<()> {
-    if *beside == OptionalColumns::default() {
+fn without_columns(path: &Path, optional: &OptionalColumns) -> Result<()> {
+    if *optional == OptionalColumns::default() {
         return Ok(());
     }
     Err(Error::Usage(format!("{}: bench does not support optional columns", path.display())))
@@ -154,7 +154,7 @@ fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {
     let (mut all, mut batch, watch) = (Vec::new(), RayBatch::default(), CancelToken::new());
     let mut batches = file.read(DVec3::ZERO, OnBad::Refuse)?;
     while batches.next(&mut batch, &watch)? {
-        without_columns(path, &batch.beside)?;
+        without_columns(path, &batch.optional)?;
         check_memory("rays", (batch.records.len() * size_of::<Ray>()) as u64)?;
         all.try_reserve(batch.records.len())
             .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;

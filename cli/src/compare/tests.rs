@@ -20,7 +20,7 @@ fn spheres() -> Vec<Sphere> {
 
 /// Input of rays and spheres at rest.
 fn at_rest<'a>(spheres: &'a [Sphere], rays: &'a [Ray], query: &'a Query) -> Input<'a> {
-    Input { spheres, held: None, rays, first: 0, query, pairwise: false, beside: None }
+    Input { spheres, held: None, rays, first: 0, query, pairwise: false, optional: None }
 }
 
 /// Compares results of equal rays at height `y`; with 0 they pass through the centres of both spheres.
@@ -137,33 +137,33 @@ fn what_moves_is_held_to_its_own_bounds() {
     held.velocities = Some(vec![Vec3::new(-10.0, 0.25, 0.0)]);
     let along = |y: f32| [Ray::new([0.0, y, 0.0], [1.0, 0.0, 0.0]).between(0.0, 200.0)];
     let query = Query::at(Precision::Standard);
-    let beside = |time: f32, radius: f32| {
-        let mut beside = OptionalColumns::default();
-        (beside.times, beside.radii) = (Some(vec![9.0, time]), Some(vec![9.0, radius]));
-        beside
+    let optional = |time: f32, radius: f32| {
+        let mut optional = OptionalColumns::default();
+        (optional.times, optional.radii) = (Some(vec![9.0, time]), Some(vec![9.0, radius]));
+        optional
     };
-    let of = |y: f32, beside: &OptionalColumns, query: &Query, t: f32, off: f32| {
+    let of = |y: f32, optional: &OptionalColumns, query: &Query, t: f32, off: f32| {
         let rays = along(y);
-        let (held, beside) = (Some(&held), Some((beside, 1)));
-        let input = Input { first: 7, held, beside, ..at_rest(&spheres, &rays, query) };
+        let (held, optional) = (Some(&held), Some((optional, 1)));
+        let input = Input { first: 7, held, optional, ..at_rest(&spheres, &rays, query) };
         broken(&input.compare(&[hit(t + off, 0)], &[hit(t, 0)]), query.precision).is_some()
     };
     // At time 99 the sphere is at (10, 0). At time 0 the ray misses it, and the bound is infinite.
-    assert!(of(0.0, &beside(99.0, 0.0), &query, 9.0, 1e-4) && !of(0.0, &beside(99.0, 0.0), &query, 9.0, 2e-6));
-    assert!(!of(0.0, &beside(0.0, 0.0), &query, 9.0, 1e-4));
+    assert!(of(0.0, &optional(99.0, 0.0), &query, 9.0, 1e-4) && !of(0.0, &optional(99.0, 0.0), &query, 9.0, 2e-6));
+    assert!(!of(0.0, &optional(0.0, 0.0), &query, 9.0, 1e-4));
     // A ray that grazes with its radius does not graze without it.
     let aside = along(1.5_f32.next_up());
     let fast = Query::at(Precision::Fast);
     let flags = |radius: f32| {
-        let beside = beside(99.0, radius);
-        let (held, beside) = (Some(&held), Some((&beside, 1)));
-        Input { first: 7, held, beside, ..at_rest(&spheres, &aside, &fast) }
+        let optional = optional(99.0, radius);
+        let (held, optional) = (Some(&held), Some((&optional, 1)));
+        Input { first: 7, held, optional, ..at_rest(&spheres, &aside, &fast) }
             .compare(&[hit(10.0, 0)], &[Hit::MISS])
             .flags_grazing
     };
     assert_eq!([flags(0.0), flags(0.5), flags(0.75)], [0, 1, 0]);
     // The ray has the relative velocity (11, -0.25). The ray would miss the sphere at its position at the start.
-    let (with, none) = (Query { motion: Motion::WithRay, ..query }, beside(0.0, 0.0));
+    let (with, none) = (Query { motion: Motion::WithRay, ..query }, optional(0.0, 0.0));
     assert!(of(-2.0, &none, &with, 90.0, 1e-3) && !of(-2.0, &none, &with, 90.0, 2e-5));
 }
 
@@ -182,7 +182,7 @@ fn ellipsoids_are_held_to_their_own_bounds() {
     let aside = |z: f32| [Ray::new([0.0, 0.5, z], [1.0, 0.0, 0.0])];
     let (fast, standard) = (Query::at(Precision::Fast), Query::at(Precision::Standard));
     let of = |rays: &[Ray], query: &Query, found: Hit, expected: Hit| {
-        let input = Input { held: Some(&table.beside), ..at_rest(&table.records, rays, query) };
+        let input = Input { held: Some(&table.optional), ..at_rest(&table.records, rays, query) };
         input.compare(&[found], &[expected])
     };
     let z = 0.75_f32.sqrt() / 128.0;
@@ -219,7 +219,7 @@ fn no_precision_is_blamed_of_ellipsoids() {
     let table = ellipsoids(&lines);
     let mut rays = Vec::new();
     for i in 0..scaled(30_000) {
-        let ellipsoid = table.beside.ellipsoid(i % 100, &table.records[i % 100]).unwrap();
+        let ellipsoid = table.optional.ellipsoid(i % 100, &table.records[i % 100]).unwrap();
         let mut unit = || Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5).normalize();
         // A line tangent to the unit ball maps to a line tangent to the ellipsoid.
         let normal = unit();
@@ -232,7 +232,7 @@ fn no_precision_is_blamed_of_ellipsoids() {
     let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
     let scene = blocking::scene(&device, table.spheres(), &SceneOptions::default()).unwrap();
     let [fast, standard] = [Precision::Fast, Precision::Standard].map(Query::at);
-    let input = Input { held: Some(&table.beside), ..at_rest(&table.records, &rays, &fast) };
+    let input = Input { held: Some(&table.optional), ..at_rest(&table.records, &rays, &fast) };
     let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
     let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
     let all = |query| blocking::all(&scene, &rays, query).unwrap();

@@ -124,37 +124,37 @@ impl<'a> Plot<'a> {
         Ok(Self { path, sample: Sample::new(), legend })
     }
 
-    /// Adds rays with their results. `beside` has the optional columns of the rays and the row of the first ray.
+    /// Adds rays with their results. `optional` has the optional columns of the rays and the row of the first ray.
     pub(crate) fn add_hits<T: Plotted>(
         &mut self,
         rays: Rays<'_>,
-        beside: Option<(&OptionalColumns, usize)>,
+        optional: Option<(&OptionalColumns, usize)>,
         answers: &[T],
     ) {
-        self.keep(rays, beside, answers.len(), |i| answers[i].mark().0);
+        self.keep(rays, optional, answers.len(), |i| answers[i].mark().0);
     }
 
     /// Adds rays with their hit lists.
-    pub(crate) fn add_lists(&mut self, rays: Rays<'_>, beside: Option<(&OptionalColumns, usize)>, lists: &HitLists) {
-        self.keep(rays, beside, lists.len(), |i| Mark::through(lists.get(i).unwrap_or_default()));
+    pub(crate) fn add_lists(&mut self, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, lists: &HitLists) {
+        self.keep(rays, optional, lists.len(), |i| Mark::through(lists.get(i).unwrap_or_default()));
     }
 
     fn keep(
         &mut self,
         rays: Rays<'_>,
-        beside: Option<(&OptionalColumns, usize)>,
+        optional: Option<(&OptionalColumns, usize)>,
         count: usize,
         mark: impl Fn(usize) -> Mark,
     ) {
         for i in self.sample.is_selected(count).collect::<Vec<_>>() {
             if let Some(ray) = rays.ray(i).filter(|ray| ray.check().is_ok()) {
                 let column = |column: fn(&OptionalColumns) -> Option<&Vec<f32>>| {
-                    let (beside, begin) = beside?;
+                    let (optional, begin) = optional?;
                     // Rays with invalid values were skipped.
-                    column(beside)?.get(begin + i).copied().filter(|value| value.is_finite())
+                    column(optional)?.get(begin + i).copied().filter(|value| value.is_finite())
                 };
-                let time = column(|beside| beside.times.as_ref()).unwrap_or(0.0);
-                let radius = column(|beside| beside.radii.as_ref()).unwrap_or(0.0).max(0.0);
+                let time = column(|optional| optional.times.as_ref()).unwrap_or(0.0);
+                let radius = column(|optional| optional.radii.as_ref()).unwrap_or(0.0).max(0.0);
                 self.sample.keep(Beam { number: self.sample.seen + i as u64, ray, time, radius, mark: mark(i) });
             }
         }

@@ -35,14 +35,14 @@ impl<'a> Scenery<'a> {
 
     /// "spheres" or "ellipsoids".
     pub(super) fn word(&self) -> &'static str {
-        if self.table.beside.stretches() { "ellipsoids" } else { "spheres" }
+        if self.table.optional.stretches() { "ellipsoids" } else { "spheres" }
     }
 
     /// Centre and shape of sphere `id` at a time.
     pub(super) fn at(&self, id: usize, time: f64) -> Option<(DVec3, Form)> {
         let sphere = self.table.records.get(id)?;
         let way = self.velocity(id) * time;
-        let form = match self.table.beside.ellipsoid(id, sphere) {
+        let form = match self.table.optional.ellipsoid(id, sphere) {
             None => Form::Ball(f64::from(sphere.radius)),
             Some(ellipsoid) => {
                 let [x, y, z, w] = ellipsoid.rotation.to_array().map(f64::from);
@@ -54,7 +54,7 @@ impl<'a> Scenery<'a> {
     }
 
     pub(super) fn velocity(&self, id: usize) -> DVec3 {
-        let velocities = self.table.beside.velocities.as_deref();
+        let velocities = self.table.optional.velocities.as_deref();
         velocities.and_then(|all| all.get(id)).map_or(DVec3::ZERO, |velocity| velocity.as_dvec3())
     }
 
@@ -68,7 +68,7 @@ impl<'a> Scenery<'a> {
 
     /// First and last time that the drawn parts of these rays see; `None` if no sphere moves.
     pub(super) fn span(&self, sample: &[Beam]) -> Option<[f64; 2]> {
-        self.table.beside.velocities.as_ref()?;
+        self.table.optional.velocities.as_ref()?;
         let ends = |beam: &Beam| {
             let end = match beam.mark {
                 Mark::Hit { t, .. } => t,

@@ -25,7 +25,7 @@ const MIN_PART_DEPTH: usize = 8;
 /// Minimum number of spheres per side of a split, from depth [`MIN_PART_DEPTH`] on. Smaller sets would waste nodes and leaves.
 const MIN_PART_SPHERES: usize = 16;
 
-/// Depth from which splits halve. 48 levels and the 26 halvings from 2³² spheres to a set are fewer than `DEEPEST`.
+/// Depth from which splits halve. 48 levels and the 26 halvings from 2³² spheres to a set are fewer than `MAX_DEPTH`.
 const MEDIAN_DEPTH: usize = 48;
 
 /// Above this number of spheres, the two sides of a split are built in parallel.

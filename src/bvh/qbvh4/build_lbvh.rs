@@ -20,7 +20,7 @@ const PARALLEL_SPHERES: usize = 1 << 13;
 /// Nodes at a smaller depth open the child with the largest bounds first. All others open the child with the most spheres, which bounds
 /// the depth: on every path, each such node descends two levels of the radix tree or halves the spheres that are left. The radix tree
 /// has 63 levels, and 28 more where codes are equal. So the depth is at most 12 + 46 + 28, which is less than
-/// [`DEEPEST`](Lbvh::DEEPEST).
+/// [`MAX_LEVELS`](QBvh4::MAX_LEVELS).
 const SIZE_ORDER_DEPTH: usize = 12;
 
 /// Morton code of a sphere, and its index in the sphere buffer.

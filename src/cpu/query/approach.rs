@@ -100,6 +100,10 @@ impl HitCollector for ClosestApproach<'_> {
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
+
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        far.min(high)
+    }
 }
 
 /// Collects the closest approach by exact arithmetic, among the spheres that may be as near as `high`: least rounded clearance, then least
@@ -127,6 +131,10 @@ impl HitCollector for ExactClosestApproach {
 
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
+    }
+
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        far.min(high)
     }
 }
 

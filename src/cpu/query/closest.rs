@@ -126,6 +126,10 @@ impl HitCollector for Closest<'_> {
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(if self.query.precision == Precision::Exact { self.best.high } else { self.best.t })
     }
+
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        far.min(high)
+    }
 }
 
 /// Collects the closest hit by exact arithmetic alone: the smallest correctly rounded `t`, then the lowest id.
@@ -148,6 +152,10 @@ impl HitCollector for ExactClosest<'_> {
 
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.answer.t)
+    }
+
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        far.min(high)
     }
 }
 

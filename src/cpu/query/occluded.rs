@@ -78,6 +78,10 @@ impl HitCollector for Occluded<'_> {
         self.answer = true;
         Settled::Everything
     }
+
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        far.min(high)
+    }
 }
 
 impl RayQuery for bool {

@@ -19,7 +19,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             if counts.is_some_and(|counts| counts >= f32::MAX) {
                 continue;
             }
-            // So few pairs are undecided that rays do not keep their `Ruler`.
+            // So few pairs are undecided that rays do not keep their `RayParameter`.
             let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
             self.t_far[number] = self.t_far[number].min(far);
         }

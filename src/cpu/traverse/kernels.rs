@@ -39,7 +39,7 @@ pub(crate) struct PreparedRay {
     /// past t = 0.
     pub(crate) begin: f32,
     pub(crate) end: f32,
-    /// u, v, −α, −β, `spread`, `floor` and d of a [`Line`](crate::cpu::cull::Line). If spheres move while the ray travels, the first three
+    /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
     /// are the ray's point at `pivot`.
     pub(crate) line: [f32; 12],
     /// Time at which the ray sees moving spheres, relative to the middle of their time range. If they move while the ray travels, it is the
@@ -91,7 +91,7 @@ pub(crate) struct LeafHits {
     /// One bit per sphere: may be hit, and certainly hit, whatever the policies.
     pub(crate) candidates: u32,
     pub(crate) certain: u32,
-    /// Positions along the ray: a sphere is not hit before `low`. What begins after the `high` of a certain hit does not matter.
+    /// Positions along the ray: a sphere is not hit before `low`. A certain hit begins before its `high`.
     pub(crate) low: [f32; WIDTH],
     pub(crate) high: [f32; WIDTH],
 }
@@ -101,24 +101,24 @@ impl LeafHits {
 }
 
 impl PreparedRay {
-    /// Inflates the ray laterally by `beside` and axially by `along`, in scaled units. The conditions for certain hits become stricter by
+    /// Inflates the ray laterally by `lateral` and axially by `along`, in scaled units. The conditions for certain hits become stricter by
     /// as much.
-    pub(crate) fn inflate(&mut self, beside: f32, along: f32) {
-        let [beside, along] = [beside, along].map(|by| by * 1.000_001);
+    pub(crate) fn inflate(&mut self, lateral: f32, along: f32) {
+        let [lateral, along] = [lateral, along].map(|by| by * 1.000_001);
         if along > 0.0 {
             (self.near, self.far) = ((self.near - along).next_down(), (self.far + along).next_up());
             (self.begin, self.end) = ((self.begin + along).next_up(), (self.end - along).next_down());
             self.margin = (self.margin + along).next_up();
         }
-        if beside > 0.0 {
+        if lateral > 0.0 {
             for k in 0..3 {
-                let more = (beside * self.inverse[k].abs()) * 1.000_001;
+                let more = (lateral * self.inverse[k].abs()) * 1.000_001;
                 self.enter[k] -= more;
                 self.leave[k] += more;
             }
             let [.., spread, floor, _, _, _] = &mut self.line;
-            let delta = (floor.sqrt() + beside) * 1.000_001;
-            (*spread, *floor) = ((*spread + 2.0 * beside) * 1.000_001, delta * delta * 1.000_001);
+            let delta = (floor.sqrt() + lateral) * 1.000_001;
+            (*spread, *floor) = ((*spread + 2.0 * lateral) * 1.000_001, delta * delta * 1.000_001);
         }
     }
 

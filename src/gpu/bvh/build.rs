@@ -99,7 +99,7 @@ impl<'a> LbvhBuilder<'a> {
             own[..size_of::<BuildParams>()].copy_from_slice(bytemuck::bytes_of(params));
         }
         let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let buffer = self.gpu.buffer("what a tree's builder is told", bytes.len() as u64, usage).await?;
+        let buffer = self.gpu.buffer("parameters of the BVH builder", bytes.len() as u64, usage).await?;
         self.gpu.write(&buffer, &bytes).await?;
         Ok(buffer)
     }
@@ -108,16 +108,16 @@ impl<'a> LbvhBuilder<'a> {
         self.gpu.pipeline(program, KernelConstants::default()).await
     }
 
-    /// Bind group of a dispatch: entry `n` of the parameter buffer `scaled_limits` at binding 0, then `buffers` from binding 1 on.
+    /// Bind group of a dispatch: entry `n` of `params_buffer` at binding 0, then `buffers` from binding 1 on.
     pub(crate) async fn bind(
         &self,
         pipeline: &ComputePipeline,
-        (told, n): (&Buffer, usize),
+        (params_buffer, n): (&Buffer, usize),
         buffers: &[&Buffer],
     ) -> Result<BindGroup> {
         let size = std::num::NonZeroU64::new(size_of::<BuildParams>() as u64);
-        let told = BufferBinding { buffer: told, offset: n as u64 * UNIFORM_STEP, size };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: BindingResource::Buffer(told) }];
+        let params_buffer = BufferBinding { buffer: params_buffer, offset: n as u64 * UNIFORM_STEP, size };
+        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: BindingResource::Buffer(params_buffer) }];
         for (binding, buffer) in (1..).zip(buffers) {
             entries.push(wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
         }
@@ -130,12 +130,12 @@ impl<'a> LbvhBuilder<'a> {
     pub(crate) async fn step(
         &mut self,
         program: &Program,
-        told: (&Buffer, usize),
+        params_buffer: (&Buffer, usize),
         buffers: &[&Buffer],
         threads: u32,
     ) -> Result<()> {
         let pipeline = self.pipeline(program).await?;
-        let group = self.bind(&pipeline, told, buffers).await?;
+        let group = self.bind(&pipeline, params_buffer, buffers).await?;
         self.steps.dispatch(&pipeline, &group, Groups::Known(threads.div_ceil(THREADS)), u64::from(threads)).await
     }
 
@@ -148,18 +148,18 @@ impl<'a> LbvhBuilder<'a> {
         let count = self.params.count;
         let tiles = count.div_ceil(TILE);
         let shifts = (0..PASSES).map(|pass| BuildParams { shift: pass * DIGIT, jobs: tiles, ..self.params });
-        let told = self.upload_params(&shifts.collect::<Vec<_>>()).await?;
+        let params_buffer = self.upload_params(&shifts.collect::<Vec<_>>()).await?;
         let items = [
             self.scratch("a tree's keys", u64::from(count) * ITEM_BYTES).await?,
             self.scratch("a tree's keys", u64::from(count) * ITEM_BYTES).await?,
         ];
         let counts = self.scratch("a sort's counts", u64::from(BINS) * (u64::from(tiles) + 1) * 4).await?;
-        self.step(&programs::MORTON_CODES, (&told, 0), &[spheres, &items[0]], count).await?;
+        self.step(&programs::MORTON_CODES, (&params_buffer, 0), &[spheres, &items[0]], count).await?;
         for pass in 0..PASSES as usize {
             let (from, to) = (&items[pass % 2], &items[(pass + 1) % 2]);
-            self.step(&programs::RADIX_COUNT, (&told, pass), &[from, &counts], tiles * THREADS).await?;
-            self.step(&programs::RADIX_SCAN, (&told, pass), &[&counts], BINS * THREADS).await?;
-            self.step(&programs::RADIX_SCATTER, (&told, pass), &[from, &counts, to], tiles * THREADS).await?;
+            self.step(&programs::RADIX_COUNT, (&params_buffer, pass), &[from, &counts], tiles * THREADS).await?;
+            self.step(&programs::RADIX_SCAN, (&params_buffer, pass), &[&counts], BINS * THREADS).await?;
+            self.step(&programs::RADIX_SCATTER, (&params_buffer, pass), &[from, &counts, to], tiles * THREADS).await?;
         }
         let [sorted, _] = items;
         Ok(sorted)
@@ -179,14 +179,14 @@ impl<'a> LbvhBuilder<'a> {
             plants.push(BuildParams { begin, next: begin + pair[0], jobs: pair[1], ..self.params });
             begin += pair[0];
         }
-        let told = self.upload_params(&plants).await?;
-        if let Some(LeafMotion { attributes: beside, .. }) = self.motion {
-            self.step(&programs::LEAF_MOTION, (&told, 0), &[order, beside, &leaves], count).await?;
+        let params_buffer = self.upload_params(&plants).await?;
+        if let Some(LeafMotion { attributes, .. }) = self.motion {
+            self.step(&programs::LEAF_MOTION, (&params_buffer, 0), &[order, attributes, &leaves], count).await?;
         }
         let buffers = [spheres, order, &leaves, &boxes];
-        self.step(&programs::LEAVES, (&told, 0), &buffers, count.div_ceil(8)).await?;
+        self.step(&programs::LEAVES, (&params_buffer, 0), &buffers, count.div_ceil(8)).await?;
         for (n, params) in plants.iter().enumerate().skip(1) {
-            self.step(&programs::AABB_REDUCE8, (&told, n), &[&boxes], params.jobs).await?;
+            self.step(&programs::AABB_REDUCE8, (&params_buffer, n), &[&boxes], params.jobs).await?;
         }
         Ok((leaves, boxes))
     }
@@ -209,7 +209,7 @@ impl<'a> LbvhBuilder<'a> {
         let control = gpu.buffer("a tree's progress", size_of::<LevelState>() as u64, usage).await?;
         gpu.write(&control, &[LevelState { next_count: 1, emit_dispatch: [1; 3], ..LevelState::zeroed() }]).await?;
         gpu.write(&parts[0], &[[0, count]]).await?;
-        let told = self.upload_params(&[self.params]).await?;
+        let params_buffer = self.upload_params(&[self.params]).await?;
         let [open, level, number] = [
             self.pipeline(&programs::EMIT_NODES).await?,
             self.pipeline(&programs::NEXT_LEVEL).await?,
@@ -217,7 +217,7 @@ impl<'a> LbvhBuilder<'a> {
         ];
         let opening = async |n: usize| {
             let buffers = [leaves, boxes, &nodes, items, &control, &parts[n], &kids, &found];
-            self.bind(&open, (&told, 0), &buffers).await
+            self.bind(&open, (&params_buffer, 0), &buffers).await
         };
         let numbering = async |n: usize| {
             self.bind_only(&number, &[&control, &found, &nodes, &parts[n], &kids, &parts[1 - n]]).await
@@ -297,8 +297,8 @@ impl GpuBvh {
         planter.steps.cancel = cancel.clone();
         let items = planter.sorted(spheres).await?;
         let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;
-        let told = planter.upload_params(&[planter.params]).await?;
-        planter.step(&programs::LEAF_ORDER, (&told, 0), &[&items, &order], count).await?;
+        let params_buffer = planter.upload_params(&[planter.params]).await?;
+        planter.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
         let (nodes, levels) = planter.nodes(&items, &leaves, &boxes).await?;
         let node_count = levels.last().copied().unwrap_or(0);

@@ -22,10 +22,10 @@ pub(crate) struct LeafMotion<'a> {
 
 impl<'a> LeafMotion<'a> {
     /// `None` if no sphere moves, or if the spheres are ellipsoids.
-    pub(crate) fn of(beside: &'a Option<Buffer>, set: &SphereSet<'_>) -> Option<Self> {
+    pub(crate) fn of(attributes: &'a Option<Buffer>, set: &SphereSet<'_>) -> Option<Self> {
         let columns = &set.attributes;
-        let beside = beside.as_ref().filter(|_| columns.velocities.is_some() && columns.maps.is_none())?;
-        Some(Self { attributes: beside, time_range: set.time_range })
+        let attributes = attributes.as_ref().filter(|_| columns.velocities.is_some() && columns.maps.is_none())?;
+        Some(Self { attributes, time_range: set.time_range })
     }
 
     /// Parameters of the build: the largest velocity component that leaves contain, negative for none, and half the length of the time

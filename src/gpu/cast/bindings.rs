@@ -11,7 +11,7 @@ impl GpuEngine {
     pub(crate) async fn cast_group(
         &self,
         [params, rays, state, results, ray_attributes]: [&wgpu::Buffer; 5],
-        [spheres, beside]: [&wgpu::Buffer; 2],
+        [spheres, attributes]: [&wgpu::Buffer; 2],
         bvh: Option<&GpuBvh>,
     ) -> Result<wgpu::BindGroup> {
         // Programs that do not traverse a BVH never read these two bindings.
@@ -35,7 +35,7 @@ impl GpuEngine {
                     entry(5, nodes.as_entire_binding()),
                     entry(6, order.as_entire_binding()),
                     entry(7, ray_attributes.as_entire_binding()),
-                    entry(8, beside.as_entire_binding()),
+                    entry(8, attributes.as_entire_binding()),
                 ],
             })
         })

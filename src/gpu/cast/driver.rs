@@ -81,7 +81,7 @@ impl GpuScene {
 
     /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its ray
     /// (pairwise scenes).
-    pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, beside: u64) -> u64 {
+    pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, pair_attributes: u64) -> u64 {
         let (rays, params) =
             (rays.min(MAX_CHUNK_RAYS), (spheres.div_ceil(MAX_RANGE_SPHERES) * UNIFORM_STEP).next_multiple_of(4096));
         let sizes = BufferSizes {
@@ -89,7 +89,7 @@ impl GpuScene {
             upload_rays: 32 * rays,
             pairs: 16 * rays,
             ray_attributes: size_of::<crate::records::RayAttributes>() as u64 * rays,
-            pair_attributes: beside * rays,
+            pair_attributes: pair_attributes * rays,
             seeds: 0,
             rays: 32 * rays,
             state: 24 * rays,

@@ -56,7 +56,7 @@ pub(crate) struct DispatchPlan<'a> {
     pub(crate) ranges: Vec<SphereRange>,
     uses_bvh: bool,
     /// Whether ray attributes are uploaded.
-    has_attributes: bool,
+    uploads_ray_attributes: bool,
 }
 
 impl<'a> DispatchPlan<'a> {
@@ -82,14 +82,13 @@ impl<'a> DispatchPlan<'a> {
             // One empty range, so that a dispatch marks every ray as a miss.
             ranges.push(SphereRange { part: 0, begin: 0, end: 0, weight: 1 });
         }
-        let (picky, moving) =
-            (host.has_filters(&batch.ray_attributes), host.has_motion_or_shape(&batch.ray_attributes));
-        let (held, mapped) = (host.attributes.has_motion_or_shape(), host.attributes.maps.is_some());
+        let has_filters = host.has_filters(&batch.ray_attributes);
+        let has_motion_or_shape = host.has_motion_or_shape(&batch.ray_attributes);
         let own = KernelConstants {
-            has_masks: picky,
-            has_motion: moving,
-            has_attributes: held,
-            has_ellipsoids: mapped,
+            has_filters,
+            has_motion_or_shape,
+            has_sphere_attributes: host.attributes.has_motion_or_shape(),
+            has_ellipsoids: host.attributes.maps.is_some(),
             ..kernel_constants(gpu, batch.query)
         };
         Ok(Self {
@@ -107,7 +106,7 @@ impl<'a> DispatchPlan<'a> {
             generator: RayGenerator::of(gpu, batch.rays).await?,
             ranges,
             uses_bvh: walk.is_some(),
-            has_attributes: picky || moving,
+            uploads_ray_attributes: has_filters || has_motion_or_shape,
         })
     }
 
@@ -144,7 +143,7 @@ impl<'a> DispatchPlan<'a> {
 
     /// Bytes of the attributes of `rays` rays; 0 if they are not uploaded.
     fn ray_attribute_bytes(&self, rays: u64) -> u64 {
-        if self.has_attributes { rays * size_of::<RayAttributes>() as u64 } else { 0 }
+        if self.uploads_ray_attributes { rays * size_of::<RayAttributes>() as u64 } else { 0 }
     }
 
     fn params_bytes(&self) -> u64 {
@@ -162,8 +161,8 @@ impl<'a> DispatchPlan<'a> {
         self.ranges.len().min(begin + fit.count().max(1))
     }
 
-    /// Buffer sizes of a chunk. `attributes` is the size of its results of variable length, in bytes.
-    pub(crate) fn buffer_sizes(&self, seeds: &RaySeeds<'_>, attributes: u64) -> BufferSizes {
+    /// Buffer sizes of a chunk. `list_bytes` is the size of its results of variable length.
+    pub(crate) fn buffer_sizes(&self, seeds: &RaySeeds<'_>, list_bytes: u64) -> BufferSizes {
         let rays = seeds.rays().len() as u64;
         BufferSizes {
             params: self.params_bytes(),
@@ -174,7 +173,7 @@ impl<'a> DispatchPlan<'a> {
             pair_attributes: self.pair_attribute_bytes(rays),
             ray_attributes: self.ray_attribute_bytes(rays),
             state: (self.kernels.state_bytes)(rays),
-            results: attributes + (self.kernels.result_bytes)(rays),
+            results: list_bytes + (self.kernels.result_bytes)(rays),
         }
     }
 
@@ -197,7 +196,7 @@ impl<'a> DispatchPlan<'a> {
             upload.params(n * UNIFORM_STEP, &params);
         }
         let check = |at| self.batch.check_one(start + at);
-        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.has_attributes, check)?;
+        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.uploads_ray_attributes, check)?;
         if self.host.pairwise {
             let own = first as usize..first as usize + rays.len();
             upload.pairs(&self.host.spheres[own.clone()]);
@@ -207,7 +206,7 @@ impl<'a> DispatchPlan<'a> {
                 upload.pair_attributes(attribute_words(columns), each);
             }
         }
-        if self.has_attributes {
+        if self.uploads_ray_attributes {
             let attributes = |i| {
                 let attributes = self.batch.ray_attributes.of(start + i);
                 // Masks of pairs are not uploaded. A ray that must not hit its sphere gets mask 0, so that it hits nothing.
@@ -221,15 +220,17 @@ impl<'a> DispatchPlan<'a> {
 
     /// Two bind groups per part: for the search program and for the finalize program.
     pub(crate) async fn bind_groups(&self, staging: &Staging) -> Result<Vec<[BindGroup; 2]>> {
-        let ray_attributes = if self.has_attributes { &staging.ray_attributes } else { &self.gpu.no_ray_attributes };
+        let ray_attributes =
+            if self.uploads_ray_attributes { &staging.ray_attributes } else { &self.gpu.no_ray_attributes };
         let own = [&staging.params, &staging.rays, &staging.state, &staging.results, ray_attributes];
         let mut groups = Vec::new();
         for part in &self.scene.parts {
             groups.push(part.bind_groups(self.gpu, own, self.uses_bvh).await?);
         }
         if groups.is_empty() {
-            let beside = if self.pair_attribute_bytes(1) > 0 { &staging.pair_attributes } else { &self.gpu.every_bit };
-            let group = self.gpu.cast_group(own, [&staging.pairs, beside], None).await?;
+            let attributes =
+                if self.pair_attribute_bytes(1) > 0 { &staging.pair_attributes } else { &self.gpu.every_bit };
+            let group = self.gpu.cast_group(own, [&staging.pairs, attributes], None).await?;
             groups.push([group.clone(), group]);
         }
         Ok(groups)

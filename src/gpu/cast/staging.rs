@@ -44,8 +44,10 @@ impl BufferSizes {
         ]
     }
 
-    fn from_fields([params, up, pairs, ray_attributes, beside, seeds, rays, state, results]: [u64; 9]) -> Self {
-        Self { params, upload_rays: up, pairs, ray_attributes, pair_attributes: beside, seeds, rays, state, results }
+    fn from_fields(
+        [params, up, pairs, ray_attributes, pair_attributes, seeds, rays, state, results]: [u64; 9],
+    ) -> Self {
+        Self { params, upload_rays: up, pairs, ray_attributes, pair_attributes, seeds, rays, state, results }
     }
 
     fn covers(self, other: Self) -> bool {
@@ -146,7 +148,7 @@ impl Staging {
             rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
             pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
             ray_attributes: gpu.buffer("what rays bring along", sizes.ray_attributes, storage).await?,
-            pair_attributes: gpu.buffer("what is beside spheres", sizes.pair_attributes, storage).await?,
+            pair_attributes: gpu.buffer("sphere attributes of pairs", sizes.pair_attributes, storage).await?,
             state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
             results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
             download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,
@@ -249,9 +251,13 @@ impl Upload {
     }
 
     /// Writes the first `words` words of the attributes of each sphere; `words` is at least 1.
-    pub(crate) fn pair_attributes<const N: usize>(&mut self, words: usize, beside: impl Iterator<Item = [u32; N]>) {
+    pub(crate) fn pair_attributes<const N: usize>(
+        &mut self,
+        words: usize,
+        pair_attributes: impl Iterator<Item = [u32; N]>,
+    ) {
         let first = self.sizes.params + self.sizes.upload_rays + self.sizes.pairs + self.sizes.ray_attributes;
-        for (at, one) in (first..).step_by(4 * words).zip(beside) {
+        for (at, one) in (first..).step_by(4 * words).zip(pair_attributes) {
             self.put(at, bytemuck::cast_slice(&one[..words]));
         }
     }

@@ -9,11 +9,11 @@ pub(crate) struct KernelConstants {
     /// Only classifications that the error bounds prove are certain.
     pub(crate) exact: bool,
     /// Rays or spheres have masks, or rays have spheres to skip.
-    pub(crate) has_masks: bool,
+    pub(crate) has_filters: bool,
     /// Spheres move or are ellipsoids, or rays have a radius or the low part of a direction.
-    pub(crate) has_motion: bool,
+    pub(crate) has_motion_or_shape: bool,
     /// Spheres move or are ellipsoids, and have their data in the buffer of sphere attributes.
-    pub(crate) has_attributes: bool,
+    pub(crate) has_sphere_attributes: bool,
     /// Spheres are ellipsoids.
     pub(crate) has_ellipsoids: bool,
     /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.

@@ -125,13 +125,13 @@ impl CastPlan {
         let kernels = Kernels::for_question(question);
         let fast = query.precision == Precision::Fast;
         let columns = &host.attributes;
-        let (picky, moving, mapped) = (scene.info.has_masks, scene.info.has_motion_or_shape, columns.maps.is_some());
+        let (has_filters, changes) = (scene.info.has_masks, scene.info.has_motion_or_shape);
         let own = KernelConstants {
             fast,
-            has_masks: picky,
-            has_motion: moving,
-            has_attributes: moving,
-            has_ellipsoids: mapped,
+            has_filters,
+            has_motion_or_shape: changes,
+            has_sphere_attributes: changes,
+            has_ellipsoids: columns.maps.is_some(),
             ..KernelConstants::default()
         };
         let relative = query.motion == Motion::WithRay;

@@ -61,7 +61,7 @@ pub(crate) fn check(file: &[u8], kind: &'static TableSchema, extension: &str, mo
 
 fn read(path: &Path, kind: &'static TableSchema) -> Read {
     let (mut numbers, mut count) = (Vec::new(), 0_u64);
-    let fields = kind.fields.len() + kind.beside.len();
+    let fields = kind.fields.len() + kind.optional.len();
     let mut told = None;
     let mut take = |row: &Row<'_>| {
         count += 1;
@@ -113,11 +113,11 @@ fn all<T: Record>(path: &Path) -> Result<()> {
     let counts = [OnBad::Skip, OnBad::Refuse].map(|on_bad| {
         let source = Source::open(path, T::KIND)?;
         let mut converter = Converter::new(path, DVec3::new(1.0, 0.0, -2.5), on_bad);
-        let mut beside = OptionalColumns::of(T::KIND, source.fields());
+        let mut optional = OptionalColumns::of(T::KIND, source.fields());
         let mut count = 0_u64;
         source.read(&mut |row| {
             let record: T = converter.convert(row)?;
-            beside.push(T::KIND, &mut converter, row)?;
+            optional.push(T::KIND, &mut converter, row)?;
             if on_bad == OnBad::Refuse {
                 assert_eq!(record.check(), Ok(()));
             }

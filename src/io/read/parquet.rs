@@ -116,7 +116,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> R
 fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &TableSchema) -> Result<()> {
     for field in schema.root_schema().get_fields() {
         let name = field.name();
-        let whole = kind.beside.contains(&name) && is_whole(name);
+        let whole = kind.optional.contains(&name) && is_whole(name);
         let bad = |found: String| {
             let expected = if whole { "expected UInt32, Int32 or Int64" } else { "expected Float32 or Float64" };
             Err(bad_file(path, format!("column '{}' is {}: {expected}", quoted(name), quoted(&found))))

@@ -61,13 +61,13 @@ impl<T: Batched> RayFile<T> {
     pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
         let Self { path, source, .. } = self;
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
-        let beside = OptionalColumns::of(T::KIND, source.fields());
+        let optional = OptionalColumns::of(T::KIND, source.fields());
         // Three buffers: one is filled, one waits, one is in use by the caller.
         let (full, arriving) = sync_channel(1);
         let (give_back, empty) = channel();
         for _ in 0..2 {
             // The receiver still exists, so this cannot fail.
-            let _ = give_back.send(RayBatch { beside: beside.clone(), ..RayBatch::default() });
+            let _ = give_back.send(RayBatch { optional: optional.clone(), ..RayBatch::default() });
         }
         let read = Arc::<AtomicU64>::default();
         let converter = Converter::new(&path, origin, on_bad);
@@ -99,12 +99,12 @@ pub struct RayBatch<T = Ray> {
     /// The rays or points.
     pub records: Vec<T>,
     /// The optional columns.
-    pub beside: OptionalColumns,
+    pub optional: OptionalColumns,
 }
 
 impl<T> Default for RayBatch<T> {
     fn default() -> Self {
-        Self { records: Vec::new(), beside: OptionalColumns::default() }
+        Self { records: Vec::new(), optional: OptionalColumns::default() }
     }
 }
 
@@ -192,7 +192,7 @@ impl<T: Batched> Reader<T> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {
             rays.records.push(self.converter.convert(row)?);
-            rays.beside.push(T::KIND, &mut self.converter, row)?;
+            rays.optional.push(T::KIND, &mut self.converter, row)?;
             if rays.records.len() == RayBatches::BATCH {
                 self.hand_on(std::mem::take(&mut rays))?;
                 rays = self.buffer()?;
@@ -214,11 +214,11 @@ impl<T: Batched> Reader<T> {
     fn buffer(&self) -> Result<RayBatch<T>> {
         let mut rays = self.empty.recv().map_err(|_| Error::Cancelled { done: 0 })?;
         rays.records.clear();
-        rays.beside.clear();
+        rays.optional.clear();
         rays.records
             .try_reserve_exact(RayBatches::BATCH)
             .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;
-        rays.beside.reserve("columns beside rays", RayBatches::BATCH as u64, self.converter.path())?;
+        rays.optional.reserve("columns beside rays", RayBatches::BATCH as u64, self.converter.path())?;
         Ok(rays)
     }
 }

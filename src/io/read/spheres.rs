@@ -29,28 +29,28 @@ use crate::runtime::memory::check_memory;
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let source = Source::open(path, &SPHERES)?;
     let mut records = Vec::new();
-    let mut beside = OptionalColumns::of(&SPHERES, source.fields());
-    let make_room = |records: &mut Vec<Sphere>, beside: &mut OptionalColumns, more: u64| {
-        check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + beside.bytes()))?;
+    let mut optional = OptionalColumns::of(&SPHERES, source.fields());
+    let make_room = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
+        check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
         reserve("spheres", records, more, path)?;
-        beside.reserve("columns beside spheres", more, path)
+        optional.reserve("columns beside spheres", more, path)
     };
-    make_room(&mut records, &mut beside, source.rows().unwrap_or(0))?;
+    make_room(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
     source.read(&mut |row| {
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
-            make_room(&mut records, &mut beside, half.max(1 << 16))?;
+            make_room(&mut records, &mut optional, half.max(1 << 16))?;
         }
         let mut sphere: Sphere = converter.convert(row)?;
-        beside.push(&SPHERES, &mut converter, row)?;
-        if let Some(shape) = beside.shapes.as_ref().and_then(|shapes| shapes.last()) {
+        optional.push(&SPHERES, &mut converter, row)?;
+        if let Some(shape) = optional.shapes.as_ref().and_then(|shapes| shapes.last()) {
             sphere.radius = shape.bounding_radius();
         }
         records.push(sphere);
         Ok(())
     })?;
-    Ok(Table { records, beside, rounding: converter.rounding })
+    Ok(Table { records, optional, rounding: converter.rounding })
 }
 
 /// Centre of the AABB of all spheres in a file, in f64. `--origin auto` subtracts it. Zero if there are no spheres.

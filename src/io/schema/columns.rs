@@ -16,13 +16,13 @@ pub(crate) fn columns<'a>(
 ) -> Result<Vec<usize>> {
     let wanted = required(kind).join(",");
     let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
-    let optional = optional.chain(kind.beside.iter().copied()).collect::<Vec<_>>().join(",");
+    let optional = optional.chain(kind.optional.iter().copied()).collect::<Vec<_>>().join(",");
     let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
     let mut columns = Vec::new();
     for name in names {
-        let mut all = kind.fields.iter().chain(kind.beside);
+        let mut all = kind.fields.iter().chain(kind.optional);
         let Some(field) = all.position(|f| *f == name) else {
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
             if kind.plural == "points" && RAYS.fields.contains(&name) {
@@ -30,7 +30,7 @@ pub(crate) fn columns<'a>(
                     "column '{name}' is one of rays, which have a direction of their own; points have {known}"
                 )));
             }
-            if (other.fields.contains(&name) || (other.beside.contains(&name) && name != RADIUS))
+            if (other.fields.contains(&name) || (other.optional.contains(&name) && name != RADIUS))
                 && kind.plural != "observers"
             {
                 let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
@@ -38,7 +38,7 @@ pub(crate) fn columns<'a>(
                     "column '{name}' is one of {plural}; the order is SPHERES, then {then}; known are {known}"
                 )));
             }
-            let all: Vec<&str> = kind.fields.iter().chain(kind.beside).copied().collect();
+            let all: Vec<&str> = kind.fields.iter().chain(kind.optional).copied().collect();
             let guess = nearest(name, &all).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
             return Err(bad(format!("unknown column '{}'{guess}; known are {known}", quoted(name))));
         };

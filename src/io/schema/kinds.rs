@@ -16,7 +16,7 @@ pub(crate) struct TableSchema {
     /// Shape of the arrays, for error messages.
     pub(crate) shape: &'static str,
     /// Optional columns. In a row they follow the fields.
-    pub(crate) beside: &'static [&'static str],
+    pub(crate) optional: &'static [&'static str],
 }
 
 pub(crate) static SPHERES: TableSchema = TableSchema {
@@ -26,7 +26,7 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
     positions: 1,
     default: |_| None,
     shape: "(N, 4)",
-    beside: &[
+    optional: &[
         MASK,
         VELOCITY[0],
         VELOCITY[1],
@@ -52,7 +52,7 @@ pub(crate) static RAYS: TableSchema = TableSchema {
         _ => None,
     },
     shape: "(M, 6), origin and direction, or (M, 8), these and then t_min and t_max,",
-    beside: &[MASK, SKIP_ID, TIME, RADIUS],
+    optional: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 
 pub(crate) static SEGMENTS: TableSchema = TableSchema {
@@ -62,7 +62,7 @@ pub(crate) static SEGMENTS: TableSchema = TableSchema {
     positions: 2,
     default: |_| None,
     shape: "(M, 6), from and to,",
-    beside: &[MASK, SKIP_ID, TIME, RADIUS],
+    optional: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 
 pub(crate) static POINTS: TableSchema = TableSchema {
@@ -72,10 +72,11 @@ pub(crate) static POINTS: TableSchema = TableSchema {
     positions: 1,
     default: |_| None,
     shape: "(N, 3), x y z,",
-    beside: &[MASK, SKIP_ID, TIME],
+    optional: &[MASK, SKIP_ID, TIME],
 };
 
-pub(crate) static OBSERVERS: TableSchema = TableSchema { what: "observer", plural: "observers", beside: &[], ..POINTS };
+pub(crate) static OBSERVERS: TableSchema =
+    TableSchema { what: "observer", plural: "observers", optional: &[], ..POINTS };
 
 pub(crate) static POSES: TableSchema = TableSchema {
     what: "pose",
@@ -84,7 +85,7 @@ pub(crate) static POSES: TableSchema = TableSchema {
     positions: 1,
     default: |_| None,
     shape: "(N, 7), x y z qw qx qy qz,",
-    beside: &[],
+    optional: &[],
 };
 
 pub(crate) static BULLETS: TableSchema = TableSchema {
@@ -94,18 +95,18 @@ pub(crate) static BULLETS: TableSchema = TableSchema {
     positions: 2,
     default: |_| None,
     shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
-    beside: &[RADIUS],
+    optional: &[RADIUS],
 };
 
 impl TableSchema {
     /// Index in a row of an optional column.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
-        self.beside.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
+        self.optional.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
     }
 
     /// Name of the field or optional column with this index in a row.
     pub(crate) fn name(&self, field: usize) -> &'static str {
-        self.fields.get(field).or_else(|| self.beside.get(field - self.fields.len())).copied().unwrap_or_default()
+        self.fields.get(field).or_else(|| self.optional.get(field - self.fields.len())).copied().unwrap_or_default()
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Table<T> {
     /// The records, in the order of the file.
     pub records: Vec<T>,
     /// The optional columns.
-    pub beside: OptionalColumns,
+    pub optional: OptionalColumns,
     /// How rounding to f32 changed the records.
     pub rounding: Rounding,
 }
@@ -19,6 +19,6 @@ pub struct Table<T> {
 impl Table<Sphere> {
     /// The spheres with their optional columns.
     pub fn spheres(&self) -> Spheres<'_> {
-        self.beside.spheres((&self.records).into())
+        self.optional.spheres((&self.records).into())
     }
 }
