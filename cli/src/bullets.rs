@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, AnswerWriter, Column, Number, RayBatch, RayBatches, RayFile, check_output};
+use umbracast::io::{AnswerRow, Column, FileWriter, Number, RayBatch, RayBatches, RayFile, check_output};
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
 use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
@@ -71,10 +71,10 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
     umbracast bullets")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast bullets --help` explains the files and gives examples.")]
 pub(crate) struct BulletsArgs {
-    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .ply, .f32 or .spheres
     #[arg(requires = "bullets")]
     spheres: Option<PathBuf>,
-    /// Bullets: .npy, .csv, .parquet, .f32 or .bullets
+    /// Bullets: .npy, .csv, .parquet, .ply, .f32 or .bullets
     #[arg(requires = "output")]
     bullets: Option<PathBuf>,
     /// Output file: .npz, .csv or .parquet
@@ -275,7 +275,7 @@ impl Files<'_> {
         let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
         drop(placing);
         signals::cancel(&watch);
-        let mut writer = AnswerWriter::create_with(output, columns(args.bounces.is_some(), origin.is_some()))?;
+        let mut writer = FileWriter::create_with(output, columns(args.bounces.is_some(), origin.is_some()))?;
         let most = args.bounces.unwrap_or(1);
         let mut sum = Sum::default();
         {

@@ -110,10 +110,10 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` explains the files and gives examples.")]
 pub(crate) struct CastArgs {
-    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .ply, .f32 or .spheres
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays: .npy, .csv, .parquet, .f32 or .rays; with --toward or --parallel, points; with --segments, segments
+    /// Rays: .npy, .csv, .parquet, .ply, .f32 or .rays; with --toward or --parallel, points; with --segments, segments
     #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
     /// Output file: .npz, .csv or .parquet

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, AnswerWriter, Column, ListWriter, OptionalColumns, PreparedFile, RayBatches};
-use umbracast::{Answer, Approach, CancelToken, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
+use umbracast::io::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches};
+use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
@@ -14,8 +14,8 @@ use super::plot::{LISTED, Legend, Plot, Plotted};
 pub(crate) trait CastQuery {
     /// Results of a batch of rays.
     type Found;
-    /// Writer of the output file.
-    type Writer: Writes<Self::Found>;
+    /// The part of the results that is written to the output file.
+    type Batch: ?Sized;
     /// Bytes of a result per ray in memory; of a list, those of its offset and one sphere.
     const BYTES: u64;
     /// Minimum bytes of a result per ray in the arrays of `.npz`.
@@ -30,7 +30,8 @@ pub(crate) trait CastQuery {
 
     /// Receives the origin that was subtracted from all positions.
     fn subtracted(&mut self, _origin: DVec3) {}
-    fn create(&self, path: &Path) -> Result<Self::Writer>;
+    fn create(&self, path: &Path) -> Result<FileWriter<Self::Batch>>;
+    fn batch(found: &Self::Found) -> &Self::Batch;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Adds rays and their results to a plot. `optional` has the optional columns of the rays and the row of the first ray.
     fn add_to_plot(
@@ -47,13 +48,6 @@ pub(crate) trait CastQuery {
     fn next(size: usize, _found: &Self::Found) -> usize {
         size
     }
-}
-
-/// An output file that is being written.
-pub(crate) trait Writes<T>: Sized {
-    fn write(&mut self, found: &T) -> Result<()>;
-    /// Completes the file. It appears under its name only later, by [`PreparedFile`].
-    fn complete(self, watch: &CancelToken) -> Result<PreparedFile>;
 }
 
 /// A query with one record per ray, written in these columns.
@@ -82,15 +76,18 @@ pub(crate) trait EachAsked: AnswerRow + Plotted {
 
 impl<T: EachAsked> CastQuery for RecordQuery<T> {
     type Found = Answer<T>;
-    type Writer = AnswerWriter<T>;
+    type Batch = [T];
     const BYTES: u64 = size_of::<T>() as u64;
     const LEGEND: Legend = <T as Plotted>::LEGEND;
 
     fn least_bytes(&self) -> u64 {
         self.columns.iter().map(|(_, number)| number(&T::MISS).bytes()).sum()
     }
-    fn create(&self, path: &Path) -> Result<AnswerWriter<T>> {
-        AnswerWriter::create_with(path, self.columns.clone())
+    fn create(&self, path: &Path) -> Result<FileWriter<[T]>> {
+        FileWriter::create_with(path, self.columns.clone())
+    }
+    fn batch(found: &Answer<T>) -> &[T] {
+        found
     }
     fn add_to_plot(
         plot: &mut Plot<'_>,
@@ -121,15 +118,6 @@ impl<T: EachAsked> CastQuery for RecordQuery<T> {
     }
 }
 
-impl<T: AnswerRow> Writes<Answer<T>> for AnswerWriter<T> {
-    fn write(&mut self, found: &Answer<T>) -> Result<()> {
-        AnswerWriter::write(self, found)
-    }
-    fn complete(self, watch: &CancelToken) -> Result<PreparedFile> {
-        AnswerWriter::complete(self, watch)
-    }
-}
-
 /// The queries `all` and `nearest`: lists of every sphere that a ray hits, or of the first `most`.
 pub(crate) struct ListQuery {
     pub(crate) most: Option<u32>,
@@ -140,7 +128,7 @@ const TOGETHER: u64 = 1 << 23;
 
 impl CastQuery for ListQuery {
     type Found = HitLists;
-    type Writer = ListWriter;
+    type Batch = HitLists;
     /// The offset of the list, and one sphere.
     const BYTES: u64 = (size_of::<u64>() + size_of::<Interval>()) as u64;
     const PARTS: bool = true;
@@ -150,8 +138,11 @@ impl CastQuery for ListQuery {
     fn least_bytes(&self) -> u64 {
         size_of::<u64>() as u64
     }
-    fn create(&self, path: &Path) -> Result<ListWriter> {
-        ListWriter::create(path)
+    fn create(&self, path: &Path) -> Result<FileWriter<HitLists>> {
+        FileWriter::<HitLists>::create(path)
+    }
+    fn batch(found: &HitLists) -> &HitLists {
+        found
     }
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
         match self.most {
@@ -175,15 +166,6 @@ impl CastQuery for ListQuery {
     fn next(size: usize, found: &HitLists) -> usize {
         let fit = (found.len() as u64).saturating_mul(TOGETHER) / (found.records.len() as u64).max(1);
         (fit as usize).clamp(1, (4 * size).min(RayBatches::BATCH))
-    }
-}
-
-impl Writes<HitLists> for ListWriter {
-    fn write(&mut self, found: &HitLists) -> Result<()> {
-        ListWriter::write(self, found)
-    }
-    fn complete(self, watch: &CancelToken) -> Result<PreparedFile> {
-        ListWriter::complete(self, watch)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::io::{AnswerWriter, RayBatch, RayFile, check_output};
+use umbracast::io::{FileWriter, RayBatch, RayFile, check_output};
 use umbracast::{CancelToken, blocking};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 
@@ -44,9 +44,9 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast contains --help` explains the files and gives examples.")]
 pub(crate) struct ContainsArgs {
-    /// Spheres: .npy, .csv, .parquet, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .ply, .f32 or .spheres
     spheres: PathBuf,
-    /// Points: .npy, .csv, .parquet, .f32 or .points
+    /// Points: .npy, .csv, .parquet, .ply, .f32 or .points
     points: PathBuf,
     /// Output file: .npz, .csv or .parquet
     #[arg(short, long, value_name = "OUT")]
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
     drop(placing);
     signals::cancel(&watch);
-    let mut writer = AnswerWriter::create(&args.output)?;
+    let mut writer = FileWriter::<[_]>::create(&args.output)?;
     let mut sum = Sum::default();
     {
         let (shown, what) =

@@ -9,7 +9,7 @@ use clap::Args;
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerWriter, check_output, read_observers};
+use umbracast::io::{FileWriter, check_output, read_observers};
 use umbracast::shadow::{Lighting, Shadow, ShadowKind};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
@@ -61,7 +61,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed,
 #[command(override_usage = "umbracast shadow [OPTIONS] OBSERVERS SYSTEM -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
 pub(crate) struct ShadowArgs {
-    /// Observers: .npy, .csv, .parquet or .f32
+    /// Observers: .npy, .csv, .parquet, .ply or .f32
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     let judge = open_reference(args.compare, &device)?;
 
-    let mut writer = AnswerWriter::create(&args.output)?;
+    let mut writer = FileWriter::<[_]>::create(&args.output)?;
     let mut sum = Sum::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
     {

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use umbracast::glam::DVec3;
 use umbracast::io::AnswerRow;
+use umbracast::io::{FileWriter, center_of_spheres, check_disk, check_output, least_output, read_spheres};
 use umbracast::io::{PreparedFile, RayBatches, Rounding, Table};
-use umbracast::io::{center_of_spheres, check_disk, check_output, least_output, read_spheres};
 use umbracast::memory::check_memory;
 use umbracast::{Approach, CancelToken, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
 use super::cast::{CastArgs, QueryName};
-use super::cast_query::{CastQuery, ListQuery, RecordQuery, Writes};
+use super::cast_query::{CastQuery, ListQuery, RecordQuery};
 use super::coarse;
 use super::compare::{self, Comparison, Reference};
 use super::describe;
@@ -221,7 +221,7 @@ impl Files<'_> {
         scene: &Scene,
         judge: Option<(&Scene, &Table<Sphere>)>,
         watch: &CancelToken,
-        writer: &mut T::Writer,
+        writer: &mut FileWriter<T::Batch>,
         sum: &mut Sum<'_>,
     ) -> Result<()> {
         let mut size = T::FIRST;
@@ -255,7 +255,7 @@ impl Files<'_> {
                     let input = compare::Input { spheres, held, rays, first, query, pairwise, optional };
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
-                writer.write(&found)?;
+                writer.write(T::batch(&found))?;
                 if let Some(plot) = &mut sum.plot {
                     T::add_to_plot(plot, part, optional, &found);
                 }
@@ -282,7 +282,7 @@ impl Files<'_> {
         ProgressDisplay::casting(casting, self.args.quiet)
     }
 
-    fn complete<T: CastQuery>(&self, writer: T::Writer, watch: &CancelToken) -> Result<PreparedFile> {
+    fn complete<T: CastQuery>(&self, writer: FileWriter<T::Batch>, watch: &CancelToken) -> Result<PreparedFile> {
         let _working = ProgressDisplay::on("writing".into(), self.args.quiet);
         writer.complete(watch)
     }

@@ -2,18 +2,13 @@
 
 use std::path::Path;
 
-use super::format::extension;
+use super::format::output_format;
 use crate::error::{Error, Result};
 
 /// Minimum size in bytes of a file of `answers` results, where `bytes` is the size of one result in arrays. `None` for formats without such
 /// a minimum.
 pub fn least_output(path: &Path, answers: u64, bytes: u64) -> Option<u64> {
-    match extension(path).as_str() {
-        "npz" => Some(answers.saturating_mul(bytes)),
-        // At least a line end per result.
-        "csv" => Some(answers),
-        _ => None,
-    }
+    output_format(path)?.least_bytes.map(|least| answers.saturating_mul(least(bytes)))
 }
 
 /// Checks that the disk has at least `bytes` bytes for a file of results, or twice as many for `.npz`.
@@ -22,7 +17,7 @@ pub fn least_output(path: &Path, answers: u64, bytes: u64) -> Option<u64> {
 /// [`Error::Io`] with both sizes, if the system reports the free space and it is too small.
 pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
     // Each column of an archive is stored in a temporary file until all are complete.
-    let twice = extension(path) == "npz";
+    let twice = output_format(path).is_some_and(|format| format.is_assembled);
     let asked = bytes.saturating_mul(if twice { 2 } else { 1 });
     // If the path is a link, the results are written next to the link's target.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());

@@ -5,8 +5,33 @@ use std::path::Path;
 use super::errors::bad_file;
 #[cfg(test)]
 use super::no_parquet_tests;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::escape::quoted;
+
+/// A format in which results are written.
+#[derive(Debug)]
+pub(crate) struct OutputFormat {
+    /// Extension of the file name, in lower case.
+    pub(crate) extension: &'static str,
+    /// Minimum bytes per result, from its bytes in arrays; `None` if there is no such minimum.
+    pub(crate) least_bytes: Option<fn(u64) -> u64>,
+    /// Whether the disk contains the results twice while the file is completed.
+    pub(crate) is_assembled: bool,
+}
+
+/// All formats of results.
+pub(crate) const OUTPUT_FORMATS: [OutputFormat; 3] = [
+    OutputFormat { extension: "npz", least_bytes: Some(|bytes| bytes), is_assembled: true },
+    // At least a line end per result.
+    OutputFormat { extension: "csv", least_bytes: Some(|_| 1), is_assembled: false },
+    OutputFormat { extension: "parquet", least_bytes: None, is_assembled: false },
+];
+
+/// The format of results for the extension of `path`; `None` if results cannot be written in it.
+pub(crate) fn output_format(path: &Path) -> Option<&'static OutputFormat> {
+    let extension = extension(path);
+    OUTPUT_FORMATS.iter().find(|format| format.extension == extension)
+}
 
 /// The extension in lower case; empty if there is none.
 pub(crate) fn extension(path: &Path) -> String {
@@ -18,9 +43,14 @@ pub(crate) fn check_parquet(path: &Path) -> Result<()> {
     if extension(path) != "parquet" || has_parquet() {
         return Ok(());
     }
+    Err(without_parquet(path))
+}
+
+/// The error for a `.parquet` file in a build without Parquet.
+pub(crate) fn without_parquet(path: &Path) -> Error {
     let message = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
         reads and writes it; .npy and .csv hold the same columns";
-    Err(bad_file(path, message))
+    bad_file(path, message)
 }
 
 fn has_parquet() -> bool {

@@ -6,6 +6,9 @@
 //! | `.csv`, `.parquet` | columns `x,y,z,r`, or `rx,ry,rz` and optional `qw,qx,qy,qz` instead of `r`; optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
+//! The rows of a `.ply`, text or binary, are its vertices. The properties have the names of the columns in any order; `radius` is another
+//! name for `r`. Other properties and elements, such as normals, colours and faces, are ignored.
+//!
 //! A structured `.npy` is one-dimensional. Its fields have the names of the columns, in any order, and are f4, f8 or integers.
 //!
 //! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with the optional columns of rays except `t_min,t_max`.
@@ -47,6 +50,5 @@ pub use schema::answer_row::{AnswerRow, Column, Number};
 pub use schema::optional::OptionalColumns;
 pub use schema::rounding::{Moved, Role, Rounding};
 pub use schema::table::Table;
-pub use write::hit_lists::ListWriter;
-pub use write::records::AnswerWriter;
+pub use write::file_writer::FileWriter;
 pub use write::target::{PreparedFile, check_output, check_target, prepare_atomic, write_atomic};

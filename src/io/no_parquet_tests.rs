@@ -7,8 +7,8 @@ use glam::DVec3;
 
 use super::read::ray_stream::RayFile;
 use super::read::spheres::read_spheres;
-use super::write::hit_lists::ListWriter;
-use super::write::records::AnswerWriter;
+use super::write::file_writer::FileWriter;
+use crate::HitLists;
 use crate::error::Error;
 use crate::records::{Hit, Ray};
 
@@ -22,8 +22,8 @@ fn errors(folder: &Path) -> [Option<Error>; 4] {
     [
         read_spheres(&folder.join("s.parquet"), DVec3::ZERO).err(),
         RayFile::<Ray>::open(&folder.join("r.parquet")).err(),
-        AnswerWriter::<Hit>::create(&folder.join("out.parquet")).err(),
-        ListWriter::create(&folder.join("out.parquet")).err(),
+        FileWriter::<[Hit]>::create(&folder.join("out.parquet")).err(),
+        FileWriter::<HitLists>::create(&folder.join("out.parquet")).err(),
     ]
 }
 

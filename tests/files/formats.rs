@@ -7,7 +7,7 @@ use crate::support::folder::{le4, npy, numbers};
 use crate::support::scaled;
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::io::{
-    AnswerRow, AnswerWriter, RayBatch, RayFile, Table, center_of_spheres, check_output, read_spheres, write_atomic,
+    AnswerRow, FileWriter, RayBatch, RayFile, Table, center_of_spheres, check_output, read_spheres, write_atomic,
 };
 use umbracast::{Approach, CancelToken, Error, Hit, Interval, OnBad, Ray, Result, Sphere};
 
@@ -33,7 +33,7 @@ fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
 
 /// Writes a file of results in two calls.
 fn write_answers<T: AnswerRow>(path: &Path, answers: &[T]) -> Result<()> {
-    let mut writer = AnswerWriter::create(path)?;
+    let mut writer = FileWriter::<[_]>::create(path)?;
     let (first, rest) = answers.split_at(answers.len() / 3);
     writer.write(first)?;
     writer.write(rest)?;
@@ -244,7 +244,7 @@ fn tables_of_another_form_are_refused() {
     refused(rays("a.csv", "origin_x,oy,oz,dx,dy,dz\n"), &["did you mean 'ox'"]);
     refused(rays("a.csv", "x,y,z,r\n"), &["one of spheres"]);
     refused(spheres("a.csv", b"x,y,z,r\n1,2,3,\xff\n"), &["line 2", "UTF-8"]);
-    refused(spheres("a.txt", ""), &["'.txt'", ".npy, .csv, .parquet, .f32 and .spheres"]);
+    refused(spheres("a.txt", ""), &["'.txt'", ".npy, .csv, .parquet, .ply, .f32 and .spheres"]);
     refused(spheres("a", ""), &["without an extension"]);
     refused(spheres("a.rays", ""), &["SPHERES, then RAYS"]);
     refused(spheres("a.f32", [0; 17]), &["17 bytes", "multiple of 16"]);

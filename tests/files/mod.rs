@@ -7,6 +7,7 @@ mod lines;
 mod moving_files;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod ply;
 mod sources;
 mod streams;
 mod structured;

@@ -291,7 +291,7 @@ fn archives_may_exceed_four_gigabytes() {
     }
     let folder = Folder::new();
     let path = folder.path("out.npz");
-    let mut writer = umbracast::io::AnswerWriter::<bool>::create(&path).unwrap();
+    let mut writer = umbracast::io::FileWriter::<[bool]>::create(&path).unwrap();
     let part = vec![true; 1 << 20];
     for _ in 0..4096 {
         writer.write(&part).unwrap();

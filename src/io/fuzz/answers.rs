@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::fuzz::bytes::{Bytes, Style};
 use crate::fuzz::messages::check_message;
 use crate::io::schema::answer_row::{AnswerRow, Number};
-use crate::io::write::records::AnswerWriter;
+use crate::io::write::file_writer::FileWriter;
 use crate::records::{Approach, Containment, Hit, Interval, NO_SPHERE};
 use crate::runtime::cancel::CancelToken;
 use crate::shadow::ball::{Shadow, ShadowKind};
@@ -110,7 +110,7 @@ impl Plan {
     }
 
     fn write<T: AnswerRow>(&self, path: &Path, rows: &[T]) -> Result<()> {
-        let mut writer = AnswerWriter::create(path)?;
+        let mut writer = FileWriter::<[_]>::create(path)?;
         rows.chunks(self.piece).try_for_each(|rows| writer.write(rows))?;
         writer.finish(&CancelToken::new())
     }

@@ -28,7 +28,7 @@ pub fn npy(data: &[u8]) {
                 let number = if layout.double { 8 } else { 4 };
                 (layout.rows.expect("the shape has it"), layout.columns.len() as u64 * number)
             }
-            Ok(NpyArray::Structured(records)) => (records.rows, records.width()),
+            Ok(NpyArray::Structured(records)) => (records.rows, records.width as u64),
         };
         let header = match data {
             [_, _, _, _, _, _, 1, _, a, b, ..] => 10 + usize::from(u16::from_le_bytes([*a, *b])),

@@ -15,7 +15,7 @@ use crate::fuzz::messages::check_message;
 use crate::io::read::observers::read_observers;
 use crate::io::read::poses::read_poses;
 use crate::io::read::spheres::read_spheres;
-use crate::io::read::table::Source;
+use crate::io::read::table::OpenTable;
 use crate::io::schema::convert::{Converter, Record, Row};
 use crate::io::schema::kinds::TableSchema;
 use crate::io::schema::optional::OptionalColumns;
@@ -33,7 +33,7 @@ pub fn sources(data: &[u8]) {
     let mut bytes = Bytes(data);
     let choice = usize::from(bytes.byte());
     let kind = KINDS[choice % KINDS.len()];
-    let extension = ["npy", "csv", "parquet", "f32", kind.plural][choice / KINDS.len() % 5];
+    let extension = ["npy", "csv", "parquet", "f32", kind.plural, "ply"][choice / KINDS.len() % 6];
     // Unpacked Parquet pages may be larger: the target `parquet` limits them.
     let most = if extension == "parquet" { u64::MAX } else { ALWAYS + 16 * data.len() as u64 };
     check(bytes.0, kind, extension, most);
@@ -54,7 +54,7 @@ pub(crate) fn check(file: &[u8], kind: &'static TableSchema, extension: &str, mo
     }
     records(&path, kind);
     #[cfg(target_os = "linux")]
-    if ["npy", "csv"].contains(&extension) {
+    if ["npy", "csv", "ply"].contains(&extension) {
         pipe(file, kind, extension, &whole);
     }
 }
@@ -69,7 +69,7 @@ fn read(path: &Path, kind: &'static TableSchema) -> Read {
             .extend(row.numbers[..fields].iter().map(|number| (bits(number.wide), bits(number.narrow.into()) as u32)));
         Ok(())
     };
-    let done = Source::open(path, kind).and_then(|source| {
+    let done = OpenTable::open(path, kind).and_then(|source| {
         told = source.rows();
         source.read(&mut take)
     });
@@ -111,7 +111,7 @@ fn records(path: &Path, kind: &'static TableSchema) {
 fn all<T: Record>(path: &Path) -> Result<()> {
     // With `OnBad::Skip` every row is kept; only cells that are not numbers are refused.
     let counts = [OnBad::Skip, OnBad::Refuse].map(|on_bad| {
-        let source = Source::open(path, T::KIND)?;
+        let source = OpenTable::open(path, T::KIND)?;
         let mut converter = Converter::new(path, DVec3::new(1.0, 0.0, -2.5), on_bad);
         let mut optional = OptionalColumns::of(T::KIND, source.fields());
         let mut count = 0_u64;

@@ -3,6 +3,7 @@
 use std::io::{Seek, SeekFrom};
 
 use super::input::{Input, rows_at_once};
+use super::table_reader::{RowSink, TableReader};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::convert::{Number, Row, RowLocation};
@@ -25,20 +26,32 @@ pub(crate) struct Layout {
     pub(crate) order: &'static str,
 }
 
-/// Passes every row to `sink`. The input must be at the first row.
-pub(crate) fn read(
-    mut input: Input,
-    kind: &TableSchema,
-    layout: &Layout,
-    sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-) -> Result<()> {
-    match (layout.double, layout.big_endian) {
-        (false, false) => rows(&mut input, kind, layout, |b: [u8; 4]| f32::from_le_bytes(b).into(), sink)?,
-        (false, true) => rows(&mut input, kind, layout, |b: [u8; 4]| f32::from_be_bytes(b).into(), sink)?,
-        (true, false) => rows(&mut input, kind, layout, |b: [u8; 8]| f64::from_le_bytes(b).into(), sink)?,
-        (true, true) => rows(&mut input, kind, layout, |b: [u8; 8]| f64::from_be_bytes(b).into(), sink)?,
+/// Numbers of one type in a file, after the header has been read.
+#[derive(Debug)]
+pub(crate) struct BinaryReader {
+    pub(crate) input: Input,
+    pub(crate) layout: Layout,
+}
+
+impl TableReader for BinaryReader {
+    fn fields(&self) -> &[usize] {
+        self.layout.columns
     }
-    trailing(&mut input)
+
+    fn rows(&self) -> Option<u64> {
+        self.layout.rows
+    }
+
+    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { mut input, layout } = *self;
+        match (layout.double, layout.big_endian) {
+            (false, false) => rows(&mut input, schema, &layout, |b: [u8; 4]| f32::from_le_bytes(b).into(), sink)?,
+            (false, true) => rows(&mut input, schema, &layout, |b: [u8; 4]| f32::from_be_bytes(b).into(), sink)?,
+            (true, false) => rows(&mut input, schema, &layout, |b: [u8; 8]| f64::from_le_bytes(b).into(), sink)?,
+            (true, true) => rows(&mut input, schema, &layout, |b: [u8; 8]| f64::from_be_bytes(b).into(), sink)?,
+        }
+        trailing(&mut input)
+    }
 }
 
 /// Refuses bytes after the last row. The length of a file was checked when it was opened, so this matters for pipes.
@@ -55,7 +68,7 @@ fn rows<const WIDTH: usize>(
     kind: &TableSchema,
     layout: &Layout,
     number: impl Fn([u8; WIDTH]) -> Number,
-    sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    sink: &mut RowSink<'_>,
 ) -> Result<()> {
     let columns = layout.columns.len();
     let mut row = Row { order: layout.order, ..Row::new(kind) };

@@ -6,6 +6,7 @@ use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
 use super::input::Input;
+use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
@@ -15,13 +16,16 @@ use crate::io::schema::kinds::TableSchema;
 
 /// A table whose header line has been read.
 #[derive(Debug)]
-pub(crate) struct CsvTable {
+struct CsvReader {
     reader: Reader<BoundedReader>,
-    pub(crate) columns: Vec<usize>,
+    columns: Vec<usize>,
 }
 
+/// Text is also the format of a pipe that is not recognised.
+pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "csv", first_byte: None, open };
+
 /// Reads the header line, which names the columns.
-pub(crate) fn open(input: Input, kind: &'static TableSchema) -> Result<CsvTable> {
+fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
     let length = input.length();
     let mut reader =
@@ -42,42 +46,47 @@ pub(crate) fn open(input: Input, kind: &'static TableSchema) -> Result<CsvTable>
     let line = place(header.position(), true);
     let line = if length.is_some() { line.describe(&path) } else { "the line of names".into() };
     let columns = columns(&path, &line, kind, &header)?;
-    Ok(CsvTable { reader, columns })
+    Ok(Box::new(CsvReader { reader, columns }))
 }
 
-/// Passes every row to `sink`.
-pub(crate) fn read(
-    text: CsvTable,
-    kind: &'static TableSchema,
-    sink: &mut dyn FnMut(&Row<'_>) -> Result<()>,
-) -> Result<()> {
-    let CsvTable { mut reader, columns } = text;
-    let path = reader.get_ref().input.path.clone();
-    let again = reader.get_ref().input.length().is_some();
-    let numbers = Row::new(kind).numbers;
-    let mut record = StringRecord::new();
-    loop {
-        let start = reader.position().clone();
-        match reader.read_record(&mut record) {
-            Ok(true) => check_length(&path, again, &start, &mut reader)?,
-            Ok(false) => return Ok(()),
-            Err(e) if is_open(&record) && !matches!(e.kind(), ::csv::ErrorKind::Io(_)) => {
-                let line = place(Some(&start), again).describe(&path);
-                return Err(bad_file(&path, format!("{line}: {NOT_CLOSED}")));
+impl TableReader for CsvReader {
+    fn fields(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { mut reader, columns } = *self;
+        let path = reader.get_ref().input.path.clone();
+        let again = reader.get_ref().input.length().is_some();
+        let numbers = Row::new(schema).numbers;
+        let mut record = StringRecord::new();
+        loop {
+            let start = reader.position().clone();
+            match reader.read_record(&mut record) {
+                Ok(true) => check_length(&path, again, &start, &mut reader)?,
+                Ok(false) => return Ok(()),
+                Err(e) if is_open(&record) && !matches!(e.kind(), ::csv::ErrorKind::Io(_)) => {
+                    let line = place(Some(&start), again).describe(&path);
+                    return Err(bad_file(&path, format!("{line}: {NOT_CLOSED}")));
+                }
+                Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
             }
-            Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
+            let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(schema) };
+            for (&field, text) in columns.iter().zip(&record) {
+                let text = text.trim();
+                row.texts[field] = if text.is_empty() { "empty" } else { text };
+                row.numbers[field] = number(text).ok_or_else(|| {
+                    let (place, name) = (row.place.describe(&path), schema.name(field));
+                    let why = if text.contains('\n') { NOT_CLOSED } else { "expected a number" };
+                    bad_file(&path, format!("{place}: {name} is '{}': {why}", quoted(text)))
+                })?;
+            }
+            sink(&row)?;
         }
-        let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(kind) };
-        for (&field, text) in columns.iter().zip(&record) {
-            let text = text.trim();
-            row.texts[field] = if text.is_empty() { "empty" } else { text };
-            row.numbers[field] = number(text).ok_or_else(|| {
-                let (place, name) = (row.place.describe(&path), kind.name(field));
-                let why = if text.contains('\n') { NOT_CLOSED } else { "expected a number" };
-                bad_file(&path, format!("{place}: {name} is '{}': {why}", quoted(text)))
-            })?;
-        }
-        sink(&row)?;
     }
 }
 

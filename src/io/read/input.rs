@@ -105,6 +105,11 @@ impl Input {
         }
         Ok(filled)
     }
+
+    /// Appends the bytes up to and including the next line end to `line`, at most `most` bytes. Returns their number; 0 at the end.
+    pub(crate) fn read_line(&mut self, line: &mut Vec<u8>, most: usize) -> Result<usize> {
+        (&mut self.inner).take(most as u64).read_until(b'\n', line)
+    }
 }
 
 impl Read for Input {

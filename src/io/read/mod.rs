@@ -12,9 +12,12 @@ pub(crate) mod parquet;
 pub(crate) mod parquet_bytes;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
+pub(crate) mod ply;
 pub(crate) mod poses;
 pub(crate) mod raw;
 pub(crate) mod ray_stream;
+pub(crate) mod record_layout;
 pub(crate) mod spheres;
 pub(crate) mod structured_npy;
 pub(crate) mod table;
+pub(crate) mod table_reader;

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
-use super::binary::Layout;
+use super::binary::{BinaryReader, Layout};
 use super::input::Input;
-use super::structured_npy::Records;
+use super::record_layout::{RecordLayout, RecordReader};
+use super::structured_npy::record_layout;
+use super::table_reader::{ReadFormat, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
@@ -15,20 +17,31 @@ use crate::io::schema::kinds::TableSchema;
 /// Maximum header length in bytes. NumPy writes 128 bytes, and refuses to read more than 10,000.
 const LONGEST_HEADER: u64 = 10_000;
 
+/// A pipe is recognised by the first byte, which cannot begin a text.
+pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "npy", first_byte: Some(0x93), open };
+
+/// Reads the header.
+fn open(mut input: Input, schema: &'static TableSchema) -> Result<Box<dyn TableReader>> {
+    Ok(match array(&mut input, schema)? {
+        NpyArray::Plain(layout) => Box::new(BinaryReader { input, layout }),
+        NpyArray::Structured(layout) => Box::new(RecordReader { input, layout }),
+    })
+}
+
 /// Layout of an array in a file.
 pub(crate) enum NpyArray {
     /// Numbers of one type, in rows and columns.
     Plain(Layout),
     /// Records with named fields.
-    Structured(Records),
+    Structured(RecordLayout),
 }
 
 /// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
 /// input is then at the first number.
 pub(crate) fn array(input: &mut Input, kind: &'static TableSchema) -> Result<NpyArray> {
     let (header, offset) = header(input)?;
-    if let Some(records) = Records::of(&input.path, kind, &header.dtype(), header.shape())? {
-        check_length(input, &header, offset, u128::from(records.rows) * u128::from(records.width()))?;
+    if let Some(records) = record_layout(&input.path, kind, &header.dtype(), header.shape())? {
+        check_length(input, &header, offset, u128::from(records.rows) * records.width as u128)?;
         return Ok(NpyArray::Structured(records));
     }
     layout(input, kind, &header, offset).map(NpyArray::Plain)

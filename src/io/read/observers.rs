@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::table::Source;
+use super::table::OpenTable;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, reserve};
@@ -18,7 +18,7 @@ use crate::shadow::validate::check_observer;
 /// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid observer, [`Error::TooLarge`]
 /// and [`Error::OutOfMemory`] if the observers do not fit into memory.
 pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
-    let source = Source::open(path, &OBSERVERS)?;
+    let source = OpenTable::open(path, &OBSERVERS)?;
     let mut observers = Vec::new();
     reserve("observers", &mut observers, source.rows().unwrap_or(0), path)?;
     source.read(&mut |row| {

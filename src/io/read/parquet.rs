@@ -18,6 +18,7 @@ use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type as Node};
 use super::input::{Input, rows_at_once};
 use super::parquet_bytes::FileBytes;
 use super::parquet_pages::Checked;
+use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
@@ -28,22 +29,24 @@ use crate::io::schema::optional::is_whole;
 use crate::runtime::memory::check_memory;
 
 /// A file whose footer has been read and checked.
-pub(crate) struct Columns {
+struct ParquetReader {
     path: PathBuf,
     reader: SerializedFileReader<FileBytes>,
     /// For each column of the file, the field of the record that it fills.
-    pub(crate) fields: Vec<usize>,
-    pub(crate) rows: u64,
+    fields: Vec<usize>,
+    rows: u64,
 }
 
-impl std::fmt::Debug for Columns {
+impl std::fmt::Debug for ParquetReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Columns").field("path", &self.path).field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("ParquetReader").field("path", &self.path).field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
+pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_byte: None, open };
+
 /// Reads the footer, which has the names and positions of the columns.
-pub(crate) fn open(input: Input, kind: &'static TableSchema) -> Result<Columns> {
+fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
@@ -62,7 +65,8 @@ pub(crate) fn open(input: Input, kind: &'static TableSchema) -> Result<Columns> 
         move || read_footer(path, bytes, kind)
     });
     let opened = opened.map_err(|e| Error::no_thread(&path, &e))?;
-    opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer makes no sense")))
+    let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer makes no sense")));
+    Ok(Box::new(opened?))
 }
 
 /// Checks both ends of the file, and returns the length of the footer in bytes.
@@ -90,7 +94,7 @@ fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
     Ok(footer)
 }
 
-fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> Result<Columns> {
+fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> Result<ParquetReader> {
     let (largest, length) = (bytes.largest.clone(), bytes.length);
     let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
     let metadata = reader.metadata();
@@ -109,7 +113,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> R
         let claimed = metadata.file_metadata().num_rows();
         return Err(damaged(&path, &format!("it claims {claimed} rows, its row groups {rows}")));
     }
-    Ok(Columns { path, reader, fields, rows })
+    Ok(ParquetReader { path, reader, fields, rows })
 }
 
 /// Checks that every column is a plain list of floats, or of integers if it is an optional column of whole numbers.
@@ -173,10 +177,17 @@ fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64
     Ok(rows)
 }
 
-impl Columns {
-    /// Passes every row to `sink`.
-    pub(crate) fn read(self, kind: &TableSchema, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-        let Self { path, reader, fields, .. } = self;
+impl TableReader for ParquetReader {
+    fn fields(&self) -> &[usize] {
+        &self.fields
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn read(self: Box<Self>, kind: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { path, reader, fields, .. } = *self;
         let mut first = 0;
         for number in 0..reader.num_row_groups() {
             let group = reader.get_row_group(number).map_err(|e| fault(&path, "", e))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::{DQuat, DVec3};
 
 use super::input::check_regular;
-use super::table::Source;
+use super::table::OpenTable;
 use crate::batch::raygen::lidar::Pose;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
@@ -53,7 +53,7 @@ pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable
     // Checked before opening: a sensor file may name neither a pipe nor a device.
     check_regular(path)?;
     let mut table = PoseTable::default();
-    let source = Source::open(path, &POSES)?;
+    let source = OpenTable::open(path, &POSES)?;
     reserve("poses", &mut table.poses, source.rows().unwrap_or(0), path)?;
     source.read(&mut |row| {
         let [x, y, z, qw, qx, qy, qz] = std::array::from_fn(|field| row.numbers[field].wide);

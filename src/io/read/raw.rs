@@ -1,13 +1,22 @@
 //! Reader of `.f32`, `.spheres`, `.rays`, `.points`, `.poses` and `.bullets`: consecutive little-endian records without a header.
 
-use super::binary::Layout;
+use super::binary::{BinaryReader, Layout};
 use super::input::Input;
+use super::table_reader::{ReadFormat, TableReader};
 use crate::error::Result;
 use crate::io::errors::bad_file;
 use crate::io::schema::kinds::TableSchema;
 
+/// The format of `.f32`, and of files whose extension is the plural of their records.
+pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "f32", first_byte: None, open };
+
+fn open(input: Input, schema: &'static TableSchema) -> Result<Box<dyn TableReader>> {
+    let layout = layout(&input, schema)?;
+    Ok(Box::new(BinaryReader { input, layout }))
+}
+
 /// Layout of the records. An empty file is valid and has no records, since the format has no other way to write that.
-pub(crate) fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
+fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
     let record = 4 * kind.fields.len() as u64;
     if let Some(length) = input.length()

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use glam::DVec3;
 
-use super::table::Source;
+use super::table::OpenTable;
 use crate::bullets::bullet::Bullet;
 use crate::error::{Error, Result};
 use crate::io::errors::cannot_read;
@@ -33,7 +33,7 @@ impl Batched for Bullet {}
 #[derive(Debug)]
 pub struct RayFile<T = Ray> {
     path: PathBuf,
-    source: Source,
+    source: OpenTable,
     of: PhantomData<T>,
 }
 
@@ -43,7 +43,7 @@ impl<T: Batched> RayFile<T> {
     /// # Errors
     /// [`Error::Io`] if it cannot be read, [`Error::BadFile`] if it cannot be parsed.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { path: path.to_path_buf(), source: Source::open(path, T::KIND)?, of: PhantomData })
+        Ok(Self { path: path.to_path_buf(), source: OpenTable::open(path, T::KIND)?, of: PhantomData })
     }
 
     /// Number of rays; `None` if only the end of the input determines it, as for text and some pipes.
@@ -181,14 +181,14 @@ struct Reader<T> {
 }
 
 impl<T: Batched> Reader<T> {
-    fn run(mut self, source: Source) {
+    fn run(mut self, source: OpenTable) {
         let last = self.fill(source);
         // The receiver is gone if the query was aborted.
         let _ = self.full.send(last);
     }
 
     /// Sends all batches. Returns the final, empty one, which says that there are no more.
-    fn fill(&mut self, source: Source) -> Result<Batch<T>> {
+    fn fill(&mut self, source: OpenTable) -> Result<Batch<T>> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {
             rays.records.push(self.converter.convert(row)?);

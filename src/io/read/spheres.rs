@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::DVec3;
 
 use super::input::check_regular;
-use super::table::Source;
+use super::table::OpenTable;
 use crate::error::Result;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::schema::convert::Converter;
@@ -27,7 +27,7 @@ use crate::runtime::memory::check_memory;
 /// [`Error::TooLarge`]: crate::Error::TooLarge
 /// [`Error::OutOfMemory`]: crate::Error::OutOfMemory
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
-    let source = Source::open(path, &SPHERES)?;
+    let source = OpenTable::open(path, &SPHERES)?;
     let mut records = Vec::new();
     let mut optional = OptionalColumns::of(&SPHERES, source.fields());
     let make_room = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
@@ -62,10 +62,10 @@ pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
     }
-    center_of(Source::open(path, &SPHERES)?, &mut || Ok(()))
+    center_of(OpenTable::open(path, &SPHERES)?, &mut || Ok(()))
 }
 
-fn center_of(source: Source, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
+fn center_of(source: OpenTable, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
     source.read(&mut |row| {
@@ -91,7 +91,7 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
-    let source = Source::open(path, &SPHERES)?;
+    let source = OpenTable::open(path, &SPHERES)?;
     if let Some(rows) = source.rows().filter(|rows| *rows > most) {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
     }

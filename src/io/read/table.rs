@@ -1,108 +1,70 @@
-//! A table in any supported format. Opening it reads the header; the rows are read later.
+//! A table in any of the readable formats. Opening it reads the header; the rows are read later.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::binary::Layout;
-use super::csv::CsvTable;
 use super::input::Input;
-use super::npy::NpyArray;
 #[cfg(feature = "parquet")]
-use super::parquet;
-use super::structured_npy::Records;
-use super::{binary, csv, npy, raw};
+use super::parquet::FORMAT as PARQUET;
+use super::table_reader::{ReadFormat, RowSink, TableReader};
+use super::{csv, npy, ply, raw};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
+#[cfg(not(feature = "parquet"))]
+use crate::io::format::without_parquet;
 use crate::io::format::{check_parquet, describe, extension};
-use crate::io::schema::convert::Row;
 use crate::io::schema::kinds::TableSchema;
+
+/// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
+const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, raw::FORMAT];
+
+/// The entry of Parquet in a build without it.
+#[cfg(not(feature = "parquet"))]
+const PARQUET: ReadFormat =
+    ReadFormat { extension: "parquet", first_byte: None, open: |input, _| Err(without_parquet(&input.path)) };
 
 /// An open table with a checked header.
 #[derive(Debug)]
-pub(crate) struct Source {
-    kind: &'static TableSchema,
+pub(crate) struct OpenTable {
+    schema: &'static TableSchema,
     length: Option<u64>,
     progress: Arc<AtomicU64>,
-    body: Body,
+    reader: Box<dyn TableReader>,
 }
 
-#[derive(Debug)]
-enum Body {
-    Binary(Input, Layout),
-    Records(Input, Records),
-    Text(CsvTable),
-    #[cfg(feature = "parquet")]
-    Columns(parquet::Columns),
-}
-
-impl Source {
-    pub(crate) fn open(path: &Path, kind: &'static TableSchema) -> Result<Self> {
-        let unsupported = |found: &str| {
-            let swapped = match (kind.plural, found) {
-                ("observers", _) => "",
-                ("bullets", "spheres") => "; the order is SPHERES, then BULLETS",
-                (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
-                _ => "",
-            };
-            let (plural, found) = (kind.plural, describe(found));
-            let supported = format!("supported are .npy, .csv, .parquet, .f32 and .{plural}{swapped}");
-            bad_file(path, format!("cannot read {plural} from {found}: {supported}"))
-        };
+impl OpenTable {
+    /// Opens a file in the format of its extension. A pipe often has no extension: its first byte selects the format, else it is text.
+    pub(crate) fn open(path: &Path, schema: &'static TableSchema) -> Result<Self> {
         let extension = extension(path);
-        let known = ["npy", "csv", "parquet", "f32", "", kind.plural].contains(&extension.as_str());
-        if !known {
-            return Err(unsupported(&extension));
-        }
         check_parquet(path)?;
+        let raw = extension == schema.plural;
+        let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&raw::FORMAT));
+        if known.is_none() && !extension.is_empty() {
+            return Err(unsupported(path, schema, &extension));
+        }
         let mut input = Input::open(path)?;
         let (length, progress) = (input.length(), input.progress());
-        let body = match extension.as_str() {
-            "npy" => Self::array(input, kind)?,
-            "csv" => Body::Text(csv::open(input, kind)?),
-            #[cfg(feature = "parquet")]
-            "parquet" => Body::Columns(parquet::open(input, kind)?),
-            "" if length.is_some() => return Err(unsupported("")),
-            // A pipe often has no extension. The first byte of `.npy` cannot begin a text.
-            "" => match input.first().map_err(|e| cannot_read(path, &e))? {
-                Some(0x93) => Self::array(input, kind)?,
-                _ => Body::Text(csv::open(input, kind)?),
-            },
-            _ => {
-                let layout = raw::layout(&input, kind)?;
-                Body::Binary(input, layout)
+        let format = match known {
+            Some(format) => format,
+            None if length.is_some() => return Err(unsupported(path, schema, "")),
+            None => {
+                let first = input.first().map_err(|e| cannot_read(path, &e))?;
+                let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
+                FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
             }
         };
-        Ok(Self { kind, length, progress, body })
-    }
-
-    fn array(mut input: Input, kind: &'static TableSchema) -> Result<Body> {
-        Ok(match npy::array(&mut input, kind)? {
-            NpyArray::Plain(layout) => Body::Binary(input, layout),
-            NpyArray::Structured(records) => Body::Records(input, records),
-        })
+        Ok(Self { schema, length, progress, reader: (format.open)(input, schema)? })
     }
 
     /// The fields that the columns fill.
     pub(crate) fn fields(&self) -> &[usize] {
-        match &self.body {
-            Body::Binary(_, layout) => layout.columns,
-            Body::Records(_, records) => &records.columns,
-            Body::Text(text) => &text.columns,
-            #[cfg(feature = "parquet")]
-            Body::Columns(columns) => &columns.fields,
-        }
+        self.reader.fields()
     }
 
     /// Number of rows, if it is known before the end of the input.
     pub(crate) fn rows(&self) -> Option<u64> {
-        match &self.body {
-            Body::Binary(_, layout) => layout.rows,
-            Body::Records(_, records) => Some(records.rows),
-            Body::Text(_) => None,
-            #[cfg(feature = "parquet")]
-            Body::Columns(columns) => Some(columns.rows),
-        }
+        self.reader.rows()
     }
 
     /// Length in bytes when the file was opened; `None` for a pipe.
@@ -116,13 +78,21 @@ impl Source {
     }
 
     /// Passes every row to `sink`.
-    pub(crate) fn read(self, sink: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
-        match self.body {
-            Body::Binary(input, layout) => binary::read(input, self.kind, &layout, sink),
-            Body::Records(input, records) => records.read(input, self.kind, sink),
-            Body::Text(text) => csv::read(text, self.kind, sink),
-            #[cfg(feature = "parquet")]
-            Body::Columns(columns) => columns.read(self.kind, sink),
-        }
+    pub(crate) fn read(self, sink: &mut RowSink<'_>) -> Result<()> {
+        self.reader.read(self.schema, sink)
     }
+}
+
+/// The error for a file whose extension is not that of a readable format.
+fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
+    let swapped = match (schema.plural, found) {
+        ("observers", _) => "",
+        ("bullets", "spheres") => "; the order is SPHERES, then BULLETS",
+        (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
+        _ => "",
+    };
+    let (plural, found) = (schema.plural, describe(found));
+    let supported: Vec<String> = FORMATS.iter().map(|format| format!(".{}", format.extension)).collect();
+    let supported = supported.join(", ");
+    bad_file(path, format!("cannot read {plural} from {found}: supported are {supported} and .{plural}{swapped}"))
 }

@@ -34,6 +34,12 @@ impl AtomicFile {
         folder_of(&self.target)
     }
 
+    /// A second handle of the same file. Both share one position.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn second_handle(&self) -> Result<File> {
+        self.out.get_ref().try_clone()
+    }
+
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.out.flush()
     }

@@ -5,6 +5,7 @@ use std::io::{Result, Write};
 
 use rayon::prelude::*;
 
+use super::file_writer::{BatchWriter, Output};
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::query::results::HitLists;
 use crate::records::{Interval, NO_SPHERE};
@@ -13,16 +14,31 @@ use crate::runtime::cpu_pool;
 /// Rows per task.
 const TASK: usize = 8192;
 
-pub(crate) fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<()> {
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    writeln!(out, "{}", names.join(","))
+/// Writer of records, one line each.
+pub(crate) struct Rows<T> {
+    columns: Vec<Column<T>>,
 }
 
-/// Formats rows in parallel, because formatting takes longer than casting if there are few spheres.
-pub(crate) fn rows<T: AnswerRow>(out: &mut impl Write, columns: &[Column<T>], answers: &[T]) -> Result<()> {
-    cpu_pool::ensure_pool();
-    let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(columns, answers)).collect();
-    texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
+impl<T: AnswerRow> Rows<T> {
+    /// Writes the header.
+    pub(crate) fn begin(out: &mut Output, columns: Vec<Column<T>>) -> Result<Self> {
+        header(out, &columns)?;
+        Ok(Self { columns })
+    }
+}
+
+impl<T: AnswerRow> BatchWriter<[T]> for Rows<T> {
+    /// Formats rows in parallel, because formatting takes longer than casting if there are few spheres.
+    fn write(&mut self, out: &mut Output, answers: &[T]) -> Result<()> {
+        cpu_pool::ensure_pool();
+        let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(&self.columns, answers)).collect();
+        texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
+    }
+}
+
+fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<()> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    writeln!(out, "{}", names.join(","))
 }
 
 fn lines<T: AnswerRow>(columns: &[Column<T>], answers: &[T]) -> String {
@@ -56,22 +72,34 @@ fn cell(text: &mut String, number: Number) {
     };
 }
 
-/// Writes the header of hit lists.
-pub(crate) fn list_header(out: &mut impl Write) -> Result<()> {
-    write!(out, "ray,")?;
-    header(out, Interval::COLUMNS)
+/// Writer of hit lists, one line per sphere that a ray hits.
+pub(crate) struct ListRows {
+    /// Index in the file of the next ray.
+    rays: u64,
 }
 
-/// Writes one line per sphere that a ray hits. `first` is the index of the first ray in the file.
-pub(crate) fn list_rows(out: &mut impl Write, lists: &HitLists, first: u64) -> Result<()> {
-    cpu_pool::ensure_pool();
-    // Tasks are ranges of records, not of rays: one ray may hit all spheres. Only a few texts per thread exist at a time.
-    let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
-    for tasks in tasks.chunks(4 * rayon::current_num_threads()) {
-        let texts: Vec<String> = tasks.par_iter().map(|start| list_lines(lists, first, *start)).collect();
-        texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))?;
+impl ListRows {
+    /// Writes the header.
+    pub(crate) fn begin(out: &mut Output) -> Result<Self> {
+        write!(out, "ray,")?;
+        header(out, Interval::COLUMNS)?;
+        Ok(Self { rays: 0 })
     }
-    Ok(())
+}
+
+impl BatchWriter<HitLists> for ListRows {
+    fn write(&mut self, out: &mut Output, lists: &HitLists) -> Result<()> {
+        cpu_pool::ensure_pool();
+        let first = self.rays;
+        self.rays += lists.len() as u64;
+        // Tasks are ranges of records, not of rays: one ray may hit all spheres. Only a few texts per thread exist at a time.
+        let tasks: Vec<usize> = (0..lists.records.len()).step_by(TASK).collect();
+        for tasks in tasks.chunks(4 * rayon::current_num_threads()) {
+            let texts: Vec<String> = tasks.par_iter().map(|start| list_lines(lists, first, *start)).collect();
+            texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))?;
+        }
+        Ok(())
+    }
 }
 
 fn list_lines(lists: &HitLists, first: u64, start: usize) -> String {

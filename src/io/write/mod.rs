@@ -2,6 +2,7 @@
 
 pub(crate) mod atomic_file;
 pub(crate) mod csv;
+pub(crate) mod file_writer;
 pub(crate) mod hit_lists;
 pub(crate) mod npz;
 #[cfg(feature = "parquet")]

@@ -11,6 +11,7 @@ use npyz::{WriteOptions, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
+use super::file_writer::{BatchWriter, Output};
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::runtime::cancel::CancelToken;
 
@@ -82,7 +83,8 @@ impl<T: AnswerRow> Spools<T> {
         Ok(Self { files, rows: 0, bytes: Vec::new() })
     }
 
-    pub(crate) fn write(&mut self, answers: &[T]) -> Result<()> {
+    /// Appends results to the columns.
+    pub(crate) fn append(&mut self, answers: &[T]) -> Result<()> {
         answers.chunks(PIECE).try_for_each(|answers| self.write_piece(answers))
     }
 
@@ -103,13 +105,6 @@ impl<T: AnswerRow> Spools<T> {
         }
         self.rows += answers.len() as u64;
         Ok(())
-    }
-
-    /// Writes the archive.
-    pub(crate) fn assemble(self, out: impl Write + Seek, cancel: &CancelToken) -> Result<()> {
-        let mut npz = ZipWriter::new(Quiet::new(out));
-        self.add_to(&mut npz, cancel)?;
-        npz.finish().map_err(Error::other)?.flush()
     }
 
     /// Writes the arrays into an archive. They are not compressed, as in `numpy.savez`: floats hardly compress. They have no date, so that
@@ -139,6 +134,18 @@ impl<T: AnswerRow> Spools<T> {
             }
         }
         Ok(())
+    }
+}
+
+impl<T: AnswerRow> BatchWriter<[T]> for Spools<T> {
+    fn write(&mut self, _: &mut Output, answers: &[T]) -> Result<()> {
+        self.append(answers)
+    }
+
+    fn finish(self: Box<Self>, out: &mut Output, cancel: &CancelToken) -> Result<()> {
+        let mut npz = ZipWriter::new(Quiet::new(out));
+        self.add_to(&mut npz, cancel)?;
+        npz.finish().map_err(Error::other)?.flush()
     }
 }
 

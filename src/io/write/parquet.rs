@@ -11,8 +11,10 @@ use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::Type as Node;
 
+use super::file_writer::{BatchWriter, Output};
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::records::NO_SPHERE;
+use crate::runtime::cancel::CancelToken;
 
 /// Rows per group, the same as rays per batch, for readers that read a group at a time.
 pub(crate) const GROUP: usize = 1 << 18;
@@ -73,7 +75,20 @@ impl<T: AnswerRow> Groups<T> {
         Ok(Self { writer, columns, rows: 0 })
     }
 
-    pub(crate) fn write(&mut self, mut answers: &[T]) -> Result<()> {
+    fn write_group(&mut self) -> Result<()> {
+        let mut group = self.writer.next_row_group().map_err(failed)?;
+        for Filling { values, present, .. } in &mut self.columns {
+            values.write(&mut group, present).map_err(failed)?;
+            present.clear();
+        }
+        group.close().map_err(failed)?;
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+impl<T: AnswerRow> BatchWriter<[T]> for Groups<T> {
+    fn write(&mut self, _: &mut Output, mut answers: &[T]) -> Result<()> {
         while !answers.is_empty() {
             let (now, later) = answers.split_at(answers.len().min(GROUP - self.rows));
             self.columns.iter_mut().try_for_each(|filling| filling.add(now))?;
@@ -86,19 +101,8 @@ impl<T: AnswerRow> Groups<T> {
         Ok(())
     }
 
-    fn write_group(&mut self) -> Result<()> {
-        let mut group = self.writer.next_row_group().map_err(failed)?;
-        for Filling { values, present, .. } in &mut self.columns {
-            values.write(&mut group, present).map_err(failed)?;
-            present.clear();
-        }
-        group.close().map_err(failed)?;
-        self.rows = 0;
-        Ok(())
-    }
-
     /// Writes the last group and the footer.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    fn finish(mut self: Box<Self>, _: &mut Output, _: &CancelToken) -> Result<()> {
         if self.rows > 0 {
             self.write_group()?;
         }

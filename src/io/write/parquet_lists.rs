@@ -11,8 +11,10 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::Type as Node;
 
+use super::file_writer::{BatchWriter, Output};
 use super::parquet::{GROUP, begin, failed, write_column};
 use crate::query::results::HitLists;
+use crate::runtime::cancel::CancelToken;
 
 /// A Parquet file of hit lists that is being written.
 pub(crate) struct ListGroups {
@@ -58,7 +60,22 @@ impl ListGroups {
         Ok(Self { writer, rows: 0, enters, exits, ids, present: Vec::new(), goes_on: Vec::new() })
     }
 
-    pub(crate) fn write(&mut self, lists: &HitLists) -> Result<()> {
+    fn write_group(&mut self) -> std::result::Result<(), ParquetError> {
+        let Self { writer, enters, exits, ids, present, goes_on, rows } = self;
+        let mut group = writer.next_row_group()?;
+        write_column::<FloatType>(&mut group, enters, Some(present), Some(goes_on))?;
+        write_column::<FloatType>(&mut group, exits, Some(present), Some(goes_on))?;
+        write_column::<Int32Type>(&mut group, ids, Some(present), Some(goes_on))?;
+        group.close()?;
+        present.clear();
+        goes_on.clear();
+        *rows = 0;
+        Ok(())
+    }
+}
+
+impl BatchWriter<HitLists> for ListGroups {
+    fn write(&mut self, _: &mut Output, lists: &HitLists) -> Result<()> {
         for list in lists.iter() {
             // An empty list has one level too.
             self.present.extend(std::iter::repeat_n(i16::from(!list.is_empty()), list.len().max(1)));
@@ -76,21 +93,8 @@ impl ListGroups {
         Ok(())
     }
 
-    fn write_group(&mut self) -> std::result::Result<(), ParquetError> {
-        let Self { writer, enters, exits, ids, present, goes_on, rows } = self;
-        let mut group = writer.next_row_group()?;
-        write_column::<FloatType>(&mut group, enters, Some(present), Some(goes_on))?;
-        write_column::<FloatType>(&mut group, exits, Some(present), Some(goes_on))?;
-        write_column::<Int32Type>(&mut group, ids, Some(present), Some(goes_on))?;
-        group.close()?;
-        present.clear();
-        goes_on.clear();
-        *rows = 0;
-        Ok(())
-    }
-
     /// Writes the last group and the footer.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    fn finish(mut self: Box<Self>, _: &mut Output, _: &CancelToken) -> Result<()> {
         if self.rows > 0 {
             self.write_group().map_err(failed)?;
         }

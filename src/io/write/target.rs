@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::atomic_file::{AtomicFile, Complete};
 use crate::error::{Error, Result};
 use crate::io::errors::{bad_file, cannot_write};
-use crate::io::format::{check_parquet, describe, extension};
+use crate::io::format::{OUTPUT_FORMATS, check_parquet, describe, extension, output_format};
 
 /// Checks, before any work, that results can be written to `path`: the extension must be known, the folder must exist, and an existing file
 /// must be replaceable and not one of the `inputs`. Returns the path of the file with links resolved.
@@ -15,16 +15,12 @@ use crate::io::format::{check_parquet, describe, extension};
 /// # Errors
 /// [`Error::BadFile`] if the format is not supported or the file is an input, [`Error::Io`] if the system does not allow writing.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    match extension(path).as_str() {
-        "npz" | "csv" | "parquet" => check_parquet(path)?,
-        other => {
-            let found = describe(other);
-            return Err(bad_file(
-                path,
-                format!("cannot write answers to {found}: supported are .npz, .csv and .parquet"),
-            ));
-        }
+    if output_format(path).is_none() {
+        let [first @ .., last] = OUTPUT_FORMATS.map(|format| format!(".{}", format.extension));
+        let (found, first) = (describe(&extension(path)), first.join(", "));
+        return Err(bad_file(path, format!("cannot write answers to {found}: supported are {first} and {last}")));
     }
+    check_parquet(path)?;
     let target = target(path)?;
     for input in inputs {
         if std::fs::canonicalize(input).is_ok_and(|input| input == target) {

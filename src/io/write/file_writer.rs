@@ -1,0 +1,78 @@
+//! Writes results in batches to a file that appears when it is complete.
+
+use std::fs::File;
+use std::io::{BufWriter, Result as IoResult};
+use std::path::{Path, PathBuf};
+
+use super::atomic_file::AtomicFile;
+use super::target::{PreparedFile, check_output};
+use crate::error::Result;
+use crate::io::errors::cannot_write;
+use crate::runtime::cancel::CancelToken;
+
+/// Buffered output of a file that is being written.
+pub(crate) type Output = BufWriter<File>;
+
+/// Writes batches of results in one format. `B` is the type of a batch: a slice of records, or hit lists.
+pub(crate) trait BatchWriter<B: ?Sized>: Send {
+    /// Appends a batch.
+    fn write(&mut self, out: &mut Output, batch: &B) -> IoResult<()>;
+
+    /// Writes everything that remains. May end early, with any result, if `cancel` is cancelled.
+    fn finish(self: Box<Self>, _out: &mut Output, _cancel: &CancelToken) -> IoResult<()> {
+        Ok(())
+    }
+}
+
+/// Writes results to `.npz`, `.csv` or `.parquet` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
+/// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
+///
+/// `FileWriter<[T]>` writes one row per record, `FileWriter<HitLists>` writes [hit lists](crate::HitLists).
+pub struct FileWriter<B: ?Sized> {
+    path: PathBuf,
+    file: AtomicFile,
+    writer: Box<dyn BatchWriter<B>>,
+}
+
+impl<B: ?Sized> FileWriter<B> {
+    /// Creates the file, and a writer for its format with `begin`.
+    pub(crate) fn begin(
+        path: &Path,
+        begin: impl FnOnce(&mut AtomicFile) -> IoResult<Box<dyn BatchWriter<B>>>,
+    ) -> Result<Self> {
+        let target = check_output(path, &[])?;
+        let begun = AtomicFile::create(target).and_then(|mut file| begin(&mut file).map(|writer| (file, writer)));
+        let (file, writer) = begun.map_err(|e| cannot_write(path, &e))?;
+        Ok(Self { path: path.to_path_buf(), file, writer })
+    }
+
+    /// Appends results.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn write(&mut self, batch: &B) -> Result<()> {
+        self.writer.write(&mut self.file.out, batch).map_err(|e| cannot_write(&self.path, &e))
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); the folder is then as it was before the writer was
+    /// created.
+    pub fn finish(self, cancel: &CancelToken) -> Result<()> {
+        self.complete(cancel)?.persist()
+    }
+
+    /// Completes the file, but does not name it yet. With several files, none has to appear before all are complete.
+    ///
+    /// # Errors
+    /// The errors of [`finish`](Self::finish).
+    pub fn complete(self, cancel: &CancelToken) -> Result<PreparedFile> {
+        let Self { path, mut file, writer } = self;
+        // An archive is as large as everything written before, so this takes long enough to be cancelled.
+        let finished = writer.finish(&mut file.out, cancel).and_then(|()| file.flush());
+        cancel.check()?;
+        finished.map_err(|e| cannot_write(&path, &e))?;
+        PreparedFile::new(&path, file)
+    }
+}
