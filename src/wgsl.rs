@@ -53,7 +53,7 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, pattern, unused),
         layout!(SurfacePattern: x, swirl, y, first, z, count),
         layout!(RenderUniforms: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
-            background, light_id, orthographic, middle, fresh, first_list, columns, level, figures, unused),
+            background, light_id, projection, middle, fresh, first_list, columns, level, figures, unused),
         layout!(CenterSample: t, id, fraction, crowded),
         layout!(VisibilityQuery: light, first, count),
         layout!(Shade: fraction, kind),

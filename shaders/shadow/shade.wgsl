@@ -46,7 +46,8 @@ struct RenderUniforms {
   background: vec3<f32>,
   // The light's id.
   light_id: u32,
-  orthographic: u32,
+  // A `Projection` of the camera.
+  projection: u32,
   // 1: this dispatch computes t, id and fraction at the pixels' centres; 0: it adds a sample to their colours.
   middle: u32,
   // 1 if the sums start here.
@@ -78,12 +79,7 @@ fn place_of(pixel: u32) -> vec2<f32> {
 
 // The ray through a position in the picture.
 fn pixel_ray(place: vec2<f32>) -> Ray {
-  let at = place * uniforms.half;
-  if (uniforms.orthographic != 0u) {
-    return Ray(vec3<f32>(at, 0.0), 0.0, vec3<f32>(0.0, 0.0, 1.0), FAR);
-  }
-  let v = vec3<f32>(at, 1.0);
-  return Ray(vec3<f32>(0.0, 0.0, 0.0), 0.0, v / sqrt(dot(v, v)), FAR);
+  return projection_ray(uniforms.projection, place * uniforms.half);
 }
 
 // Outward unit normal where a ray enters a sphere, from the foot of the perpendicular.
@@ -322,9 +318,9 @@ fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint) -> vec3<f32> {
     if (uniforms.stars <= 0.0) {
       return uniforms.background;
     }
-    let flat = uniforms.orthographic != 0u;
-    let ahead = place * uniforms.half / select(1.0, uniforms.half.x, flat);
-    let pixel = uniforms.pixel / select(1.0, uniforms.half.x, flat);
+    let scale = star_scale(uniforms.projection, uniforms.half);
+    let ahead = place * uniforms.half / scale;
+    let pixel = uniforms.pixel / scale;
     let direction = uniforms.right * ahead.x + uniforms.up * ahead.y + uniforms.forward;
     return uniforms.background + starlight(direction, pixel, uniforms.stars);
   }

@@ -117,7 +117,7 @@ programs! {
     APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
     RENDER = "render": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify",
         "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/starfield",
-        "shadow/shade", "shadow/render";
+        "shadow/projection", "shadow/shade", "shadow/render";
     VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/visibility";
     NAIVE = "naive": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify",
         "query/closest_state", "query/naive";

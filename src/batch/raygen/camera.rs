@@ -3,6 +3,7 @@
 //! Spheres are transformed into camera space in f64. There the direction of a pixel is (x, y, 1), with x and y as small as the field
 //! of view. So even a telescope's picture loses no precision to f32.
 
+use super::projection::Projection;
 use crate::error::Result;
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
@@ -44,7 +45,7 @@ pub(crate) struct View {
     pub(crate) axes: [DVec3; 3],
     /// Half the width and height of the picture: at distance 1 in perspective, in the picture's own plane otherwise.
     pub(crate) half: DVec2,
-    pub(crate) orthographic: bool,
+    pub(crate) projection: Projection,
     /// Width of a pixel in the plane of `half`. In perspective, the starfield uses it as an angle.
     pub(crate) pixel: f64,
 }
@@ -56,14 +57,16 @@ impl View {
         let right = forward.cross(camera.up).normalize();
         let up = right.cross(forward);
         let [width, height] = size.map(f64::from);
-        let (half, orthographic) = match camera.lens {
+        let (half, projection) = match camera.lens {
             Lens::Perspective { field_of_view_deg } => {
                 let half = (0.5 * field_of_view_deg.to_radians()).tan();
-                (DVec2::new(half * width / height, half), false)
+                (DVec2::new(half * width / height, half), Projection::Perspective)
             }
-            Lens::Orthographic { width: across } => (DVec2::new(0.5 * across, 0.5 * across * height / width), true),
+            Lens::Orthographic { width: across } => {
+                (DVec2::new(0.5 * across, 0.5 * across * height / width), Projection::Orthographic)
+            }
         };
-        Self { position: camera.position, axes: [right, up, forward], half, orthographic, pixel: 2.0 * half.x / width }
+        Self { position: camera.position, axes: [right, up, forward], half, projection, pixel: 2.0 * half.x / width }
     }
 
     /// Rotates a direction into camera space.

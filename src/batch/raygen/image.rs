@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::camera::{Camera, View, check_camera};
 use super::grid::{Grid, SensorPose, round_to_f32};
+use super::projection::Projection;
 use crate::error::{Error, Result};
 
 /// Maximum width and height of a picture, in pixels.
@@ -34,7 +35,8 @@ impl Image {
         if ![width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
             return Err(Error::Usage(format!("image: size is {width}x{height}: allowed is 1…{MAX_SIDE} each way")));
         }
-        let View { position, axes: [right, up, forward], half, orthographic, .. } = View::new(camera, size);
+        let View { position, axes: [right, up, forward], half, projection, .. } = View::new(camera, size);
+        let orthographic = projection == Projection::Orthographic;
         let one = if orthographic { 0.0 } else { 1.0 };
         // Orthographic lengths may be small in their unit and are kept. In perspective they are relative to the distance 1, so tiny ones
         // become 0.

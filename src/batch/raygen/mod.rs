@@ -37,6 +37,7 @@ pub(crate) mod grid;
 pub(crate) mod image;
 pub(crate) mod lidar;
 pub(crate) mod points;
+pub(crate) mod projection;
 pub(crate) mod source;
 
 pub use image::Image;

@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use glam::{DVec2, DVec3};
 
 use crate::batch::raygen::camera::{Camera, Lens, View};
+use crate::batch::raygen::projection::Projection;
 use crate::fuzz::bytes::Bytes;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::disc::cap_of;
@@ -97,11 +98,11 @@ fn picture(bytes: &mut Bytes<'_>) {
     let patch = outline(&view, size, ball);
     for normal in spiral(300) {
         let point = ball.center + ball.radius * normal;
-        let seen = match view.orthographic {
-            true => point.truncate(),
-            false if point.z > 1e-9 * ball.radius => point.truncate() / point.z,
-            false => continue,
-        };
+        // Points near the plane of the camera are skipped, for a perspective camera projects them to infinity.
+        if view.projection == Projection::Perspective && point.z <= 1e-9 * ball.radius {
+            continue;
+        }
+        let Some(seen) = view.projection.position(point) else { continue };
         let [width, height] = size.map(f64::from);
         let pixel = [0.5 * width * (seen.x / view.half.x + 1.0), 0.5 * height * (1.0 - seen.y / view.half.y)];
         if !(0..2).all(|k| (0.0..f64::from(size[k])).contains(&pixel[k])) {

@@ -139,7 +139,7 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture) -> Rende
         ambient: palette.ambient as f32,
         background: palette.background.as_vec3().to_array(),
         light_id: prepared_picture.receivers.len() as u32,
-        orthographic: u32::from(view.orthographic),
+        projection: view.projection as u32,
         first_list: prepared_picture.tiles.first,
         columns: prepared_picture.tiles.columns,
         level: prepared_picture.tiles.level,

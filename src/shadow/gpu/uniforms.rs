@@ -70,7 +70,7 @@ pub(crate) struct RenderUniforms {
     pub(crate) ambient: f32,
     pub(crate) background: [f32; 3],
     pub(crate) light_id: u32,
-    pub(crate) orthographic: u32,
+    pub(crate) projection: u32,
     pub(crate) middle: u32,
     pub(crate) fresh: u32,
     pub(crate) first_list: u32,

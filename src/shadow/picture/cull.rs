@@ -16,34 +16,11 @@ const MARGIN_PX: f64 = 0.5;
 
 /// The pixels whose rays can hit a sphere, given in camera space; `None` if there are none.
 pub(crate) fn outline(view: &View, size: [u32; 2], ball: Ball) -> Option<Patch> {
-    let DVec3 { x, y, z } = ball.center;
-    let ([left, right], [bottom, top]) = if view.orthographic {
-        ([x - ball.radius, x + ball.radius], [y - ball.radius, y + ball.radius])
-    } else {
-        (tangents(x, z, ball.radius)?, tangents(y, z, ball.radius)?)
-    };
+    let [[left, right], [bottom, top]] = view.projection.bounds(ball.center, ball.radius)?;
     let [width, height] = size.map(f64::from);
     let column = |x: f64| 0.5 * width * (x / view.half.x + 1.0);
     let row = |y: f64| 0.5 * height * (1.0 - y / view.half.y);
     Patch::around([column(left), row(top)], [column(right), row(bottom)], MARGIN_PX, size)
-}
-
-/// The interval that a circle around (x, z), seen from the origin, covers on the line z = 1; `None` if it is behind the origin.
-fn tangents(x: f64, z: f64, radius: f64) -> Option<[f64; 2]> {
-    // Directions farther than this from straight ahead extend the interval to infinity.
-    const SIDE: f64 = std::f64::consts::FRAC_PI_2 - 1e-9;
-    let sine = radius / x.hypot(z);
-    if sine.is_nan() || sine > 1.0 - 1e-9 {
-        return Some([f64::NEG_INFINITY, f64::INFINITY]);
-    }
-    let (middle, half) = (x.atan2(z), sine.asin() * (1.0 + 1e-6));
-    let (low, high) = (middle - half, middle + half);
-    if low >= SIDE || high <= -SIDE {
-        return None;
-    }
-    let low = if low > -SIDE { low.tan() } else { f64::NEG_INFINITY };
-    let high = if high < SIDE { high.tan() } else { f64::INFINITY };
-    Some([low, high])
 }
 
 /// Whether any point of `receiver` can lie in the penumbra of `occluder`: whether the receiver intersects the penumbra cone, which is

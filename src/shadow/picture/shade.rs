@@ -7,6 +7,7 @@ use glam::{DVec2, DVec3};
 use super::cull::square;
 use super::prepared::{PreparedPicture, RenderedSpheroid, SurfacePattern};
 use super::starfield::{fraction, hash, starlight};
+use crate::batch::raygen::camera::View;
 use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
@@ -26,12 +27,8 @@ pub(crate) struct VisiblePoint {
 
 /// The ray through a position in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
 pub(crate) fn pixel_ray(prepared_picture: &PreparedPicture, place: DVec2) -> (DVec3, DVec3) {
-    let point = place * prepared_picture.view.half;
-    if prepared_picture.view.orthographic {
-        (point.extend(0.0), DVec3::Z)
-    } else {
-        (DVec3::ZERO, point.extend(1.0).normalize())
-    }
+    let view = &prepared_picture.view;
+    view.projection.ray(place * view.half)
 }
 
 /// Distance at which a ray enters a sphere in front of it, and the normal there; the distance is infinite for a miss. The normal is
@@ -176,21 +173,10 @@ pub(crate) fn paint(
     if seen.id == NO_SPHERE {
         let mut color = palette.background;
         if palette.stars > 0.0 {
-            // An orthographic camera looks in one direction only. Its stars are those of a perspective camera whose field of view is 2 atan
-            // 1 = 90° wide.
-            let ahead = if prepared_picture.view.orthographic {
-                place * prepared_picture.view.half / prepared_picture.view.half.x
-            } else {
-                place * prepared_picture.view.half
-            };
-            let v = ahead.extend(1.0);
-            let axes = prepared_picture.view.axes;
-            let pixel = if prepared_picture.view.orthographic {
-                prepared_picture.view.pixel / prepared_picture.view.half.x
-            } else {
-                prepared_picture.view.pixel
-            };
-            color += starlight(axes[0] * v.x + axes[1] * v.y + axes[2] * v.z, pixel, palette.stars);
+            let View { axes, half, projection, pixel, .. } = prepared_picture.view;
+            let scale = projection.star_scale(half);
+            let v = (place * half / scale).extend(1.0);
+            color += starlight(axes[0] * v.x + axes[1] * v.y + axes[2] * v.z, pixel / scale, palette.stars);
         }
         return color;
     }
