@@ -47,10 +47,6 @@ fn vector_at(at: u32) -> vec3<f32> {
   return vec3<f32>(seeds.numbers[at], seeds.numbers[at + 1u], seeds.numbers[at + 2u]);
 }
 
-fn opaque3(v: vec3<f32>) -> vec3<f32> {
-  return vec3<f32>(opaque(v.x), opaque(v.y), opaque(v.z));
-}
-
 // The t at which a ray towards the centre of a target sphere ends.
 fn end(direction: vec3<f32>, radius: f32) -> f32 {
   if (radius == 0.0) {
@@ -72,16 +68,6 @@ fn end(direction: vec3<f32>, radius: f32) -> f32 {
   }
   let t = opaque(opaque(1.0 - opaque(opaque(radius * s) * y)) - MARGIN);
   return select(0.0, t, t > 0.0);
-}
-
-// 2^n, -126 <= n <= 127.
-fn power_of_two(n: i32) -> f32 {
-  return bitcast<f32>(u32(n + 127) << 23u);
-}
-
-// The exponent of a normal f32.
-fn exponent(x: f32) -> i32 {
-  return i32((bitcast<u32>(x) >> 23u) & 0xffu) - 127;
 }
 
 fn from_point(i: u32) -> Ray {

@@ -11,14 +11,14 @@ fn leaf(first: u32, count: u32) -> u32 {
 }
 
 // 2^n for each n in -126..128.
-fn power_of_two(n: vec3<i32>) -> vec3<f32> {
+fn powers_of_two(n: vec3<i32>) -> vec3<f32> {
   return bitcast<vec3<f32>>(vec3<u32>(n + vec3<i32>(127)) << vec3<u32>(23u));
 }
 
 // Per axis, the exponent of the smallest power of two of which 255 cover `width`. `width` is at least TINY.
 fn unit_exponent(width: vec3<f32>) -> vec3<i32> {
   let unit = vec3<i32>(bitcast<vec3<u32>>(width) >> vec3<u32>(23u)) - vec3<i32>(134);
-  return select(unit, unit + vec3<i32>(1), width > 255.0 * power_of_two(unit));
+  return select(unit, unit + vec3<i32>(1), width > 255.0 * powers_of_two(unit));
 }
 
 // A node before quantisation: the bounds of its first `count` children, and the words that are stored unchanged.
@@ -35,7 +35,7 @@ fn pack(number: u32, four: ptr<function, Four>) {
     all = join(all, (*four).bounds[i]);
   }
   let unit = unit_exponent(next_above(opaque3(all.high - all.low)));
-  let scale = power_of_two(-unit);
+  let scale = powers_of_two(-unit);
   var low = vec3<u32>(0u);
   var high = vec3<u32>(0u);
   for (var i = 0u; i < (*four).count; i++) {

@@ -4,10 +4,6 @@
 // 2^-60. Rounding of bounds replaces smaller magnitudes by it, so that no result depends on subnormal numbers.
 const TINY: f32 = 8.67361738e-19;
 
-fn opaque3(x: vec3<f32>) -> vec3<f32> {
-  return bitcast<vec3<f32>>(bitcast<vec3<u32>>(x) ^ vec3<u32>(zero));
-}
-
 // True where x is subnormal or 0.
 fn subnormal(x: vec3<f32>) -> vec3<bool> {
   return (bitcast<vec3<u32>>(x) & vec3<u32>(0x7f800000u)) == vec3<u32>(0u);

@@ -2,8 +2,6 @@
 // Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion_or_shape` is
 // whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
 
-const U: f32 = 5.9604644775390625e-8;
-
 struct ScaledPair {
   eh: vec3<f32>,
   el: vec3<f32>,
@@ -38,16 +36,6 @@ struct SphereRoots {
 struct HighLow {
   high: vec3<f32>,
   low: vec3<f32>,
-}
-
-// 2^n for n in -126..127.
-fn power_of_two(n: i32) -> f32 {
-  return bitcast<f32>(u32(n + 127) << 23u);
-}
-
-// The exponent of a normal f32.
-fn exponent(x: f32) -> i32 {
-  return i32((bitcast<u32>(x) >> 23u) & 0xffu) - 127;
 }
 
 fn largest_of(v: vec3<f32>) -> f32 {

@@ -10,6 +10,10 @@ fn opaque(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ zero);
 }
 
+fn opaque3(x: vec3<f32>) -> vec3<f32> {
+  return bitcast<vec3<f32>>(bitcast<vec3<u32>>(x) ^ vec3<u32>(zero));
+}
+
 // s + e = a + b exactly, where s is the rounded sum.
 fn two_sum(a: f32, b: f32) -> vec2<f32> {
   let s = opaque(a + b);

@@ -7,11 +7,12 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::cull::{CullFrame, SphereBlocks, blocks_bytes};
-use super::traverse::kernels::{MovingLeaf8, U};
+use super::traverse::kernels::MovingLeaf8;
 use crate::batch::sphere_set::SphereSet;
 use crate::bvh::bvh8::node::{BuildItem, Bvh8, WIDTH, leaf_slots, tree_bytes};
 use crate::error::Result;
 use crate::intersect::motion::{half_span, midpoint};
+use crate::math::float::U;
 use crate::math::simd::level::SimdLevel;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;

@@ -23,6 +23,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::math::float::U_WIDE as U;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
 use crate::records::{Ray, RayAttributes, Sphere};
@@ -34,8 +35,6 @@ pub(crate) const BLOCK: usize = 64;
 
 /// Largest number of spheres from which a median is computed. The frame need not be optimal.
 const MEDIAN_SAMPLE: usize = 4096;
-
-const U: f64 = 1.0 / 16_777_216.0;
 
 /// Rays whose origin is farther out than this, in radii of the scene, exceed what f64 can project: nothing is culled for them.
 pub(crate) const MAX_START: f64 = 1.152_921_504_606_847e18;

@@ -7,6 +7,7 @@ use super::bytes::{Bytes, Style};
 use crate::blocking;
 use crate::intersect::classify::{Root, Roots};
 use crate::intersect::exact::{self, ExactRoots};
+use crate::math::float::U_WIDE as U;
 use crate::query::policy::{Ends, Inside, Precision, Query, Touch};
 use crate::query::results::HitLists;
 use crate::records::{Hit, Ray, Sphere};
@@ -161,7 +162,6 @@ fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query, style: Style) {
     if style == Style::Wild {
         return;
     }
-    const U: f64 = 1.0 / 16_777_216.0;
     let (found, truth) = (ray.hit(sphere, query), oracle(ray, sphere, query));
     let (e, d) = (sphere.center.as_dvec3() - ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let (r, length) = (f64::from(sphere.radius), d.length());

@@ -7,9 +7,8 @@ use std::cmp::Ordering;
 
 use crate::intersect::classify::Root;
 use crate::intersect::exact::ExactRoots;
+use crate::math::float::U_WIDE as U;
 use crate::records::{Ray, Sphere};
-
-const U: f64 = 1.0 / 16_777_216.0;
 
 /// Number of rows: each is a pair of numbers and a ray to test.
 pub(crate) const ROWS: usize = 4096;

@@ -1,8 +1,76 @@
 //! The compute programs. Each is a list of files of `shaders/`, concatenated in order.
 
-/// Concatenates files of the folder `shaders`, in order.
+/// The source of a stage, which several programs share, or of a file of the folder `shaders`.
+macro_rules! stage {
+    // One ray and one sphere at rest.
+    (intersect_at_rest) => {
+        join!(
+            "records",
+            "math/error_free",
+            "math/float",
+            "intersect/no_motion",
+            "intersect/sphere",
+            "intersect/classify"
+        )
+    };
+    // One ray and one primitive, with attributes and motion.
+    (intersect) => {
+        join!(
+            "records",
+            "math/error_free",
+            "math/float",
+            "intersect/sphere",
+            "intersect/motion",
+            "intersect/ellipsoid",
+            "intersect/classify",
+            "query/closest_state",
+            "intersect/attributes"
+        )
+    };
+    // The tests of blocks of spheres.
+    (cull_blocks) => {
+        join!(intersect, "cull/ray_line", "cull/load", "cull/blocks")
+    };
+    // Visits all spheres that culling leaves.
+    (brute_force) => {
+        join!(cull_blocks, "cull/block_hits", "cull/brute_force")
+    };
+    // The tests of the nodes of a BVH, and its stack.
+    (test_nodes) => {
+        join!(
+            intersect,
+            "cull/ray_line",
+            "traverse/ray_setup",
+            "traverse/qnode",
+            "traverse/lone_thread",
+            "traverse/deferred_hits",
+            "traverse/stack"
+        )
+    };
+    // Traverses the BVH and visits the spheres of its leaves.
+    (traverse) => {
+        join!(test_nodes, "traverse/leaf", "traverse/traverse")
+    };
+    // Roots as pairs of f32, from which results are rounded once.
+    (finalize) => {
+        join!(intersect, "intersect/double")
+    };
+    // Spheres in the frame of the scene, for building a BVH.
+    (scene_frame) => {
+        join!("records", "math/error_free", "build/common", "build/scene_frame")
+    };
+    // Bounds of leaves, and nodes that are packed from them.
+    (pack_nodes) => {
+        join!(scene_frame, "build/aabb", "build/leaf_aabb", "build/range_aabb", "build/pack_node")
+    };
+    ($file:literal) => {
+        concat!(include_str!(concat!("../../shaders/", $file, ".wgsl")), "\n")
+    };
+}
+
+/// Concatenates stages and files, in order.
 macro_rules! join {
-    ($($name:literal),+ $(,)?) => { concat!($(include_str!(concat!("../../shaders/", $name, ".wgsl")), "\n"),+) };
+    ($($part:tt),+ $(,)?) => { concat!($(stage!($part)),+) };
 }
 
 /// WGSL source of the intersection of a ray and a sphere, to prepend to a kernel of your own: records, error-free transforms, both roots,
@@ -52,12 +120,11 @@ macro_rules! join {
 ///
 /// `Device::from_wgpu(device, queue)` runs the probe on a device of yours, and [`Device::probe`](crate::Device::probe) returns its
 /// results.
-pub const SOLVE: &str =
-    join!("records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify");
+pub const SOLVE: &str = join!(intersect_at_rest);
 
 macro_rules! programs {
-    ($($constant:ident = $name:literal: $($file:literal),+;)+) => {
-        $(pub(crate) const $constant: Program = Program { name: $name, source: join!($($file),+) };)+
+    ($($constant:ident = $name:literal: $($part:tt),+;)+) => {
+        $(pub(crate) const $constant: Program = Program { name: $name, source: join!($($part),+) };)+
         /// Every program the library runs.
         pub const PROGRAMS: &[Program] = &[$($constant),+];
     };
@@ -73,75 +140,40 @@ pub struct Program {
 }
 
 programs! {
-    CLOSEST = "closest": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks", "intersect/attributes",
-        "cull/block_hits", "cull/brute_force", "query/closest";
-    CLOSEST_BVH = "closest_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
-        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
-        "traverse/traverse", "query/closest_bvh";
-    CLOSEST_FINALIZE = "closest_finalize": "records", "math/error_free", "intersect/sphere", "intersect/motion",
-        "intersect/ellipsoid", "intersect/classify", "intersect/double", "query/closest_state", "intersect/attributes",
-        "query/closest_finalize";
-    INTERVAL_FINALIZE = "interval_finalize": "records", "math/error_free", "intersect/sphere", "intersect/motion",
-        "intersect/ellipsoid", "intersect/classify", "intersect/double", "query/closest_state", "intersect/attributes",
-        "query/interval_finalize";
-    OCCLUDED = "occluded": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "query/occluded_state", "traverse/lone_thread", "cull/load",
-        "cull/blocks", "intersect/attributes", "cull/block_hits", "query/occluded";
-    OCCLUDED_BVH = "occluded_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
-        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
-        "traverse/traverse", "query/occluded_state", "query/occluded_bvh";
-    COUNT = "count": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks", "intersect/attributes",
-        "cull/block_hits", "cull/brute_force", "query/count_state", "query/count";
-    COUNT_BVH = "count_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
-        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
-        "traverse/traverse", "query/count_state", "query/count_bvh";
-    LIST = "list": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "intersect/double", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks",
-        "intersect/attributes", "cull/block_hits", "cull/brute_force", "query/list_record", "query/list";
-    LIST_BVH = "list_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "intersect/double", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
-        "traverse/lone_thread", "intersect/attributes", "traverse/deferred_hits", "traverse/stack", "traverse/leaf",
-        "traverse/traverse", "query/list_record", "query/list_bvh";
-    APPROACH = "approach": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "cull/load", "cull/blocks", "intersect/attributes",
-        "query/approach_state", "cull/brute_force", "query/approach";
-    APPROACH_BVH = "approach_bvh": "records", "math/error_free", "intersect/sphere", "intersect/motion", "intersect/ellipsoid",
-        "intersect/classify", "query/closest_state", "cull/ray_line", "traverse/ray_setup", "traverse/qnode",
-        "traverse/lone_thread", "intersect/attributes", "query/approach_state", "traverse/deferred_hits", "traverse/stack",
-        "query/approach_bvh";
+    CLOSEST = "closest": brute_force, "query/closest";
+    CLOSEST_BVH = "closest_bvh": traverse, "query/closest_bvh";
+    CLOSEST_FINALIZE = "closest_finalize": finalize, "query/closest_finalize";
+    INTERVAL_FINALIZE = "interval_finalize": finalize, "query/interval_finalize";
+    OCCLUDED = "occluded": cull_blocks, "cull/block_hits", "traverse/lone_thread", "query/occluded_state", "query/occluded";
+    OCCLUDED_BVH = "occluded_bvh": traverse, "query/occluded_state", "query/occluded_bvh";
+    COUNT = "count": brute_force, "query/count_state", "query/count";
+    COUNT_BVH = "count_bvh": traverse, "query/count_state", "query/count_bvh";
+    LIST = "list": brute_force, "intersect/double", "query/list_record", "query/list";
+    LIST_BVH = "list_bvh": traverse, "intersect/double", "query/list_record", "query/list_bvh";
+    APPROACH = "approach": cull_blocks, "cull/brute_force", "query/approach_state", "query/approach";
+    APPROACH_BVH = "approach_bvh": test_nodes, "query/approach_state", "query/approach_bvh";
     APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
-    RENDER = "render": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify",
-        "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/starfield",
-        "shadow/projection", "shadow/shade", "shadow/render";
+    NAIVE = "naive": intersect_at_rest, "query/closest_state", "query/naive";
+    RENDER = "render": intersect_at_rest, "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones",
+        "shadow/disc", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/render";
     VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/visibility";
-    NAIVE = "naive": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "intersect/classify",
-        "query/closest_state", "query/naive";
-    RAYGEN = "raygen": "records", "math/error_free", "raygen";
+    RAYGEN = "raygen": "records", "math/error_free", "math/float", "raygen";
     PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";
     PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_moving_rays";
     WRITE_RESULTS = "write_results": "records", "encode/task", "encode/write_results";
-    PROBE = "probe": "records", "math/error_free", "intersect/no_motion", "intersect/sphere", "probe";
-    MORTON_CODES = "morton_codes": "records", "math/error_free", "build/common", "build/scene_frame", "build/morton_codes";
+    PROBE = "probe": intersect_at_rest, "probe";
+    MORTON_CODES = "morton_codes": scene_frame, "build/morton_codes";
     RADIX_COUNT = "radix_count": "build/common", "build/radix_digit", "build/radix_count";
     RADIX_SCAN = "radix_scan": "build/common", "build/workgroup_scan", "build/radix_scan";
     RADIX_SCATTER = "radix_scatter": "build/common", "build/radix_digit", "build/radix_scatter";
     LEAF_ORDER = "leaf_order": "build/common", "build/leaf_order";
-    LEAVES = "leaves": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb", "build/leaf_aabb",
-        "build/leaves";
-    AABB_REDUCE8 = "aabb_reduce8": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb",
-        "build/aabb_reduce8";
+    LEAVES = "leaves": scene_frame, "build/aabb", "build/leaf_aabb", "build/leaves";
+    AABB_REDUCE8 = "aabb_reduce8": scene_frame, "build/aabb", "build/aabb_reduce8";
     LEAF_MOTION = "leaf_motion": "records", "build/common", "build/leaf_motion";
-    EMIT_NODES = "emit_nodes": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb", "build/leaf_aabb",
-        "build/range_aabb", "build/pack_node", "build/workgroup_scan", "build/level_state", "build/emit_nodes";
+    EMIT_NODES = "emit_nodes": pack_nodes, "build/workgroup_scan", "build/level_state", "build/emit_nodes";
     NEXT_LEVEL = "next_level": "build/common", "build/workgroup_scan", "build/level_state", "build/next_level";
     LINK_CHILDREN = "link_children": "build/common", "build/level_state", "build/link_children";
-    REFIT = "refit": "records", "math/error_free", "build/common", "build/scene_frame", "build/aabb", "build/leaf_aabb",
-        "build/range_aabb", "build/pack_node", "build/refit";
+    REFIT = "refit": pack_nodes, "build/refit";
     SAH_COST = "sah_cost": "build/common", "build/sah_cost";
 }
 

@@ -9,9 +9,8 @@ use glam::DVec3;
 
 use super::classify::{Root, Roots};
 use super::motion::Target;
+use crate::math::float::U_F64 as U;
 use crate::records::{Ray, Sphere};
-
-const U: f64 = 1.0 / 9_007_199_254_740_992.0;
 
 /// Both roots of one pair in f64, with error bounds.
 pub(crate) struct DoubleRoots {

@@ -8,8 +8,9 @@
 use glam::Vec3;
 
 use super::ellipsoid::UnitBallMap;
-use super::sphere::{ScaledPair, largest, normalize_range, power_of_two};
+use super::sphere::{ScaledPair, largest, normalize_range};
 use crate::math::error_free::{norm1, two_product, two_sum};
+use crate::math::float::power_of_two;
 use crate::records::{Ray, RayAttributes, Sphere};
 
 /// Target of a ray: a sphere, its motion and, if it is an ellipsoid, its map.

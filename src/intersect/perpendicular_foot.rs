@@ -1,6 +1,7 @@
 //! Foot of the perpendicular from a centre to a line, in f64, from which normals, angles and ricochets are computed.
 //! `origin + t · direction − center` would lose the digits of a small sphere far away.
 
+use crate::math::error_free::two_sum;
 use glam::DVec3;
 
 /// Point of a line that is closest to a centre.
@@ -28,10 +29,4 @@ pub(crate) fn add_subtract(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
     let (sum, lost) = two_sum(a, b);
     let (rest, more) = two_sum(sum, -c);
     rest + (lost + more)
-}
-
-fn two_sum(a: DVec3, b: DVec3) -> (DVec3, DVec3) {
-    let sum = a + b;
-    let other = sum - a;
-    (sum, (a - (sum - other)) + (b - other))
 }

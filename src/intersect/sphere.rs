@@ -9,9 +9,8 @@
 use glam::Vec3;
 
 use crate::math::error_free::{dot3, norm1, quick_two_sum, two_product, two_sum};
+use crate::math::float::{U, exponent, power_of_two};
 use crate::records::{Ray, Sphere};
-
-const U: f32 = 1.0 / 16_777_216.0;
 
 /// A pair scaled by exact powers of two, so that no later operation overflows or loses digits to underflow.
 #[derive(Clone, Copy)]
@@ -57,18 +56,6 @@ pub(crate) struct SphereRoots {
     /// If the sign of the discriminant is uncertain, the roots, if any, lie within `foot ± foot_bound`.
     pub(crate) foot: f32,
     pub(crate) foot_bound: f32,
-}
-
-/// 2^n for n in −126..=127.
-#[inline(always)]
-pub(crate) fn power_of_two(n: i32) -> f32 {
-    f32::from_bits(((n + 127) << 23) as u32)
-}
-
-/// The exponent of a normal f32.
-#[inline(always)]
-pub(crate) fn exponent(x: f32) -> i32 {
-    (x.to_bits() >> 23 & 0xff) as i32 - 127
 }
 
 #[inline(always)]

@@ -3,9 +3,11 @@
 //! Knuth's TwoSum, Dekker's QuickTwoSum, and a product whose operands are split by masking 12 mantissa bits. `fma` is not used: WGSL does
 //! not guarantee that it fuses, and the twins must agree.
 
-/// `s + e = a + b` exactly, `s` the rounded sum.
+use std::ops::{Add, Sub};
+
+/// `s + e = a + b` exactly, `s` the rounded sum: for f32, f64, and vectors and lanes of them.
 #[inline(always)]
-pub(crate) fn two_sum(a: f32, b: f32) -> (f32, f32) {
+pub(crate) fn two_sum<T: Copy + Add<Output = T> + Sub<Output = T>>(a: T, b: T) -> (T, T) {
     let s = a + b;
     let bb = s - a;
     let aa = s - bb;

@@ -2,4 +2,5 @@
 
 pub(crate) mod angles;
 pub(crate) mod error_free;
+pub(crate) mod float;
 pub(crate) mod simd;

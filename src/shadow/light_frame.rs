@@ -3,6 +3,7 @@
 //! A shadow depends on the distance of a point from the line through light and occluder. Computed from f32 coordinates, that distance has a
 //! resolution of 16 km at 1 au. Computed here in f64 and stored separately, it keeps its full precision.
 
+use crate::math::error_free::two_sum;
 use glam::{DMat3, DVec2, DVec3};
 
 use super::ball::Ball;
@@ -107,11 +108,4 @@ fn power(point: DVec3, ball: Ball, more: f64) -> f64 {
     add(-ball.radius, ball.radius, 0.0);
     add(1.0, more, 0.0);
     high + low
-}
-
-/// The rounded sum and its rounding error (Knuth's TwoSum).
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let part = sum - a;
-    (sum, (a - (sum - part)) + (b - part))
 }

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use crate::error::{Error, Result};
+use crate::math::float::{exponent, power_of_two};
 use crate::records::Ray;
 
 /// One ray per point, all in one direction, with `t` in `[0, ∞)`. Examples: towards the sun, or straight down.
@@ -141,16 +142,6 @@ fn end(direction: Vec3, radius: f32) -> f32 {
     }
     let t = (1.0 - (radius * s) * y) - MARGIN;
     if t > 0.0 { t } else { 0.0 }
-}
-
-/// The exponent of a normal f32.
-fn exponent(x: f32) -> i32 {
-    (x.to_bits() >> 23 & 0xff) as i32 - 127
-}
-
-/// 2ⁿ, −126 ≤ n ≤ 127.
-fn power_of_two(n: i32) -> f32 {
-    f32::from_bits(((n + 127) << 23) as u32)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::bvh::scene_frame::SceneFrame;
+use crate::math::float::power_of_two;
 use crate::records::Sphere;
 
 /// Boxes per node.
@@ -105,11 +106,6 @@ impl Bounds {
     pub(crate) fn edge_sum(&self) -> f32 {
         (self.high[0] - self.low[0]) + (self.high[1] - self.low[1]) + (self.high[2] - self.low[2])
     }
-}
-
-/// 2^n for n in −126..128.
-fn power_of_two(n: i32) -> f32 {
-    f32::from_bits(((n + 127) as u32) << 23)
 }
 
 impl QNode4 {

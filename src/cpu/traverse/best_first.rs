@@ -8,12 +8,11 @@ use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
 use crate::cpu::cull::{RayLine, RayParameter};
 use crate::cpu::view::SceneView;
+use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
 use crate::records::{Ray, RayAttributes};
-
-const U: f32 = 1.0 / 16_777_216.0;
 
 multiversion! {
     /// Lower bounds of the clearances of eight balls from the line's segment; NaN in unused lanes.

@@ -16,11 +16,10 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::bvh::bvh8::node::{Bvh8Node, Leaf8, WIDTH};
+use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::runtime::prefetch::prefetch;
-
-pub(crate) const U: f32 = 1.0 / 16_777_216.0;
 
 /// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.
 #[repr(C, align(64))]

@@ -17,9 +17,10 @@
 
 use glam::DVec3;
 
-use super::kernels::{LeafHits, MovingLeaf8, PreparedRay, U};
+use super::kernels::{LeafHits, MovingLeaf8, PreparedRay};
 use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::cull::{CullFrame, flag_error};
+use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;

@@ -7,6 +7,7 @@ use glam::{Mat4, Vec4};
 
 use super::kernels::PreparedRay;
 use crate::cpu::cull::{CullFrame, MAX_START};
+use crate::math::float::U_WIDE as U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
@@ -14,8 +15,6 @@ use crate::records::Ray;
 
 /// Rays prepared at once: with eight, the intermediate results would not fit into the registers.
 pub(crate) const LANES: usize = 4;
-
-const U: f64 = 1.0 / 16_777_216.0;
 
 type Lane = [f64; LANES];
 type Narrow = [f32; LANES];

@@ -10,6 +10,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 use glam::DVec3;
 
 use super::disc::CONCENTRIC;
+use crate::math::error_free::two_sum;
 use crate::math::simd::f64x8::{F64x8, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
@@ -282,13 +283,6 @@ fn add_product((high, low): (F64x8, F64x8), a: F64x8, b: F64x8, tail: F64x8) -> 
     let product = a * b;
     let (sum, rest) = two_sum(high, product);
     (sum, low + (rest + a.exact_mul_add(b, -product) + tail))
-}
-
-#[inline(always)]
-fn two_sum(a: F64x8, b: F64x8) -> (F64x8, F64x8) {
-    let sum = a + b;
-    let part = sum - a;
-    (sum, (a - (sum - part)) + (b - part))
 }
 
 #[cfg(test)]
