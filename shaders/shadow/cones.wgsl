@@ -212,10 +212,16 @@ fn open_along(disc: Disc, turn: vec2<f32>, own: u32) -> f32 {
 
 // Directions that touch an outline or pass through a crossing of an outline with the rim. Per cone, at most two touch the outline; they
 // count with their opposites. At most four cross the rim. One more entry closes the turn.
-var<private> ends: array<f32, 25>;
+const MAX_ENDS: u32 = 24u;
+var<private> ends: array<f32, MAX_ENDS + 1u>;
 var<private> end_count: u32;
 
+// Rounding may find more crossings than there are. Then the CPU computes the result.
 fn add_end(angle: f32) {
+  if (end_count == MAX_ENDS) {
+    crowded = true;
+    return;
+  }
   let end = angle - TAU * floor(angle / TAU);
   var at = end_count;
   while (at > 0u && ends[at - 1u] > end) {
@@ -253,9 +259,7 @@ fn add_crossings(cone: Cone) {
           high = angle;
         }
       }
-      if (end_count < 24u) {
-        add_end(high);
-      }
+      add_end(high);
     }
     from_angle = to_angle;
     was = is;

@@ -9,7 +9,7 @@
 @group(0) @binding(5) var<storage, read> patterns: array<SurfacePattern>;
 @group(0) @binding(6) var<storage, read> colors: array<vec4<f32>>;
 // Sums of colours; w counts the samples that the CPU has to recompute.
-@group(0) @binding(7) var<storage, read_write> two_sum3: array<vec4<f32>>;
+@group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> center_samples: array<CenterSample>;
 // The lists of all grids: see src/shadow/picture/tiles.rs.
 @group(0) @binding(9) var<storage, read> words: array<u32>;
@@ -41,9 +41,9 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   var sum = vec4<f32>(0.0, 0.0, 0.0, 0.0);
   if (uniforms.fresh == 0u) {
-    sum = two_sum3[i];
+    sum = sums[i];
   }
   // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
   let color = min(paint(place, best.id, spot), vec3<f32>(1.0, 1.0, 1.0));
-  two_sum3[i] = sum + vec4<f32>(color, f32(crowded || too_many));
+  sums[i] = sum + vec4<f32>(color, f32(crowded || too_many));
 }

@@ -117,10 +117,15 @@ impl Drop for Choice {
     }
 }
 
-/// Selects one of the instruction sets of [`levels`] by name. An unknown name selects the fastest one.
-pub fn use_level(word: &str) -> Choice {
+/// Selects one of the instruction sets of [`levels`] by name.
+///
+/// # Panics
+/// If the name is not one of [`levels`].
+pub fn use_level(name: &str) -> Choice {
     let before = Choice::current();
-    CHOSEN.set(SimdLevel::all().into_iter().find(|level| word == level.name()));
+    let level = SimdLevel::all().into_iter().find(|level| name == level.name());
+    assert!(level.is_some(), "'{name}' is not an instruction set of this processor: {:?}", levels());
+    CHOSEN.set(level);
     before
 }
 
