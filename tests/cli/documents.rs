@@ -27,7 +27,11 @@ const SKIPPED: [(&str, &str); 4] = [
 fn pages() -> Vec<(PathBuf, String)> {
     let docs = files_below(&root().join("docs"), "md").into_iter().map(|page| Path::new("docs").join(page));
     let names = std::iter::once(PathBuf::from("README.md")).chain(docs);
-    names.map(|name| (std::fs::read_to_string(root().join(&name)).unwrap(), name)).map(|(text, name)| (name, text)).collect()
+    let read = |name: PathBuf| {
+        let text = std::fs::read_to_string(root().join(&name)).unwrap();
+        (name, text)
+    };
+    names.map(read).collect()
 }
 
 /// A fenced block.
