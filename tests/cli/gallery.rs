@@ -1,4 +1,4 @@
-//! Compares the pictures in `output`, which the README shows, with what the program renders now.
+//! Compares the pictures in `output`, which docs/gallery.md shows, with what the program renders now.
 //!
 //! `UMBRACAST_BLESS=1 cargo test --release --test integration gallery` replaces the pictures.
 
@@ -102,7 +102,7 @@ fn ten_thousand_moonlets() {
     render("render systems/ring.toml", "ring.png");
 }
 
-/// Plots a query with the README's arguments.
+/// Plots a query with the arguments of the documents.
 fn plot(arguments: &str, name: &str) {
     let folder = Folder::new();
     let done = program()
@@ -162,10 +162,10 @@ fn the_recipe_makes_the_ring_that_is_kept() {
     );
 }
 
-/// Every picture in `output` is in the README and, with four exceptions, belongs to a system; every system is in the index.
+/// Every picture in `output` is in the gallery and, with four exceptions, belongs to a system; every system is in the index.
 #[test]
-fn every_picture_has_its_system_and_its_place_in_the_readme() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+fn every_picture_has_its_system_and_its_place_in_the_gallery() {
+    let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
     let index = std::fs::read_to_string(root().join("systems/README.md")).unwrap();
     let names = |folder: &str, extension: &str| {
         let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
@@ -178,7 +178,7 @@ fn every_picture_has_its_system_and_its_place_in_the_readme() {
     };
     let mut pictures = names("output", "png");
     for picture in &pictures {
-        assert!(readme.contains(&format!("output/{picture}.png")), "{picture}.png is not in README.md");
+        assert!(gallery.contains(&format!("output/{picture}.png")), "{picture}.png is not in docs/gallery.md");
     }
     let systems = names("systems", "toml");
     for system in &systems {

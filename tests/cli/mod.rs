@@ -5,6 +5,7 @@ mod casts;
 mod commands;
 #[cfg(unix)]
 mod disturbed;
+mod documents;
 mod examples;
 mod gallery;
 mod large;

@@ -366,7 +366,7 @@ fn help_has_examples() {
     }
 }
 
-/// The shipped eclipse and the shipped observers give the rows that the README shows.
+/// The shipped eclipse and the shipped observers give the rows that docs/shadows.md shows.
 #[test]
 fn the_shipped_observers_see_the_eclipse_of_2024() {
     let systems = format!("{}/../systems", env!("CARGO_MANIFEST_DIR"));
@@ -374,10 +374,10 @@ fn the_shipped_observers_see_the_eclipse_of_2024() {
     folder.right(&format!("shadow {systems}/samples/observers.csv {systems}/eclipse-2024-04-08.toml -o seen.csv"));
     let (kinds, fractions) = rows(&folder.text("seen.csv"));
     assert_eq!(kinds, ["total", "partial", "none", "total", "none"], "{fractions:?}");
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/shadows.md")).unwrap();
     assert!(
-        readme.contains(&folder.text("seen.csv")),
-        "the README shows other rows than these:\n{}",
+        page.contains(&folder.text("seen.csv")),
+        "docs/shadows.md shows other rows than these:\n{}",
         folder.text("seen.csv")
     );
 }
