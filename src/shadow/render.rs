@@ -9,6 +9,7 @@ use super::gpu::render as on_gpu;
 use super::observers::resolve;
 use super::picture::image::Picture;
 use super::picture::prepared::PreparedPicture;
+use super::picture::receiver_lists::ReceiverLists;
 use super::picture::render_cpu;
 use super::system::System;
 use super::visibility::{LocalVisibility, VisibilityQuery};
@@ -27,16 +28,25 @@ impl Device {
     /// except for single pixels at edges: colours within one step of 8 bits; distances within a relative 10⁻⁵; fractions within 10⁻³ plus
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
+    /// A GPU renders at most 65,536 spheres and 4,194,304 pairs of a sphere and one that may shade it. Beyond that the CPU renders.
+    ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) for a cloud in which too many spheres shade too many others, or a picture too large for
-    /// the device; [`Error::Cancelled`](crate::Error::Cancelled); device errors.
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled); device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let (system, prepared_picture) = (Arc::new(system.clone()), Arc::new(PreparedPicture::new(system)?));
         let cancel = self.cancel.clone();
+        let on_cpu = || {
+            let (system, prepared_picture) = (system.clone(), prepared_picture.clone());
+            let (cancel, progress) = (cancel.clone(), progress.clone());
+            run_on_pool(move || render_cpu::picture(&system, &prepared_picture, &cancel, &*progress))
+        };
         match self.gpu() {
-            None => run_on_pool(move || render_cpu::picture(&system, &prepared_picture, &cancel, &*progress)).await?,
-            Some(gpu) => on_gpu::picture(gpu, &system, &prepared_picture, &cancel, &*progress).await,
+            None => on_cpu().await?,
+            Some(gpu) => match ReceiverLists::new(&prepared_picture)? {
+                Some(lists) => on_gpu::picture(gpu, &system, &prepared_picture, &lists, &cancel, &*progress).await,
+                None => on_cpu().await?,
+            },
         }
     }
 

@@ -290,39 +290,56 @@ pub(crate) struct Illumination {
 /// No light.
 pub(crate) const DARK: Illumination = Illumination { fraction: 0.0, irradiance: 0.0 };
 
-/// The light at a `point` of a body whose outward normal there is `normal`.
+/// The light's disc and the ground, seen from a point of the ground.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground {
+    disc: Disc,
+    horizon: Cap,
+    /// Irradiance without occluders.
+    bare: f64,
+}
+
+/// The light's disc and the ground, seen from a `point` of a body whose outward normal there is `normal`. An error is the light at points
+/// where occluders do not matter: in the light, and where all of it is below the horizon.
+pub(crate) fn ground_at(point: DVec3, normal: DVec3, light: Light) -> Result<Ground, Illumination> {
+    let disc = disc_from(point, light);
+    if disc.power <= 0.0 {
+        return Err(Illumination { fraction: 1.0, irradiance: 1.0 });
+    }
+    let horizon = horizon_cap(point, light, disc, normal);
+    if horizon.edge + disc.radius <= 0.0 {
+        return Err(DARK);
+    }
+    Ok(Ground { disc, horizon, bare: irradiance(disc, horizon) })
+}
+
+/// The light at a `point` of a body, past the occluders.
 ///
 /// Occluders scale the irradiance of the part of the disc above the horizon by its visible fraction. Which side of the disc they cover is
 /// ignored; it matters only for an eclipse at sunrise.
 pub(crate) fn illumination(
     occluder_set: &mut OccluderSet,
+    ground: Ground,
     point: DVec3,
-    normal: DVec3,
     light: Light,
-    occluders: impl Iterator<Item = Occluder>,
+    occluders: &[Occluder],
     shapes: &[SpheroidShape],
 ) -> Illumination {
-    let disc = disc_from(point, light);
-    if disc.power <= 0.0 {
-        return Illumination { fraction: 1.0, irradiance: 1.0 };
-    }
-    let ground = horizon_cap(point, light, disc, normal);
-    if ground.edge + disc.radius <= 0.0 {
-        return DARK;
-    }
-    let bare = irradiance(disc, ground);
+    let Ground { disc, horizon, bare } = ground;
+    clear(occluder_set);
     if disc.radius <= 0.0 {
-        clear(occluder_set);
-        let open = occluders.into_iter().all(|one| add_occluder(occluder_set, point, light, disc, one, shapes) > 0.0);
+        let open = occluders.iter().all(|&one| add_occluder(occluder_set, point, light, disc, one, shapes) > 0.0);
         return if open { Illumination { fraction: 1.0, irradiance: bare } } else { DARK };
     }
-    clear(occluder_set);
-    add(occluder_set, disc, ground);
-    for occluder in occluders {
+    add(occluder_set, disc, horizon);
+    for &occluder in occluders {
         add_occluder(occluder_set, point, light, disc, occluder, shapes);
+        if occluder_set.total {
+            return DARK;
+        }
     }
     let fraction = uncovered_fraction(occluder_set, disc);
-    let risen = 1.0 - covered(disc.radius, ground);
+    let risen = 1.0 - covered(disc.radius, horizon);
     if risen <= 0.0 {
         return DARK;
     }

@@ -49,7 +49,7 @@ fn draw(system: System) {
     let options = PictureOptions { size: [12, 8], samples: 1, ..system.picture().clone() };
     let system = system.with_picture(options).expect("it was a picture before");
     let prepared_picture = PreparedPicture::new(&system).expect("so few fit");
-    let whole = whole(&system, &prepared_picture);
+    let whole = whole(&prepared_picture);
     let [found, expected] = [&prepared_picture, &whole]
         .map(|prepared_picture| picture(&system, prepared_picture, &CancelToken::new(), &|_| {}).expect("it is small"));
     let light = system.ball_count() as u32;

@@ -18,11 +18,12 @@ use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
-use crate::shadow::coverage::disc::OccluderSet;
 use crate::shadow::picture::image::Picture;
 use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
+use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu as twin;
 use crate::shadow::picture::render_cpu::Pixel;
+use crate::shadow::picture::shade::ShadingScratch;
 use crate::shadow::system::System;
 use crate::shadow::visibility::LocalVisibility;
 
@@ -45,6 +46,7 @@ pub(crate) async fn picture(
     gpu: &GpuEngine,
     system: &Arc<System>,
     prepared_picture: &Arc<PreparedPicture>,
+    lists: &ReceiverLists,
     cancel: &CancelToken,
     progress: &(dyn Fn(f64) + Send + Sync),
 ) -> Result<Picture> {
@@ -53,8 +55,9 @@ pub(crate) async fn picture(
     let pixels = width * height;
     let mut picture = Picture::new([width, height])?;
     // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
-    let band = GpuScene::band_rays(gpu, prepared_picture.most_tests([width, height])).min(u64::from(pixels)) as u32;
-    let work = prepare(gpu, prepared_picture, band).await?;
+    let band =
+        GpuScene::band_rays(gpu, lists.most_tests(prepared_picture, [width, height])).min(u64::from(pixels)) as u32;
+    let work = prepare(gpu, prepared_picture, lists, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);
     for first in (0..pixels).step_by(band as usize) {
@@ -113,10 +116,10 @@ async fn finish(
     let (system, prepared_picture) = (system.clone(), prepared_picture.clone());
     let width = system.picture().size[0] as usize;
     cpu_pool::run_on_pool(move || {
-        let one = |occluder_set: &mut OccluderSet, at| {
-            (at, twin::pixel(&system, &prepared_picture, occluder_set, (at % width) as u32, (at / width) as u32))
+        let one = |scratch: &mut ShadingScratch, at| {
+            (at, twin::pixel(&system, &prepared_picture, scratch, (at % width) as u32, (at / width) as u32))
         };
-        pixels.into_par_iter().map_init(OccluderSet::default, one).collect()
+        pixels.into_par_iter().map_init(ShadingScratch::default, one).collect()
     })
     .await
 }
@@ -138,7 +141,7 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture) -> Rende
         light: palette.light.as_vec3().to_array(),
         ambient: palette.ambient as f32,
         background: palette.background.as_vec3().to_array(),
-        light_id: prepared_picture.receivers.len() as u32,
+        light_id: prepared_picture.bodies.len() as u32,
         projection: view.projection as u32,
         first_list: prepared_picture.tiles.first,
         columns: prepared_picture.tiles.columns,
@@ -148,16 +151,20 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture) -> Rende
     }
 }
 
-async fn prepare(gpu: &GpuEngine, prepared_picture: &PreparedPicture, band: u32) -> Result<RenderBuffers> {
+async fn prepare(
+    gpu: &GpuEngine,
+    prepared_picture: &PreparedPicture,
+    lists: &ReceiverLists,
+    band: u32,
+) -> Result<RenderBuffers> {
     let mut spheres: Vec<Sphere> =
         prepared_picture.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
     let colors: Vec<[f32; 4]> =
         prepared_picture.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
-    let receivers: Vec<Receiver> = prepared_picture.receivers.iter().map(Receiver::from).collect();
-    let shapes_at = prepared_picture.occluders.len();
-    let mut occluders: Vec<Occluder> =
-        prepared_picture.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
-    occluders.extend(prepared_picture.shapes.iter().map(Occluder::from));
+    let receivers: Vec<Receiver> = lists.receivers.iter().map(Receiver::from).collect();
+    let shapes_at = lists.occluders.len();
+    let mut occluders: Vec<Occluder> = lists.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
+    occluders.extend(lists.shapes.iter().map(Occluder::from));
     let patterns: Vec<SurfacePattern> = prepared_picture.patterns.iter().map(SurfacePattern::from).collect();
     let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
     let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
@@ -175,7 +182,7 @@ async fn prepare(gpu: &GpuEngine, prepared_picture: &PreparedPicture, band: u32)
     let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
     let patterns = gpu.filled("looks", &or_one(patterns)).await?;
     let colors = gpu.filled("colors", &colors).await?;
-    let words = gpu.filled("lists of the grids", &prepared_picture.words).await?;
+    let words = gpu.filled("lists of the grids", &lists.words).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;

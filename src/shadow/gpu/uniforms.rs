@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light;
-use crate::shadow::picture::prepared;
+use crate::shadow::picture::{prepared, receiver_lists};
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -147,8 +147,8 @@ impl From<&SpheroidShape> for Occluder {
     }
 }
 
-impl From<&prepared::Receiver> for Receiver {
-    fn from(receiver: &prepared::Receiver) -> Self {
+impl From<&receiver_lists::Receiver> for Receiver {
+    fn from(receiver: &receiver_lists::Receiver) -> Self {
         let row = |i| receiver.light_from_view.row(i).as_vec3().to_array();
         Self {
             x: row(0),

@@ -6,10 +6,13 @@ use super::*;
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::intensity::scaled;
 use crate::runtime::cancel::CancelToken;
+use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
 use crate::shadow::picture::color::Color;
 use crate::shadow::picture::exhaustive::whole;
 use crate::shadow::picture::prepared::PreparedPicture;
-use crate::shadow::picture::render_cpu::picture;
+use crate::shadow::picture::receiver_lists::ReceiverLists;
+use crate::shadow::picture::render_cpu::{picture, place};
+use crate::shadow::picture::shade::{VisiblePoint, first_body, pixel_ray};
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 use crate::shadow::visibility::visible_fraction;
 
@@ -27,11 +30,30 @@ impl Random {
     }
 }
 
+/// The light at a visible point, with the occluders that the lists for a device contain. Twin of `light_at` in `shade.wgsl`.
+fn light_by_lists(lists: &ReceiverLists, seen: VisiblePoint) -> Illumination {
+    let Some(receiver) = lists.receivers.get(seen.id as usize) else {
+        return Illumination { fraction: 1.0, irradiance: 1.0 };
+    };
+    let normal = (receiver.light_from_view * seen.normal).normalize_or_zero();
+    if normal == DVec3::ZERO {
+        return DARK;
+    }
+    let place = if seen.place == seen.normal { normal } else { receiver.light_from_view * seen.place };
+    let [x, y] = square(place);
+    let near = receiver.grid.list(&lists.words, x, y);
+    let near: Vec<_> = near.iter().map(|&i| lists.occluders[i as usize]).collect();
+    match ground_at(place, normal, receiver.light) {
+        Err(known) => known,
+        Ok(ground) => illumination(&mut OccluderSet::default(), ground, place, receiver.light, &near, &lists.shapes),
+    }
+}
+
 /// Renders with and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
 /// culled.
 fn same(name: &str, system: &System) -> [f64; 2] {
     let prepared_picture = PreparedPicture::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let whole = whole(system, &prepared_picture);
+    let whole = whole(&prepared_picture);
     let [found, expected] = [&prepared_picture, &whole]
         .map(|prepared_picture| picture(system, prepared_picture, &CancelToken::new(), &|_| {}).unwrap());
     for i in 0..found.id.len() {
@@ -40,17 +62,25 @@ fn same(name: &str, system: &System) -> [f64; 2] {
         };
         assert_eq!(bits(&found), bits(&expected), "{name}: pixel {i} of {:?}", found.size);
     }
+    let lists = ReceiverLists::new(&prepared_picture).unwrap().expect("so few fit on a device");
     let [width, height] = system.picture().size;
+    for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+        let at = place([width, height], f64::from(x) + 0.5, f64::from(y) + 0.5);
+        let (origin, direction) = pixel_ray(&prepared_picture, at);
+        let seen = first_body(&prepared_picture, [x, y], origin, direction);
+        let listed = light_by_lists(&lists, seen).fraction as f32;
+        assert_eq!(listed.to_bits(), expected.fraction[(y * width + x) as usize].to_bits(), "{name}: {x},{y} by lists");
+    }
     let pixels = f64::from(width * height);
     let (mut met, mut shaded) = (0, 0);
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         met += prepared_picture.tiles.list(&prepared_picture.words, x, y).len();
         // A sample of the occluder lists: some receiver, at some square.
-        let receiver = &prepared_picture.receivers[(x * 7 + y) as usize % prepared_picture.receivers.len()];
-        shaded += receiver.grid.list(&prepared_picture.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
+        let receiver = &lists.receivers[(x * 7 + y) as usize % lists.receivers.len()];
+        shaded += receiver.grid.list(&lists.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
     }
     let share = |tests: usize, of: usize| 1.0 - tests as f64 / (pixels * of as f64);
-    [share(met, prepared_picture.balls.len()), share(shaded, prepared_picture.receivers.len())]
+    [share(met, prepared_picture.balls.len()), share(shaded, lists.receivers.len())]
 }
 
 fn shipped(name: &str, size: [u32; 2], some: usize) -> System {

@@ -5,7 +5,9 @@ pub(crate) mod cull;
 #[cfg(all(any(test, fuzzing), feature = "files"))]
 pub(crate) mod exhaustive;
 pub(crate) mod image;
+pub(crate) mod occluder_bvh;
 pub(crate) mod prepared;
+pub(crate) mod receiver_lists;
 pub(crate) mod render_cpu;
 pub(crate) mod shade;
 pub(crate) mod starfield;

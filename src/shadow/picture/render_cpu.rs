@@ -5,11 +5,10 @@ use rayon::prelude::*;
 
 use super::image::Picture;
 use super::prepared::PreparedPicture;
-use super::shade::{Palette, first_body, light_at, paint, pixel_ray};
+use super::shade::{Palette, ShadingScratch, first_body, light_at, paint, pixel_ray};
 use crate::error::Result;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
-use crate::shadow::coverage::disc::OccluderSet;
 use crate::shadow::system::System;
 
 /// Rows between progress reports.
@@ -39,7 +38,7 @@ pub(crate) type Pixel = ([f32; 3], f32, u32, f32);
 pub(crate) fn pixel(
     system: &System,
     prepared_picture: &PreparedPicture,
-    occluder_set: &mut OccluderSet,
+    scratch: &mut ShadingScratch,
     x: u32,
     y: u32,
 ) -> Pixel {
@@ -49,7 +48,7 @@ pub(crate) fn pixel(
     let (x, y) = (f64::from(x), f64::from(y));
     let (origin, direction) = pixel_ray(prepared_picture, place(options.size, x + 0.5, y + 0.5));
     let seen = first_body(prepared_picture, own, origin, direction);
-    let fraction = light_at(prepared_picture, occluder_set, seen).fraction;
+    let fraction = light_at(prepared_picture, scratch, seen).fraction;
     let mut sum = DVec3::ZERO;
     let step = 1.0 / f64::from(options.samples);
     for j in 0..options.samples {
@@ -57,13 +56,8 @@ pub(crate) fn pixel(
             let within = DVec2::new(f64::from(i) + 0.5, f64::from(j) + 0.5) * step;
             let place = place(options.size, x + within.x, y + within.y);
             let (origin, direction) = pixel_ray(prepared_picture, place);
-            let color = paint(
-                prepared_picture,
-                occluder_set,
-                &palette,
-                place,
-                first_body(prepared_picture, own, origin, direction),
-            );
+            let color =
+                paint(prepared_picture, scratch, &palette, place, first_body(prepared_picture, own, origin, direction));
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
         }
@@ -93,12 +87,12 @@ pub(crate) fn picture(
             .zip(id.par_chunks_mut(row))
             .zip(fraction.par_chunks_mut(row));
         rows.enumerate().try_for_each_init(
-            OccluderSet::default,
-            |occluder_set, (line, (((rgb, t), id), fraction))| {
+            ShadingScratch::default,
+            |scratch, (line, (((rgb, t), id), fraction))| {
                 cancel.check()?;
                 let y = (n * BAND + line) as u32;
                 for x in 0..row {
-                    (rgb[x], t[x], id[x], fraction[x]) = pixel(system, prepared_picture, occluder_set, x as u32, y);
+                    (rgb[x], t[x], id[x], fraction[x]) = pixel(system, prepared_picture, scratch, x as u32, y);
                 }
                 Ok(())
             },

@@ -2,16 +2,18 @@
 
 use std::f64::consts::PI;
 
-use glam::{DVec2, DVec3};
+use glam::{DMat3, DVec2, DVec3};
 
-use super::cull::square;
 use super::prepared::{PreparedPicture, RenderedSpheroid, SurfacePattern};
 use super::starfield::{fraction, hash, starlight};
 use crate::batch::raygen::camera::View;
 use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
-use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, illumination};
+use crate::shadow::coverage::cones::SpheroidShape;
+use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
+use crate::shadow::coverage::light::Occluder;
+use crate::shadow::light_frame::LightFrame;
 
 /// The visible surface point of a ray.
 #[derive(Clone, Copy, Debug)]
@@ -87,21 +89,71 @@ pub(crate) fn first_body(
 /// The light at the visible surface point: full on the light itself and where the ray hits nothing.
 pub(crate) fn light_at(
     prepared_picture: &PreparedPicture,
-    occluder_set: &mut OccluderSet,
+    scratch: &mut ShadingScratch,
     seen: VisiblePoint,
 ) -> Illumination {
-    let Some(receiver) = prepared_picture.receivers.get(seen.id as usize) else {
+    let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else {
         return Illumination { fraction: 1.0, irradiance: 1.0 };
     };
-    let normal = (receiver.light_from_view * seen.normal).normalize_or_zero();
+    let ReceiverFrame { frame, light_from_view, .. } = scratch.frame(prepared_picture, seen.id, receiver.ball);
+    let normal = (light_from_view * seen.normal).normalize_or_zero();
     if normal == DVec3::ZERO {
         return DARK;
     }
-    let place = if seen.place == seen.normal { normal } else { receiver.light_from_view * seen.place };
-    let [x, y] = square(place);
-    let near = receiver.grid.list(&prepared_picture.words, x, y);
-    let near = near.iter().map(|&i| prepared_picture.occluders[i as usize]);
-    illumination(occluder_set, place, normal, receiver.light, near, &prepared_picture.shapes)
+    let place = if seen.place == seen.normal { normal } else { light_from_view * seen.place };
+    let ground = match ground_at(place, normal, frame.light) {
+        Ok(ground) => ground,
+        Err(known) => return known,
+    };
+    let ShadingScratch { occluder_set, ids, occluders, shapes, .. } = scratch;
+    occluders.clear();
+    shapes.clear();
+    if receiver.receives {
+        let Ball { center, radius } = receiver.ball;
+        let point = center + radius * (frame.rotation().transpose() * place);
+        prepared_picture.occluders.query(point, center.length() + radius, ids);
+        for &id in ids.iter().filter(|id| **id != seen.id) {
+            occluders.push(match prepared_picture.shapes.binary_search_by_key(&id, |one| one.0) {
+                Ok(at) => {
+                    let (occluder, shape) = frame.spheroid(&prepared_picture.shapes[at].1, shapes.len() as u32);
+                    shapes.push(shape);
+                    occluder
+                }
+                Err(_) => frame.occluder(prepared_picture.bodies[id as usize].ball),
+            });
+        }
+    }
+    illumination(occluder_set, ground, place, frame.light, occluders, shapes)
+}
+
+/// The light-aligned frame of a receiver.
+#[derive(Clone, Copy, Debug)]
+struct ReceiverFrame {
+    id: u32,
+    frame: LightFrame,
+    /// Rotates a direction from camera space into the frame.
+    light_from_view: DMat3,
+}
+
+/// Scratch memory for shading.
+#[derive(Debug, Default)]
+pub(crate) struct ShadingScratch {
+    occluder_set: OccluderSet,
+    ids: Vec<u32>,
+    occluders: Vec<Occluder>,
+    shapes: Vec<SpheroidShape>,
+    /// The frame of the previous receiver: neighbouring pixels often show the same one.
+    last: Option<ReceiverFrame>,
+}
+
+impl ShadingScratch {
+    fn frame(&mut self, picture: &PreparedPicture, id: u32, ball: Ball) -> ReceiverFrame {
+        if let Some(last) = self.last.filter(|last| last.id == id) {
+            return last;
+        }
+        let frame = LightFrame::new(ball.center, ball.radius, picture.light);
+        *self.last.insert(ReceiverFrame { id, frame, light_from_view: frame.rotation() * picture.world_from_view })
+    }
 }
 
 /// Smooth noise in −1…1 on a grid of unit cells: hashed corner values, interpolated.
@@ -165,7 +217,7 @@ pub(crate) struct Palette {
 /// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light.
 pub(crate) fn paint(
     prepared_picture: &PreparedPicture,
-    occluder_set: &mut OccluderSet,
+    scratch: &mut ShadingScratch,
     palette: &Palette,
     place: DVec2,
     seen: VisiblePoint,
@@ -180,9 +232,9 @@ pub(crate) fn paint(
         }
         return color;
     }
-    let Some(receiver) = prepared_picture.receivers.get(seen.id as usize) else { return palette.light };
+    let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else { return palette.light };
     let Some(&pattern) = prepared_picture.patterns.get(receiver.pattern as usize) else { return DVec3::ZERO };
-    let lit = light_at(prepared_picture, occluder_set, seen);
+    let lit = light_at(prepared_picture, scratch, seen);
     surface(prepared_picture, pattern, seen.normal)
         * (palette.light * (lit.irradiance * palette.exposure) + palette.ambient)
 }

@@ -1,0 +1,161 @@
+//! Lists of occluders per receiver, for a GPU: a grid over each receiver, and for each cell the occluders whose penumbra can reach it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use glam::DMat3;
+use rayon::prelude::*;
+
+use super::cull::{self, SQUARES, may_shade};
+use super::prepared::PreparedPicture;
+use super::tiles::Grid;
+use crate::error::Result;
+use crate::runtime::cpu_pool;
+use crate::runtime::memory::{check_memory, try_reserve, try_with_capacity};
+use crate::shadow::ball::Ball;
+use crate::shadow::coverage::cones::SpheroidShape;
+use crate::shadow::coverage::light::{Light, Occluder, ROUND};
+use crate::shadow::light_frame::LightFrame;
+use crate::shadow::spheroid::Spheroid;
+
+/// A sphere or spheroid, prepared for shading.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Receiver {
+    /// Rotates a direction from camera space into the light-aligned frame.
+    pub(crate) light_from_view: DMat3,
+    pub(crate) light: Light,
+    /// Lists of its occluders, by position on its surface.
+    pub(crate) grid: Grid,
+    /// Index of its [`SurfacePattern`].
+    pub(crate) pattern: u32,
+}
+
+/// The receivers of a picture and their occluders.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiverLists {
+    /// One per sphere, without the light.
+    pub(crate) receivers: Vec<Receiver>,
+    pub(crate) occluders: Vec<Occluder>,
+    /// Shapes of the occluders that are spheroids.
+    pub(crate) shapes: Vec<SpheroidShape>,
+    /// The lists of the tiles, then those of the receivers' grids.
+    pub(crate) words: Vec<u32>,
+}
+
+/// Words of a receiver's grid per occluder. With the maximum number of pairs, the grids take 64 MiB.
+const WORDS_PER_PAIR: usize = 4;
+/// Maximum number of receivers per group. Groups are culled first as a whole.
+const GROUP: usize = 64;
+
+/// Maximum number of receivers. Shaders store the id of a spheroid as f32.
+const MAX_RECEIVERS: usize = 1 << 16;
+
+/// Maximum number of pairs of receiver and occluder: 128 MiB on a device, the binding size that every device supports.
+const MAX_PAIRS: usize = 1 << 22;
+
+impl ReceiverLists {
+    /// Finds the occluders of each receiver. `None` if there are too many spheres or pairs for a device.
+    pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
+        if picture.bodies.len() > MAX_RECEIVERS {
+            return Ok(None);
+        }
+        let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
+        let (casts, receives) =
+            (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
+        let Some(prepared) = shadows(picture.light, &balls, &picture.shapes, casts, receives)? else { return Ok(None) };
+        let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
+        let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
+        try_reserve(PAIRS, &mut occluders, pairs as u64)?;
+        try_reserve("bodies that receive shadows", &mut receivers, balls.len() as u64)?;
+        let mut words = picture.words.clone();
+        let mut shapes: Vec<SpheroidShape> = Vec::new();
+        for ((frame, own, own_shapes), body) in prepared.into_iter().zip(&picture.bodies) {
+            let number = |k: usize| (occluders.len() + k) as u32;
+            let around = |one: Occluder| match own_shapes.get(one.shape as usize) {
+                // The bounding radius of a prolate spheroid is its polar radius.
+                Some(shape) => Occluder { radius: one.radius / (1.0 + shape.stretch).min(1.0).sqrt(), ..one },
+                None => one,
+            };
+            let reached = |(k, one)| cull::penumbra_patch(frame.light, around(one)).map(|patch| (number(k), patch));
+            let items: Vec<_> = own.iter().copied().enumerate().filter_map(reached).collect();
+            receivers.push(Receiver {
+                light_from_view: frame.rotation() * picture.world_from_view,
+                light: frame.light,
+                grid: Grid::new(&mut words, [SQUARES; 2], 0, WORDS_PER_PAIR * items.len(), &items),
+                pattern: body.pattern,
+            });
+            let first = shapes.len() as u32;
+            occluders.extend(own.into_iter().map(|one| match one.shape {
+                ROUND => one,
+                shape => Occluder { shape: first + shape, ..one },
+            }));
+            shapes.extend(own_shapes);
+        }
+        Ok(Some(Self { receivers, occluders, shapes, words }))
+    }
+
+    /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
+    pub(crate) fn most_tests(&self, picture: &PreparedPicture, size: [u32; 2]) -> u64 {
+        let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
+        let tile = picture.tiles.longest(&self.words, size);
+        u64::from(tile) + picture.spheroids.len() as u64 + u64::from(shading.unwrap_or(0))
+    }
+}
+
+/// Name, in error messages, of what takes the most memory.
+const PAIRS: &str = "pairs of a body and one that may shade it";
+
+/// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.
+type Shaded = (LightFrame, Vec<Occluder>, Vec<SpheroidShape>);
+
+/// The frame of each receiver, and the occluders whose penumbra can reach it: usually a handful, even in a cloud of thousands of spheres.
+/// `None` if there are too many pairs.
+fn shadows(
+    light: Ball,
+    balls: &[Ball],
+    spheroids: &[(u32, Spheroid)],
+    casts: impl Fn(u32) -> bool + Sync,
+    receives: impl Fn(u32) -> bool + Sync,
+) -> Result<Option<Vec<Shaded>>> {
+    let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
+    let ball = |i: u32| balls[i as usize];
+    let pairs = AtomicUsize::new(0);
+    let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS;
+    // First only the ids of the occluders are collected, so that no further work is wasted on a system that is refused.
+    let of_group = |group: &cull::Group| -> Vec<(u32, Vec<u32>)> {
+        // Counting the remaining groups could take minutes.
+        if too_many() {
+            return Vec::new();
+        }
+        let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
+        let of = |&i: &u32| {
+            let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
+            let own: Vec<u32> = near.iter().copied().filter(shades).collect();
+            pairs.fetch_add(own.len(), Ordering::Relaxed);
+            (i, own)
+        };
+        group.members.iter().take_while(|_| !too_many()).map(of).collect()
+    };
+    let groups = cull::groups(balls, GROUP);
+    cpu_pool::ensure_pool();
+    let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
+    let pairs = pairs.load(Ordering::Relaxed);
+    if pairs > MAX_PAIRS {
+        return Ok(None);
+    }
+    check_memory(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
+    found.sort_unstable_by_key(|one| one.0);
+    let shaded = |(i, own): (u32, Vec<u32>)| {
+        let frame = LightFrame::new(ball(i).center, ball(i).radius, light);
+        let (mut occluders, mut shapes) = (try_with_capacity(own.len())?, Vec::new());
+        occluders.extend(own.into_iter().map(|j| match spheroids.binary_search_by_key(&j, |one| one.0) {
+            Ok(at) => {
+                let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
+                shapes.push(shape);
+                occluder
+            }
+            Err(_) => frame.occluder(ball(j)),
+        }));
+        Ok((frame, occluders, shapes))
+    };
+    found.into_par_iter().map(shaded).collect::<Result<_>>().map(Some)
+}
