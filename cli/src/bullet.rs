@@ -65,7 +65,7 @@ pub(crate) fn ball(text: &str) -> Result<GivenSphere, String> {
     if ball.0.radius == 0.0 { Err(FLAT.into()) } else { Ok(ball) }
 }
 
-const FLAT: &str = "r is 0: a bullet needs something to glance off, a radius above 0";
+const FLAT: &str = "r is 0: a bullet cannot ricochet off a point: the radius must be above 0";
 
 /// Removes the number of the point from a message: `x1` becomes `x`.
 fn without_number(said: &str) -> String {
@@ -172,8 +172,8 @@ impl One {
                 short(leg.angle),
                 describe(leg.velocity)
             ),
-            LegStatus::Miss => "hit       none: it flies past, or away\n".into(),
-            LegStatus::StartedInside => "hit       none: it starts inside the sphere\n".into(),
+            LegStatus::Miss => "hit       none: the bullet passes the sphere, or flies away from it\n".into(),
+            LegStatus::StartedInside => "hit       none: the bullet starts inside the sphere\n".into(),
         };
         print(&text)?;
         if *rounded > 0 && !quiet {
@@ -193,7 +193,7 @@ pub(crate) fn ask(
     loop {
         let Some(one) = ask_one(input, out) else { return Ok(false) };
         tell(&one)?;
-        let again = asked(input, out, "Another one? y or n", "n", |text| match text {
+        let again = asked(input, out, "Another bullet? y or n", "n", |text| match text {
             "y" | "Y" | "yes" => Ok(true),
             "n" | "N" | "no" => Ok(false),
             _ => Err("expected y or n".into()),
@@ -206,7 +206,7 @@ pub(crate) fn ask(
 
 fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
     let from = asked(input, out, "Bullet's start point x,y,z", "0,0,0", point)?;
-    let to = asked(input, out, "A point it flies towards x,y,z", "4,4,4", |text| {
+    let to = asked(input, out, "Bullet's target point x,y,z", "4,4,4", |text| {
         let to = point(text)?;
         Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e))?;
         Ok(to)

@@ -18,8 +18,8 @@ pub(crate) fn check_parquet(path: &Path) -> Result<()> {
     if extension(path) != "parquet" || has_parquet() {
         return Ok(());
     }
-    let message = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
-        reads and writes it; .npy and .csv hold the same columns";
+    let message = "this umbracast was built without Parquet: use .csv, which has the same columns, or build umbracast with \
+        `cargo build --release --features parquet`";
     Err(bad_file(path, message))
 }
 

@@ -254,7 +254,7 @@ impl<'a> LbvhBuilder<'a> {
                 break seen;
             }
             if depth as usize > QBvh4::MAX_LEVELS + LEVELS as usize {
-                return Err(gpu.failed("a tree of spheres came to no end".into()));
+                return Err(gpu.failed("the build of a BVH did not terminate".into()));
             }
             rounds = LEVELS;
         };

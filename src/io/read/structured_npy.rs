@@ -49,7 +49,11 @@ impl Records {
     pub(crate) fn of(path: &Path, kind: &'static TableSchema, dtype: &DType, shape: &[u64]) -> Result<Option<Self>> {
         let DType::Record(fields) = dtype else { return Ok(None) };
         let [rows] = *shape else {
-            let why = format!("a structured array of {} has {} dimensions: expected 1", kind.plural, shape.len());
+            let why = format!(
+                "the structured array of {} has {} dimensions: expected 1; flatten it with array.ravel()",
+                kind.plural,
+                shape.len()
+            );
             return Err(bad_file(path, why));
         };
         let (mut names, mut parts, mut width) = (Vec::new(), Vec::new(), 0_u64);
@@ -64,13 +68,17 @@ impl Records {
                 }
                 (name, None) => {
                     let (name, found) = (quoted(name), quoted(&field.dtype.descr()));
-                    let why = format!("field '{name}' is {found}: expected f4, f8 or a whole number");
+                    let hint = match field.dtype {
+                        DType::Plain(_) => "",
+                        _ => "; each number needs a field of its own, named as in .csv",
+                    };
+                    let why = format!("field '{name}' has the type {found}: expected f4, f8 or an integer type{hint}");
                     return Err(bad_file(path, why));
                 }
             }
             width = width.saturating_add(bytes);
             if width > WIDEST {
-                return Err(bad_file(path, format!("a record is wider than {WIDEST} bytes")));
+                return Err(bad_file(path, format!("a record has more than {WIDEST} bytes")));
             }
         }
         let columns = columns(path, "", kind, names.into_iter())?;
@@ -107,7 +115,7 @@ impl Records {
             if read < bytes.len() {
                 let (rows, width) = (self.rows, self.width as u64);
                 let fault = format!(
-                    "{rows} rows need {} bytes of data, {} came: the input is truncated",
+                    "{rows} rows need {} bytes of data, but the input has {}: it is truncated",
                     rows * width,
                     first * width + read as u64
                 );

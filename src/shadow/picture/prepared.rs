@@ -173,7 +173,7 @@ impl PreparedPicture {
 }
 
 /// Name, in error messages, of what takes the most memory.
-const PAIRS: &str = "pairs of a body and one that may shade it";
+const PAIRS: &str = "pairs of spheres that could shadow one another";
 
 /// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.
 type Shaded = (LightFrame, Vec<Occluder>, Vec<SpheroidShape>);
@@ -213,7 +213,7 @@ fn shadows(
     if pairs > MAX_PAIRS {
         let bytes = |pairs: usize| pairs as u64 * 32;
         return Err(Error::TooLarge {
-            what: "pairs of a body and one that may shade it, at the least",
+            what: "too many spheres could shadow one another; use fewer spheres, or set `casts = false` for some bodies",
             asked: bytes(pairs),
             allowed: bytes(MAX_PAIRS),
             device: "any device".into(),
