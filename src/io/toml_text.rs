@@ -51,6 +51,14 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
             message = format!("{plain}{rest}");
         }
     }
+    // serde names the types of Rust.
+    for (name, plain) in
+        [("f64", "a number"), ("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number of at least 0")]
+    {
+        if let Some(start) = message.strip_suffix(name).filter(|start| start.ends_with(", expected ")) {
+            message = format!("{start}{plain}");
+        }
+    }
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let number = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

@@ -71,9 +71,9 @@ impl GpuBvh {
             Ok(buffer)
         };
         Ok(Self {
-            nodes: up("a tree's nodes", bytemuck::cast_slice(&tree.nodes)).await?,
-            order: up("a tree's order", bytemuck::cast_slice(&tree.order)).await?,
-            leaves: up("a tree's spheres", bytemuck::cast_slice(&leaves)).await?,
+            nodes: up("BVH nodes", bytemuck::cast_slice(&tree.nodes)).await?,
+            order: up("BVH sphere order", bytemuck::cast_slice(&tree.order)).await?,
+            leaves: up("BVH leaves", bytemuck::cast_slice(&leaves)).await?,
             node_count: tree.nodes.len() as u32,
             levels: tree.levels.clone(),
         })

@@ -150,7 +150,8 @@ fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedRead
     match error.kind() {
         ::csv::ErrorKind::Io(e) => cannot_read(path, e),
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            bad_file(path, format!("{line}: found {len} cells, expected {expected_len}, as in the header line"))
+            let s = if *len == 1 { "" } else { "s" };
+            bad_file(path, format!("{line}: found {len} cell{s}, expected {expected_len}, as in the header line"))
         }
         ::csv::ErrorKind::Utf8 { .. } => bad_file(path, format!("{line}: the text is not UTF-8")),
         _ => bad_file(path, format!("{line}: {error}")),

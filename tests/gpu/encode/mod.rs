@@ -448,7 +448,7 @@ fn what_cannot_be_encoded_is_refused() {
             says(bind(1, &given, 2, &out, 0), &["the rays", "byte 2", "multiple of 4"]);
             says(bind(1, &plain, 0, &out, 0), &["the rays", "STORAGE", "COPY_DST"]);
             says(bind(1, &given, 0, &plain, 0), &["the answers", "STORAGE"]);
-            says(bind(1, &given, 0, &given, 0), &["a buffer of their own"]);
+            says(bind(1, &given, 0, &given, 0), &["in different buffers"]);
             says(bind(1, &foreign, 0, &out, 0), &["cannot be bound", "Device"]);
             says(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
             says(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
@@ -456,7 +456,7 @@ fn what_cannot_be_encoded_is_refused() {
                 blocking::bind(&plan, 1, given.slice(..), out.slice(..), Some(status)).map(|_| ())
             };
             says(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
-            says(counted(out.slice(..)), &["a buffer of their own"]);
+            says(counted(out.slice(..)), &["in different buffers"]);
         });
         // The device still works.
         let expected = blocking::closest(&scene, &rays(100), &query).unwrap();
