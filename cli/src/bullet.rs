@@ -94,7 +94,8 @@ impl One {
         (radius, velocity): (Option<&GivenNumber>, Option<&GivenPoint>),
     ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
-        bullet.check().map_err(|e| Error::Usage(said(&e)))?;
+        // The parsers of the options have checked everything else.
+        bullet.check().map_err(|e| Error::Usage(said(&e).replacen("x2,y2,z2", "--to", 1)))?;
         let rounded = from.1 + to.1 + speed.1 + sphere.1 + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
         let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
         Ok(Self { bullet, sphere: sphere.0, radius, velocity, rounded })
@@ -208,7 +209,7 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
     let from = asked(input, out, "Bullet's start point x,y,z", "0,0,0", point)?;
     let to = asked(input, out, "Bullet's target point x,y,z", "4,4,4", |text| {
         let to = point(text)?;
-        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e))?;
+        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e).replacen("x2,y2,z2", "x,y,z", 1))?;
         Ok(to)
     })?;
     let speed = asked(input, out, "Bullet's speed, per frame", "3", speed)?;

@@ -269,7 +269,14 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
         ("a radius alone", "x", None, format!("{files} --radius 2"), 2, &["--from"]),
         ("a velocity alone", "x", None, format!("{files} --velocity 2,0,0"), 2, &["--from"]),
         ("one backwards", "x", None, one.replace("--speed 3", "--speed -1"), 2, &["speed is -1"]),
-        ("one to itself", "x", None, one.replace("4,4,4", "0,0,0"), 2, &["x2,y2,z2 is 0,0,0", "another point"]),
+        (
+            "one to itself",
+            "x",
+            None,
+            one.replace("4,4,4", "0,0,0"),
+            2,
+            &["--to is 0,0,0", "the target point must differ"],
+        ),
         (
             "one from nowhere",
             "x",

@@ -67,12 +67,16 @@ impl Records {
                     parts.push(Part { at: width as usize, bytes: bytes as usize, form, big_endian });
                 }
                 (name, None) => {
-                    let (name, found) = (quoted(name), quoted(&field.dtype.descr()));
+                    let found = match &field.dtype {
+                        DType::Array(count, one) => format!("an array of {count} {}", one.descr()),
+                        other => other.descr(),
+                    };
+                    let (name, found) = (quoted(name), quoted(&found));
                     let hint = match field.dtype {
                         DType::Plain(_) => "",
                         _ => "; each number needs a field of its own, named as in .csv",
                     };
-                    let why = format!("field '{name}' has the type {found}: expected f4, f8 or an integer type{hint}");
+                    let why = format!("field '{name}' is {found}: expected f4, f8 or an integer type{hint}");
                     return Err(bad_file(path, why));
                 }
             }

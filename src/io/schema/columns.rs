@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use super::kinds::{RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
+use super::kinds::{POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
+
+/// Columns of spheres and ellipsoids that points do not have.
+const RADII_OR_R: [&str; 4] = ["r", RADII[0], RADII[1], RADII[2]];
 
 /// The field that each column fills. Errors begin with `place`, the position of the names in the file.
 pub(crate) fn columns<'a>(
@@ -20,6 +23,9 @@ pub(crate) fn columns<'a>(
     let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
+    let names: Vec<&str> = names.collect();
+    let is_points =
+        POINTS.fields.iter().all(|field| names.contains(field)) && !names.iter().any(|name| RADII_OR_R.contains(name));
     let mut columns = Vec::new();
     for name in names {
         let mut all = kind.fields.iter().chain(kind.optional);
@@ -32,6 +38,9 @@ pub(crate) fn columns<'a>(
             }
             let option = match kind.plural {
                 "rays" if SEGMENTS.fields.contains(&name) => Some(("segments", "to cast segments, add --segments")),
+                "rays" if is_points && POINTS.fields.contains(&name) => {
+                    Some(("points", "to cast rays from points, add --toward or --parallel"))
+                }
                 "segments" if RAYS.fields.contains(&name) => Some(("rays", "to cast rays, leave out --segments")),
                 _ => None,
             };
