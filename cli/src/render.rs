@@ -226,7 +226,7 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf])
     }
     for input in inputs {
         if std::fs::canonicalize(input).is_ok_and(|input| targets.iter().any(|(target, _)| *target == input)) {
-            return bad(input, "is an input of this picture: the output would overwrite it");
+            return bad(input, "is also an input of this picture: the output would overwrite it");
         }
     }
     Ok(())

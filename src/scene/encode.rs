@@ -64,7 +64,7 @@ impl Scene {
     /// * Device errors, as for [`closest`](Self::closest).
     pub async fn plan(&self, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         let (Some(gpu), Some(spheres)) = (self.device().gpu(), self.resident()) else {
-            let message = "encoded queries need a scene on a GPU that is not pairwise";
+            let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
             return Err(Error::Usage(message.into()));
         };
         if question == QueryKind::Approach {

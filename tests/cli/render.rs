@@ -195,7 +195,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     folder.write("s.toml", &system);
     let done = folder.run("render s.toml -o o.png --id id.npy");
     assert_eq!(done.code, 0, "{}", done.errors);
-    assert!(done.errors.contains("1 body of 3 spheres"), "{}", done.errors);
+    assert!(done.errors.contains("1 body with 3 spheres"), "{}", done.errors);
     let id = words(&std::fs::read(folder.path("id.npy")).unwrap(), "'<u4'", "(48, 64");
     let seen: std::collections::BTreeSet<u32> = id.into_iter().collect();
     // Ball 2 is behind ball 0, and the light (id 3) is behind all balls.

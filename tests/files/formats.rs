@@ -203,7 +203,7 @@ fn bad_rays_can_be_kept_for_the_query_to_skip() {
 #[test]
 fn tables_of_another_form_are_refused() {
     for (text, words) in [
-        ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known are x,y,z,r"][..]),
+        ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known columns are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
         ("x,y,z,r,rx\n", &["an ellipsoid needs three semi-axes: rx,ry,rz"]),
         (

@@ -212,7 +212,7 @@ fn wrong_points() -> Vec<Wrong> {
 fn wrong_arguments() -> Vec<Wrong> {
     let usage = |what, arguments: &'static str, words: Words| (what, "more.csv", b"x,y,z\n".to_vec(), arguments, words);
     vec![
-        usage("two numbers", "p.csv -o out.csv --toward 1,2", &["2 numbers: expected 3 or 4", "x,y,z[,r]"]),
+        usage("two numbers", "p.csv -o out.csv --toward 1,2", &["2 numbers, expected 3 or 4", "x,y,z[,r]"]),
         usage("a word", "p.csv -o out.csv --toward 1,up,3", &["y is 'up'", "expected a number"]),
         usage("target at infinity", "p.csv -o out.csv --toward 1,inf,3", &["y is inf", "a target must be finite"]),
         usage("target beyond f32", "p.csv -o out.csv --toward 1,1e39,3", &["y is 1e39", "exceeds the largest f32"]),
@@ -220,7 +220,7 @@ fn wrong_arguments() -> Vec<Wrong> {
         usage("no direction", "p.csv -o out.csv --parallel 0,0,0", &["a direction must not be zero"]),
         usage("direction that vanishes", "p.csv -o out.csv --parallel 0,0,1e-60", &["a direction must not be zero"]),
         usage("NaN direction", "p.csv -o out.csv --parallel 0,nan,1", &["dy is NaN", "must be finite"]),
-        usage("four numbers", "p.csv -o out.csv --parallel 1,2,3,4", &["4 numbers: expected 3", "dx,dy,dz"]),
+        usage("four numbers", "p.csv -o out.csv --parallel 1,2,3,4", &["4 numbers, expected 3", "dx,dy,dz"]),
         usage("both", "p.csv -o out.csv --toward 1,2,3 --parallel 1,2,3", &["cannot be used with"]),
         usage("no points", "-o out.csv --toward 1,2,3", &["required", "RAYS"]),
         usage("sensor and rays", "p.csv -o out.csv --sensor l.toml", &["cannot be used with"]),
@@ -245,7 +245,7 @@ fn wrong_sensors() -> Vec<Wrong> {
         text("no azimuths", "elevations_deg = [0]\n".into(), &["w.toml", "azimuths_deg"]),
         with("unknown key", "speed = 3", &["unknown key `speed`"]),
         text("no elevations", SENSOR.replace("[0]", "[]"), &["w.toml: sensor: the list of elevations is empty"]),
-        text("over the top", SENSOR.replace("[0]", "[0, 91]"), &["elevations_deg[1] is 91", "-90…90"]),
+        text("over the top", SENSOR.replace("[0]", "[0, 91]"), &["elevations_deg[1] is 91", "between -90 and 90"]),
         angles("infinite angle", "[0, inf]", &["azimuths_deg[1] is inf", "finite"]),
         angles("no steps", "{ from = 0, to = 1, count = 0 }", &["azimuths_deg: count is 0", "between 1 and 1048576"]),
         angles("too many steps", "{ from = 0, to = 1, count = 9999999 }", &["count is 9999999"]),

@@ -151,10 +151,10 @@ fn pipes_are_read_like_files() {
     let turned = npy("'<f4'", true, "(3, 6)", &le4(&crate::support::folder::f32s(RAYS)));
     let bad = RAYS.to_owned() + "\n\n0,0,0,0,0,0\n";
     for (name, bytes, words) in [
-        ("r.npy", &array[..array.len() - 1], &["3 rows need 72 bytes of data, 71 came", "truncated"][..]),
+        ("r.npy", &array[..array.len() - 1], &["3 rows need 72 bytes of data, but the input has 71", "truncated"][..]),
         ("r.npy", &[&array[..], &[0]].concat(), &["trailing bytes"]),
         ("r.npy", &array[..40], &["header", "truncated"]),
-        ("r.npy", &turned, &["Fortran order", "a pipe cannot"]),
+        ("r.npy", &turned, &["Fortran order", "cannot be read from a pipe"]),
         ("r.npy", &[], &["empty (0 bytes)"]),
         ("r.f32", &records[..90], &["ends in the middle of row 3 (index 2)"]),
         ("r.csv", bad.as_bytes(), &["r.csv: row 4 (index 3): direction"]),

@@ -413,8 +413,8 @@ fn sensors_and_cameras_that_cannot_be_are_refused() {
     let pose = poses(1);
     let new = |elevations: &[f64], azimuths: &[f64]| Lidar::new(&pose, elevations, azimuths);
     let cases = [
-        (fault(new(&[], &[0.0])), "there are no elevations"),
-        (fault(new(&[0.0], &[])), "there are no azimuths"),
+        (fault(new(&[], &[0.0])), "the list of elevations is empty"),
+        (fault(new(&[0.0], &[])), "the list of azimuths is empty"),
         (fault(new(&[0.0, 91.0], &[0.0])), "elevation 1: deg is 91"),
         (fault(new(&[f64::NAN], &[0.0])), "elevation 0: deg is NaN"),
         (fault(new(&[0.0], &[0.0, 1.0, f64::INFINITY])), "azimuth 2: deg is inf"),

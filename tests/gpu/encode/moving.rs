@@ -161,7 +161,7 @@ fn what_cannot_be_asked_of_what_moves_is_refused() {
             let moving = plan(&scene, &query).unwrap();
             assert!(bind(&moving, times.slice(..400)).is_ok() && bind(&moving, times.slice(8..12)).is_ok());
             says(bind(&moving, times.slice(..396)), &["the times", "400 bytes", "396 allowed"]);
-            says(bind(&moving, times.slice(2..)), &["the times", "byte 2", "multiple of 4"]);
+            says(bind(&moving, times.slice(2..)), &["the times", "is 2 bytes", "multiple of 4"]);
             says(bind(&moving, out.slice(..400)), &["in different buffers"]);
             says(bind(&moving, given.slice(..400)), &["in different buffers"]);
             let round = scene_of(own, &ellipsoids, [0.0, 1.0]);
