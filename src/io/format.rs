@@ -18,8 +18,8 @@ pub(crate) fn check_parquet(path: &Path) -> Result<()> {
     if extension(path) != "parquet" || has_parquet() {
         return Ok(());
     }
-    let message = "this umbracast was built without Parquet: use .csv, which has the same columns, or build umbracast with \
-        `cargo build --release --features parquet`";
+    let message = "this umbracast was built without Parquet: build it with `cargo build --release --features parquet`, \
+        or use .csv, which has the same columns";
     Err(bad_file(path, message))
 }
 
