@@ -40,7 +40,7 @@ pub enum Error {
         message: String,
     },
     /// Lists that belong together differ in length.
-    #[error("{left} {left_name} and {right} {right_name}: there must be as many of one as of the other")]
+    #[error("{left} {left_name} and {right} {right_name}: the counts must be equal")]
     LengthsDiffer {
         /// Contents of the first list, such as `rays`.
         left_name: &'static str,
@@ -60,7 +60,7 @@ pub enum Error {
         seen: String,
     },
     /// The device cannot guarantee the requested precision.
-    #[error("{} cannot promise precision '{asked}': {}; use {instead}", line(device), lines(why))]
+    #[error("{} cannot guarantee precision '{asked}': {}; use {instead}", line(device), lines(why))]
     NoPrecision {
         /// The device's name.
         device: String,
@@ -109,7 +109,7 @@ pub enum Error {
     },
     /// The device refused a command: a defect of this library or of the driver.
     #[error(
-        "{} refused a command (please report this with `umbracast devices --report`): {}",
+        "{} failed to run a command (please report this, with the output of `umbracast devices --report`): {}",
         line(device),
         lines(message)
     )]
@@ -122,7 +122,7 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {}", name(path), line(message))]
     Io {
-        /// The action that failed: `read`, `write`, `start a thread that reads`.
+        /// The action that failed: `read`, `write`, `start a thread to read`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -136,7 +136,7 @@ pub enum Error {
         done: u64,
     },
     /// `--compare` found results outside the promised bounds.
-    #[error("broken promise: {0}")]
+    #[error("guarantee violated: {0}")]
     BrokenPromise(String),
 }
 
@@ -155,7 +155,7 @@ impl Error {
     /// Error for a thread that cannot be started. The file that it was to read is not at fault.
     #[cfg(feature = "files")]
     pub(crate) fn no_thread(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::Io { action: "start a thread that reads", path: path.into(), message: error.to_string() }
+        Self::Io { action: "start a thread to read", path: path.into(), message: error.to_string() }
     }
 
     /// Exit code of the command line: 2 bad input or usage, 3 no such device or precision, 4 the device failed, 5 reading or writing

@@ -134,7 +134,7 @@ pub(crate) fn numbers(text: &str, names: &str, counts: &[usize]) -> Result<Vec<G
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if !counts.contains(&parts.len()) {
         let counts = counts.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
-        return Err(format!("there are {} numbers: expected {counts}, {names}", parts.len()));
+        return Err(format!("found {}, expected {counts}: {names}", counted(parts.len())));
     }
     let field = |i: usize| names.split([',', '[', ']']).filter(|n| !n.is_empty()).nth(i).unwrap_or("number");
     parts
@@ -148,6 +148,11 @@ pub(crate) fn numbers(text: &str, names: &str, counts: &[usize]) -> Result<Vec<G
             _ => Err(format!("{} is '{part}': expected a number", field(i))),
         })
         .collect()
+}
+
+/// `1 number`, `2 numbers`, and so on.
+fn counted(numbers: usize) -> String {
+    format!("{numbers} number{}", if numbers == 1 { "" } else { "s" })
 }
 
 /// The point that is subtracted from every position before rounding to f32 (`--origin`).
@@ -172,7 +177,7 @@ impl std::str::FromStr for Origin {
         }
         match parts[..] {
             [x, y, z] => Ok(Self::At(DVec3::new(x, y, z))),
-            _ => Err(format!("there are {} numbers: expected x,y,z or auto", parts.len())),
+            _ => Err(format!("found {}, expected x,y,z or auto", counted(parts.len()))),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn ball(text: &str) -> Result<GivenSphere, String> {
     if ball.0.radius == 0.0 { Err(FLAT.into()) } else { Ok(ball) }
 }
 
-const FLAT: &str = "r is 0: a bullet needs something to glance off, a radius above 0";
+const FLAT: &str = "r is 0: a bullet cannot ricochet off a point: the radius must be above 0";
 
 /// Removes the number of the point from a message: `x1` becomes `x`.
 fn without_number(said: &str) -> String {
@@ -94,7 +94,8 @@ impl One {
         (radius, velocity): (Option<&GivenNumber>, Option<&GivenPoint>),
     ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
-        bullet.check().map_err(|e| Error::Usage(said(&e)))?;
+        // The parsers of the options have checked everything else.
+        bullet.check().map_err(|e| Error::Usage(said(&e).replacen("x2,y2,z2", "--to", 1)))?;
         let rounded = from.1 + to.1 + speed.1 + sphere.1 + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
         let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
         Ok(Self { bullet, sphere: sphere.0, radius, velocity, rounded })
@@ -172,8 +173,8 @@ impl One {
                 short(leg.angle),
                 describe(leg.velocity)
             ),
-            LegStatus::Miss => "hit       none: it flies past, or away\n".into(),
-            LegStatus::StartedInside => "hit       none: it starts inside the sphere\n".into(),
+            LegStatus::Miss => "hit       none: the bullet passes the sphere, or flies away from it\n".into(),
+            LegStatus::StartedInside => "hit       none: the bullet starts inside the sphere\n".into(),
         };
         print(&text)?;
         if *rounded > 0 && !quiet {
@@ -193,7 +194,7 @@ pub(crate) fn ask(
     loop {
         let Some(one) = ask_one(input, out) else { return Ok(false) };
         tell(&one)?;
-        let again = asked(input, out, "Another one? y or n", "n", |text| match text {
+        let again = asked(input, out, "Another bullet? y or n", "n", |text| match text {
             "y" | "Y" | "yes" => Ok(true),
             "n" | "N" | "no" => Ok(false),
             _ => Err("expected y or n".into()),
@@ -206,9 +207,9 @@ pub(crate) fn ask(
 
 fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
     let from = asked(input, out, "Bullet's start point x,y,z", "0,0,0", point)?;
-    let to = asked(input, out, "A point it flies towards x,y,z", "4,4,4", |text| {
+    let to = asked(input, out, "Bullet's target point x,y,z", "4,4,4", |text| {
         let to = point(text)?;
-        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e))?;
+        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e).replacen("x2,y2,z2", "x,y,z", 1))?;
         Ok(to)
     })?;
     let speed = asked(input, out, "Bullet's speed, per frame", "3", speed)?;
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!((list[0].radius, list[0].velocity), (None, None));
         for words in [
             "x,y,z [0,0,0]: ",
-            "towards x,y,z [4,4,4]: ",
+            "target point x,y,z [4,4,4]: ",
             "frame [3]: ",
             "0 for a point [0]: ",
             "x,y,z [4,4,0]: ",
@@ -312,16 +313,16 @@ mod tests {
             "radius is 'wide': expected a number",
             "radius is -2: a radius must be finite and not negative",
             "radius is inf: a radius must be finite",
-            "there are 2 numbers: expected 3, vx,vy,vz",
+            "found 2 numbers, expected 3: vx,vy,vz",
             "vy is NaN: a velocity must be finite",
-            "there are 2 numbers: expected 3, x,y,z",
+            "found 2 numbers, expected 3: x,y,z",
             "z is 'x': expected a number",
-            "z is NaN: a start must be finite",
-            "another point than its start",
+            "z is NaN: a start point must be finite",
+            "the target point must differ from the start point",
             "speed is 0: a speed must be above 0",
             "speed is -1: a speed must be above 0",
             "r is -1: a radius must not be negative",
-            "r is 0: a bullet needs something to glance off",
+            "r is 0: a bullet cannot ricochet off a point",
             "r is inf: a radius must be finite",
             "expected y or n",
         ] {

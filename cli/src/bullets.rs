@@ -154,7 +154,11 @@ const FILES_ONLY: [&str; 11] = [
 /// Parser of `--frames`.
 fn frames(text: &str) -> Result<f32, String> {
     let frames = numbers(text, "frames", &[1])?[0].narrow;
-    if frames.is_finite() && frames > 0.0 { Ok(frames) } else { Err(format!("{frames} must be finite and above 0")) }
+    if frames.is_finite() && frames > 0.0 {
+        Ok(frames)
+    } else {
+        Err(format!("frames is {frames}: it must be finite and above 0"))
+    }
 }
 
 pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
@@ -173,7 +177,8 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
             }
         }
         _ => Err(Error::Usage(
-            "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere, or a terminal for prompts"
+            "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere; or run it in a terminal for \
+             interactive prompts"
                 .into(),
         )),
     }
@@ -281,7 +286,7 @@ impl Files<'_> {
         {
             let done = Arc::<AtomicU64>::default();
             let shown = done.clone();
-            let what = format!("shooting at {} spheres on {}", scene.len(), device.name());
+            let what = format!("tracing bullets among {} spheres on {}", scene.len(), device.name());
             let done_of = move || shown.load(Ordering::Relaxed);
             let casting = CastProgress { what, things: "bullets", done: done_of, expected: bullets.expected() };
             let _working = ProgressDisplay::casting(casting, args.quiet);
@@ -347,10 +352,10 @@ impl Files<'_> {
             Some(frames) if moves => Ok([0.0, frames]),
             None if !moves => Ok(SceneOptions::default().time_range),
             None => Err(Error::Usage(format!(
-                "the spheres of {spheres} move (columns vx,vy,vz): --frames must give the number of frames that bullets fly"
+                "the spheres of {spheres} move (columns vx,vy,vz): set the number of frames that bullets fly with --frames"
             ))),
             Some(_) => {
-                Err(Error::Usage(format!("--frames is for spheres that move: {spheres} has no columns vx,vy,vz")))
+                Err(Error::Usage(format!("--frames needs moving spheres, but {spheres} has no columns vx,vy,vz")))
             }
         }
     }
@@ -359,7 +364,7 @@ impl Files<'_> {
 /// Rejects spheres with radius 0, before a device is opened.
 fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
     spheres.iter().position(|sphere| sphere.radius == 0.0).map_or(Ok(()), |index| {
-        let why = "a bullet needs something to glance off: a radius above 0";
+        let why = "a bullet cannot ricochet off a point: the radius must be above 0";
         let message = format!("row {} (index {index}): r is 0: {why}", index + 1);
         Err(Error::BadFile { path: path.into(), message })
     })

@@ -225,7 +225,7 @@ pub(crate) fn time_range(text: &str) -> Result<[f32; 2], String> {
     let given = numbers(text, "from,to", &[2])?;
     let [from, to] = [given[0].narrow, given[1].narrow];
     if !from.is_finite() || !to.is_finite() || from > to {
-        return Err(format!("{from} to {to} must be finite and in order"));
+        return Err(format!("{from} to {to}: both times must be finite, and the first must not exceed the last"));
     }
     Ok([from, to])
 }
@@ -269,7 +269,7 @@ impl CastArgs {
         let given = [("--motion", self.motion.is_some()), ("--time-range", self.time_range.is_some())];
         given.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
             let spheres = spheres.display();
-            Err(Error::Usage(format!("{option} is for spheres that move: {spheres} has no columns vx,vy,vz")))
+            Err(Error::Usage(format!("{option} needs moving spheres, but {spheres} has no columns vx,vy,vz")))
         })
     }
 
@@ -277,7 +277,7 @@ impl CastArgs {
     fn check_policies(&self) -> Result<()> {
         match (self.query, self.policies.of_hits()) {
             (QueryName::Approach, Some(option)) => {
-                Err(Error::Usage(format!("{option} is about hits: it does not apply to --query approach")))
+                Err(Error::Usage(format!("{option} applies only to hits: it cannot be used with --query approach")))
             }
             _ => Ok(()),
         }
@@ -287,13 +287,11 @@ impl CastArgs {
     pub(crate) fn most(&self) -> Result<Option<u32>> {
         match (self.query, self.k) {
             (QueryName::Nearest, None) => {
-                Err(Error::Usage("--query nearest needs --k: maximum spheres per ray".into()))
+                Err(Error::Usage("--query nearest needs --k, the maximum number of spheres per ray".into()))
             }
             (QueryName::Nearest, k) => Ok(k),
             (_, None) => Ok(None),
-            (other, Some(_)) => {
-                Err(Error::Usage(format!("--k is only for --query nearest: it does not apply to {}", other.word())))
-            }
+            (other, Some(_)) => Err(Error::Usage(format!("--k is only for --query nearest, not for {}", other.word()))),
         }
     }
 }
@@ -305,12 +303,8 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with is only for --query closest, not for {asked}")));
     }
-    if let Some((i, _)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
-        return Err(Error::Usage(format!(
-            "--with lists a value twice: entry {} of {} repeats an earlier one",
-            i + 1,
-            args.with.len()
-        )));
+    if let Some((_, twice)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
+        return Err(Error::Usage(format!("--with lists {} twice", twice.word())));
     }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),

@@ -14,7 +14,7 @@ pub(crate) fn warning(rounding: &Rounding, scene: &Scene, has_origin: bool) -> O
     let most = SHARE * f64::from(smallest);
     let said = |what: &str, by: f64, then: &str| {
         format!(
-            "warning: {what} changed by up to {by:.1e} by rounding to f32; the smallest radius is {smallest:.1e}{then}"
+            "warning: rounding to f32 changed {what} by up to {by:.1e}; the smallest radius is {smallest:.1e}{then}"
         )
     };
     let coarse: Vec<usize> = (0..3).filter(|&axis| rounding.positions[axis].by > most).collect();
@@ -39,14 +39,14 @@ fn advice(rounding: &Rounding, spheres: &[Sphere], coarse: &[usize], has_origin:
     };
     let helped: Vec<usize> = coarse.iter().copied().filter(helps).collect();
     if helped.is_empty() {
-        return ": the coordinates are too far apart for f32, whatever the origin".into();
+        return ": the coordinates are too far apart for f32, with any origin".into();
     }
     let origin = if has_origin { "an --origin nearer to the spheres" } else { "--origin auto" };
     if helped.len() == coarse.len() {
         return format!(": {origin} keeps more digits");
     }
     let names: Vec<&str> = helped.iter().map(|axis| ["x", "y", "z"][*axis]).collect();
-    format!(": {origin} keeps more digits of {} alone", names.join(" and "))
+    format!(": {origin} keeps more digits, but only of {}", names.join(" and "))
 }
 
 /// Centre of the bounds of all spheres along an axis, as for `--origin auto`.

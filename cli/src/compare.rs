@@ -63,8 +63,8 @@ impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CpuEngine => "the CPU engine",
-            Self::EverySphereExactly => "an exact test of every sphere",
-            Self::EverySphere => "a test of every sphere",
+            Self::EverySphereExactly => "brute force in exact arithmetic",
+            Self::EverySphere => "brute force",
         })
     }
 }
@@ -135,28 +135,36 @@ pub(crate) fn broken(c: &Comparison, precision: Precision) -> Option<String> {
     };
     let mut faults = Vec::new();
     if precision == Precision::Exact && c.not_identical > 0 {
-        faults.push(format!("{} of {} results differ; with --precision exact none may", c.not_identical, c.rays));
+        faults
+            .push(format!("{} of {} results differ; --precision exact allows no differences", c.not_identical, c.rays));
     }
     if doubtless > allowed {
-        faults.push(format!("{doubtless} flags of {} rays differ (hit or miss); at most {allowed} may", c.rays));
+        faults.push(format!("{doubtless} of {} rays differ in hit or miss; at most {allowed} are allowed", c.rays));
     }
     if c.ids_differ > 0 {
-        faults.push(format!("{} ids differ although their t differ by more than the error bounds", c.ids_differ));
+        faults.push(format!(
+            "{} ids differ, and the t of these spheres differ by more than the error bounds",
+            c.ids_differ
+        ));
     }
     if c.beyond_bounds > 0 {
         faults.push(format!("{} results differ by more than the error bounds", c.beyond_bounds));
     }
     let worst =
-        c.worst_ray.map(|ray| format!(" (the largest difference: {} ulp, ray {ray})", c.worst_ulp)).unwrap_or_default();
+        c.worst_ray.map(|ray| format!(" (largest difference: {} ulp, at ray {ray})", c.worst_ulp)).unwrap_or_default();
     (!faults.is_empty()).then(|| faults.join("; ") + &worst)
 }
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.not_identical == 0 {
-            return write!(f, "all answers equal those of {}", self.with);
+            return write!(f, "all results equal those of {}", self.with);
         }
-        write!(f, "{} answers differ from those of {}: {} flags", self.not_identical, self.with, self.flags_differ)?;
+        write!(
+            f,
+            "{} results differ from those of {}: {} in hit or miss",
+            self.not_identical, self.with, self.flags_differ
+        )?;
         if self.flags_differ > 0 {
             write!(f, " ({} at an end of the ray, {} tangent)", self.flags_at_ends, self.flags_grazing)?;
         }

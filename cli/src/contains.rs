@@ -100,7 +100,7 @@ impl ContainsArgs {
             (time, _) => {
                 let (option, spheres) =
                     (if time.is_some() { "--time" } else { "--time-range" }, self.spheres.display());
-                Err(Error::Usage(format!("{option} is for spheres that move: {spheres} has no columns vx,vy,vz")))
+                Err(Error::Usage(format!("{option} needs moving spheres, but {spheres} has no columns vx,vy,vz")))
             }
         }
     }
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             if let Some(time) = args.time {
                 if batch.optional.times.is_some() {
                     let points = args.points.display();
-                    return Err(Error::Usage(format!("--time cannot be used with the column time of {points}")));
+                    return Err(Error::Usage(format!("--time cannot be used, because {points} has a column time")));
                 }
                 moments.resize(batch.records.len(), time);
             }
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         }
     }
     let broken = (judge.is_some() && sum.differ > 0 && query.precision == Precision::Exact)
-        .then(|| format!("{} answers differ from those of {with}", sum.differ));
+        .then(|| format!("{} results differ from those of {with}", sum.differ));
     if broken.is_none() {
         // Results that violate a guarantee are not written.
         let _working = ProgressDisplay::on("writing".into(), args.quiet);
@@ -250,7 +250,7 @@ struct Summary<'a> {
 impl Summary<'_> {
     fn line(&self) -> String {
         let mut line = format!(
-            "{}: {} spheres, {} points, {} inside, {} holders in all, {:.3} ms",
+            "{}: {} spheres, {} points, {} inside, {} containments in total, {:.3} ms",
             self.device,
             self.spheres,
             self.points,
@@ -263,11 +263,11 @@ impl Summary<'_> {
         }
         line += &counts([
             (self.skipped, "bad points skipped"),
-            (self.judged, "points decided by exact arithmetic"),
+            (self.judged, "points resolved by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
         ]);
         if let Some((differ, with)) = self.differ.zip(self.compared_with) {
-            line += &format!("; {differ} answers differ from those of {with}");
+            line += &format!("; {differ} results differ from those of {with}");
         }
         line
     }

@@ -13,6 +13,18 @@ pub(crate) enum With {
     Distance,
 }
 
+impl With {
+    /// The value of `--with`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Point => "point",
+            Self::Normal => "normal",
+            Self::Angle => "angle",
+            Self::Distance => "distance",
+        }
+    }
+}
+
 /// A hit and its attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Described {

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
     }
     text += &format!("auto chooses {}\n", auto.name());
     if list.len() == 1 {
-        text += "no GPU driver was found; the package mesa-vulkan-drivers has a software one\n";
+        text += "no GPU driver was found; the package mesa-vulkan-drivers provides a software Vulkan adapter\n";
     }
     super::print(&text)
 }
@@ -82,7 +82,7 @@ fn describe(info: &DeviceInfo) -> String {
         text += &format!("   probe     {}\n", verdict(probe));
         text += &format!("             {}\n", arithmetic(probe));
     }
-    text + &format!("   promises  {}\n", words(&info.precisions))
+    text + &format!("   supports  {}\n", words(&info.precisions))
 }
 
 fn verdict(probe: &Probe) -> String {

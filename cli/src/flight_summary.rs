@@ -100,8 +100,8 @@ impl Summary<'_> {
         }
         line += &counts([
             (self.skipped, "bad bullets skipped"),
-            (self.beyond, "legs miss only because they exceed f32"),
-            (self.judged, "legs decided by exact arithmetic"),
+            (self.beyond, "legs miss only because their length exceeds f32"),
+            (self.judged, "legs resolved by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
         ]);
         if let Some((differ, with)) = self.differ.zip(self.compared_with) {

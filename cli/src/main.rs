@@ -124,7 +124,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         Error::Cancelled { .. } => Some("nothing was written"),
         Error::TooLarge { .. } | Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::TimedOut { .. } => {
-            Some("--device cpu needs no GPU")
+            Some("try --device cpu, which needs no GPU")
         }
         _ => None,
     }
@@ -140,7 +140,7 @@ pub(crate) fn say(line: &str) {
 /// CPU engine there is no reference: prints a warning, even with `--quiet`, and returns `None`.
 pub(crate) fn open_reference(asked: bool, device: &Device) -> Result<Option<Device>> {
     if asked && device.is_cpu() {
-        say("warning: --compare has nothing to compare: the results come from the CPU engine itself");
+        say("warning: --compare has no effect here: the results come from the CPU engine, which is also the reference");
     }
     (asked && !device.is_cpu()).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
 }

@@ -73,20 +73,23 @@ impl Difference {
     pub(crate) fn broken(&self) -> Option<String> {
         let mut faults = Vec::new();
         if self.ids_inside > 0 {
-            faults.push(format!("{} pixels away from edges show another sphere", self.ids_inside));
+            faults.push(format!("{} pixels away from edges show a different sphere", self.ids_inside));
         }
         if self.fractions_beyond > 0 {
             faults.push(format!(
-                "{} visible fractions differ by more than {FRACTION:.0e} plus the change over {SHIFT_PX} pixels, at most by {:.1e}",
+                "{} visible fractions differ by more than {FRACTION:.0e} plus the change over {SHIFT_PX} pixels, by up to {:.1e}",
                 self.fractions_beyond, self.fraction
             ));
         }
         if self.t.is_nan() || self.t > T {
-            faults.push(format!("a distance differs by {:.1e} (relative); {T:.0e} is allowed", self.t));
+            faults.push(format!("distances differ by up to {:.1e} (relative); at most {T:.0e} is allowed", self.t));
         }
         if self.colors as f64 > COLORS * self.pixels as f64 {
             let allowed = COLORS * self.pixels as f64;
-            faults.push(format!("{} colours differ by more than one 8-bit step; {allowed:.0} may", self.colors));
+            faults.push(format!(
+                "{} colours differ by more than one 8-bit step; at most {allowed:.0} are allowed",
+                self.colors
+            ));
         }
         (!faults.is_empty()).then(|| faults.join("; "))
     }
@@ -113,7 +116,7 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "against the CPU engine, {} of {} pixels differ by more than one 8-bit step (at most {}), {} ids differ, \
+            "compared with the CPU engine, {} of {} pixels differ by more than one 8-bit step (at most {}), {} ids differ, \
              fractions by at most {:.1e}, distances by at most {:.1e} (relative)",
             self.colors, self.pixels, self.color_steps, self.ids, self.fraction, self.t
         )

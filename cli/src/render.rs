@@ -152,7 +152,16 @@ impl RenderArgs {
         let mut name = stem.to_os_string();
         name.push(".png");
         let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
-        Ok((system.with_picture(options)?, output, inputs))
+        let system = system.with_picture(options).map_err(|error| match error {
+            // The values of the file are valid, so these come from the command line.
+            Error::Usage(why) => Error::Usage(why.replacen("picture: size is ", "--size is ", 1).replacen(
+                "picture: samples is ",
+                "--samples is ",
+                1,
+            )),
+            other => other,
+        })?;
+        Ok((system, output, inputs))
     }
 
     /// The reason, if every pixel of the picture is black; otherwise `None`.
@@ -169,7 +178,7 @@ impl RenderArgs {
         Some(if picture.id.iter().all(|id| *id == NO_SPHERE) {
             "the camera sees neither the light nor a body"
         } else if system.picture().ambient == 0.0 {
-            "nothing that the camera sees is lit; set `ambient` under [picture] for light everywhere"
+            "nothing that the camera sees is lit; to light everything, set `ambient` in the table [picture]"
         } else {
             "nothing that the camera sees reflects enough light"
         })
@@ -187,6 +196,9 @@ impl RenderArgs {
     }
 }
 
+/// Options of the arrays.
+const ARRAYS: [&str; 3] = ["--t", "--id", "--fraction"];
+
 /// Rejects, before any work, outputs that cannot be written. Creates the default folder.
 fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf]) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
@@ -201,20 +213,20 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf])
             message: e.to_string(),
         })?;
     }
-    let mut targets = vec![check_target(output)?];
-    for path in arrays.iter().flatten() {
+    let mut targets = vec![(check_target(output)?, "the picture")];
+    for (path, name) in arrays.iter().zip(ARRAYS).filter_map(|(path, name)| Some(((*path)?, name))) {
         if !has(path, "npy") {
             return bad(path, "cannot write an array in this format: supported is .npy");
         }
         let target = check_target(path)?;
-        if targets.contains(&target) {
-            return bad(path, "is given for two outputs: one file would replace the other");
+        if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
+            return bad(path, &format!("{other} and {name} would both write this file"));
         }
-        targets.push(target);
+        targets.push((target, name));
     }
     for input in inputs {
-        if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
-            return bad(input, "is an input of this picture: the output would replace it");
+        if std::fs::canonicalize(input).is_ok_and(|input| targets.iter().any(|(target, _)| *target == input)) {
+            return bad(input, "is also an input of this picture: the output would overwrite it");
         }
     }
     Ok(())
@@ -234,7 +246,7 @@ fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
         let mut bar = shared.lock().unwrap_or_else(PoisonError::into_inner);
         // indicatif draws only if stderr is a terminal.
         let bar = bar.get_or_insert_with(|| {
-            indicatif::ProgressBar::new(1000).with_message(format!("drawing on {name}")).with_style(
+            indicatif::ProgressBar::new(1000).with_message(format!("rendering on {name}")).with_style(
                 indicatif::ProgressStyle::with_template("{msg} {wide_bar} {percent} %")
                     .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()),
             )
@@ -272,7 +284,7 @@ impl Summary<'_> {
     fn line(&self) -> String {
         let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
         let mut line = format!(
-            "{}: {}x{} pixels, {} samples each, {}",
+            "{}: {}x{} pixels, {} samples per pixel, {}",
             self.device,
             self.width,
             self.height,
@@ -280,7 +292,7 @@ impl Summary<'_> {
             plural(self.bodies, "body", "bodies")
         );
         if self.spheres != self.bodies {
-            line += &format!(" of {}", plural(self.spheres, "sphere", "spheres"));
+            line += &format!(" with {}", plural(self.spheres, "sphere", "spheres"));
         }
         line += &format!(", {:.2} s", self.seconds);
         if let Some(output) = self.output {

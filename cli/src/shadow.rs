@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.observers, &args.system])?;
     if args.observers.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-        let message = "is a system file: the order is OBSERVERS, then SYSTEM".into();
+        let message = "is a system file: the order of the files is OBSERVERS, then SYSTEM".into();
         return Err(Error::BadFile { path: args.observers.clone(), message });
     }
     let (lighting, files) = Lighting::read_with_files(&args.system)?;
@@ -242,7 +242,7 @@ impl Summary<'_> {
         }
         if let Some(difference) = self.compare {
             line += &format!(
-                "; against the CPU engine, fractions differ by at most {:.1e}, {} kinds differ",
+                "; compared with the CPU engine, fractions differ by at most {:.1e}, {} kinds differ",
                 difference.fraction, difference.kinds
             );
         }
@@ -285,10 +285,10 @@ impl Difference {
         let mut faults = Vec::new();
         if self.fractions_beyond > 0 {
             let (count, most, promised) = (self.fractions_beyond, self.fraction, self.promised);
-            faults.push(format!("{count} fractions differ by more than {promised:.0e}, at most by {most:.1e}"));
+            faults.push(format!("{count} fractions differ by more than {promised:.0e}, by up to {most:.1e}"));
         }
         if self.kinds_beyond > 0 {
-            faults.push(format!("{} kinds differ by more than the fractions allow", self.kinds_beyond));
+            faults.push(format!("{} kinds differ, and the fractions do not explain it", self.kinds_beyond));
         }
         (!faults.is_empty()).then(|| faults.join("; "))
     }

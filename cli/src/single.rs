@@ -82,7 +82,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     );
     text += &match roots {
         Some((enter, exit)) => format!("roots     t_enter {}, t_exit {}\n", short(enter), short(exit)),
-        None => "roots     none: the line passes by\n".into(),
+        None => "roots     none: the line misses the sphere\n".into(),
     };
     text += if inside { "start     inside\n" } else { "start     not inside\n" };
     text += &match hit {
@@ -100,7 +100,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     }
     print(&text)?;
     if beyond && !quiet {
-        say("the ray misses only because t exceeds f32: a longer direction makes t smaller");
+        say("the ray misses only because t exceeds f32: use a longer direction, which makes t smaller");
     }
     if rounded > 0 && !quiet {
         say(&format!("{rounded} numbers were rounded to f32"));

@@ -161,7 +161,7 @@ impl Files<'_> {
             return Ok(());
         }
         let spheres = self.spheres.display();
-        Err(Error::Usage(format!("--with is for spheres: {spheres} contains ellipsoids (columns rx,ry,rz)")))
+        Err(Error::Usage(format!("--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)")))
     }
 
     /// Rejects results that do not fit on the disk, with both sizes. Prints the expected size if it is at least 1 GiB.
@@ -274,7 +274,7 @@ impl Files<'_> {
     fn casting(&self, rays: &RayInput, scene: &Scene, casts: u64, watch: &CancelToken) -> ProgressDisplay {
         let watch = watch.clone();
         let casting = CastProgress {
-            what: format!("casting at {} spheres on {}", scene.len(), scene.device().name()),
+            what: format!("casting rays at {} spheres on {}", scene.len(), scene.device().name()),
             things: "rays",
             done: move || watch.done() / casts,
             expected: rays.expected(),

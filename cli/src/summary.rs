@@ -101,7 +101,7 @@ impl Summary<'_> {
         let mut line =
             format!("{}: {} spheres, {} rays, {} hits, ", self.device.name(), self.spheres, report.rays, report.hits);
         if let Some(met) = self.met {
-            line += &format!("{met} met in all, ");
+            line += &format!("{met} sphere hits in total, ");
         }
         line += &describe(report.seconds);
         if let Some(rate) = self.mrays_per_second() {
@@ -110,7 +110,7 @@ impl Summary<'_> {
         line += &counts([
             (report.skipped, "bad rays skipped"),
             (report.overflowed, "rays miss only because t exceeds f32"),
-            (report.exact, "rays decided by exact arithmetic"),
+            (report.exact, "rays resolved by exact arithmetic"),
         ]);
         if let Some(origin) = self.origin {
             line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);

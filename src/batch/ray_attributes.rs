@@ -82,8 +82,7 @@ impl RayAttributeColumns<'_> {
             true if ray.t_max > to => ("t_max", ray.t_max),
             _ => return Ok(()),
         };
-        let outside =
-            format!("outside the time range of the scene, {from} to {to}, in which its spheres are known to move");
+        let outside = format!("outside the time range of the scene, {from} to {to}; widen the time range");
         bad(field, value, outside.into())
     }
 

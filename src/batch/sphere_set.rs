@@ -123,7 +123,7 @@ fn swept_spheres(spheres: &[Sphere], velocities: &[Vec3], time_range: [f32; 2]) 
                 .into_iter()
                 .zip(velocity.to_array())
                 .fold(("vx", velocity.x), |most, one| if one.1.abs() > most.1.abs() { one } else { most });
-            return bad(field, value, "it goes beyond f32 within the time range of the scene");
+            return bad(field, value, "the sphere leaves the range of f32 within the time range of the scene");
         }
         all.push(ball);
     }

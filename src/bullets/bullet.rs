@@ -47,8 +47,8 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
 pub fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
     let bad = |field, value: String, why: &'static str| Err(Error::record("bullet", index, field, value, why));
     for (names, point, why) in [
-        (["x1", "y1", "z1"], bullet.from, "a start must be finite"),
-        (["x2", "y2", "z2"], bullet.to, "the point it flies towards must be finite"),
+        (["x1", "y1", "z1"], bullet.from, "a start point must be finite"),
+        (["x2", "y2", "z2"], bullet.to, "a target point must be finite"),
     ] {
         if let Some((field, value)) = names.into_iter().zip(point.to_array()).find(|(_, value)| !value.is_finite()) {
             return bad(field, value.to_string(), why);
@@ -56,7 +56,7 @@ pub fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
     }
     if bullet.from == bullet.to {
         let [x, y, z] = bullet.to.to_array();
-        return bad("x2,y2,z2", format!("{x},{y},{z}"), "it must fly towards another point than its start");
+        return bad("x2,y2,z2", format!("{x},{y},{z}"), "the target point must differ from the start point");
     }
     if !bullet.speed.is_finite() {
         return bad("speed", bullet.speed.to_string(), "a speed must be finite");

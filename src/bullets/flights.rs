@@ -149,18 +149,17 @@ impl Scene {
     async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, wait: Wait) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
-            return Err(Error::Usage("bullets are followed through 1 ricochet at least, not 0".into()));
+            return Err(Error::Usage("the maximum number of ricochets is 0: it must be at least 1".into()));
         }
         let [from, to] = self.options.time_range;
         let end = self.host.attributes.velocities.is_some().then_some(to);
         if end.is_some() && !(from..=to).contains(&0.0) {
-            let said =
-                format!("bullets start at time 0: the time range of the scene, {from} to {to}, does not hold it");
+            let said = format!("bullets start at time 0, which is outside the time range of the scene, {from} to {to}");
             return Err(Error::Usage(said));
         }
         if self.host.pairwise {
             return Err(Error::Usage(
-                "bullets fly among all spheres of a scene: a pairwise one has none for all".into(),
+                "bullets cannot be used with a pairwise scene: any of them may hit any sphere".into(),
             ));
         }
         self.refuse_ellipsoids("bullets")?;
@@ -186,7 +185,7 @@ impl Scene {
         let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, ..*query };
         let mut rounds: Vec<Legs> = Vec::new();
         while !flying.is_empty() && rounds.len() < most as usize {
-            check_memory("the legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
+            check_memory("legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
             let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, wait, &mut report).await?;
             let (host, flew) = (self.host.clone(), flying);
             let legs;
@@ -205,7 +204,7 @@ impl Scene {
     fn check_spheres(&self) -> Result<()> {
         let flat = self.host.spheres.iter().position(|sphere| sphere.radius == 0.0);
         flat.map_or(Ok(()), |index| {
-            let why = "a bullet needs something to glance off: a radius above 0";
+            let why = "a bullet cannot ricochet off a point: the radius must be above 0";
             Err(Error::record("sphere", index as u64, "r", 0, why))
         })
     }

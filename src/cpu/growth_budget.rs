@@ -68,12 +68,7 @@ impl GrowthBudget {
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_empty() {
             let (asked, allowed) = (self.used.load(Ordering::Relaxed), self.allowed());
-            return Err(Error::TooLarge {
-                what: "spheres met, at the least",
-                asked,
-                allowed,
-                device: "this machine".into(),
-            });
+            return Err(Error::TooLarge { what: "hit lists so far", asked, allowed, device: "this machine".into() });
         }
         Ok(())
     }

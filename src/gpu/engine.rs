@@ -43,8 +43,8 @@ impl GpuEngine {
         let device = &context.device;
         Self {
             cast: cast_layout(device),
-            every_bit: constant(device, "every bit", &[0xff; 16]),
-            no_ray_attributes: constant(device, "no extra", bytemuck::bytes_of(&RayAttributes::NONE)),
+            every_bit: constant(device, "all mask bits", &[0xff; 16]),
+            no_ray_attributes: constant(device, "default ray attributes", bytemuck::bytes_of(&RayAttributes::NONE)),
             probe: Probe::default(),
             pipelines: Mutex::default(),
             staging: StagingPool::default(),

@@ -134,22 +134,25 @@ pub(crate) fn evaluate(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; R
     let mut reasons = Vec::new();
     // With correct arithmetic, `standard` decides 490 of these 512 rays and `fast` decides 276.
     if certain[0] < probe.rays * 4 / 5 || certain[1] < probe.rays * 2 / 5 {
-        reasons.push(format!("only {} and {} of {} hard rays are decided at all", certain[0], certain[1], probe.rays));
+        reasons.push(format!(
+            "only {} (standard) and {} (fast) of {} hard rays are classified as certain",
+            certain[0], certain[1], probe.rays
+        ));
     }
     if probe.fast_of_bound > 1.0 {
-        let why = format!("plain f32 is off by {:.1} times its bound", probe.fast_of_bound);
+        let why = format!("errors of plain f32 reach {:.1} times their bound", probe.fast_of_bound);
         reasons.push(why.clone());
         probe.broken = Some(why);
     }
     if probe.sums_wrong + probe.products_wrong > 0 {
         let (s, p, n) = (probe.sums_wrong, probe.products_wrong, probe.pairs);
-        reasons.push(format!("{s} of {n} sums and {p} of {n} products lose their error terms"));
+        reasons.push(format!("the error terms of {s} of {n} sums and {p} of {n} products are wrong"));
     }
     if probe.flags_wrong > 0 {
-        reasons.push(format!("{} of {} hard rays are decided wrongly", probe.flags_wrong, probe.rays));
+        reasons.push(format!("{} of {} hard rays are classified wrongly", probe.flags_wrong, probe.rays));
     }
     if probe.roots_of_bound > 1.0 {
-        reasons.push(format!("roots are off by {:.1} times the promise", probe.roots_of_bound));
+        reasons.push(format!("errors of roots reach {:.1} times their bound", probe.roots_of_bound));
     }
     probe.failure = (!reasons.is_empty()).then(|| reasons.join("; "));
     probe

@@ -76,7 +76,9 @@ impl EllipsoidShape {
         }
         let slim =
             ["rx", "ry", "rz"].into_iter().zip(radii).find(|(_, r)| self.bounding_radius() / MAX_AXIS_RATIO > *r);
-        slim.map_or(Ok(()), |(field, r)| bad(field, r, "the longest semi-axis may be 1048576 times as long at most"))
+        slim.map_or(Ok(()), |(field, r)| {
+            bad(field, r, "the longest semi-axis must be at most 1048576 times the shortest")
+        })
     }
 }
 

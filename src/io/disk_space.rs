@@ -23,8 +23,8 @@ pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match free_bytes(place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))) {
         Some(free) if asked > free => {
-            let why = if twice { ", twice their size while the archive is made" } else { "" };
-            let message = format!("the answers need at least {asked} bytes{why}, {free} are free there");
+            let why = if twice { " (twice their size, while the archive is written)" } else { "" };
+            let message = format!("the results need at least {asked} bytes{why}, but only {free} are free there");
             Err(Error::Io { action: "write", path: path.to_path_buf(), message })
         }
         _ => Ok(()),

@@ -48,8 +48,8 @@ pub(crate) fn check_parquet(path: &Path) -> Result<()> {
 
 /// The error for a `.parquet` file in a build without Parquet.
 pub(crate) fn without_parquet(path: &Path) -> Error {
-    let message = "this umbracast was built without Parquet: `cargo build --release --features parquet` makes one that \
-        reads and writes it; .npy and .csv hold the same columns";
+    let message = "this umbracast was built without Parquet: build it with `cargo build --release --features parquet`, \
+        or use .csv, which has the same columns";
     bad_file(path, message)
 }
 

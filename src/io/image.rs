@@ -91,7 +91,7 @@ impl Picture {
             PngDepth::Eight => (channels, 2 * channels),
             PngDepth::Sixteen => (2 * channels, 6 * channels),
         };
-        check_memory("encoding the picture", own + more)?;
+        check_memory("encoding of the picture", own + more)?;
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
         match bits {
             PngDepth::Eight => self.encode_into(&mut bytes, |x| (x * 255.0).round() as u8)?,
@@ -123,7 +123,7 @@ impl Picture {
         T: npyz::AutoSerialize + Copy,
     {
         if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
-            let message = "an array of a picture is written as .npy".into();
+            let message = "cannot write an array in this format: supported is .npy".into();
             return Err(Error::BadFile { path: path.to_path_buf(), message });
         }
         let shape = [u64::from(self.size[1]), u64::from(self.size[0])];

@@ -19,8 +19,8 @@ const MOST_STEPS: u64 = 1 << 20;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
-    elevations_deg: Angles,
-    azimuths_deg: Angles,
+    elevations_deg: Option<Angles>,
+    azimuths_deg: Option<Angles>,
     #[serde(default = "everything")]
     range: [f64; 2],
     #[serde(default = "here")]
@@ -37,10 +37,7 @@ fn here() -> Poses {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "angles must be a list, or { from, to, count } without the last, or { from, through, count } with it"
-)]
+#[serde(untagged, expecting = "expected a list of angles, { from, to, count } or { from, through, count }")]
 enum Angles {
     List(Vec<f64>),
     Steps(Steps),
@@ -56,7 +53,7 @@ struct Steps {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "poses must name a table, or be a list of [x, y, z] and [x, y, z, qw, qx, qy, qz]")]
+#[serde(untagged, expecting = "expected a file name, or a list of [x, y, z] or [x, y, z, qw, qx, qy, qz]")]
 enum Poses {
     File(PathBuf),
     Inline(Vec<Vec<f64>>),
@@ -75,7 +72,11 @@ impl LidarFile {
     /// # Errors
     /// [`Error::Io`] if it cannot be read, [`Error::BadFile`] if it cannot be parsed.
     pub fn open(path: &Path) -> Result<Self> {
-        let tables = parse(&read_text(path, "sensor")?, path)?;
+        let tables: Tables = parse(&read_text(path, "sensor")?, path)?;
+        let angles = [("elevations_deg", &tables.elevations_deg), ("azimuths_deg", &tables.azimuths_deg)];
+        if let Some((name, _)) = angles.into_iter().find(|(_, angles)| angles.is_none()) {
+            return Err(missing(path, name));
+        }
         Ok(Self { path: path.into(), tables })
     }
 
@@ -96,8 +97,12 @@ impl LidarFile {
     pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Lidar, Rounding)> {
         let bad = |message: String| bad_file(&self.path, message);
         let Tables { elevations_deg, azimuths_deg, range: [near, far], poses } = &self.tables;
-        let elevations = elevations_deg.list().map_err(|why| bad(format!("elevations_deg: {why}")))?;
-        let azimuths = azimuths_deg.list().map_err(|why| bad(format!("azimuths_deg: {why}")))?;
+        let list = |name: &str, angles: &Option<Angles>| match angles {
+            Some(angles) => angles.list().map_err(|why| bad(format!("{name}: {why}"))),
+            None => Err(missing(&self.path, name)),
+        };
+        let elevations = list("elevations_deg", elevations_deg)?;
+        let azimuths = list("azimuths_deg", azimuths_deg)?;
         let table = match (self.poses(), poses) {
             (Some(path), _) => read_poses(&path, origin, on_bad)?,
             (None, Poses::Inline(rows)) => {
@@ -106,7 +111,12 @@ impl LidarFile {
                     let rotation = match row[..] {
                         [_, _, _] => DQuat::IDENTITY,
                         [_, _, _, qw, qx, qy, qz] => DQuat::from_xyzw(qx, qy, qz, qw),
-                        _ => return Err(bad(format!("poses[{i}]: there are {} numbers: expected 3 or 7", row.len()))),
+                        _ => {
+                            return Err(bad(format!(
+                                "poses[{i}]: found {} numbers, expected 3 (x, y, z) or 7 (x, y, z, qw, qx, qy, qz)",
+                                row.len()
+                            )));
+                        }
                     };
                     table.push(DVec3::new(row[0], row[1], row[2]), rotation, origin)?;
                 }
@@ -122,7 +132,7 @@ impl LidarFile {
         };
         for end in [near, far] {
             if end.is_finite() && (*end as f32).is_infinite() {
-                return Err(bad(format!("range: {end:e} is too large for an f32")));
+                return Err(bad(format!("range: {end:e} exceeds the largest f32, 3.4e38")));
             }
         }
         let sensor = Lidar::new(&table.poses, &elevations, &azimuths)
@@ -134,6 +144,10 @@ impl LidarFile {
             })?;
         Ok((sensor, table.rounding))
     }
+}
+
+fn missing(path: &Path, name: &str) -> Error {
+    bad_file(path, format!("{name} is missing: a sensor file needs elevations_deg and azimuths_deg"))
 }
 
 /// Text of an error about a record, with its position in the file.
@@ -152,7 +166,7 @@ impl Angles {
             Self::Steps(steps) => steps,
         };
         if !(1..=MOST_STEPS).contains(count) {
-            return Err(format!("count is {count}: allowed is 1…{MOST_STEPS}"));
+            return Err(format!("count is {count}: it must be between 1 and {MOST_STEPS}"));
         }
         for (name, value) in [("from", Some(from)), ("to", to.as_ref()), ("through", through.as_ref())] {
             if let Some(value) = value.filter(|value| !value.is_finite()) {
@@ -167,8 +181,8 @@ impl Angles {
                 Ok((0..count).map(|i| from + step * i as f64).collect())
             }
             (None, Some(through)) if through == from => Ok(vec![*from]),
-            (None, Some(_)) => Err("count is 1: from one angle through another there are at least 2".into()),
-            _ => Err("expected either 'to', which is left out, or 'through', which is included".into()),
+            (None, Some(_)) => Err("count is 1: it must be at least 2 if 'from' and 'through' differ".into()),
+            _ => Err("expected either 'to' (excluded) or 'through' (included)".into()),
         }
     }
 }

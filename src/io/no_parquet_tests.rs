@@ -39,7 +39,7 @@ fn without_the_feature_it_is_said_how_to_get_it() {
     WITHOUT_PARQUET.set(false);
     for error in refused {
         let error = error.expect("there is no Parquet");
-        let words = "built without Parquet: `cargo build --release --features parquet`";
+        let words = "built without Parquet: build it with `cargo build --release --features parquet`";
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.exit_code(), 2, "{error}");
     }

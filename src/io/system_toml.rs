@@ -25,8 +25,8 @@ pub const PLANET: &str = include_str!("../../systems/planet.toml");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SystemFile {
-    unit: String,
-    light: LightTable,
+    unit: Option<String>,
+    light: Option<LightTable>,
     #[serde(default)]
     body: Vec<BodyTable>,
     #[serde(default)]
@@ -36,7 +36,7 @@ struct SystemFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct LightTable {
     #[serde(default)]
     name: Option<String>,
@@ -47,7 +47,7 @@ struct LightTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct BodyTable {
     #[serde(default)]
     name: Option<String>,
@@ -72,14 +72,14 @@ struct BodyTable {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "color must be one \"#rrggbb\" or a list of them, south to north")]
+#[serde(untagged, expecting = "expected one \"#rrggbb\", or a list of them from south to north")]
 enum Colors {
     One(String),
     Bands(Vec<String>),
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct CameraTable {
     kind: Kind,
     position: [f64; 3],
@@ -99,7 +99,7 @@ enum Kind {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 struct PictureTable {
     size: Option<[u32; 2]>,
     samples: Option<u32>,
@@ -140,15 +140,21 @@ impl System {
         let bad = |message: String| bad_file(path, message);
         let mut file = SystemFile::parse(text, path)?;
         let (light, bodies, clouds) = file.bodies(path)?;
-        let Some(camera) = file.camera else { return Err(bad("camera is missing: a picture needs one".into())) };
+        let Some(camera) = file.camera else {
+            return Err(bad("the table [camera] is missing: a picture needs a camera".into()));
+        };
         let lens = match (camera.kind, camera.field_of_view_deg, camera.width) {
             (Kind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
             (Kind::Orthographic, None, Some(width)) => Lens::Orthographic { width },
             (Kind::Perspective, ..) => {
-                return Err(bad("camera: a perspective one has field_of_view_deg and no width".into()));
+                return Err(
+                    bad("camera: kind \"perspective\" needs field_of_view_deg and does not allow width".into()),
+                );
             }
             (Kind::Orthographic, ..) => {
-                return Err(bad("camera: an orthographic one has width and no field_of_view_deg".into()));
+                return Err(bad(
+                    "camera: kind \"orthographic\" needs width and does not allow field_of_view_deg".into()
+                ));
             }
         };
         let camera =
@@ -209,9 +215,16 @@ impl Lighting {
 impl SystemFile {
     fn parse(text: &str, path: &Path) -> Result<Self> {
         let file: Self = parse(text, path)?;
-        if !UNITS.contains(&file.unit.as_str()) {
-            let unit = quoted(&file.unit);
-            return Err(bad_file(path, format!("unit is \"{unit}\": allowed are {}", UNITS.join(", "))));
+        let units = UNITS.join(", ");
+        let Some(unit) = &file.unit else {
+            let why = "unit is missing: add a line such as unit = \"km\" at the top, before the first table";
+            return Err(bad_file(path, format!("{why}; allowed are {units}")));
+        };
+        if !UNITS.contains(&unit.as_str()) {
+            let lower = unit.to_ascii_lowercase();
+            let guess = UNITS.iter().find(|known| **known == lower);
+            let guess = guess.map(|known| format!(" (did you mean \"{known}\"?)")).unwrap_or_default();
+            return Err(bad_file(path, format!("unit is \"{}\"{guess}: allowed are {units}", quoted(unit))));
         }
         Ok(file)
     }
@@ -219,10 +232,13 @@ impl SystemFile {
     /// The light and the bodies, in the unit of the file, and the paths of the sphere files.
     fn bodies(&mut self, path: &Path) -> Result<(LightSource, Vec<Body>, Vec<PathBuf>)> {
         let bad = |message: String| bad_file(path, message);
+        let Some(light) = self.light.take() else {
+            return Err(bad("the table [light] is missing: it needs center and radius".into()));
+        };
         let light = LightSource {
-            name: self.light.name.take().unwrap_or_else(|| "light".into()),
-            ball: Ball::new(self.light.center, self.light.radius),
-            color: self.light.color.take().map_or(Ok(Color::WHITE), |c| color(path, "light: color", &c))?,
+            name: light.name.unwrap_or_else(|| "light".into()),
+            ball: Ball::new(light.center, light.radius),
+            color: light.color.map_or(Ok(Color::WHITE), |c| color(path, "light: color", &c))?,
         };
         let (mut bodies, mut clouds): (Vec<Body>, _) = (Vec::new(), Vec::new());
         let mut left = MAX_BALLS as u64;
@@ -242,17 +258,19 @@ impl SystemFile {
             };
             let balls = match (&table.spheres, table.center, table.radius) {
                 (Some(_), ..) if table.polar_radius.is_some() => {
-                    return Err(bad(format!("{place}: it has spheres: no polar_radius beside them")));
+                    return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
                 }
                 (None, Some(center), Some(radius)) => vec![Ball::new(center, radius)],
                 (Some(cloud), None, None) => {
                     clouds.push(path.parent().unwrap_or(Path::new("")).join(cloud));
                     read_balls(&clouds[clouds.len() - 1], left)?
                 }
-                (Some(_), ..) => return Err(bad(format!("{place}: it has spheres: no center or radius beside them"))),
+                (Some(_), ..) => return Err(bad(format!("{place}: a body with spheres cannot have center or radius"))),
                 (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
                 (None, None, Some(_)) => return Err(bad(format!("{place}: center is missing"))),
-                (None, None, None) => return Err(bad(format!("{place}: center and radius are missing, or spheres"))),
+                (None, None, None) => {
+                    return Err(bad(format!("{place}: either center and radius, or spheres, are missing")));
+                }
             };
             left = left.saturating_sub(balls.len() as u64);
             bodies.push(Body {
@@ -276,7 +294,7 @@ fn bad_file(path: &Path, message: String) -> Error {
 
 fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
     Color::from_hex(text).ok_or_else(|| {
-        bad_file(path, format!("{place} is \"{}\": allowed is \"#rrggbb\", six hexadecimal digits", quoted(text)))
+        bad_file(path, format!("{place} is \"{}\": expected \"#rrggbb\", with six hexadecimal digits", quoted(text)))
     })
 }
 
@@ -285,7 +303,7 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
 fn read_balls(cloud: &Path, most: u64) -> Result<Vec<Ball>> {
     let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most)?;
     if table.records.is_empty() {
-        return Err(bad_file(cloud, "it holds no spheres".into()));
+        return Err(bad_file(cloud, "the file contains no spheres".into()));
     }
     let ball = |sphere: &Sphere| Ball { center: sphere.center.as_dvec3() + middle, radius: f64::from(sphere.radius) };
     Ok(table.records.iter().map(ball).collect())

@@ -16,7 +16,8 @@ const LONGEST: u64 = 1 << 20;
 /// Reads the text of a file. `what` is the kind of file, for error messages.
 pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     let length = check_regular(path)?;
-    let too_long = |bytes: u64| bad_file(path, format!("it has {bytes} bytes: a {what} file has at most {LONGEST}"));
+    let too_long =
+        |bytes: u64| bad_file(path, format!("the file has {bytes} bytes: a {what} file may have at most {LONGEST}"));
     if length > LONGEST {
         return Err(too_long(length));
     }
@@ -27,7 +28,7 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     if bytes.len() as u64 > LONGEST {
         return Err(too_long(bytes.len() as u64));
     }
-    String::from_utf8(bytes).map_err(|e| bad_file(path, format!("it is not UTF-8 text: {}", e.utf8_error())))
+    String::from_utf8(bytes).map_err(|e| bad_file(path, format!("the text is not UTF-8: {}", e.utf8_error())))
 }
 
 /// Parses a TOML text.
@@ -39,7 +40,25 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
 fn fault(text: &str, error: &toml::de::Error) -> String {
     // Text between backquotes comes from the file.
     let message: Vec<String> = error.message().split('`').map(quoted).collect();
-    let message = message.join("`");
+    let mut message = message.join("`");
+    // serde calls keys fields, and keywords variants.
+    for (term, plain) in [
+        ("missing field `", "missing key `"),
+        ("unknown field `", "unknown key `"),
+        ("unknown variant `", "unknown value `"),
+    ] {
+        if let Some(rest) = message.strip_prefix(term) {
+            message = format!("{plain}{rest}");
+        }
+    }
+    // serde names the types of Rust.
+    for (name, plain) in
+        [("f64", "a number"), ("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number of at least 0")]
+    {
+        if let Some(start) = message.strip_suffix(name).filter(|start| start.ends_with(", expected ")) {
+            message = format!("{start}{plain}");
+        }
+    }
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let number = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

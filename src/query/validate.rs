@@ -46,17 +46,17 @@ pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
     }
     for (field, value) in [("t_min", ray.t_min), ("t_max", ray.t_max)] {
         if value.is_nan() {
-            return bad(field, value.to_string(), "an end must be a number (infinities are allowed)");
+            return bad(field, value.to_string(), "t_min and t_max must be numbers (infinities are allowed)");
         }
     }
     if ray.t_min > ray.t_max {
         return bad("t_min", format!("{} with t_max {}", ray.t_min, ray.t_max), "t_min must not exceed t_max");
     }
     if ray.t_min == f32::INFINITY {
-        return bad("t_min", ray.t_min.to_string(), "a ray must start before +inf");
+        return bad("t_min", ray.t_min.to_string(), "t_min must be less than inf");
     }
     if ray.t_max == f32::NEG_INFINITY {
-        return bad("t_max", ray.t_max.to_string(), "a ray must end after -inf");
+        return bad("t_max", ray.t_max.to_string(), "t_max must be greater than -inf");
     }
     Ok(())
 }
@@ -82,7 +82,7 @@ pub(crate) fn check_point(place: &str, field: &str, v: DVec3) -> Result<()> {
     if v.to_array().iter().all(|x| x.abs() <= MAX_LENGTH) {
         return Ok(());
     }
-    usage(format!("{place}: {field} is {}: coordinates must be finite and at most 1e30", text(v)))
+    usage(format!("{place}: {field} is {}: coordinates must be between -1e30 and 1e30", text(v)))
 }
 
 pub(crate) fn text(v: DVec3) -> String {

@@ -40,7 +40,7 @@ fn start() -> bool {
         let _ = thread.join();
     }
     let hand_over = |worker: ThreadBuilder| {
-        let ended = || std::io::Error::other("a thread ended early");
+        let ended = || std::io::Error::other("a thread ended unexpectedly");
         waiting.pop().and_then(|(work, _)| work.send(worker).ok()).ok_or_else(ended)
     };
     // An error means that the caller has already built a global pool, which serves as well.
@@ -78,5 +78,7 @@ pub(crate) async fn run_on_pool<T: Send + 'static>(work: impl FnOnce() -> T + Se
     let (done, answer) = futures_channel::oneshot::channel();
     // The receiver may be gone by now.
     rayon::spawn(move || drop(done.send(work())));
-    answer.await.map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker ended early".into() })
+    answer
+        .await
+        .map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker thread ended unexpectedly".into() })
 }

@@ -36,7 +36,8 @@ pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
 /// Reserves capacity for `more` records in a list, if the machine has the memory.
 pub(crate) fn try_reserve<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
     check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
-    let failed = |_| Error::OutOfMemory { device: "this machine".into(), message: format!("no room for {what}") };
+    let failed =
+        |_| Error::OutOfMemory { device: "this machine".into(), message: format!("cannot allocate memory for {what}") };
     list.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(failed)
 }
 

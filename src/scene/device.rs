@@ -204,7 +204,7 @@ impl Device {
     #[doc(hidden)]
     pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
         if !PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
-            let message = format!("no program says '{}'", edit.0);
+            let message = format!("no program contains '{}'", edit.0);
             return Err(Error::DeviceFailed { device: "edited".into(), message });
         }
         let found = adapters::adapters().await;
@@ -307,14 +307,13 @@ async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
 
 fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
     let seen = if infos.is_empty() {
-        "no GPU driver was found here. The CPU engine needs none (--device cpu); for a software Vulkan adapter install \
-         mesa-vulkan-drivers"
+        "no GPU driver was found; use --device cpu, or install the package mesa-vulkan-drivers, a software Vulkan adapter"
             .to_owned()
     } else {
         let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i}: {}", info.name)).collect();
-        format!("those here are {}, {}: cpu", names.join(", "), infos.len())
+        format!("available are {}, {}: cpu", names.join(", "), infos.len())
     };
     let by_variable = std::env::var_os("UMBRACAST_DEVICE").is_some_and(|value| value.to_string_lossy() == asked);
-    let seen = if by_variable { format!("UMBRACAST_DEVICE asks for it; {seen}") } else { seen };
+    let seen = if by_variable { format!("this name was set by UMBRACAST_DEVICE; {seen}") } else { seen };
     Error::NoDevice { asked: asked.into(), seen }
 }

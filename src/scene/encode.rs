@@ -64,11 +64,11 @@ impl Scene {
     /// * Device errors, as for [`closest`](Self::closest).
     pub async fn plan(&self, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         let (Some(gpu), Some(spheres)) = (self.device().gpu(), self.resident()) else {
-            let message = "queries are encoded on a GPU, and this scene is on the CPU engine or one of pairs";
+            let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
             return Err(Error::Usage(message.into()));
         };
         if question == QueryKind::Approach {
-            self.refuse_ellipsoids("nearest passes")?;
+            self.refuse_ellipsoids("approach queries")?;
         }
         let range = self.options.time_range;
         CastPlan::new(gpu, spheres, &self.host, range, question, most_rays, query).await

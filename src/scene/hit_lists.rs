@@ -125,9 +125,9 @@ impl Scene {
         let asked = end.saturating_mul(size_of::<Interval>() as u64);
         if asked > self.device.limits.memory {
             let (allowed, device) = (self.device.limits.memory, self.device.name().into());
-            return Err(Error::TooLarge { what: "spheres met", asked, allowed, device });
+            return Err(Error::TooLarge { what: "hit lists", asked, allowed, device });
         }
-        check_memory("spheres met", asked)?;
+        check_memory("hit lists", asked)?;
         let mut records: Vec<Interval> = try_with_capacity(end as usize)?;
         records.resize(end as usize, Interval::MISS);
         for (at, list) in made {
@@ -152,7 +152,7 @@ impl Scene {
         let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
         let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
         if let Some(at) = fill.some(some, Search::BruteForce).await?.first() {
-            let message = format!("ray {} met fewer spheres than were counted", batch.first + *at as u64);
+            let message = format!("ray {} hit fewer spheres than were counted before", batch.first + *at as u64);
             return Err(Error::DeviceFailed { device: self.device.name().into(), message });
         }
         Ok((offsets, records, tally))
@@ -235,7 +235,7 @@ impl ListFill<'_> {
 /// Returns `k`, or an error if it is 0.
 pub(crate) fn at_least_one(k: u32) -> Result<u32> {
     if k == 0 {
-        return Err(Error::Usage("nearest needs to know how many: k must be at least 1".into()));
+        return Err(Error::Usage("k is 0: nearest needs a k of at least 1".into()));
     }
     Ok(k)
 }

@@ -233,7 +233,7 @@ impl Scene {
         let start = Instant::now();
         check_same_length("rays", rays.len(), "results", out.len())?;
         if T::IS_APPROACH {
-            self.refuse_ellipsoids("nearest passes")?;
+            self.refuse_ellipsoids("approach queries")?;
         }
         let batch = self.batch(&rays, query)?;
         let tally = self.dispatch::<RecordOutput<T>>(batch, out, wait).await?;
@@ -268,14 +268,17 @@ impl Scene {
         if self.host.attributes.maps.is_none() {
             return Ok(());
         }
-        Err(Error::Usage(format!("{what} are for spheres: this scene holds ellipsoids")))
+        Err(Error::Usage(format!("{what} do not support ellipsoids, which this scene contains")))
     }
 
     /// Checks everything that can be checked before casting, and returns the batch.
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<RayBatch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
-            return Err(Error::Usage(format!("{} rays numbered from {first} exceed 2^64", rays.len())));
+            return Err(Error::Usage(format!(
+                "{} rays numbered from {first}: the numbers must be below 2^64",
+                rays.len()
+            )));
         };
         if self.host.pairwise {
             // A part of the rays may leave spheres without a ray. A ray without a sphere is always an error.
@@ -289,7 +292,7 @@ impl Scene {
         }
         if self.host.attributes.maps.is_some() && query.precision == Precision::Exact {
             let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
-            return Err(Error::NoPrecision { device, asked, why: "the scene holds ellipsoids".into(), instead });
+            return Err(Error::NoPrecision { device, asked, why: "the scene contains ellipsoids".into(), instead });
         }
         if rays.ray_attributes.radii.is_some() {
             self.refuse_ellipsoids("rays with a radius")?;
@@ -332,5 +335,7 @@ fn check_span([from, to]: [f32; 2]) -> Result<()> {
     if from.is_finite() && to.is_finite() && from <= to {
         return Ok(());
     }
-    Err(Error::Usage(format!("the time range {from} to {to} must be finite and in order")))
+    Err(Error::Usage(format!(
+        "the time range is {from} to {to}: both times must be finite, and the first must not exceed the last"
+    )))
 }

@@ -59,7 +59,7 @@ impl Device {
     /// [`Error::BadRecord`](crate::Error::BadRecord) for an invalid query; device errors.
     pub async fn visible_fractions(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
         let mut prepared = Vec::new();
-        try_reserve("sights", &mut prepared, queries.len() as u64)?;
+        try_reserve("visibility queries", &mut prepared, queries.len() as u64)?;
         for query in queries {
             prepared.push(query.prepare()?);
         }

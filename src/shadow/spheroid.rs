@@ -53,11 +53,15 @@ pub(crate) fn check_spheroid(index: u64, spheroid: &Spheroid) -> Result<()> {
     check("spheroid", index, Ball { center: spheroid.center, radius: spheroid.radius })?;
     let bad = |field, value: String, why: &'static str| Err(Error::record("spheroid", index, field, value, why));
     if spheroid.radius == 0.0 {
-        return bad("radius", "0".into(), "a spheroid needs a positive one");
+        return bad("radius", "0".into(), "the radius of a spheroid must be above 0");
     }
     let ratio = spheroid.polar_radius / spheroid.radius;
     if !(1.0 / MAX_OBLATENESS..=MAX_OBLATENESS).contains(&ratio) {
-        return bad("polar_radius", spheroid.polar_radius.to_string(), "it must be 0.01 to 100 times the radius");
+        return bad(
+            "polar_radius",
+            spheroid.polar_radius.to_string(),
+            "it must be between 0.01 and 100 times the radius",
+        );
     }
     if !POLE_LENGTHS.contains(&spheroid.pole.length()) {
         let [x, y, z] = spheroid.pole.to_array();

@@ -143,7 +143,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
     check_ball("light", &light.ball)?;
     let count: usize = bodies.iter().map(|body| body.balls.len()).sum();
     if count > MAX_BALLS {
-        return usage(format!("{count} spheres in a system: at most {MAX_BALLS} are allowed"));
+        return usage(format!("{count} spheres in the system: at most {MAX_BALLS} are allowed"));
     }
     let mut smallest = if light.ball.radius > 0.0 { light.ball.radius } else { f64::INFINITY };
     let from_camera = |ball: &Ball| camera.map_or(0.0, |camera| (ball.center - camera.position).length());
@@ -159,7 +159,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             return usage(format!("{place}: pole is {}: a direction must not be zero", text(body.pole)));
         }
         if !(0.0..=1.0).contains(&body.swirl) {
-            return usage(format!("{place}: swirl is {}: allowed is 0…1", body.swirl));
+            return usage(format!("{place}: swirl is {}: it must be between 0 and 1", body.swirl));
         }
         check_polar_radius(&place, body)?;
         let around = body.spheroid().map(|one| one.bounding_ball());
@@ -167,13 +167,13 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
             check_ball(&place, ball)?;
             if ball.radius == 0.0 {
-                return usage(format!("{place}: radius is 0: a body needs a positive one"));
+                return usage(format!("{place}: radius is 0: the radius of a body must be above 0"));
             }
             check_clear(&place, ball, camera)?;
             let distance = (ball.center - light.ball.center).length();
             if distance <= ball.radius + light.ball.radius {
                 return usage(format!(
-                    "{place}: it touches the light '{}': their centres are {distance} apart, their radii {} and {}",
+                    "{place}: the body touches or overlaps the light '{}': the centres are {distance} apart, and the radii are {} and {}",
                     quoted(&light.name),
                     ball.radius,
                     light.ball.radius
@@ -185,7 +185,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
     }
     if farthest > smallest * MAX_RATIO {
         return usage(format!(
-            "the smallest radius is {smallest}, the largest distance {farthest}: at most 1e15 times that is allowed"
+            "the largest distance is {farthest}, and the smallest radius is {smallest}: their ratio must be at most 1e15"
         ));
     }
     Ok(())
@@ -195,14 +195,19 @@ fn check_polar_radius(place: &str, body: &Body) -> Result<()> {
     let Some(polar_radius) = body.polar_radius else { return Ok(()) };
     let [ball] = &body.balls[..] else {
         let count = body.balls.len();
-        return usage(format!("{place}: polar_radius is {polar_radius}: a body of {count} spheres has none"));
+        return usage(format!(
+            "{place}: polar_radius is {polar_radius}: it is only for a body of one sphere, and this one has {count}"
+        ));
     };
     check_ball(place, ball)?;
     let (least, most) = (ball.radius / MAX_OBLATENESS, ball.radius * MAX_OBLATENESS);
     if polar_radius > 0.0 && (least..=most).contains(&polar_radius) {
         return Ok(());
     }
-    usage(format!("{place}: polar_radius is {polar_radius}: allowed is 0.01 to 100 times its radius, {}", ball.radius))
+    usage(format!(
+        "{place}: polar_radius is {polar_radius}: it must be between 0.01 and 100 times the radius, {}",
+        ball.radius
+    ))
 }
 
 fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> {
@@ -210,7 +215,7 @@ fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> 
     let distance = (ball.center - camera.position).length();
     if distance <= ball.radius {
         return usage(format!(
-            "{place}: the camera is inside: position {} is {distance} from the centre, the radius is {}",
+            "{place}: the camera is inside: its position {} is {distance} from the centre, and the radius is {}",
             text(camera.position),
             ball.radius
         ));
@@ -221,7 +226,7 @@ fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> 
 fn check_ball(place: &str, ball: &Ball) -> Result<()> {
     check_point(place, "center", ball.center)?;
     if !(0.0..=MAX_LENGTH).contains(&ball.radius) {
-        return usage(format!("{place}: radius is {}: allowed is 0…1e30", ball.radius));
+        return usage(format!("{place}: radius is {}: it must be between 0 and 1e30", ball.radius));
     }
     Ok(())
 }
@@ -229,23 +234,23 @@ fn check_ball(place: &str, ball: &Ball) -> Result<()> {
 fn check_picture(picture: &PictureOptions) -> Result<()> {
     let [width, height] = picture.size;
     if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
-        return usage(format!("picture: size is {width}x{height}: allowed is 1…{MAX_SIDE} each way"));
+        return usage(format!("picture: size is {width}x{height}: width and height must be between 1 and {MAX_SIDE}"));
     }
     let pixels = u64::from(width) * u64::from(height);
     if pixels > MAX_PIXELS {
         return usage(format!("picture: size is {width}x{height}, {pixels} pixels: at most {MAX_PIXELS} are allowed"));
     }
     if picture.samples == 0 || picture.samples > MAX_SAMPLES {
-        return usage(format!("picture: samples is {}: allowed is 1…{MAX_SAMPLES}", picture.samples));
+        return usage(format!("picture: samples is {}: it must be between 1 and {MAX_SAMPLES}", picture.samples));
     }
     if !(1e-6..=1e6).contains(&picture.exposure) {
-        return usage(format!("picture: exposure is {}: allowed is 0.000001…1000000", picture.exposure));
+        return usage(format!("picture: exposure is {}: it must be between 0.000001 and 1000000", picture.exposure));
     }
     if !(0.0..=1.0).contains(&picture.ambient) {
-        return usage(format!("picture: ambient is {}: allowed is 0…1", picture.ambient));
+        return usage(format!("picture: ambient is {}: it must be between 0 and 1", picture.ambient));
     }
     if !(0.0..=1.0).contains(&picture.stars) {
-        return usage(format!("picture: stars is {}: allowed is 0…1", picture.stars));
+        return usage(format!("picture: stars is {}: it must be between 0 and 1", picture.stars));
     }
     Ok(())
 }

@@ -17,11 +17,11 @@ pub(crate) fn check(what: &'static str, index: u64, ball: Ball) -> Result<()> {
     let bad = |field, value: f64, why: &'static str| Err(Error::record(what, index, field, value, why));
     for (field, value) in ["x", "y", "z"].into_iter().zip(ball.center.to_array()) {
         if value.is_nan() || value.abs() > LARGEST {
-            return bad(field, value, "a coordinate must be a number of at most 1e150");
+            return bad(field, value, "a coordinate must be between -1e150 and 1e150");
         }
     }
     if !(0.0..=LARGEST).contains(&ball.radius) {
-        return bad("radius", ball.radius, "a radius must be a number in 0…1e150");
+        return bad("radius", ball.radius, "a radius must be between 0 and 1e150");
     }
     Ok(())
 }

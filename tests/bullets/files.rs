@@ -180,9 +180,9 @@ fn one_bullet_needs_no_files() {
     }
     let one = |arguments: &str| folder.right(&format!("bullets {arguments}")).output;
     let inside = one("--from 4,4,1 --to 4,4,4 --speed 3 --sphere 4,4,0,4");
-    assert!(inside.ends_with("hit       none: it starts inside the sphere\n"), "{inside}");
+    assert!(inside.ends_with("hit       none: the bullet starts inside the sphere\n"), "{inside}");
     let past = one("--from -9,4,0 --to -10,4,4 --speed 3 --sphere 4,4,0,4");
-    assert!(past.ends_with("hit       none: it flies past, or away\n"), "{past}");
+    assert!(past.ends_with("hit       none: the bullet passes the sphere, or flies away from it\n"), "{past}");
     let json: serde_json::Value =
         serde_json::from_str(&one("--from 0,0,0.1 --to 0,0,-4 --speed 3 --sphere 0,0,-6,4 --json")).unwrap();
     assert_eq!((&json["status"], &json["rounded"]), (&"hit".into(), &1.into()));
@@ -237,9 +237,9 @@ fn spheres_move_and_bullets_have_a_radius() {
         one("--radius 1.5 --sphere 10,0,0,1").contains("hit       after a distance of 7.5, 3.75 frames, at 7.5 0 0")
     );
     for inside in ["--radius 9.5 --sphere 10,0,0,1", "--radius 9.5 --sphere 10,0,0,1 --velocity 1,0,0"] {
-        assert!(one(inside).contains("it starts inside the sphere"), "{inside}");
+        assert!(one(inside).contains("the bullet starts inside the sphere"), "{inside}");
     }
-    assert!(one("--sphere 10,0,0,1 --velocity 2,0,0").contains("it flies past, or away"));
+    assert!(one("--sphere 10,0,0,1 --velocity 2,0,0").contains("the bullet passes the sphere, or flies away from it"));
 }
 
 #[cfg(unix)]

@@ -321,12 +321,9 @@ fn what_cannot_be_shot_is_refused() {
         (Bullet { speed: -2.0, ..good }, "speed is -2: a speed must be above 0"),
         (Bullet { speed: f32::NAN, ..good }, "speed is NaN: a speed must be finite"),
         (Bullet { speed: f32::INFINITY, ..good }, "speed is inf: a speed must be finite"),
-        (Bullet { to: Vec3::ZERO, ..good }, "x2,y2,z2 is 0,0,0: it must fly towards another point than its start"),
-        (Bullet { from: Vec3::new(0.0, f32::NAN, 0.0), ..good }, "y1 is NaN: a start must be finite"),
-        (
-            Bullet { to: Vec3::new(0.0, 0.0, -f32::INFINITY), ..good },
-            "z2 is -inf: the point it flies towards must be finite",
-        ),
+        (Bullet { to: Vec3::ZERO, ..good }, "x2,y2,z2 is 0,0,0: the target point must differ from the start point"),
+        (Bullet { from: Vec3::new(0.0, f32::NAN, 0.0), ..good }, "y1 is NaN: a start point must be finite"),
+        (Bullet { to: Vec3::new(0.0, 0.0, -f32::INFINITY), ..good }, "z2 is -inf: a target point must be finite"),
     ] {
         assert_eq!(bullet.check().unwrap_err().to_string(), format!("bullet 0: {said}"));
         let list = [good, good, bullet];
@@ -341,7 +338,7 @@ fn what_cannot_be_shot_is_refused() {
         assert_eq!((flights.report.rays, flights.report.hits, flights.report.skipped), (3, 2, 1));
     }
     let error = blocking::bullets(&scene, &[good], 0, &EXACT).unwrap_err();
-    assert!(matches!(&error, Error::Usage(said) if said.contains("not 0")), "{error}");
+    assert!(matches!(&error, Error::Usage(said) if said.contains("is 0: it must be at least 1")), "{error}");
     let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
     let error = blocking::bullets(&pairs, &[good], 1, &EXACT).unwrap_err();
     assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
@@ -349,12 +346,15 @@ fn what_cannot_be_shot_is_refused() {
     let given = umbracast::Spheres::from(&spheres).velocities(&drift);
     let late = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.5, 1.0])).unwrap();
     let error = blocking::bullets(&late, &[good], 1, &EXACT).unwrap_err();
-    assert!(matches!(&error, Error::Usage(said) if said.contains("0.5 to 1, does not hold it")), "{error}");
+    assert!(
+        matches!(&error, Error::Usage(said) if said.contains("outside the time range of the scene, 0.5 to 1")),
+        "{error}"
+    );
     let flat = [spheres[0], Sphere::new([0.0; 3], 0.0)];
     let scene = blocking::scene(&cpu(), &flat, &SceneOptions::default()).unwrap();
     let error = blocking::bullets(&scene, &[good], 1, &EXACT).unwrap_err();
     assert!(matches!(error, Error::BadRecord { what: "sphere", index: 1, field: "r", .. }), "{error}");
-    assert!(error.to_string().contains("a radius above 0"), "{error}");
+    assert!(error.to_string().contains("the radius must be above 0"), "{error}");
 }
 
 #[test]

@@ -192,8 +192,8 @@ fn mistakes_are_named() {
     for (arguments, code, words) in [
         ("scenes absent.csv r.csv", 5, ["cannot read absent.csv", ""]),
         ("scenes s.csv absent.rays", 5, ["cannot read absent.rays", ""]),
-        ("scenes r.rays s.spheres", 2, ["cannot read", "the order is SPHERES, then RAYS"]),
-        ("scenes s.csv s.spheres", 2, ["s.spheres", "the order is SPHERES, then RAYS"]),
+        ("scenes r.rays s.spheres", 2, ["cannot read", "the order of the files is SPHERES, then RAYS"]),
+        ("scenes s.csv s.spheres", 2, ["s.spheres", "the order of the files is SPHERES, then RAYS"]),
         ("scenes s.csv r.csv bad.csv", 2, ["bad.csv", "direction"]),
         ("scenes s.csv", 2, ["RAYS", "required"]),
         ("scenes s.csv r.csv --spheres 5", 2, ["--spheres", "cannot be used with"]),

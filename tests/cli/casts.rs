@@ -196,7 +196,7 @@ fn one_sphere_and_one_ray_need_no_files() {
         assert!(done.output.lines().any(|l| l == line), "'{line}' is not in:\n{}", done.output);
     }
     let done = folder.right("cast --sphere -4,0,0,1 --ray 0,-2,0,-1,0,0,-inf,inf");
-    for line in ["roots     none: the line passes by", "hit       none", "approach  t 4, clearance 1"] {
+    for line in ["roots     none: the line misses the sphere", "hit       none", "approach  t 4, clearance 1"] {
         assert!(done.output.lines().any(|l| l == line), "'{line}' is not in:\n{}", done.output);
     }
     let done = folder.right("cast --sphere 4,0,0,1 --ray 4,0,0,0,0,3 --inside exit --json");
@@ -248,7 +248,7 @@ fn lists_are_written_in_every_format() {
     let table = "ray,t_enter,t_exit,id\n0,2.0,6.0,3\n0,3.0,5.0,0\n0,5.5,6.5,4\n0,7.0,9.0,2\n1,3.0,7.0,1\n";
     let done = folder.right("cast s.csv r.csv -o all.csv --query all");
     assert_eq!(folder.text("all.csv"), table);
-    assert!(done.errors.contains("5 spheres, 3 rays, 2 hits, 5 met in all"), "{}", done.errors);
+    assert!(done.errors.contains("5 spheres, 3 rays, 2 hits, 5 sphere hits in total"), "{}", done.errors);
     folder.right("cast s.csv r.csv -o two.csv -q --query nearest --k 2");
     assert_eq!(folder.text("two.csv"), "ray,t_enter,t_exit,id\n0,2.0,6.0,3\n0,3.0,5.0,0\n1,3.0,7.0,1\n");
     folder.right("cast s.csv r.csv -o all.npz -q --query all");
@@ -275,8 +275,8 @@ fn lists_go_with_every_other_option() {
     folder.write("s.csv", CHAIN).write("r.csv", RAYS).write("five.csv", format!("{RAYS}0,0,0,1,0,0\n0,0,0,1,0,0\n"));
     for query in ["all", "count", "nearest --k 1"] {
         let done = folder.right(&format!("cast s.csv five.csv -o pairs.csv --query {query} --pairwise --compare"));
-        assert!(done.errors.contains("5 rays, 4 hits, 4 met in all"), "{}", done.errors);
-        assert!(done.errors.contains("all answers equal those of "), "{}", done.errors);
+        assert!(done.errors.contains("5 rays, 4 hits, 4 sphere hits in total"), "{}", done.errors);
+        assert!(done.errors.contains("all results equal those of "), "{}", done.errors);
     }
     assert_eq!(folder.text("pairs.csv"), "ray,t_enter,t_exit,id\n0,3.0,5.0,0\n1,3.0,7.0,1\n3,2.0,6.0,3\n4,5.5,6.5,4\n");
     folder.write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,nan,0,0\n0,0,0,0,1,0\n");

@@ -19,7 +19,7 @@ fn every_adapter_is_listed_with_its_promises() {
         "limits",
         "MiB per buffer",
         "probe     passed",
-        "promises  fast, standard, exact",
+        "supports  fast, standard, exact",
         "CPU engine, built in",
         "auto chooses",
     ] {

@@ -57,7 +57,7 @@ fn rays_that_become_fewer_or_more_are_noticed() {
                     changed.resize(length, b'\n');
                     folder.write(name, changed);
                 });
-                let words = [&format!("cannot read {name}"), how, &format!("{} bytes when opened", bytes.len())];
+                let words = [&format!("cannot read {name}"), how, &format!("{} bytes when it was opened", bytes.len())];
                 refused(&done, 5, &words.map(|w| w as &str));
                 assert_eq!(names(&folder), [output, name]);
                 assert_eq!(folder.text(output), "kept");
@@ -71,7 +71,7 @@ fn a_table_cut_within_a_row_is_refused() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", &RAYS[..RAYS.len() - 4]);
     let before = folder.contents();
-    refused(&folder.run("cast s.csv r.csv -o out.csv"), 2, &["r.csv: line 4", "there are 5 cells: expected 6"]);
+    refused(&folder.run("cast s.csv r.csv -o out.csv"), 2, &["r.csv: line 4", "found 5 cells, expected 6"]);
     assert!(folder.contents() == before);
 }
 

@@ -53,11 +53,11 @@ fn long_cells_are_cut() {
     }
     // Long names of columns, and long lines of TOML.
     folder.write("s.csv", format!("{},y,z,r\n", "x".repeat(100_000)));
-    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["unknown column 'xxxx", "…'; known are x,y,z,r"]);
+    harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["unknown column 'xxxx", "…'; known columns are x,y,z,r"]);
     folder.write("s.toml", format!("unit = \"m\"\n{} = 3\n[light]\n", "k".repeat(1_000_000)));
     harmless(
         &folder.run("render s.toml -o o.png"),
-        &["s.toml: line 2, column 1: unknown field `kkkk", "expected one of"],
+        &["s.toml: line 2, column 1: unknown key `kkkk", "expected one of"],
     );
     folder.write("s.toml", format!("unit = \"m\" {} = 3\n", "k".repeat(1_000_000)));
     harmless(&folder.run("render s.toml -o o.png"), &["s.toml: line 1, column 12"]);
@@ -74,7 +74,7 @@ fn what_a_terminal_acts_on_is_escaped() {
     for (toml, words) in [
         ("unit = \"\\u001b[31m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n", "unit is \"\\u{1b}[31m\""),
         ("unit = \"\u{1b}[31m\"\n", "line 1, column"),
-        ("\"\\u001b[31m\" = 3\n", "unknown field `\\u{1b}[31m`"),
+        ("\"\\u001b[31m\" = 3\n", "unknown key `\\u{1b}[31m`"),
         (
             "unit = \"m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n[[body]]\nname = \"\\u001b[2J\"\ncolor = \"\\u0007\"\n",
             "body[0] '\\u{1b}[2J': color is \"\\u{7}\"",
@@ -82,7 +82,7 @@ fn what_a_terminal_acts_on_is_escaped() {
         (
             "unit = \"m\"\n[light]\nname = \"\\u001b[2J\"\ncenter = [0, 0, 9]\nradius = 1\n\
              [[body]]\nname = \"\\u001b[3J\"\ncenter = [0, 0, 9]\nradius = 1\n",
-            "body[0] '\\u{1b}[3J': it touches the light '\\u{1b}[2J'",
+            "body[0] '\\u{1b}[3J': the body touches or overlaps the light '\\u{1b}[2J'",
         ),
     ] {
         folder.write("s.toml", toml);
@@ -90,7 +90,7 @@ fn what_a_terminal_acts_on_is_escaped() {
     }
     folder.write("sensor.toml", "elevations_deg = [0]\nazimuths_deg = [0]\n\"\\u001b[2J\" = 1\n");
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
-    harmless(&folder.run("cast s.csv --sensor sensor.toml -o o.csv"), &["unknown field `\\u{1b}[2J`"]);
+    harmless(&folder.run("cast s.csv --sensor sensor.toml -o o.csv"), &["unknown key `\\u{1b}[2J`"]);
     // Names of missing, invalid and written files, and invalid values of options.
     let name = format!("{NASTY}.csv");
     harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &["cannot read ", shown]);

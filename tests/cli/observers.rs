@@ -98,7 +98,7 @@ fn a_summary_says_how_it_went() {
     assert_eq!(folder.right(&format!("{FILES} -q")).errors, "");
     for device in ["cpu", "gpu"] {
         let done = folder.right(&format!("{FILES} --json --device {device} --compare"));
-        let (cpu, warned) = (device == "cpu", done.errors.starts_with("warning: --compare has nothing to compare"));
+        let (cpu, warned) = (device == "cpu", done.errors.starts_with("warning: --compare has no effect here"));
         assert_eq!(warned, cpu, "{}", done.errors);
         let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
         assert_eq!(json["precision"], if cpu { "f64" } else { "f32" });
@@ -127,13 +127,13 @@ fn wrong_inputs() -> Vec<Wrong> {
     let numpy = "shadow o.npy s.toml -o out.csv";
     let points = [0_u8; 48];
     vec![
-        ("no light", system("unit = \"km\"\n".into()), FILES, 2, &["s.toml", "missing field `light`"]),
+        ("no light", system("unit = \"km\"\n".into()), FILES, 2, &["s.toml", "the table [light] is missing"]),
         (
             "unknown key",
             edited("radius = 1\n", "radius = 1\nkind = \"star\"\n"),
             FILES,
             2,
-            &["s.toml", "unknown field `kind`"],
+            &["s.toml", "unknown key `kind`"],
         ),
         ("unknown unit", edited("\"km\"", "\"miles\""), FILES, 2, &["unit is \"miles\"", "km"]),
         (
@@ -151,7 +151,7 @@ fn wrong_inputs() -> Vec<Wrong> {
             edited("radius = 0.25", "radius = 49.5"),
             FILES,
             2,
-            &["s.toml", "body[0]", "touches the light"],
+            &["s.toml", "body[0]", "touches or overlaps the light"],
         ),
         ("negative radius", edited("radius = 1\n", "radius = -1\n"), FILES, 2, &["light: radius is -1"]),
         ("body without a size", edited("radius = 0.25", "radius = 0"), FILES, 2, &["body[0]", "radius is 0"]),
@@ -160,7 +160,7 @@ fn wrong_inputs() -> Vec<Wrong> {
             edited("radius = 0.25", "radius = 0.25\npolar_radius = 0"),
             FILES,
             2,
-            &["s.toml", "body[0] 'body': polar_radius is 0: allowed is 0.01 to 100 times its radius, 0.25"],
+            &["s.toml", "body[0] 'body': polar_radius is 0: it must be between 0.01 and 100 times the radius, 0.25"],
         ),
         (
             "body with less than none",
@@ -202,14 +202,14 @@ fn wrong_inputs() -> Vec<Wrong> {
             edited("center = [0, 0, 50]\nradius = 0.25", "spheres = \"c.npy\"\npolar_radius = 0.2"),
             FILES,
             2,
-            &["s.toml", "body[0]: it has spheres: no polar_radius"],
+            &["s.toml", "body[0]: a body with spheres cannot have polar_radius"],
         ),
         (
             "needle in the light",
             edited("radius = 0.25", "radius = 1\npolar_radius = 49.5"),
             FILES,
             2,
-            &["s.toml", "body[0]", "touches the light"],
+            &["s.toml", "body[0]", "touches or overlaps the light"],
         ),
         (
             "huge body",
@@ -220,14 +220,32 @@ fn wrong_inputs() -> Vec<Wrong> {
         ),
         ("not TOML", system("x,y,z\n1,2,3\n".into()), FILES, 2, &["s.toml", "line 1"]),
         ("column missing", observers("x,y\n1,2\n"), FILES, 2, &["o.csv: line 1: column 'z' is missing", "x,y,z"]),
-        ("columns of spheres", observers("x,y,z,r\n1,2,3,4\n"), FILES, 2, &["unknown column 'r'", "known are x,y,z"]),
-        ("no header", observers("1,2,3\n"), FILES, 2, &["o.csv: line 1", "names of the columns"]),
+        (
+            "columns of spheres",
+            observers("x,y,z,r\n1,2,3,4\n"),
+            FILES,
+            2,
+            &["unknown column 'r'", "known columns are x,y,z"],
+        ),
+        ("no header", observers("1,2,3\n"), FILES, 2, &["o.csv: line 1", "name the columns x,y,z"]),
         ("word", observers("x,y,z\n1,2,3\n1,two,3\n"), FILES, 2, &["o.csv: line 3: y is 'two'"]),
         ("NaN", observers("x,y,z\n1,2,3\n1,2,NaN\n"), FILES, 2, &["o.csv: line 3: z is NaN", "1e150"]),
         ("infinite", observers("x,y,z\n\n-inf,2,3\n"), FILES, 2, &["o.csv: line 3: x is -inf", "1e150"]),
-        ("empty cell", observers("x,y,z\n1,,3\n"), FILES, 2, &["o.csv: line 2: y is empty", "number"]),
-        ("huge", observers("x,y,z\n1e300,2,3\n"), FILES, 2, &["o.csv: line 2: x is 1e300", "at most 1e150"]),
-        ("beyond f64", observers("x,y,z\n1,2,-1e999\n"), FILES, 2, &["o.csv: line 2: z is -1e999", "at most 1e150"]),
+        (
+            "empty cell",
+            observers("x,y,z\n1,,3\n"),
+            FILES,
+            2,
+            &["o.csv: line 2: y is empty", "between -1e150 and 1e150"],
+        ),
+        ("huge", observers("x,y,z\n1e300,2,3\n"), FILES, 2, &["o.csv: line 2: x is 1e300", "between -1e150 and 1e150"]),
+        (
+            "beyond f64",
+            observers("x,y,z\n1,2,-1e999\n"),
+            FILES,
+            2,
+            &["o.csv: line 2: z is -1e999", "between -1e150 and 1e150"],
+        ),
         ("empty file", observers(""), FILES, 2, &["o.csv", "empty (0 bytes)", "x,y,z"]),
         (
             "truncated array",
@@ -265,7 +283,7 @@ fn wrong_inputs() -> Vec<Wrong> {
             None,
             "shadow s.toml o.csv -o out.csv",
             2,
-            &["s.toml", "the order is OBSERVERS, then SYSTEM"],
+            &["s.toml", "the order of the files is OBSERVERS, then SYSTEM"],
         ),
         (
             "observers of no known format",
@@ -289,7 +307,7 @@ fn wrong_inputs() -> Vec<Wrong> {
             5,
             &["cannot write no/out.csv", "no folder"],
         ),
-        ("output is an input", None, "shadow o.csv s.toml -o o.csv", 2, &["o.csv: is an input too"]),
+        ("output is an input", None, "shadow o.csv s.toml -o o.csv", 2, &["o.csv: is also an input"]),
         ("unknown device", None, "shadow o.csv s.toml -o out.csv --device abacus", 3, &["no device 'abacus'"]),
         ("unknown option", None, "shadow o.csv s.toml -o out.csv --light Sun", 2, &["--light"]),
     ]

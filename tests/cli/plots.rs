@@ -242,8 +242,8 @@ fn what_cannot_be_a_plot_is_refused_before_work() {
     std::fs::create_dir(folder.path("folder.png")).unwrap();
     let before = folder.contents();
     for (arguments, code, words) in [
-        ("s.csv r.csv -o o.npz --plot o.jpg", 2, "o.jpg: a plot is a picture: expected a name that ends in .png"),
-        ("s.csv r.csv -o o.npz --plot plot", 2, "plot: a plot is a picture"),
+        ("s.csv r.csv -o o.npz --plot o.jpg", 2, "o.jpg: cannot write a plot in this format: supported is .png"),
+        ("s.csv r.csv -o o.npz --plot plot", 2, "plot: cannot write a plot in this format"),
         ("s.csv r.csv -o o.npz --plot absent/o.png", 5, "there is no folder absent"),
         ("s.csv r.csv -o o.npz --plot folder.png", 5, "folder.png: it is a folder"),
         ("s.csv r.csv -o o.npz --plot", 2, "a value is required for '--plot <FILE.png>'"),

@@ -26,48 +26,56 @@ samples = 1
 
 /// Text of the system that is replaced, its replacement, and words that the error message must contain.
 const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
-    ("unit = \"km\"", "", &["s.toml", "missing field `unit`"]),
+    ("unit = \"km\"", "", &["s.toml", "unit is missing"]),
     ("\"km\"", "\"lightyear\"", &["unit is \"lightyear\"", "mm, m, km, mi, au, pc"]),
     ("unit = \"km\"", "unit = km", &["s.toml", "line 1"]),
-    ("unit = \"km\"", "unit = \"km\"\nscale = 2", &["unknown field `scale`"]),
-    ("[light]", "[lights]", &["unknown field `lights`"]),
-    ("radius = 10", "radius = -10", &["light: radius is -10", "0…1e30"]),
+    ("unit = \"km\"", "unit = \"km\"\nscale = 2", &["unknown key `scale`"]),
+    ("[light]", "[lights]", &["unknown key `lights`"]),
+    ("radius = 10", "radius = -10", &["light: radius is -10", "between 0 and 1e30"]),
     ("radius = 10", "radius = nan", &["light: radius is NaN"]),
-    ("radius = 10", "radius = \"ten\"", &["line 5", "expected f64"]),
+    ("radius = 10", "radius = \"ten\"", &["line 5", "expected a number"]),
     ("radius = 10", "radius = 10\ncolor = \"white\"", &["light: color is \"white\"", "#rrggbb"]),
     ("radius = 10", "radius = 2000", &["light: the camera is inside"]),
-    ("[0, 0, 1000]", "[0, 0, inf]", &["light: center is [0, 0, inf]", "finite"]),
+    ("[0, 0, 1000]", "[0, 0, inf]", &["light: center is [0, 0, inf]", "between -1e30 and 1e30"]),
     ("[0, 0, 1000]", "[0, 1000]", &["line 4"]),
-    ("[0, 0, 1000]", "[0, 0, 8]", &["touches the light 'Sun'"]),
-    ("radius = 1\n", "radius = 0\n", &["body[0] 'Ball': radius is 0", "positive"]),
+    ("[0, 0, 1000]", "[0, 0, 8]", &["touches or overlaps the light 'Sun'"]),
+    ("radius = 1\n", "radius = 0\n", &["body[0] 'Ball': radius is 0", "above 0"]),
     ("radius = 1\n", "radius = -1\n", &["body[0] 'Ball': radius is -1"]),
     ("radius = 1\n", "radius = 20\n", &["body[0] 'Ball': the camera is inside", "[0, -10, 5]"]),
     ("radius = 1\n", "", &["body[0] 'Ball': radius is missing"]),
     ("radius = 1\n", "radius = 1e-20\n", &["smallest radius is", "1e15"]),
-    ("radius = 1\n", "radius = 1\nmass = 3\n", &["unknown field `mass`"]),
-    ("radius = 1\n", "radius = 1\nspheres = \"c.npy\"\n", &["it has spheres"]),
+    ("radius = 1\n", "radius = 1\nmass = 3\n", &["unknown key `mass`"]),
+    ("radius = 1\n", "radius = 1\nspheres = \"c.npy\"\n", &["a body with spheres cannot have"]),
     ("radius = 1\n", "radius = 1\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),
-    ("radius = 1\n", "radius = 1\npolar_radius = 0\n", &["body[0] 'Ball': polar_radius is 0", "0.01 to 100 times"]),
+    (
+        "radius = 1\n",
+        "radius = 1\npolar_radius = 0\n",
+        &["body[0] 'Ball': polar_radius is 0", "between 0.01 and 100 times"],
+    ),
     ("radius = 1\n", "radius = 1\npolar_radius = inf\n", &["body[0] 'Ball': polar_radius is inf"]),
     ("radius = 1\n", "radius = 1\npolar_radius = 20\n", &["body[0] 'Ball': the camera is inside", "the radius is 20"]),
     ("radius = 1\n", "radius = 1\npolar_radius = 0.5\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),
-    ("radius = 1\n", "radius = 1\nswirl = 2\n", &["swirl is 2", "0…1"]),
+    ("radius = 1\n", "radius = 1\nswirl = 2\n", &["swirl is 2", "between 0 and 1"]),
     ("\"#808080\"", "[]", &["color is an empty list"]),
     ("\"#808080\"", "[\"#808080\", \"#80808\"]", &["body[0] 'Ball': color[1] is \"#80808\""]),
-    ("\"#808080\"", "7", &["list of them, south to north"]),
+    ("\"#808080\"", "7", &["list of them from south to north"]),
     ("\"orthographic\"", "\"fisheye\"", &["fisheye", "perspective"]),
-    ("width = 4\n", "", &["an orthographic one has width"]),
+    ("width = 4\n", "", &["kind \"orthographic\" needs width"]),
     ("width = 4\n", "width = 0\n", &["camera: width is 0"]),
-    ("width = 4\n", "width = 4\nfield_of_view_deg = 4\n", &["an orthographic one has width and no field_of_view_deg"]),
-    ("\"orthographic\"", "\"perspective\"", &["a perspective one has field_of_view_deg"]),
-    ("width = 4\n", "field_of_view_deg = 4\n", &["an orthographic one has width"]),
+    (
+        "width = 4\n",
+        "width = 4\nfield_of_view_deg = 4\n",
+        &["kind \"orthographic\" needs width and does not allow field_of_view_deg"],
+    ),
+    ("\"orthographic\"", "\"perspective\"", &["kind \"perspective\" needs field_of_view_deg"]),
+    ("width = 4\n", "field_of_view_deg = 4\n", &["kind \"orthographic\" needs width"]),
     ("target = [0, 0, 0]", "target = [0, -10, 5]", &["target is [0, -10, 5], the same as position"]),
     ("up = [0, 0, 1]", "up = [0, 2, -1]", &["up is [0, 2, -1], parallel"]),
     ("up = [0, 0, 1]", "up = [0, 0, 0]", &["up is [0, 0, 0]"]),
-    ("size = [64, 48]", "size = [0, 48]", &["size is 0x48", "1…16384"]),
+    ("size = [64, 48]", "size = [0, 48]", &["size is 0x48", "between 1 and 16384"]),
     ("size = [64, 48]", "size = [16384, 16384]", &["268435456 pixels"]),
     ("size = [64, 48]", "size = [64, -48]", &["line 18", "-48"]),
-    ("samples = 1", "samples = 0", &["samples is 0", "1…16"]),
+    ("samples = 1", "samples = 0", &["samples is 0", "between 1 and 16"]),
     ("samples = 1", "exposure = 0", &["exposure is 0"]),
     ("samples = 1", "ambient = 2", &["ambient is 2"]),
     ("samples = 1", "stars = -1", &["stars is -1"]),
@@ -108,11 +116,11 @@ fn wrong_arguments_are_refused() {
         ("render s.toml -o folder.png", 5, "it is a folder"),
         ("render s.toml -o none/o.png", 5, "there is no folder"),
         ("render s.toml -o o.png --t t.csv", 2, "supported is .npy"),
-        ("render s.toml -o o.png --t a.npy --id a.npy", 2, "a.npy: is given for two outputs"),
+        ("render s.toml -o o.png --t a.npy --id a.npy", 2, "a.npy: --t and --id would both write this file"),
         ("render s.toml -o o.png --size 64", 2, "expected WIDTHxHEIGHT"),
         ("render s.toml -o o.png --size 64x-4", 2, "expected WIDTHxHEIGHT"),
-        ("render s.toml -o o.png --size 0x4", 2, "size is 0x4"),
-        ("render s.toml -o o.png --samples 17", 2, "samples is 17"),
+        ("render s.toml -o o.png --size 0x4", 2, "--size is 0x4"),
+        ("render s.toml -o o.png --samples 17", 2, "--samples is 17"),
         ("render s.toml -o o.png --bits 10", 2, "possible values: 8, 16"),
         ("render s.toml -o o.png --device nonesuch", 3, "no device 'nonesuch'"),
     ] {
@@ -128,7 +136,7 @@ fn the_default_system_needs_nothing() {
     let folder = Folder::new();
     let done = folder.run("render --size 96x54");
     assert_eq!(done.code, 0, "{}", done.errors);
-    assert!(done.errors.starts_with("cpu: 96x54 pixels, 9 samples each, 2 bodies, "), "{}", done.errors);
+    assert!(done.errors.starts_with("cpu: 96x54 pixels, 9 samples per pixel, 2 bodies, "), "{}", done.errors);
     assert!(done.errors.contains("wrote output/planet.png"), "{}", done.errors);
     let png = std::fs::read(folder.path("output/planet.png")).unwrap();
     assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
@@ -187,7 +195,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     folder.write("s.toml", &system);
     let done = folder.run("render s.toml -o o.png --id id.npy");
     assert_eq!(done.code, 0, "{}", done.errors);
-    assert!(done.errors.contains("1 body of 3 spheres"), "{}", done.errors);
+    assert!(done.errors.contains("1 body with 3 spheres"), "{}", done.errors);
     let id = words(&std::fs::read(folder.path("id.npy")).unwrap(), "'<u4'", "(48, 64");
     let seen: std::collections::BTreeSet<u32> = id.into_iter().collect();
     // Ball 2 is behind ball 0, and the light (id 3) is behind all balls.
@@ -195,7 +203,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     for (name, bytes, words) in [
         ("truncated", npy("'<f4'", false, "(3, 4)", &le4(&[1.0; 8])), "truncated"),
         ("of another shape", npy("'<f4'", false, "(3, 3)", &le4(&[1.0; 9])), "expected (N, 4)"),
-        ("empty", npy("'<f4'", false, "(0, 4)", &[]), "it holds no spheres"),
+        ("empty", npy("'<f4'", false, "(0, 4)", &[]), "the file contains no spheres"),
         (
             "with a point",
             npy("'<f4'", false, "(2, 4)", &le4(&[far, 0., 0., 8., far, 0., 40., 0.])),
@@ -218,7 +226,7 @@ fn compare_finds_the_devices_agree() {
     let folder = Folder::new();
     let done = folder.run("render -o o.png --size 192x108 --samples 2 --device gpu --compare");
     assert_eq!(done.code, 0, "{}", done.errors);
-    assert!(done.errors.contains("against the CPU engine"), "{}", done.errors);
+    assert!(done.errors.contains("compared with the CPU engine"), "{}", done.errors);
 }
 
 #[test]
@@ -231,8 +239,11 @@ fn as_many_spheres_as_are_promised_and_not_one_more() {
         folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres)));
         let done = folder.run("render s.toml -o o.png");
         assert_eq!(done.code, code, "{}", done.errors);
-        let words =
-            if code == 0 { "1 body of 65536 spheres" } else { "65537 spheres in a system: at most 65536 are allowed" };
+        let words = if code == 0 {
+            "1 body with 65536 spheres"
+        } else {
+            "65537 spheres in the system: at most 65536 are allowed"
+        };
         assert!(done.errors.contains(words), "{}", done.errors);
     }
 }
@@ -249,7 +260,7 @@ fn too_many_shadows_on_each_other_are_refused_with_figures() {
     let done = folder.run("render s.toml -o o.png");
     assert_eq!(done.code, 4, "{}", done.errors);
     // Counting stops before all 4000 · 3999 / 2 pairs are counted.
-    for words in ["pairs of a body and one that may shade it, at the least", "134217728 allowed"] {
+    for words in ["too many spheres could shadow one another", "134217728 allowed"] {
         assert!(done.errors.contains(words), "{}", done.errors);
     }
     assert_eq!(folder.contents(), before);

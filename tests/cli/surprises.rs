@@ -86,7 +86,7 @@ fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
     let written = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 100.0];
     folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.f32", le4(&written));
     let done = folder.run("cast s.csv r.f32 -o out.csv");
-    assert!(done.errors.ends_with("; a record of .f32 is origin, t_min, direction, t_max\n"), "{}", done.errors);
+    assert!(done.errors.ends_with("; the order in .f32 is origin, t_min, direction, t_max\n"), "{}", done.errors);
     // No hint if the order cannot be the cause: six numbers have only one order, the origin is first in both orders, and columns have
     // names.
     folder
@@ -112,24 +112,25 @@ fn the_cpu_engine_is_not_compared_with_itself() {
     }
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n0,0,50,1\n").write("r.csv", &rays);
     let done = folder.right("cast s.csv r.csv -o out.csv --precision fast --device cpu --compare");
-    assert!(done.errors.contains(" answers differ from those of an exact test of every sphere: "), "{}", done.errors);
+    assert!(done.errors.contains(" results differ from those of brute force in exact arithmetic: "), "{}", done.errors);
     for query in ["closest", "occluded", "count", "all", "approach"] {
         let done = folder.right(&format!("cast s.csv r.csv -o out.npz --query {query} --precision exact --compare"));
-        assert!(done.errors.contains("all answers equal those of an exact test of every sphere"), "{}", done.errors);
+        assert!(done.errors.contains("all results equal those of brute force in exact arithmetic"), "{}", done.errors);
     }
     let done = folder.right("cast s.csv r.csv -o out.npz --compare --json");
     assert!(done.output.contains("\"compare\":{\"with\":\"an exact test of every sphere\""), "{}", done.output);
     folder.write("p.csv", "x,y,z\n0,0,0\n");
     let done = folder.right("contains s.csv p.csv -o out.csv --compare");
-    assert!(done.errors.contains("0 answers differ from those of an exact test of every sphere"), "{}", done.errors);
+    assert!(done.errors.contains("0 results differ from those of brute force in exact arithmetic"), "{}", done.errors);
     folder.write("e.csv", "x,y,z,rx,ry,rz\n0,0,0,1,2,3\n");
     let done = folder.right("cast e.csv r.csv -o out.csv --compare");
-    assert!(done.errors.contains("all answers equal those of a test of every sphere"), "{}", done.errors);
+    assert!(done.errors.contains("all results equal those of brute force"), "{}", done.errors);
 }
 
 #[test]
 fn pictures_and_shadows_of_the_cpu_engine_have_nothing_to_be_compared_with() {
-    const NOTHING: &str = "warning: --compare has nothing to compare: the results come from the CPU engine itself";
+    const NOTHING: &str =
+        "warning: --compare has no effect here: the results come from the CPU engine, which is also the reference";
     let folder = Folder::new();
     folder
         .write("l.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n")
@@ -157,39 +158,39 @@ fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
     assert!(said.contains("1 numbers rounded to f32, by at most 2.9e0 (dx)"), "{said}");
     let said = run("6000000.3,0,0,0.5", "6000000.3,-4,0,0,1,0", "-q");
     assert!(
-        said.contains("positions changed by up to 2.0e-1") && said.ends_with(": --origin auto keeps more digits\n"),
+        said.contains("changed positions by up to 2.0e-1") && said.ends_with(": --origin auto keeps more digits\n"),
         "{said}"
     );
     // An origin does not help for a ray that starts far away.
     let said = run("0,0,0,0.5", "100000001,0,0,-1,0,0", "-q");
-    assert!(said.contains("positions changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
+    assert!(said.contains("changed positions by up to 1.0e0") && !said.contains("--origin"), "{said}");
     // The advice considers every axis that is too coarse, not only the worst one.
     let said = run("6000000.3,0,0,0.5", "6000000.3,100000001,0,0,-1,0", "-q");
     assert!(
-        said.contains("positions changed by up to 1.0e0")
-            && said.ends_with(": --origin auto keeps more digits of x alone\n"),
+        said.contains("changed positions by up to 1.0e0")
+            && said.ends_with(": --origin auto keeps more digits, but only of x\n"),
         "{said}"
     );
     let said = run("6000000.3,0,7000000.3,0.5", "6000000.3,100000001,0,0,-1,0", "-q --origin 1,0,0");
-    assert!(said.ends_with(": an --origin nearer to the spheres keeps more digits of x and z alone\n"), "{said}");
+    assert!(said.ends_with(": an --origin nearer to the spheres keeps more digits, but only of x and z\n"), "{said}");
     // An origin does not help for a radius either.
     let said = run("0,0,0,100000001\n0,0,0,1", "0,0,0,1,0,0", "-q");
-    assert!(said.contains("radii changed by up to 1.0e0") && !said.contains("--origin"), "{said}");
+    assert!(said.contains("changed radii by up to 1.0e0") && !said.contains("--origin"), "{said}");
 }
 
 #[test]
 fn options_without_effect_are_refused() {
     let folder = folder();
     for (arguments, said) in [
-        ("--motion at-time", "--motion is for spheres that move: s.csv has no columns vx,vy,vz"),
-        ("--motion with-ray", "--motion is for spheres that move"),
-        ("--time-range 0,1", "--time-range is for spheres that move: s.csv has no columns vx,vy,vz"),
-        ("--query approach --inside exit", "--inside is about hits: it does not apply to --query approach"),
-        ("--query approach --inside enter", "--inside is about hits"),
-        ("--query approach --touch miss", "--touch is about hits"),
-        ("--query approach --touch hit", "--touch is about hits"),
-        ("--query approach --ends half-open", "--ends is about hits"),
-        ("--query approach --ends closed", "--ends is about hits"),
+        ("--motion at-time", "--motion needs moving spheres, but s.csv has no columns vx,vy,vz"),
+        ("--motion with-ray", "--motion needs moving spheres"),
+        ("--time-range 0,1", "--time-range needs moving spheres, but s.csv has no columns vx,vy,vz"),
+        ("--query approach --inside exit", "--inside applies only to hits: it cannot be used with --query approach"),
+        ("--query approach --inside enter", "--inside applies only to hits"),
+        ("--query approach --touch miss", "--touch applies only to hits"),
+        ("--query approach --touch hit", "--touch applies only to hits"),
+        ("--query approach --ends half-open", "--ends applies only to hits"),
+        ("--query approach --ends closed", "--ends applies only to hits"),
     ] {
         let done = folder.run(&format!("cast s.csv r.csv -o out.csv {arguments}"));
         assert_eq!(done.code, 2, "{arguments}: {}", done.errors);

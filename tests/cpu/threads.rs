@@ -139,5 +139,5 @@ fn a_refused_reader_is_no_fault_of_the_file() {
     folder.write("s.csv", "x,y,z,r\n5,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
     let done = refused(&folder, "cast s.csv r.csv -o out.csv");
     assert_eq!(done.code, 5, "{}", done.errors);
-    assert!(done.errors.starts_with("error: cannot start a thread that reads r.csv: "), "{}", done.errors);
+    assert!(done.errors.starts_with("error: cannot start a thread to read r.csv: "), "{}", done.errors);
 }

@@ -122,7 +122,7 @@ fn pipes_are_refused_without_opening_them() {
     for (arguments, code, words) in [
         ("shadow s.csv pipe.toml -o o.csv", 5, "cannot read pipe.csv: it is not a regular file"),
         ("cast s.csv --sensor sensor.toml -o o.csv", 5, "cannot read pipe.csv: it is not a regular file"),
-        ("cast pipe.csv r.csv --origin auto -o o.csv", 2, "read the spheres twice, which a pipe cannot"),
+        ("cast pipe.csv r.csv --origin auto -o o.csv", 2, "reads them twice, which is not possible with a pipe"),
     ] {
         let done = folder.within(Duration::from_secs(20), arguments);
         refused(&folder, &done, code, &[words]);
@@ -173,7 +173,7 @@ fn huge_clouds_are_refused_at_once() {
     let text = "x,y,z,r\n".to_owned() + &"4,0,0,1\n".repeat(3_000_000);
     folder.write("cloud.csv", text).write("points.csv", "x,y,z\n0,0,0\n");
     for (cloud, count) in
-        [("cloud.npy", "2000000000 spheres in a system"), ("cloud.csv", "more than 65536 spheres in a system")]
+        [("cloud.npy", "2000000000 spheres in the system"), ("cloud.csv", "more than 65536 spheres in the system")]
     {
         let body = format!("[[body]]\nspheres = \"{cloud}\"\n");
         folder.write("s.toml", format!("{SYSTEM}{body}"));
@@ -186,6 +186,6 @@ fn huge_clouds_are_refused_at_once() {
     folder.write("half.csv", "x,y,z,r\n".to_owned() + &"4,0,0,1\n".repeat(40_000));
     let body = "[[body]]\nspheres = \"half.csv\"\n";
     folder.write("s.toml", format!("{SYSTEM}{body}{body}"));
-    let words = ["half.csv", "more than 65536 spheres in a system"];
+    let words = ["half.csv", "more than 65536 spheres in the system"];
     refused(&folder, &folder.run("shadow points.csv s.toml -o o.csv"), 2, &words);
 }

@@ -167,7 +167,7 @@ fn an_origin_is_subtracted_before_rounding() {
 fn unusable_numbers_are_named() {
     refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n1,nan,3,4\n"), &["a.csv: line 4: y is nan", "finite"]);
     refused(spheres("a.csv", "x,y,z,r\r\n1,2,3,4\r\n\r\n\r\n1,2,3,4\r\n1,nan,3,4\r\n"), &["line 6: y is nan"]);
-    refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n\n1,2,3\n"), &["line 5: there are 3 cells"]);
+    refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n\n1,2,3\n"), &["line 5: found 3 cells"]);
     refused(spheres("a.csv", "x,y,z,r\n1,2,3,-4\n"), &["line 2: r is -4", "negative"]);
     refused(spheres("a.csv", "x,y,z,r\n1,2,,4\n"), &["line 2: z is empty", "finite"]);
     refused(spheres("a.csv", "x,y,z,r\n1,2,inf,4\n"), &["line 2: z is inf", "finite"]);
@@ -177,7 +177,7 @@ fn unusable_numbers_are_named() {
     refused(spheres("a.csv", "x,y,z,r\n1,2,-1e400,4\n"), &["line 2: z is -1e400", "exceeds the largest f32"]);
     let head = "ox,oy,oz,dx,dy,dz,t_min,t_max\n";
     refused(rays("r.csv", format!("{head}1,2,3,0,-0,0,0,1\n")), &["line 2: direction is 0,0,0", "zero"]);
-    refused(rays("r.csv", format!("{head}1,2,3,1e-50,0,0,0,1\n")), &["once rounded to f32", "zero"]);
+    refused(rays("r.csv", format!("{head}1,2,3,1e-50,0,0,0,1\n")), &["after rounding to f32", "zero"]);
     refused(rays("r.csv", format!("{head}1,2,3,1,0,0,2,1\n")), &["line 2: t_min is 2 with t_max 1"]);
     refused(rays("r.csv", format!("{head}1,2,3,1,0,0,0,nan\n")), &["line 2: t_max is nan"]);
     refused(rays("r.csv", format!("{head}1,2,3,1,0,0,0,1e39\n")), &["line 2: t_max is 1e39", "exceeds"]);
@@ -203,21 +203,27 @@ fn bad_rays_can_be_kept_for_the_query_to_skip() {
 #[test]
 fn tables_of_another_form_are_refused() {
     for (text, words) in [
-        ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known are x,y,z,r"][..]),
+        ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known columns are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
-        ("x,y,z,r,rx\n", &["an ellipsoid has three semi-axes: rx,ry,rz"]),
-        ("x,y,z,r,rx,ry,rz\n", &["column 'r' is of spheres, rx,ry,rz of ellipsoids: one of the two"]),
-        ("x,y,z,rx,ry,rz,qw\n", &["a rotation takes four columns: qw,qx,qy,qz"]),
-        ("x,y,z,r,qw,qx,qy,qz\n", &["qw,qx,qy,qz turn ellipsoids, whose semi-axes rx,ry,rz are missing"]),
+        ("x,y,z,r,rx\n", &["an ellipsoid needs three semi-axes: rx,ry,rz"]),
+        (
+            "x,y,z,r,rx,ry,rz\n",
+            &["column 'r' is for spheres, and rx,ry,rz are for ellipsoids: use only one of the two"],
+        ),
+        ("x,y,z,rx,ry,rz,qw\n", &["a rotation needs four columns: qw,qx,qy,qz"]),
+        (
+            "x,y,z,r,qw,qx,qy,qz\n",
+            &["the rotation qw,qx,qy,qz is only for ellipsoids, but the semi-axes rx,ry,rz are missing"],
+        ),
         ("x,y,z,rx,ry,rz\n1,2,3,4,5,0\n", &["line 2: rz is 0", "larger than 0"]),
         ("x,y,z,rx,ry,rz\n1,2,3,4,-5,6\n", &["line 2: ry is -5", "larger than 0"]),
         ("x,y,z,rx,ry,rz\n1,2,3,nan,5,6\n", &["line 2: rx is nan", "finite"]),
         ("x,y,z,rx,ry,rz\n1,2,3,1e39,5,6\n", &["line 2: rx is 1e39", "exceeds the largest f32"]),
-        ("x,y,z,rx,ry,rz\n1,2,3,4e6,5,1\n", &["line 2: rz is 1", "1048576 times as long"]),
+        ("x,y,z,rx,ry,rz\n1,2,3,4e6,5,1\n", &["line 2: rz is 1", "1048576 times the shortest"]),
         ("x,y,z,rx,ry,rz\n1,2,3,4,,6\n", &["line 2: ry is empty", "finite"]),
         ("x,y,z,rx,ry,rz,qw,qx,qy,qz\n1,2,3,4,5,6,0,0,0,0\n", &["line 2: qw is 0", "a rotation must not be zero"]),
         ("x,y,z,rx,ry,rz,qw,qx,qy,qz\n1,2,3,4,5,6,1,0,inf,0\n", &["line 2: qy is inf", "finite"]),
-        ("x,y,z,r,skip_id\n", &["'skip_id' is one of rays"]),
+        ("x,y,z,r,skip_id\n", &["'skip_id' belongs to rays"]),
         ("x,y,z,r,masks\n", &["unknown column 'masks'", "did you mean 'mask'", "x,y,z,r, optional mask"]),
         ("x,y,z,r,mask\n1,2,3,4,1.5\n", &["line 2: mask is 1.5", "whole number from 0 to 4294967295"]),
         ("x,y,z,r,mask\n1,2,3,4,-1\n", &["line 2: mask is -1", "whole number"]),
@@ -225,12 +231,12 @@ fn tables_of_another_form_are_refused() {
         ("x,y,z,r,mask\n1,2,3,4,\n", &["line 2: mask is empty", "whole number"]),
         ("x,y,z,r,mask\n1,2,3,4,nan\n", &["line 2: mask is nan", "whole number"]),
         ("x,y,z,r,mask\n1,2,3,4,0x3\n", &["line 2: mask is '0x3'", "expected a number"]),
-        ("x,y,z,r,mask,mask\n", &["'mask' is there twice"]),
+        ("x,y,z,r,mask,mask\n", &["'mask' appears twice"]),
         ("x,y,z\n", &["column 'r' is missing"]),
-        ("x,y,z,r,x\n", &["'x' is there twice"]),
+        ("x,y,z,r,x\n", &["'x' appears twice"]),
         ("x;y;z;r\n1;2;3;4\n", &["separated by ';'", "commas"]),
-        ("1,2,3,4\n", &["numbers where the names", "x,y,z,r"]),
-        ("ox,oy,oz,dx,dy,dz\n", &["one of rays", "SPHERES, then RAYS"]),
+        ("1,2,3,4\n", &["found only numbers", "x,y,z,r"]),
+        ("ox,oy,oz,dx,dy,dz\n", &["belongs to rays", "SPHERES, then RAYS"]),
         ("x,y,z,r\n1,2,3\n", &["line 2", "3 cells", "expected 4"]),
         ("x,y,z,r\n1,2,3,4\n1,2,3,4,5\n", &["line 3", "5 cells", "expected 4"]),
     ] {
@@ -242,7 +248,7 @@ fn tables_of_another_form_are_refused() {
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,nan\n"), &["line 2: skip_id is nan", "whole number"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,mask\n1,2,3,1,0,0,\n"), &["line 2: mask is empty", "whole number"]);
     refused(rays("a.csv", "origin_x,oy,oz,dx,dy,dz\n"), &["did you mean 'ox'"]);
-    refused(rays("a.csv", "x,y,z,r\n"), &["one of spheres"]);
+    refused(rays("a.csv", "x,y,z,r\n"), &["belongs to spheres"]);
     refused(spheres("a.csv", b"x,y,z,r\n1,2,3,\xff\n"), &["line 2", "UTF-8"]);
     refused(spheres("a.txt", ""), &["'.txt'", ".npy, .csv, .parquet, .ply, .f32 and .spheres"]);
     refused(spheres("a", ""), &["without an extension"]);
@@ -267,8 +273,8 @@ fn columns_beside_records_are_read() {
 fn arrays_of_another_form_are_refused() {
     let data = le4(&TWO);
     let array = |descr: &str, shape: &str| npy(descr, false, shape, &data);
-    refused(spheres("a.npy", array("'<f4'", "(3, 4)")), &["needs 48 bytes", "32 are there", "truncated"]);
-    refused(spheres("a.npy", array("'<f4'", "(1, 4)")), &["needs 16 bytes", "32 are there", "trailing"]);
+    refused(spheres("a.npy", array("'<f4'", "(3, 4)")), &["needs 48 bytes", "the file has 32", "truncated"]);
+    refused(spheres("a.npy", array("'<f4'", "(1, 4)")), &["needs 16 bytes", "the file has 32", "trailing"]);
     refused(spheres("a.npy", array("'<f4'", "(8,)")), &["shape is (8,)", "expected (N, 4)", "reshape(1, -1)"]);
     refused(spheres("a.npy", array("'<f4'", "()")), &["shape is ()", "expected (N, 4)"]);
     refused(spheres("a.npy", array("'<f4'", "(1, 8)")), &["shape is (1, 8)", "SPHERES, then RAYS"]);
@@ -277,7 +283,10 @@ fn arrays_of_another_form_are_refused() {
     refused(spheres("a.npy", array("'<i4'", "(2, 4)")), &["dtype is '<i4'", "expected f4 or f8", "astype"]);
     refused(spheres("a.npy", array("'<f2'", "(4, 4)")), &["dtype is '<f2'"]);
     refused(spheres("a.npy", array("'|O'", "(2, 4)")), &["dtype is '|O'"]);
-    refused(spheres("a.npy", array("[('x', '<f4')]", "(8,)")), &["column 'y' is missing; spheres need x,y,z,r"]);
+    refused(
+        spheres("a.npy", array("[('x', '<f4')]", "(8,)")),
+        &["column 'y' is missing; spheres need the columns x,y,z,r"],
+    );
     refused(spheres("a.npy", array("'<f4'", "(-1, 4)")), &["negative"]);
     refused(spheres("a.npy", &array("'<f4'", "(2, 4)")[..40]), &["truncated"]);
     refused(spheres("a.npy", b"PK\x03\x04 and so on and on"), &[".npz archive"]);
@@ -378,7 +387,7 @@ fn outputs_are_checked_before_any_work() {
     let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs).unwrap_err().to_string();
     assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv and .parquet"));
     assert!(message(Path::new("out"), &[]).contains("without an extension"));
-    assert!(message(&path, &[&path]).contains("is an input too"));
+    assert!(message(&path, &[&path]).contains("is also an input"));
     assert!(message(&folder.path().join("no/out.csv"), &[]).contains("there is no folder"));
     assert!(message(&path.join("out.csv"), &[]).contains("not a folder"));
     let inner = folder.path().join("folder.csv");
@@ -396,7 +405,7 @@ fn links_and_rights_are_respected() {
     let link = folder.path().join("link.csv");
     symlink(&path, &link).unwrap();
     // Writing through a link changes the file and keeps the link. An input is recognised through a link.
-    assert!(check_output(&link, &[&path]).unwrap_err().to_string().contains("is an input too"));
+    assert!(check_output(&link, &[&path]).unwrap_err().to_string().contains("is also an input"));
     write_answers::<Hit>(&link, &[]).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "t,id\n");
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());

@@ -35,7 +35,7 @@ fn clouds_that_a_system_names_are_not_replaced() {
     ] {
         let done = folder.run(arguments);
         assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(file) && done.errors.contains("is an input"), "{}", done.errors);
+        assert!(done.errors.contains(file) && done.errors.contains("is also an input"), "{}", done.errors);
         assert_eq!(folder.contents(), before, "{arguments}");
     }
     folder.right("shadow p.csv s.toml -o seen.csv");

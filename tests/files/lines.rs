@@ -12,11 +12,11 @@ fn lines_are_counted_as_editors_do() {
         for (text, said) in [
             ("x,y,z,r\n\n\n1,2,3,4\n\n1,2,x,4\n", "a.csv: line 6: z is 'x': expected a number"),
             ("x,y,z,r\n\n1,2,3,-4\n", "a.csv: line 3: r is -4: "),
-            ("x,y,z,r\n\n1,2,3,4\n\n\n1,2\n", "a.csv: line 6: there are 2 cells"),
-            ("x,y,z,r\n\n# spheres\n1,2,3,4\n", "a.csv: line 3: there are 1 cells"),
+            ("x,y,z,r\n\n1,2,3,4\n\n\n1,2\n", "a.csv: line 6: found 2 cells"),
+            ("x,y,z,r\n\n# spheres\n1,2,3,4\n", "a.csv: line 3: found 1 cell, expected"),
             ("x,y,z,r\n\n1,2,3,\"4\n5,6,7,8\n", "a.csv: line 3: "),
             ("\n\nx,y,q,r\n1,2,3,4\n", "a.csv: line 3: unknown column 'q'"),
-            ("\n1,2,3,4\n", "a.csv: line 2: there are numbers where the names"),
+            ("\n1,2,3,4\n", "a.csv: line 2: found only numbers"),
             ("\n\nx,y,z,\"r\n1,2,3,4\n", "a.csv: line 3: "),
         ] {
             folder.write("a.csv", text.replace('\n', end));

@@ -175,18 +175,18 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
         assert!(done.output.contains(&format!("\"precision\":\"{word}\"")), "{}", done.output);
     }
     let refused = folder.run("contains e.csv p.csv -o out.csv --precision exact");
-    assert!(refused.code == 3 && refused.errors.contains("the scene holds ellipsoids"), "{}", refused.errors);
+    assert!(refused.code == 3 && refused.errors.contains("the scene contains ellipsoids"), "{}", refused.errors);
     // Options that are only for spheres.
     folder.write("out.csv", "before").write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
     for (arguments, code, words) in [
-        ("r.csv --query approach", 2, "nearest passes are for spheres: this scene holds ellipsoids"),
+        ("r.csv --query approach", 2, "approach queries do not support ellipsoids, which this scene contains"),
         (
             "r.csv --precision exact",
             3,
-            "cannot promise precision 'exact': the scene holds ellipsoids; use fast or standard",
+            "cannot guarantee precision 'exact': the scene contains ellipsoids; use fast or standard",
         ),
-        ("wide.csv", 2, "rays with a radius are for spheres: this scene holds ellipsoids"),
-        ("r.csv --with normal", 2, "--with is for spheres: e.csv contains ellipsoids (columns rx,ry,rz)"),
+        ("wide.csv", 2, "rays with a radius do not support ellipsoids, which this scene contains"),
+        ("r.csv --with normal", 2, "--with does not support ellipsoids, which e.csv contains (columns rx,ry,rz)"),
     ] {
         let done = folder.run(&format!("cast e.csv -o out.csv {arguments}"));
         assert_eq!((done.code, folder.text("out.csv")), (code, "before".into()), "{arguments}: {}", done.errors);
@@ -203,10 +203,10 @@ fn what_cannot_be_told_is_refused() {
         .write("late.csv", "ox,oy,oz,dx,dy,dz,time\n0,0,0,0,1,0,1.5\n");
     folder.write("wide.csv", "ox,oy,oz,dx,dy,dz,radius\n0,0,0,0,1,0,1.5\n");
     let segments = [
-        ("same.csv", "1,2,3,1,2,3", "x2 is 1: its ends must be two points"),
-        ("near.csv", "1,2,3,1.000000001,2,3", "x2 is 1.000000001: its ends must be two points, once rounded"),
-        ("nan.csv", "1,2,3,1,nan,3", "line 2: y2 is nan: an end must be finite"),
-        ("far.csv", "1,2,3e38,1,2,-3e38", "z2 is -3e38: its ends are farther apart than f32 reaches"),
+        ("same.csv", "1,2,3,1,2,3", "x2 is 1: the end points must differ"),
+        ("near.csv", "1,2,3,1.000000001,2,3", "x2 is 1.000000001: the end points must differ after rounding"),
+        ("nan.csv", "1,2,3,1,nan,3", "line 2: y2 is nan: an end point must be finite"),
+        ("far.csv", "1,2,3e38,1,2,-3e38", "z2 is -3e38: the distance between the end points exceeds the largest f32"),
         ("word.csv", "1,2,3,1,2,end", "line 2: z2 is 'end'"),
     ];
     let before = |folder: &Folder, arguments: &str, words: &[&str]| {
@@ -227,11 +227,11 @@ fn what_cannot_be_told_is_refused() {
         ),
         (
             "cast s.csv late.csv -o out.csv",
-            &["late.csv: row 1", "time is 1.5", "outside the time range of the scene, 0 to 1, in"],
+            &["late.csv: row 1", "time is 1.5", "outside the time range of the scene, 0 to 1; widen"],
         ),
-        ("cast s.csv r.csv -o out.csv --time-range 2,1", &["2 to 1", "in order"]),
+        ("cast s.csv r.csv -o out.csv --time-range 2,1", &["2 to 1", "the first must not exceed the last"]),
         ("cast s.csv r.csv -o out.csv --time-range 1", &["from,to"]),
-        ("cast s.csv r.csv -o out.csv --time-range 0,inf", &["finite and in order"]),
+        ("cast s.csv r.csv -o out.csv --time-range 0,inf", &["both times must be finite"]),
         ("cast s.csv r.csv -o out.csv --time-range a,b", &["'a'"]),
         ("cast s.csv r.csv -o out.csv --motion fast", &["at-time", "with-ray"]),
         ("cast still.csv r.csv -o out.csv --segments", &["'ox'", "x1,y1,z1,x2,y2,z2"]),
@@ -245,19 +245,19 @@ fn what_cannot_be_told_is_refused() {
         ("s.csv p.csv --time late", &["--time", "'late'"][..]),
         ("s.csv p.csv --time inf", &["time is inf: a time must be finite"]),
         ("s.csv p.csv --time 1e39", &["time is 1e39", "largest f32"]),
-        ("s.csv p.csv --time 1,2", &["there are 2 numbers"]),
+        ("s.csv p.csv --time 1,2", &["found 2 numbers"]),
         ("s.csv p.csv --time 1 --time-range 0,1", &["cannot be used with"]),
-        ("s.csv p.csv --time-range 2,1", &["2 to 1", "in order"]),
-        ("s.csv t.csv --time 1", &["--time cannot be used with the column time of t.csv"]),
+        ("s.csv p.csv --time-range 2,1", &["2 to 1", "the first must not exceed the last"]),
+        ("s.csv t.csv --time 1", &["--time cannot be used, because t.csv has a column time"]),
         ("s.csv t.csv", &["t.csv: row 2 (index 1): time is 2", "outside the time range"]),
         (
             "s.csv t.csv --time-range 0.5,3",
-            &["t.csv: row 1 (index 0): time is 0", "outside the time range of the scene, 0.5 to 3, in which"],
+            &["t.csv: row 1 (index 0): time is 0", "outside the time range of the scene, 0.5 to 3; widen"],
         ),
         ("s.csv p.csv --time-range 0.5,3", &["p.csv: row 1 (index 0): time is 0", "outside the time range"]),
-        ("still.csv p.csv --time 1", &["--time is for spheres that move", "still.csv has no columns vx"]),
-        ("still.csv p.csv --time-range 0,1", &["--time-range is for spheres that move"]),
-        ("s.csv p.csv --time 1e38", &["sphere 1: vy is 2", "beyond f32"]),
+        ("still.csv p.csv --time 1", &["--time needs moving spheres", "still.csv has no columns vx"]),
+        ("still.csv p.csv --time-range 0,1", &["--time-range needs moving spheres"]),
+        ("s.csv p.csv --time 1e38", &["sphere 1: vy is 2", "leaves the range of f32"]),
     ] {
         before(&folder, &format!("contains {arguments} -o out.csv"), words);
     }

@@ -157,9 +157,9 @@ fn wrong_points() -> Vec<Wrong> {
     let array = npy("'<f4'", false, "(2, 6)", &le4(&[0.0; 12]));
     vec![
         text("empty", "", &["p.csv", "empty (0 bytes)", "x,y,z"]),
-        text("no header", "1,2,3\n", &["p.csv: line 1", "numbers where the names"]),
-        text("rays", "ox,oy,oz,dx,dy,dz\n", &["p.csv: line 1", "'ox' is one of rays", "x,y,z"]),
-        text("column missing", "x,y\n1,2\n", &["column 'z' is missing", "points need x,y,z"]),
+        text("no header", "1,2,3\n", &["p.csv: line 1", "found only numbers"]),
+        text("rays", "ox,oy,oz,dx,dy,dz\n", &["p.csv: line 1", "'ox' belongs to rays", "x,y,z"]),
+        text("column missing", "x,y\n1,2\n", &["column 'z' is missing", "points need the columns x,y,z"]),
         text("unknown column", "x,y,z,w\n", &["unknown column 'w'"]),
         text("word", "x,y,z\n1,2,3\n1,two,3\n", &["p.csv: line 3: y is 'two'", "expected a number"]),
         text("NaN", "x,y,z\n1,2,3\n\nnan,2,3\n", &["p.csv: line 4: x is nan", "a point must be finite"]),
@@ -169,7 +169,7 @@ fn wrong_points() -> Vec<Wrong> {
         text(
             "on the target",
             "x,y,z\n1,2,3\n10,0,0\n",
-            &["p.csv: row 2 (index 1): x,y,z is 10,0,0", "the target itself"],
+            &["p.csv: row 2 (index 1): x,y,z is 10,0,0", "the point is the target"],
         ),
         (
             "too far from the target",
@@ -178,7 +178,13 @@ fn wrong_points() -> Vec<Wrong> {
             "p.csv -o out.csv --toward 3e38,0,0",
             &["p.csv: row 1 (index 0): x is -300000000", "exceeds the largest f32"],
         ),
-        ("shape of rays", "p.npy", array, "p.npy -o out.csv --toward 10,0,0", &["shape is (2, 6)", "(N, 3), x y z"]),
+        (
+            "shape of rays",
+            "p.npy",
+            array,
+            "p.npy -o out.csv --toward 10,0,0",
+            &["shape is (2, 6)", "(N, 3) with x y z"],
+        ),
         (
             "half a point",
             "p.points",
@@ -206,7 +212,7 @@ fn wrong_points() -> Vec<Wrong> {
 fn wrong_arguments() -> Vec<Wrong> {
     let usage = |what, arguments: &'static str, words: Words| (what, "more.csv", b"x,y,z\n".to_vec(), arguments, words);
     vec![
-        usage("two numbers", "p.csv -o out.csv --toward 1,2", &["2 numbers: expected 3 or 4", "x,y,z[,r]"]),
+        usage("two numbers", "p.csv -o out.csv --toward 1,2", &["2 numbers, expected 3 or 4", "x,y,z[,r]"]),
         usage("a word", "p.csv -o out.csv --toward 1,up,3", &["y is 'up'", "expected a number"]),
         usage("target at infinity", "p.csv -o out.csv --toward 1,inf,3", &["y is inf", "a target must be finite"]),
         usage("target beyond f32", "p.csv -o out.csv --toward 1,1e39,3", &["y is 1e39", "exceeds the largest f32"]),
@@ -214,7 +220,7 @@ fn wrong_arguments() -> Vec<Wrong> {
         usage("no direction", "p.csv -o out.csv --parallel 0,0,0", &["a direction must not be zero"]),
         usage("direction that vanishes", "p.csv -o out.csv --parallel 0,0,1e-60", &["a direction must not be zero"]),
         usage("NaN direction", "p.csv -o out.csv --parallel 0,nan,1", &["dy is NaN", "must be finite"]),
-        usage("four numbers", "p.csv -o out.csv --parallel 1,2,3,4", &["4 numbers: expected 3", "dx,dy,dz"]),
+        usage("four numbers", "p.csv -o out.csv --parallel 1,2,3,4", &["4 numbers, expected 3", "dx,dy,dz"]),
         usage("both", "p.csv -o out.csv --toward 1,2,3 --parallel 1,2,3", &["cannot be used with"]),
         usage("no points", "-o out.csv --toward 1,2,3", &["required", "RAYS"]),
         usage("sensor and rays", "p.csv -o out.csv --sensor l.toml", &["cannot be used with"]),
@@ -237,28 +243,32 @@ fn wrong_sensors() -> Vec<Wrong> {
     vec![
         text("no TOML", "elevations = ".into(), &["w.toml", "line 1"]),
         text("no azimuths", "elevations_deg = [0]\n".into(), &["w.toml", "azimuths_deg"]),
-        with("unknown key", "speed = 3", &["unknown field `speed`"]),
-        text("no elevations", SENSOR.replace("[0]", "[]"), &["w.toml: sensor: there are no elevations"]),
-        text("over the top", SENSOR.replace("[0]", "[0, 91]"), &["elevations_deg[1] is 91", "-90…90"]),
+        with("unknown key", "speed = 3", &["unknown key `speed`"]),
+        text("no elevations", SENSOR.replace("[0]", "[]"), &["w.toml: sensor: the list of elevations is empty"]),
+        text("over the top", SENSOR.replace("[0]", "[0, 91]"), &["elevations_deg[1] is 91", "between -90 and 90"]),
         angles("infinite angle", "[0, inf]", &["azimuths_deg[1] is inf", "finite"]),
-        angles("no steps", "{ from = 0, to = 1, count = 0 }", &["azimuths_deg: count is 0", "allowed is 1…1048576"]),
+        angles("no steps", "{ from = 0, to = 1, count = 0 }", &["azimuths_deg: count is 0", "between 1 and 1048576"]),
         angles("too many steps", "{ from = 0, to = 1, count = 9999999 }", &["count is 9999999"]),
         angles("neither end", "{ from = 0, count = 3 }", &["azimuths_deg", "either 'to'", "'through'"]),
         angles("both ends", "{ from = 0, to = 1, through = 2, count = 3 }", &["either 'to'", "'through'"]),
         angles("one through another", "{ from = 0, through = 2, count = 1 }", &["count is 1", "at least 2"]),
         angles("NaN end", "{ from = 0, to = nan, count = 3 }", &["azimuths_deg: to is NaN", "finite"]),
-        angles("a word", "\"round\"", &["azimuths_deg", "angles must be a list"]),
+        angles("a word", "\"round\"", &["azimuths_deg", "expected a list of angles"]),
         with("range turned round", "range = [5, 1]", &["w.toml: sensor: the range is 5 to 1"]),
-        with("range beyond f32", "range = [0, 1e39]", &["range: 1e39 is too large for an f32", "w.toml"]),
+        with("range beyond f32", "range = [0, 1e39]", &["range: 1e39 exceeds the largest f32", "w.toml"]),
         with("range from behind", "range = [-1, 1]", &["the range is -1 to 1"]),
-        with("pose of four numbers", "poses = [[0, 0, 0, 1]]", &["poses[0]: there are 4 numbers", "3 or 7"]),
+        with(
+            "pose of four numbers",
+            "poses = [[0, 0, 0, 1]]",
+            &["poses[0]: found 4 numbers", "expected 3 (x, y, z) or 7"],
+        ),
         with("NaN pose", "poses = [[0, 0, 0], [0, nan, 0]]", &["poses[1]: y is NaN", "finite"]),
         with("long quaternion", "poses = [[0, 0, 0, 1, 1, 0, 0]]", &["poses[0]: |q| is 1.414", "length 1"]),
         with("pose beyond f32", "poses = [[1e39, 0, 0]]", &["poses[0]: x is 1", "exceeds the largest f32"]),
         poses("zero quaternion", "0,0,0,0,0,0,0", &["poses.csv: line 3: |q| is 0", "length 1"]),
         poses("NaN position", "0,nan,0,1,0,0,0", &["poses.csv: line 3: y is NaN", "finite"]),
         poses("infinite quaternion", "0,0,0,1,inf,0,0", &["poses.csv: line 3: qx is inf", "finite"]),
-        poses("too few cells", "0,0,0", &["poses.csv: line 3", "3 cells: expected 7"]),
+        poses("too few cells", "0,0,0", &["poses.csv: line 3", "3 cells, expected 7"]),
     ]
 }
 

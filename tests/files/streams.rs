@@ -108,7 +108,7 @@ fn rays_keep_their_numbers_across_batches() {
         folder.write("r.csv", table(count));
         let done = folder.run("cast s.f32 r.csv -o no.csv --pairwise");
         assert_eq!(done.code, 2);
-        let said = format!("{MANY} spheres and {count} rays: there must be as many");
+        let said = format!("{MANY} spheres and {count} rays: the counts must be equal");
         assert!(done.errors.contains(&said), "{}", done.errors);
     }
 
@@ -151,15 +151,15 @@ fn pipes_are_read_like_files() {
     let turned = npy("'<f4'", true, "(3, 6)", &le4(&crate::support::folder::f32s(RAYS)));
     let bad = RAYS.to_owned() + "\n\n0,0,0,0,0,0\n";
     for (name, bytes, words) in [
-        ("r.npy", &array[..array.len() - 1], &["3 rows need 72 bytes of data, 71 came", "truncated"][..]),
+        ("r.npy", &array[..array.len() - 1], &["3 rows need 72 bytes of data, but the input has 71", "truncated"][..]),
         ("r.npy", &[&array[..], &[0]].concat(), &["trailing bytes"]),
         ("r.npy", &array[..40], &["header", "truncated"]),
-        ("r.npy", &turned, &["Fortran order", "a pipe cannot"]),
+        ("r.npy", &turned, &["Fortran order", "cannot be read from a pipe"]),
         ("r.npy", &[], &["empty (0 bytes)"]),
-        ("r.f32", &records[..90], &["it ends within row 3 (index 2)"]),
+        ("r.f32", &records[..90], &["ends in the middle of row 3 (index 2)"]),
         ("r.csv", bad.as_bytes(), &["r.csv: row 4 (index 3): direction"]),
         ("r.csv", &[], &["empty (0 bytes)"]),
-        ("rays", b"0,1\n", &["numbers where the names"]),
+        ("rays", b"0,1\n", &["found only numbers"]),
     ] {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).pipe(name);
@@ -181,7 +181,7 @@ fn pipes_are_read_like_files() {
     assert_eq!(folder.text("out.csv"), ANSWERS);
     // `--origin auto` reads spheres twice: the pipe is rejected before it is opened.
     let done = folder.run("cast s.csv r.csv -o out.csv --origin auto");
-    assert!(done.code == 2 && done.errors.contains("twice, which a pipe cannot"), "{}", done.errors);
+    assert!(done.code == 2 && done.errors.contains("twice, which is not possible with a pipe"), "{}", done.errors);
 }
 
 #[test]
@@ -360,7 +360,7 @@ mod terminal {
         }
         let rays = RayBatches::BATCH * 4;
         let text = shown("cast s.csv r.npy -o out.csv --device cpu", rays);
-        for word in ["casting at 2 spheres on cpu: 0.5 of 1.0 million rays, ", " Mrays/s, ", " s left", "█"] {
+        for word in ["casting rays at 2 spheres on cpu: 0.5 of 1.0 million rays, ", " Mrays/s, ", " s left", "█"] {
             assert!(text.contains(word), "'{word}' is not in: {text:?}");
         }
         assert!(text.contains("2 spheres, 1048576 rays, 1048576 hits"), "no summary: {text:?}");
@@ -380,7 +380,7 @@ fn coarse_rounding_is_said() {
         String::from_utf8(done.stderr).unwrap()
     };
     let said = run(&[]);
-    assert!(said.starts_with("warning: positions changed by up to 2.0e-1"), "{said}");
+    assert!(said.starts_with("warning: rounding to f32 changed positions by up to 2.0e-1"), "{said}");
     assert!(said.contains("smallest radius is 5.0e-1: --origin auto keeps more digits"), "{said}");
     assert_eq!(run(&["--origin", "auto"]), "");
     assert!(run(&["--origin", "1,0,0"]).contains("an --origin nearer to the spheres"));

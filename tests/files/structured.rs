@@ -61,7 +61,7 @@ fn wrong_fields_are_named() {
     for (descr, shape, said) in [
         (fields("('dz', '<f4')"), "(1, 1)", "2 dimensions: expected 1"),
         (fields("('bz', '<f4')"), "(1,)", "unknown column 'bz'"),
-        (fields("('dy', '<f4')"), "(1,)", "column 'dy' is there twice"),
+        (fields("('dy', '<f4')"), "(1,)", "column 'dy' appears twice"),
         (fields("('t_min', '<f4')"), "(1,)", "column 'dz' is missing"),
         (fields("('dz', '<c8')"), "(1,)", "field 'dz' is "),
         (fields("('dz', '<f4', (9,))"), "(1,)", "field 'dz' is "),
@@ -71,8 +71,8 @@ fn wrong_fields_are_named() {
         (fields("('dz', '<U3')"), "(1,)", "r.npy: field 'dz' is '<U3': expected f4"),
         (fields("('dz', '|b1')"), "(1,)", "r.npy: field 'dz' is '|b1': expected f4"),
         (fields("('dz', '<f2')"), "(1,)", "r.npy: field 'dz' is '<f2': expected f4"),
-        (fields("('dz', '<f4'), ('', '|V4000')"), "(1,)", "a record is wider than 256 bytes"),
-        (fields("('dz', '<f4')"), "(2,)", "needs 48 bytes of data, 24 are there: the file is truncated"),
+        (fields("('dz', '<f4'), ('', '|V4000')"), "(1,)", "a record has more than 256 bytes"),
+        (fields("('dz', '<f4')"), "(2,)", "needs 48 bytes of data, but the file has 24: the file is truncated"),
         (fields("('dz', '<f4')"), "(1,)", "direction is 0,0,0"),
     ] {
         let error = rays(&descr, shape, &row).map(|batch| batch.records).unwrap_err();

@@ -388,20 +388,20 @@ fn what_is_known_of_spheres_alone_is_refused() {
         let exact = blocking::closest(&scene, &rays, &Query::at(Precision::Exact)).unwrap_err();
         assert!(matches!(exact, Error::NoPrecision { .. }), "{exact:?}");
         let expected = format!(
-            "{} cannot promise precision 'exact': the scene holds ellipsoids; use fast or standard",
+            "{} cannot guarantee precision 'exact': the scene contains ellipsoids; use fast or standard",
             device.name()
         );
         assert_eq!(exact.to_string(), expected);
         let near = usage(blocking::approach(&scene, &rays, &Query::default()).unwrap_err());
-        assert_eq!(near, "nearest passes are for spheres: this scene holds ellipsoids");
+        assert_eq!(near, "approach queries do not support ellipsoids, which this scene contains");
         let wide = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
-        assert_eq!(wide, "rays with a radius are for spheres: this scene holds ellipsoids");
+        assert_eq!(wide, "rays with a radius do not support ellipsoids, which this scene contains");
         let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         let like = usage(scene.attributes(&rays, &hits, &Query::default()).unwrap_err());
-        assert_eq!(like, "attributes of hits are for spheres: this scene holds ellipsoids");
+        assert_eq!(like, "attributes of hits do not support ellipsoids, which this scene contains");
         let shots = [umbracast::Bullet::new([-9.0, 0.0, 0.0], [0.0; 3], 1.0)];
         let shot = usage(blocking::bullets(&scene, &shots, 1, &Query::default()).unwrap_err());
-        assert_eq!(shot, "bullets are for spheres: this scene holds ellipsoids");
+        assert_eq!(shot, "bullets do not support ellipsoids, which this scene contains");
     }
 }
 

@@ -110,7 +110,7 @@ fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
         let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
-        assert!(failure.as_ref().is_some_and(|why| why.contains("roots are off")), "{failure:?}");
+        assert!(failure.as_ref().is_some_and(|why| why.contains("errors of roots reach")), "{failure:?}");
         let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
         let refusals =
             Precision::ALL.map(|precision| blocking::closest(&scene, &rays, &Query::at(precision)).unwrap_err());

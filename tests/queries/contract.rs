@@ -332,7 +332,7 @@ fn pairs_are_as_many_rays_as_spheres() {
             assert_eq!(hit.is_hit().then_some((hit.t, hit.id)), alone, "{} pair {i}", device.name());
         }
         let error = blocking::closest(&pairs, &rays[1..], &query).unwrap_err();
-        assert_eq!(error.to_string(), "4999 rays and 5000 spheres: there must be as many of one as of the other");
+        assert_eq!(error.to_string(), "4999 rays and 5000 spheres: the counts must be equal");
     }
 }
 

@@ -337,12 +337,12 @@ fn bad_points_are_refused_or_skipped() {
             (
                 Rays::from(&toward).slice(71..300),
                 vec![129],
-                "point 200: x,y,z is 0,0,9: it is the target itself: a direction must not be zero",
+                "point 200: x,y,z is 0,0,9: the point is the target: the direction of its ray must not be zero",
             ),
             (
                 Rays::from(&far).slice(201..300).numbered_from(1000),
                 vec![98],
-                "point 1098: y is -300000000000000000000000000000000000000: its distance from the target exceeds the largest f32",
+                "point 1098: y is -300000000000000000000000000000000000000: the distance to the target exceeds the largest f32, 3.4e38",
             ),
         ] {
             assert_eq!(fault(blocking::closest(&scene, source, &Query::default())), first, "{}", device.name());
@@ -398,7 +398,7 @@ fn bad_poses_are_refused_or_skipped() {
         assert_eq!(refused, "pose 1: y is NaN: a position must be finite", "{}", device.name());
         let rest = Rays::from(&sensor).slice(300..600);
         let refused = fault(blocking::closest(&scene, rest, &Query::default()));
-        assert_eq!(refused, "pose 2: |q| is 0.9: a rotation is a quaternion of length 1");
+        assert_eq!(refused, "pose 2: |q| is 0.9: a rotation must be a quaternion of length 1");
         let hits = blocking::closest(&scene, &sensor, &skip).unwrap();
         assert_eq!(hits.report.skipped, 300, "{}", device.name());
         assert!(hits[150..450].iter().all(|hit| !hit.is_hit()));
@@ -413,8 +413,8 @@ fn sensors_and_cameras_that_cannot_be_are_refused() {
     let pose = poses(1);
     let new = |elevations: &[f64], azimuths: &[f64]| Lidar::new(&pose, elevations, azimuths);
     let cases = [
-        (fault(new(&[], &[0.0])), "there are no elevations"),
-        (fault(new(&[0.0], &[])), "there are no azimuths"),
+        (fault(new(&[], &[0.0])), "the list of elevations is empty"),
+        (fault(new(&[0.0], &[])), "the list of azimuths is empty"),
         (fault(new(&[0.0, 91.0], &[0.0])), "elevation 1: deg is 91"),
         (fault(new(&[f64::NAN], &[0.0])), "elevation 0: deg is NaN"),
         (fault(new(&[0.0], &[0.0, 1.0, f64::INFINITY])), "azimuth 2: deg is inf"),
@@ -428,7 +428,7 @@ fn sensors_and_cameras_that_cannot_be_are_refused() {
         (fault(Image::new(&Camera { up: DVec3::ZERO, ..perspective() }, [4, 3])), "up is [0, 0, 0]"),
         (
             fault(Image::new(&Camera { target: perspective().position, ..perspective() }, [4, 3])),
-            "no direction to look",
+            "the two points must differ",
         ),
         (
             fault(Image::new(&camera(Lens::Perspective { field_of_view_deg: 171.0 }), [4, 3])),

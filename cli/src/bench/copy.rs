@@ -41,7 +41,9 @@ pub(super) fn run(args: &CopyArgs) -> Result<()> {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         let Some(readback) = bench::Readback::new(&device, args.mebibytes << 20)? else {
             if args.device.is_some() {
-                return Err(Error::Usage("the CPU engine has nothing to read back: choose a GPU".into()));
+                return Err(Error::Usage(
+                    "--device selects the CPU engine, which needs no readback: choose a GPU".into(),
+                ));
             }
             continue;
         };

@@ -180,7 +180,7 @@ impl Bench<'_> {
             let (count, ms, mib) = (spheres.len(), 1e3 * built.wall, bytes as f64 / f64::from(1 << 20));
             print(&format!("\n{name}: {count} spheres, built in {ms:.3} ms, {mib:.2} MiB\n"))?;
             print(
-                "  rays                      query         count       hits        met    Mrays/s  with free cores\n",
+                "  rays                      query         count       hits   all hits    Mrays/s  with free cores\n",
             )?;
         }
         let mut rows = Vec::new();

@@ -46,7 +46,7 @@ fn equal_answers_break_nothing() {
 #[test]
 fn exact_allows_no_difference_standard_those_within_the_bounds() {
     let (found, expected) = ([hit(3.0_f32.next_up(), 0)], [hit(3.0, 0)]);
-    assert!(compare(Precision::Exact, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("1 ulp, ray 0")));
+    assert!(compare(Precision::Exact, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("1 ulp, at ray 0")));
     assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected), None);
     assert_eq!(compare(Precision::Fast, 0.0, FAR, &found, &expected), None);
 }
@@ -101,7 +101,7 @@ fn bits_are_compared_one_by_one() {
     let bits = |low: u8| -> Vec<bool> { (0..40).map(|i| i < 32 || low >> (i - 32) & 1 == 1).collect() };
     let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
     assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
-    assert!(broken(&c, Precision::Standard).is_some_and(|w| w.contains("4 flags of 40 rays")));
+    assert!(broken(&c, Precision::Standard).is_some_and(|w| w.contains("4 of 40 rays differ in hit or miss")));
 }
 
 #[test]

@@ -248,7 +248,7 @@ impl<'a> Drawing<'a> {
         if ways {
             let (from, to) = (at + DVec2::new(6.0, 6.0), at + DVec2::new(30.0, 6.0));
             canvas.streak(over(from), over(to), &Outline::round(6.0), color(IDLE), [0.05, 0.6]);
-            canvas.text("way of a sphere, in time", at + DVec2::new(46.0, 0.0), ink);
+            canvas.text("path of a sphere over time", at + DVec2::new(46.0, 0.0), ink);
         }
         canvas.text(shown, DVec2::new(24.0, HEIGHT as f64 - 62.0), ink);
 

@@ -67,7 +67,7 @@ impl Plotted for u32 {
     fn mark(&self) -> Marked {
         Marked(if *self > 0 { Mark::Occluded } else { Mark::Miss })
     }
-    const LEGEND: Legend = &[("ray that meets any", DARK, true), ("ray that meets none", MISS, true)];
+    const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
 }
 
 impl Plotted for Interval {
@@ -93,10 +93,10 @@ impl Plotted for Approach {
 
 /// Legend for hit lists.
 pub(crate) const LISTED: Legend = &[
-    ("ray that meets any", RAY, true),
+    ("ray that hits", RAY, true),
     ("inside a sphere", HIT, true),
     ("t_enter, t_exit", HIT, false),
-    ("ray that meets none", MISS, true),
+    ("ray that misses", MISS, true),
 ];
 
 /// A plot: its path, and the rays and results collected for it.
@@ -111,13 +111,13 @@ impl<'a> Plot<'a> {
     pub(crate) fn new(path: &'a Path, others: &[&Path], legend: Legend) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         if extension.as_deref() != Some("png") {
-            let message = "a plot is a picture: expected a name that ends in .png".into();
+            let message = "cannot write a plot in this format: supported is .png".into();
             return Err(Error::BadFile { path: path.into(), message });
         }
         let target = check_target(path)?;
         for other in others {
             if std::fs::canonicalize(other).is_ok_and(|other| other == target) {
-                let message = "is a file of this cast already: the plot would replace it".into();
+                let message = "is also an input or output of this cast: the plot would overwrite it".into();
                 return Err(Error::BadFile { path: path.into(), message });
             }
         }

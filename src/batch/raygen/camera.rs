@@ -82,7 +82,7 @@ pub(crate) fn check_camera(camera: &Camera) -> Result<()> {
     let forward = camera.target - camera.position;
     if forward.length() == 0.0 {
         let at = text(camera.target);
-        return usage(format!("camera: target is {at}, the same as position: there is no direction to look in"));
+        return usage(format!("camera: target is {at}, the same as position: the two points must differ"));
     }
     let up = camera.up.normalize_or_zero();
     if up == DVec3::ZERO {
@@ -90,14 +90,14 @@ pub(crate) fn check_camera(camera: &Camera) -> Result<()> {
     }
     if forward.normalize().cross(up).length() < 1e-9 {
         let up = text(camera.up);
-        return usage(format!("camera: up is {up}, parallel to the line of sight: any other direction will do"));
+        return usage(format!("camera: up is {up}, parallel to the viewing direction: choose another direction"));
     }
     match camera.lens {
         Lens::Perspective { field_of_view_deg: angle } if !(1e-6..=170.0).contains(&angle) => {
-            usage(format!("camera: field_of_view_deg is {angle}: allowed is 0.000001…170"))
+            usage(format!("camera: field_of_view_deg is {angle}: it must be between 0.000001 and 170"))
         }
         Lens::Orthographic { width } if !(1e-30..=MAX_LENGTH).contains(&width) => {
-            usage(format!("camera: width is {width}: allowed is a positive length of at most 1e30"))
+            usage(format!("camera: width is {width}: it must be between 1e-30 and 1e30"))
         }
         _ => Ok(()),
     }

@@ -78,7 +78,7 @@ impl Grid {
         match here.and_then(|rays| rays.checked_mul(frames)) {
             Some(_) => Ok(self),
             None => Err(Error::Usage(format!(
-                "{what}: {frames} × {rows} × {columns} rays are too many: 2^30 of each pose are allowed"
+                "{what}: {frames} × {rows} × {columns} rays are too many: at most 2^30 rays per pose are allowed"
             ))),
         }
     }

@@ -33,7 +33,9 @@ impl Image {
         check_camera(camera)?;
         let [width, height] = size;
         if ![width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
-            return Err(Error::Usage(format!("image: size is {width}x{height}: allowed is 1…{MAX_SIDE} each way")));
+            return Err(Error::Usage(format!(
+                "image: size is {width}x{height}: width and height must be between 1 and {MAX_SIDE}"
+            )));
         }
         let View { position, axes: [right, up, forward], half, projection, .. } = View::new(camera, size);
         let orthographic = projection == Projection::Orthographic;
@@ -45,7 +47,7 @@ impl Image {
         let rows = centers(height).map(|y| rounded([1.0, -half.y * y])).collect();
         let reach = DVec3::new(position.abs().max_element(), half.x, half.y);
         if orthographic && reach.element_sum() > f64::from(f32::MAX) {
-            return Err(Error::Usage("image: the picture's edges exceed the largest f32, 3.4e38".into()));
+            return Err(Error::Usage("image: the edges of the picture exceed the largest f32, 3.4e38".into()));
         }
         let frames = vec![SensorPose::new(position, [forward, right, up])];
         let grid =

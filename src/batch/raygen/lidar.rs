@@ -39,13 +39,13 @@ impl Lidar {
     pub fn new(poses: &[Pose], elevations_deg: &[f64], azimuths_deg: &[f64]) -> Result<Self> {
         for (name, table) in [("elevations", elevations_deg), ("azimuths", azimuths_deg)] {
             if table.is_empty() {
-                return Err(Error::Usage(format!("sensor: there are no {name}")));
+                return Err(Error::Usage(format!("sensor: the list of {name} is empty: it needs at least one angle")));
             }
         }
         let angle = |what, index, value: f64, why: &'static str| Err(Error::record(what, index, "deg", value, why));
         for (index, &deg) in (0..).zip(elevations_deg) {
             if !(-90.0..=90.0).contains(&deg) {
-                return angle("elevation", index, deg, "an elevation lies in -90…90");
+                return angle("elevation", index, deg, "an elevation must be between -90 and 90");
             }
         }
         for (index, &deg) in (0..).zip(azimuths_deg) {
@@ -61,12 +61,12 @@ impl Lidar {
             degrees.iter().map(pair).collect()
         };
         let (mut faults, mut frames) = (Vec::new(), Vec::new());
-        try_reserve("the poses of a sensor", &mut frames, poses.len() as u64)?;
+        try_reserve("poses", &mut frames, poses.len() as u64)?;
         for (i, pose) in poses.iter().enumerate() {
             frames.push(match pose.check(i as u64) {
                 Ok(()) => pose.frame(),
                 Err(error) => {
-                    try_push("poses that cannot be used", &mut faults, (i, error))?;
+                    try_push("invalid poses", &mut faults, (i, error))?;
                     SensorPose::invalid()
                 }
             });
@@ -91,7 +91,7 @@ impl Lidar {
     pub fn within(mut self, near: f32, far: f32) -> Result<Self> {
         if !(0.0..=f32::MAX).contains(&near) || far.is_nan() || far < near {
             return Err(Error::Usage(format!(
-                "sensor: the range is {near} to {far}: it must begin at 0 or later, and not end before"
+                "sensor: the range is {near} to {far}: its start must be finite and at least 0, and its end at least its start"
             )));
         }
         (self.grid.t_min, self.grid.t_max) = (near, far);
@@ -118,7 +118,7 @@ impl Pose {
         }
         let length = self.rotation.length();
         if (length - 1.0).abs() > 1e-4 {
-            return bad("|q|", length, "a rotation is a quaternion of length 1");
+            return bad("|q|", length, "a rotation must be a quaternion of length 1");
         }
         Ok(())
     }

@@ -66,12 +66,12 @@ impl PointRays<'_> {
         let PointTarget::At { target, .. } = self.target else { return Ok(()) };
         let direction = target - Vec3::from(*point);
         if direction == Vec3::ZERO {
-            let why = "it is the target itself: a direction must not be zero";
+            let why = "the point is the target: the direction of its ray must not be zero";
             return bad(index, "x,y,z", describe((*point).into()), why);
         }
         match coordinates(point).zip(direction.to_array()).find(|(_, away)| !away.is_finite()) {
             Some(((field, value), _)) => {
-                bad(index, field, value, "its distance from the target exceeds the largest f32")
+                bad(index, field, value, "the distance to the target exceeds the largest f32, 3.4e38")
             }
             None => Ok(()),
         }

@@ -150,10 +150,10 @@ impl<'a> LbvhBuilder<'a> {
         let shifts = (0..PASSES).map(|pass| BuildParams { shift: pass * DIGIT, jobs: tiles, ..self.params });
         let params_buffer = self.upload_params(&shifts.collect::<Vec<_>>()).await?;
         let items = [
-            self.scratch("a tree's keys", u64::from(count) * ITEM_BYTES).await?,
-            self.scratch("a tree's keys", u64::from(count) * ITEM_BYTES).await?,
+            self.scratch("BVH sort keys", u64::from(count) * ITEM_BYTES).await?,
+            self.scratch("BVH sort keys", u64::from(count) * ITEM_BYTES).await?,
         ];
-        let counts = self.scratch("a sort's counts", u64::from(BINS) * (u64::from(tiles) + 1) * 4).await?;
+        let counts = self.scratch("BVH sort counts", u64::from(BINS) * (u64::from(tiles) + 1) * 4).await?;
         self.step(&programs::MORTON_CODES, (&params_buffer, 0), &[spheres, &items[0]], count).await?;
         for pass in 0..PASSES as usize {
             let (from, to) = (&items[pass % 2], &items[(pass + 1) % 2]);
@@ -170,9 +170,9 @@ impl<'a> LbvhBuilder<'a> {
     pub(crate) async fn leaves(&mut self, spheres: &Buffer, order: &Buffer) -> Result<(Buffer, Buffer)> {
         let count = self.params.count;
         let levels = box_levels(count);
-        let boxes = self.scratch("a tree's boxes", u64::from(levels.iter().sum::<u32>().max(1)) * BOX_BYTES).await?;
+        let boxes = self.scratch("BVH bounds", u64::from(levels.iter().sum::<u32>().max(1)) * BOX_BYTES).await?;
         let records = if self.motion.is_some() { 2 } else { 1 };
-        let leaves = self.scratch("a tree's spheres", records * u64::from(count) * size_of::<Sphere>() as u64).await?;
+        let leaves = self.scratch("BVH leaves", records * u64::from(count) * size_of::<Sphere>() as u64).await?;
         let mut plants = vec![self.params];
         let mut begin = 0;
         for pair in levels.windows(2) {
@@ -196,17 +196,17 @@ impl<'a> LbvhBuilder<'a> {
         let (gpu, count) = (self.gpu, self.params.count);
         // A full node has four children, and a node that is not full contains at least eight spheres: hence this bound.
         let most = u64::from(count / 3 + 1) * size_of::<QNode4>() as u64;
-        let nodes = self.scratch("a tree's nodes", most.min(gpu.largest_binding() / 64 * 64)).await?;
+        let nodes = self.scratch("BVH nodes", most.min(gpu.largest_binding() / 64 * 64)).await?;
         // Every node but the root contains at least eight spheres.
         let widest = count / 8 + 1;
         let parts = [
-            self.scratch("a level's parts", u64::from(widest) * 8).await?,
-            self.scratch("a level's parts", u64::from(widest) * 8).await?,
+            self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
+            self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
         ];
-        let kids = self.scratch("a level's children", u64::from(widest) * 16).await?;
-        let found = self.scratch("a level's counts", u64::from(widest.div_ceil(THREADS)) * 4).await?;
+        let kids = self.scratch("BVH build children", u64::from(widest) * 16).await?;
+        let found = self.scratch("BVH build counts", u64::from(widest.div_ceil(THREADS)) * 4).await?;
         let usage = USAGE | BufferUsages::INDIRECT;
-        let control = gpu.buffer("a tree's progress", size_of::<LevelState>() as u64, usage).await?;
+        let control = gpu.buffer("BVH build state", size_of::<LevelState>() as u64, usage).await?;
         gpu.write(&control, &[LevelState { next_count: 1, emit_dispatch: [1; 3], ..LevelState::zeroed() }]).await?;
         gpu.write(&parts[0], &[[0, count]]).await?;
         let params_buffer = self.upload_params(&[self.params]).await?;
@@ -229,7 +229,7 @@ impl<'a> LbvhBuilder<'a> {
         let (opens, numbers) =
             (std::mem::offset_of!(LevelState, emit_dispatch), std::mem::offset_of!(LevelState, link_dispatch));
         let staging = gpu.buffer(
-            "a tree's progress",
+            "BVH build state",
             size_of::<LevelState>() as u64,
             BufferUsages::MAP_READ | BufferUsages::COPY_DST,
         );
@@ -254,7 +254,7 @@ impl<'a> LbvhBuilder<'a> {
                 break seen;
             }
             if depth as usize > QBvh4::MAX_LEVELS + LEVELS as usize {
-                return Err(gpu.failed("a tree of spheres came to no end".into()));
+                return Err(gpu.failed("the build of a BVH did not terminate".into()));
             }
             rounds = LEVELS;
         };
@@ -262,9 +262,9 @@ impl<'a> LbvhBuilder<'a> {
         let asked = u64::from(done.next) * size_of::<QNode4>() as u64;
         if asked > nodes.size() {
             let (allowed, device) = (nodes.size(), gpu.name().into());
-            return Err(Error::TooLarge { what: "a tree's nodes", asked, allowed, device });
+            return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device });
         }
-        let fitted = self.scratch("a tree's nodes", asked).await?;
+        let fitted = self.scratch("BVH nodes", asked).await?;
         let copied = gpu
             .scoped(|| {
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -296,7 +296,7 @@ impl GpuBvh {
         let mut planter = LbvhBuilder::new(gpu, count, frame, ways);
         planter.steps.cancel = cancel.clone();
         let items = planter.sorted(spheres).await?;
-        let order = planter.scratch("a tree's order", u64::from(count) * 4).await?;
+        let order = planter.scratch("BVH sphere order", u64::from(count) * 4).await?;
         let params_buffer = planter.upload_params(&[planter.params]).await?;
         planter.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;

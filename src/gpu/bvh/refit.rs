@@ -23,8 +23,8 @@ impl GpuBvh {
         ways: Option<LeafMotion<'_>>,
     ) -> Result<Self> {
         let mut planter = LbvhBuilder::new(gpu, count, frame, ways);
-        let nodes = copy(gpu, "a tree's nodes", &self.nodes).await?;
-        let order = copy(gpu, "a tree's order", &self.order).await?;
+        let nodes = copy(gpu, "BVH nodes", &self.nodes).await?;
+        let order = copy(gpu, "BVH sphere order", &self.order).await?;
         let (leaves, boxes) = planter.leaves(spheres, &order).await?;
         let told =
             planter.upload_params(&[super::build::BuildParams { jobs: self.node_count, ..planter.params }]).await?;
@@ -38,8 +38,8 @@ impl GpuBvh {
     pub(crate) async fn cost(&self, gpu: &GpuEngine) -> Result<f64> {
         let mut planter = LbvhBuilder::new(gpu, 0, &SceneFrame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
-        let areas = planter.scratch("a tree's surfaces", u64::from(groups) * 4).await?;
-        let root = planter.scratch("a root's surface", 4).await?;
+        let areas = planter.scratch("BVH surface areas", u64::from(groups) * 4).await?;
+        let root = planter.scratch("BVH root surface area", 4).await?;
         let told = [self.node_count, 1].map(|jobs| super::build::BuildParams { jobs, ..planter.params });
         let told = planter.upload_params(&told).await?;
         planter.step(&programs::SAH_COST, (&told, 0), &[&self.nodes, &areas], self.node_count).await?;
@@ -48,7 +48,7 @@ impl GpuBvh {
         let sum = async |from: &Buffer, count: u32| {
             let mut values = vec![0f32; count as usize];
             let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-            let staging = gpu.buffer("a tree's surfaces", u64::from(count) * 4, usage).await?;
+            let staging = gpu.buffer("BVH surface areas", u64::from(count) * 4, usage).await?;
             gpu.read(from, &staging, &mut values).await?;
             Ok::<f64, crate::error::Error>(values.into_iter().map(f64::from).sum())
         };

@@ -36,9 +36,10 @@ fn builds_on(gpu: &GpuEngine, builder: BvhBuilder) -> Result<bool> {
         (BvhBuilder::Cpu, _) => Ok(false),
         (BvhBuilder::Auto, failure) => Ok(failure.is_none() && !gpu.is_software()),
         (BvhBuilder::Gpu, None) => Ok(true),
-        (BvhBuilder::Gpu, Some(why)) => {
-            Err(Error::Usage(format!("builder 'gpu': {} is not to be trusted with it: {why}; use 'cpu'", gpu.name())))
-        }
+        (BvhBuilder::Gpu, Some(why)) => Err(Error::Usage(format!(
+            "builder 'gpu': the arithmetic of {} is not accurate enough: {why}; use builder 'cpu'",
+            gpu.name()
+        ))),
     }
 }
 
@@ -70,9 +71,9 @@ impl GpuBvh {
             Ok(buffer)
         };
         Ok(Self {
-            nodes: up("a tree's nodes", bytemuck::cast_slice(&tree.nodes)).await?,
-            order: up("a tree's order", bytemuck::cast_slice(&tree.order)).await?,
-            leaves: up("a tree's spheres", bytemuck::cast_slice(&leaves)).await?,
+            nodes: up("BVH nodes", bytemuck::cast_slice(&tree.nodes)).await?,
+            order: up("BVH sphere order", bytemuck::cast_slice(&tree.order)).await?,
+            leaves: up("BVH leaves", bytemuck::cast_slice(&leaves)).await?,
             node_count: tree.nodes.len() as u32,
             levels: tree.levels.clone(),
         })

@@ -126,7 +126,7 @@ impl<'a> DispatchPlan<'a> {
         match allowed.saturating_sub(params) / one {
             0 => {
                 let device = self.gpu.name().into();
-                Err(Error::TooLarge { what: "what a ray takes along", asked: params + one, allowed, device })
+                Err(Error::TooLarge { what: "one ray with its attributes", asked: params + one, allowed, device })
             }
             room => Ok(chunk.min(room) as usize),
         }

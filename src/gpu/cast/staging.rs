@@ -144,11 +144,13 @@ impl Staging {
         Ok(Self {
             sizes,
             params: gpu.buffer("params", sizes.params, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?,
-            seeds: gpu.buffer("seeds of rays", sizes.seeds, storage).await?,
+            seeds: gpu.buffer("input of the ray generator", sizes.seeds, storage).await?,
             rays: gpu.buffer("rays", sizes.rays, storage | BufferUsages::COPY_SRC).await?,
-            pairs: gpu.buffer("spheres of pairs", sizes.pairs, storage).await?,
-            ray_attributes: gpu.buffer("what rays bring along", sizes.ray_attributes, storage).await?,
-            pair_attributes: gpu.buffer("sphere attributes of pairs", sizes.pair_attributes, storage).await?,
+            pairs: gpu.buffer("spheres of a pairwise scene", sizes.pairs, storage).await?,
+            ray_attributes: gpu.buffer("ray attributes", sizes.ray_attributes, storage).await?,
+            pair_attributes: gpu
+                .buffer("sphere attributes of a pairwise scene", sizes.pair_attributes, storage)
+                .await?,
             state: gpu.buffer("state", sizes.state, storage | BufferUsages::COPY_SRC).await?,
             results: gpu.buffer("results", sizes.results, storage | BufferUsages::COPY_SRC).await?,
             download: gpu.buffer("download", sizes.results, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?,

@@ -133,7 +133,7 @@ impl GpuContext {
 
     /// Waits for the result of a mapping, after its submission is done. Fails if the buffer was not mapped.
     pub(crate) async fn is_mapped(&self, answer: Mapped) -> Result<()> {
-        if let Err(e) = answer.await.map_err(|_| self.failed("a buffer was never mapped".into()))? {
+        if let Err(e) = answer.await.map_err(|_| self.failed("the mapping of a buffer was never completed".into()))? {
             let failure = self.failed(format!("a buffer could not be mapped: {e}"));
             return Err(self.lost().await.unwrap_or(failure));
         }

@@ -116,7 +116,7 @@ impl GpuContext {
     pub(crate) fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
             device: device.adapter_info().name,
-            message: format!("no thread to wait for it: {e}"),
+            message: format!("cannot start the thread that polls the device: {e}"),
         })?;
         let info = device.adapter_info();
         Ok(Self {
@@ -217,7 +217,7 @@ impl GpuContext {
         error
             .await
             .is_some()
-            .then(|| Error::DeviceLost { device: self.name().into(), message: "it was destroyed, or reset".into() })
+            .then(|| Error::DeviceLost { device: self.name().into(), message: "it was destroyed or reset".into() })
     }
 
     pub(crate) fn failed(&self, message: String) -> Error {
@@ -248,7 +248,7 @@ impl GpuContext {
     /// Waits for a submission, at most for `limit`; without a limit if it is `None`.
     pub(crate) async fn wait_within(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<()> {
         let (done, answer) = oneshot::channel();
-        let ended = || self.failed("the thread that waits for it has ended".into());
+        let ended = || self.failed("the thread that polls the device has ended".into());
         self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
         let waited = answer.await.map_err(|_| ended())?;
         self.check()?;

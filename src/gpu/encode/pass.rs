@@ -61,9 +61,9 @@ impl CastPlan {
         status: Option<BufferSlice<'_>>,
     ) -> Result<CastPass> {
         match self.times {
-            None => Err(Error::Usage("times are for spheres that move: those of this scene stay".into())),
+            None => Err(Error::Usage("times need moving spheres, but the spheres of this scene are at rest".into())),
             Some(Times { relative: true, .. }) => {
-                Err(Error::Usage("times are not for spheres that move while rays travel: there t is time".into()))
+                Err(Error::Usage("times cannot be used with Motion::WithRay: t is the time there".into()))
             }
             Some(_) => self.bound(count, rays, Some(times), out, status).await,
         }
@@ -81,12 +81,12 @@ impl CastPlan {
         if count > self.max_rays {
             let (asked, allowed, device) =
                 (count.saturating_mul(RAY_BYTES), self.max_rays * RAY_BYTES, gpu.name().into());
-            return Err(Error::TooLarge { what: "the rays of a pass", asked, allowed, device });
+            return Err(Error::TooLarge { what: "rays of one pass", asked, allowed, device });
         }
         let width = self.question.width();
         let answers = if width == 0 { count.div_ceil(32) * 4 } else { count * width * 4 };
         let (set, rays_at) = self.window("the rays", &rays, count * RAY_BYTES)?;
-        let (answered, out_at) = self.window("the answers", &out, answers)?;
+        let (answered, out_at) = self.window("the results", &out, answers)?;
         let (counted, status_at) = match &status {
             Some(status) => self.window("the status", status, STATUS_BYTES)?,
             None => (self.spare.as_entire_buffer_binding(), 0),
@@ -99,7 +99,7 @@ impl CastPlan {
         };
         let all = [&set, &answered, &counted, &timed].map(|binding| binding.buffer);
         if (1..all.len()).any(|i| all[..i].contains(&all[i])) {
-            return Err(Error::Usage("rays, times, answers and status must each be a buffer of their own".into()));
+            return Err(Error::Usage("rays, times, results and status must be in different buffers".into()));
         }
         if count == 0 {
             return Ok(CastPass { cleared: None, steps: Vec::new() });
@@ -192,12 +192,14 @@ impl CastPlan {
         let (buffer, at) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(BufferUsages::STORAGE) {
             return Err(Error::Usage(format!(
-                "{what}: the buffer needs the usage STORAGE and has {:?}",
+                "{what}: the buffer must have the usage STORAGE, but has {:?}",
                 buffer.usage()
             )));
         }
         if !at.is_multiple_of(4) {
-            return Err(Error::Usage(format!("{what}: byte {at} of the buffer is not a multiple of 4")));
+            return Err(Error::Usage(format!(
+                "{what}: the offset in the buffer is {at} bytes: it must be a multiple of 4"
+            )));
         }
         let device = || self.gpu.name().into();
         if slice.size() < bytes {

@@ -105,7 +105,7 @@ impl CastPlan {
         };
         if query.precision == Precision::Exact {
             return refuse(
-                "what f32 leaves open is settled on the host, where an encoded query never is",
+                "undecided rays are resolved on the host, but encoded queries run only on the GPU",
                 "fast or standard",
             );
         }
@@ -115,12 +115,12 @@ impl CastPlan {
             && !rest.is_empty()
         {
             let spheres: u64 = scene.parts.iter().map(|part| u64::from(part.count)).sum();
-            return too_large("the spheres of an encoded query", spheres * 16, u64::from(first.count) * 16);
+            return too_large("spheres of an encoded query", spheres * 16, u64::from(first.count) * 16);
         }
         let groups = u64::from(gpu.device.limits().max_compute_workgroups_per_dimension);
         let allowed = gpu.largest_binding().min(groups * WORKGROUP * RAY_BYTES).min(u64::from(u32::MAX));
         if most > allowed / RAY_BYTES {
-            return too_large("the rays of an encoded query", most.saturating_mul(RAY_BYTES), allowed);
+            return too_large("rays of an encoded query", most.saturating_mul(RAY_BYTES), allowed);
         }
         let kernels = Kernels::for_question(question);
         let fast = query.precision == Precision::Fast;
@@ -158,12 +158,14 @@ impl CastPlan {
             state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,
             ray_attributes: match times {
-                Some(_) => Some(gpu.buffer("encoded extras", most * size_of::<RayAttributes>() as u64, storage).await?),
+                Some(_) => {
+                    Some(gpu.buffer("encoded ray attributes", most * size_of::<RayAttributes>() as u64, storage).await?)
+                }
                 None => None,
             },
             no_time: gpu.buffer("no time", 4, storage).await?,
             times,
-            spare: gpu.buffer("unwanted counts", STATUS_BYTES, storage).await?,
+            spare: gpu.buffer("spare status", STATUS_BYTES, storage).await?,
             kernels,
             gpu: gpu.clone(),
             scene: scene.clone(),

@@ -98,11 +98,12 @@ fn rows<const WIDTH: usize>(
             Some(rows) if here < count => {
                 let width = (columns * WIDTH) as u64;
                 let (needed, held) = (rows * width, (first - here as u64) * width + read as u64);
-                let fault = format!("{rows} rows need {needed} bytes of data, {held} came: the input is truncated");
+                let fault =
+                    format!("{rows} rows need {needed} bytes of data, but the input has {held}: it is truncated");
                 return Err(bad_file(&input.path, fault));
             }
             None if !read.is_multiple_of(columns * WIDTH) => {
-                let fault = format!("it ends within row {} (index {first})", first + 1);
+                let fault = format!("the input ends in the middle of row {} (index {first})", first + 1);
                 return Err(bad_file(&input.path, fault));
             }
             None if here < count => return Ok(()),

@@ -39,12 +39,12 @@ fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>
     if header.is_empty() {
         let bytes = length.unwrap_or(0);
         let columns = required(kind).join(",");
-        let why = format!("it is empty ({bytes} bytes): the first line must name the columns, {columns}");
+        let why = format!("the file is empty ({bytes} bytes): the first line must name the columns {columns}");
         return Err(bad_file(&path, why));
     }
     // Blank lines may precede the header. In a pipe they are not counted.
     let line = place(header.position(), true);
-    let line = if length.is_some() { line.describe(&path) } else { "the line of names".into() };
+    let line = if length.is_some() { line.describe(&path) } else { "header line".into() };
     let columns = columns(&path, &line, kind, &header)?;
     Ok(Box::new(CsvReader { reader, columns }))
 }
@@ -142,7 +142,7 @@ fn columns(path: &Path, line: &str, kind: &TableSchema, header: &StringRecord) -
     }
     if header.iter().all(|name| name.parse::<f64>().is_ok()) {
         let wanted = required(kind).join(",");
-        return Err(bad(format!("there are numbers where the names of the columns should be: {wanted}")));
+        return Err(bad(format!("found only numbers: the first line must name the columns {wanted}")));
     }
     if let (1, Some(other)) = (header.len(), header.get(0).and_then(|h| h.chars().find(|c| ";\t|".contains(*c)))) {
         return Err(bad(format!("columns are separated by {other:?}: expected commas")));
@@ -159,7 +159,8 @@ fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedRead
     match error.kind() {
         ::csv::ErrorKind::Io(e) => cannot_read(path, e),
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            bad_file(path, format!("{line}: there are {len} cells: expected {expected_len}, as in the first line"))
+            let s = if *len == 1 { "" } else { "s" };
+            bad_file(path, format!("{line}: found {len} cell{s}, expected {expected_len}, as in the header line"))
         }
         ::csv::ErrorKind::Utf8 { .. } => bad_file(path, format!("{line}: the text is not UTF-8")),
         _ => bad_file(path, format!("{line}: {error}")),

@@ -136,7 +136,9 @@ impl Read for Watched {
         let ended = count == 0 && !bytes.is_empty();
         if (ended && self.position < length) || self.position > length {
             let how = if ended { "shorter" } else { "longer" };
-            return Err(Error::other(format!("it became {how} while it was read: it had {length} bytes when opened")));
+            return Err(Error::other(format!(
+                "the file became {how} while it was being read: it had {length} bytes when it was opened"
+            )));
         }
         Ok(count)
     }

@@ -56,7 +56,7 @@ fn layout(input: &Input, kind: &'static TableSchema, header: &NpyHeader, offset:
     check_length(input, header, offset, u128::from(rows) * columns.len() as u128 * width)?;
     let by_column = (header.order() == Order::Fortran).then_some(offset);
     if by_column.is_some() && input.length().is_none() {
-        let why = "an array in Fortran order is read in strips, which a pipe cannot; numpy.ascontiguousarray turns it";
+        let why = "an array in Fortran order cannot be read from a pipe; use numpy.ascontiguousarray before saving it";
         return Err(bad_file(path, why));
     }
     let order = if kind.plural == "rays" && columns.len() == 8 {
@@ -74,7 +74,7 @@ fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -
         if claimed != held {
             let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
             let shape = describe(header.shape());
-            let need = format!("shape {shape} needs {claimed} bytes of data, {held} are there: {fault}");
+            let need = format!("shape {shape} needs {claimed} bytes of data, but the file has {held}: {fault}");
             return Err(bad_file(&input.path, need));
         }
     }
@@ -94,10 +94,11 @@ fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'stati
         [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
         _ => {
             let hint = match (kind.plural, shape) {
-                ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order is SPHERES, then RAYS",
-                ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order is SPHERES, then BULLETS",
-                ("rays", [_, 3]) => "; points become rays with --toward or --parallel",
-                (_, [_]) => "; a single one needs reshape(1, -1)",
+                ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order of the files is SPHERES, then RAYS",
+                ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order of the files is SPHERES, then BULLETS",
+                ("segments", [_, 8]) => "; to cast rays, leave out --segments",
+                ("rays", [_, 3]) => "; to cast rays from points, add --toward or --parallel",
+                (_, [_]) => "; for a single row, use array.reshape(1, -1)",
                 _ => "",
             };
             let (found, expected) = (describe(shape), kind.shape);
@@ -117,14 +118,19 @@ fn describe(shape: &[u64]) -> String {
 /// Whether the numbers are f8 (else f4), and whether they are big-endian.
 fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
     let dtype = header.dtype();
-    if let DType::Plain(plain) = &dtype
-        && plain.type_char() == TypeChar::Float
-        && let 4 | 8 = plain.size_field()
-    {
-        return Ok((plain.size_field() == 8, plain.endianness() == Endianness::Big));
+    let mut hint = "";
+    if let DType::Plain(plain) = &dtype {
+        if plain.type_char() == TypeChar::Float
+            && let 4 | 8 = plain.size_field()
+        {
+            return Ok((plain.size_field() == 8, plain.endianness() == Endianness::Big));
+        }
+        if let TypeChar::Bool | TypeChar::Int | TypeChar::Uint | TypeChar::Float = plain.type_char() {
+            hint = "; convert the array with array.astype('float32')";
+        }
     }
     let found = quoted(&dtype.descr());
-    Err(bad_file(path, format!("dtype is {found}: expected f4 or f8; array.astype('float32') makes one")))
+    Err(bad_file(path, format!("dtype is {found}: expected f4 or f8{hint}")))
 }
 
 /// Reads the header. It is checked before npyz parses it: the parser takes time exponential in the depth of brackets, allocates as many
@@ -142,13 +148,13 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
         [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..] => (10, u64::from(u16::from_le_bytes([a, b]))),
         [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d] => (12, u64::from(u32::from_le_bytes([a, b, c, d]))),
         [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor, ..] => {
-            return Err(bad(format!("version {major}.{minor} of the format is not known")));
+            return Err(bad(format!("format version {major}.{minor} is not supported")));
         }
-        [b'P', b'K', ..] => return Err(bad("it is an .npz archive; save one array with numpy.save".into())),
+        [b'P', b'K', ..] => return Err(bad("it is an .npz archive; save a single array with numpy.save".into())),
         _ => return Err(bad("it does not begin with \\x93NUMPY".into())),
     };
     if claimed > LONGEST_HEADER {
-        return Err(bad(format!("its header claims {claimed} bytes, {LONGEST_HEADER} are allowed")));
+        return Err(bad(format!("its header claims {claimed} bytes, but at most {LONGEST_HEADER} are allowed")));
     }
     start.resize((from + claimed as usize).max(12), 0);
     let rest = input.read_full(&mut start[12..]).map_err(|e| cannot_read(&path, &e))?;

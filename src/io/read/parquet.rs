@@ -50,7 +50,7 @@ fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
-        let why = "a Parquet file begins at its end, which a pipe cannot; .npy and .csv go through pipes";
+        let why = "a Parquet file cannot be read from a pipe; use .npy or .csv";
         return Err(bad_file(&path, why));
     };
     let bytes = FileBytes { file: Arc::new(file), length, shown, largest: Arc::default() };
@@ -65,7 +65,7 @@ fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>
         move || read_footer(path, bytes, kind)
     });
     let opened = opened.map_err(|e| Error::no_thread(&path, &e))?;
-    let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer makes no sense")));
+    let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")));
     Ok(Box::new(opened?))
 }
 
@@ -85,11 +85,11 @@ fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
     let tail = if length >= 12 { read(length - 8, 8)? } else { Default::default() };
     let footer = match tail[..] {
         [a, b, c, d, b'P', b'A', b'R', b'1'] => u64::from(u32::from_le_bytes([a, b, c, d])),
-        [.., b'P', b'A', b'R', b'E'] => return bad("it is encrypted".into()),
+        [.., b'P', b'A', b'R', b'E'] => return bad("it is encrypted, which is not supported".into()),
         _ => return bad(format!("it does not end with PAR1 after {length} bytes: the file is truncated")),
     };
     if footer + 12 > length {
-        return bad(format!("its footer claims {footer} bytes, the file has {length}"));
+        return bad(format!("its footer claims {footer} bytes, but the file has {length}"));
     }
     Ok(footer)
 }
@@ -111,7 +111,7 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> R
     }
     if rows != metadata.file_metadata().num_rows() as u64 {
         let claimed = metadata.file_metadata().num_rows();
-        return Err(damaged(&path, &format!("it claims {claimed} rows, its row groups {rows}")));
+        return Err(damaged(&path, &format!("it claims {claimed} rows, but its row groups have {rows}")));
     }
     Ok(ParquetReader { path, reader, fields, rows })
 }
@@ -158,20 +158,20 @@ fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64
                 let found = chunk.compression().to_string();
                 let found = found.split('(').next().unwrap_or_default();
                 let supported = "none, SNAPPY, ZSTD, GZIP and LZ4";
-                let why = format!("column '{name}' is compressed by {found}: supported are {supported}");
+                let why = format!("column '{name}' is compressed with {found}: supported are {supported}");
                 return Err(bad_file(path, why));
             }
             _ => {}
         }
         if chunk.num_values() != group.num_rows() {
-            return bad(format!("claims {} numbers, the row group {rows} rows", chunk.num_values()));
+            return bad(format!("claims {} values, but the row group has {rows} rows", chunk.num_values()));
         }
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
         let (Ok(start), Ok(size)) = (u64::try_from(start), u64::try_from(chunk.compressed_size())) else {
             return bad(format!("claims {} bytes from byte {start} on", chunk.compressed_size()));
         };
         if start.checked_add(size).is_none_or(|end| end > length) {
-            return bad(format!("claims {size} bytes from byte {start} on, the file has {length}"));
+            return bad(format!("claims {size} bytes from byte {start} on, but the file has {length}"));
         }
     }
     Ok(rows)
@@ -203,7 +203,7 @@ impl TableReader for ParquetReader {
                 for (field, column) in &mut columns {
                     // The crate slices by sizes that pages claim. A few of its slices panic if a size is wrong.
                     catch_unwind(AssertUnwindSafe(|| column.fill(count)))
-                        .unwrap_or_else(|_| Err(ParquetError::General("a page makes no sense".into())))
+                        .unwrap_or_else(|_| Err(ParquetError::General("a page is invalid".into())))
                         .map_err(|e| fault(&path, kind.name(*field), e))?;
                     if column.numbers().len() < count {
                         let (name, row) = (kind.name(*field), first + column.numbers().len() as u64);

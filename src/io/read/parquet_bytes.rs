@@ -53,7 +53,7 @@ impl ChunkReader for FileBytes {
         if let Some(asked) = unpacked(&head).filter(|_| head.len() > 8) {
             let allowed = self.largest.load(Ordering::Relaxed).max(ALWAYS);
             if asked > allowed {
-                let why = format!("a page claims to unpack to {asked} bytes, its column to at most {allowed}");
+                let why = format!("a page claims to decompress to {asked} bytes, but its column to at most {allowed}");
                 return Err(ParquetError::General(why));
             }
             check_memory("a page of a Parquet file", asked).map_err(|e| ParquetError::External(Box::new(e)))?;
@@ -65,14 +65,19 @@ impl ChunkReader for FileBytes {
         let end = start.checked_add(length as u64).filter(|end| *end <= self.length);
         let Some(end) = end else {
             let held = self.length;
-            return Err(ParquetError::EOF(format!("{length} bytes from byte {start} on are not in {held} bytes")));
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes from byte {start} on are beyond the end of the file, at byte {held}"
+            )));
         };
         check_memory("a page of a Parquet file", length as u64).map_err(|e| ParquetError::External(Box::new(e)))?;
         let mut bytes =
             crate::runtime::memory::try_with_capacity(length).map_err(|e| ParquetError::External(Box::new(e)))?;
         let read = self.at(start)?.take(length as u64).read_to_end(&mut bytes)?;
         if read < length {
-            let why = format!("it became shorter while it was read: it had {} bytes when opened", self.length);
+            let why = format!(
+                "the file became shorter while it was being read: it had {} bytes when it was opened",
+                self.length
+            );
             return Err(std::io::Error::other(why).into());
         }
         self.shown.fetch_max(end, Ordering::Relaxed);

@@ -21,7 +21,11 @@ impl Checked {
         let values = u64::from(page.num_values());
         if let Page::DictionaryPage { .. } = page {
             self.has_dictionary = true;
-            return if values * self.width > held { bad("a dictionary is shorter than it says") } else { Ok(()) };
+            return if values * self.width > held {
+                bad("a dictionary is shorter than its header claims")
+            } else {
+                Ok(())
+            };
         }
         if let Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } = page
             && u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len) > held
@@ -32,12 +36,12 @@ impl Checked {
             Encoding::PLAIN | Encoding::BYTE_STREAM_SPLIT => {}
             Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY if self.has_dictionary => {}
             Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
-                return bad("a page needs a dictionary, and there is none");
+                return bad("a page needs a dictionary, but its column has none");
             }
-            other => return bad(&format!("a page is encoded by {other}, which floats are not")),
+            other => return bad(&format!("a page has the encoding {other}, which is not allowed for numbers")),
         }
         if values > self.left {
-            return bad("its pages hold more numbers than its row group has rows");
+            return bad("its pages have more values than its row group has rows");
         }
         self.left -= values;
         Ok(())

@@ -48,7 +48,10 @@ impl PoseTable {
 /// [`Error::OutOfMemory`] if the poses do not fit into memory.
 pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
     if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
-        return Err(bad_file(path, "it is named as a file of other records: expected .npy, .csv, .f32 or .poses"));
+        return Err(bad_file(
+            path,
+            "cannot read poses from this format: supported are .npy, .csv, .parquet, .f32 and .poses",
+        ));
     }
     // Checked before opening: a sensor file may name neither a pipe nor a device.
     check_regular(path)?;

@@ -24,10 +24,10 @@ fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
     {
         let (what, count, fields) = (kind.what, kind.fields.len(), kind.fields.join(", "));
         let size = format!("{record}, the size of a {what} ({count} f32: {fields})");
-        return Err(bad_file(&input.path, format!("{length} bytes are not a multiple of {size}")));
+        return Err(bad_file(&input.path, format!("the file has {length} bytes, which is not a multiple of {size}")));
     }
     let columns = &FIELDS[..kind.fields.len()];
     let rows = input.length().map(|length| length / record);
-    let order = if kind.plural == "rays" { "a record of .f32 is origin, t_min, direction, t_max" } else { "" };
+    let order = if kind.plural == "rays" { "the order in .f32 is origin, t_min, direction, t_max" } else { "" };
     Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None, order })
 }

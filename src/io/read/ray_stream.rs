@@ -143,7 +143,7 @@ impl<T: Batched> RayBatches<T> {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = std::io::Error::other("the thread that reads it ended early");
+                    let message = std::io::Error::other("the thread that reads it ended unexpectedly");
                     return Err(cannot_read(&self.path, &message));
                 }
             }
@@ -218,7 +218,7 @@ impl<T: Batched> Reader<T> {
         rays.records
             .try_reserve_exact(RayBatches::BATCH)
             .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;
-        rays.optional.reserve("columns beside rays", RayBatches::BATCH as u64, self.converter.path())?;
+        rays.optional.reserve("optional columns of rays", RayBatches::BATCH as u64, self.converter.path())?;
         Ok(rays)
     }
 }

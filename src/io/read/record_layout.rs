@@ -76,7 +76,8 @@ impl TableReader for RecordReader {
             if read < bytes.len() {
                 let needed = u128::from(rows) * width as u128;
                 let came = first * width as u64 + read as u64;
-                let fault = format!("{rows} rows need {needed} bytes of data, {came} came: the input is truncated");
+                let fault =
+                    format!("{rows} rows need {needed} bytes of data, but the input has {came}: it is truncated");
                 return Err(bad_file(&input.path, fault));
             }
             first += count;

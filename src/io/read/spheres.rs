@@ -33,7 +33,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
     let make_room = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
         check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
         reserve("spheres", records, more, path)?;
-        optional.reserve("columns beside spheres", more, path)
+        optional.reserve("optional columns of spheres", more, path)
     };
     make_room(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
@@ -60,7 +60,10 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     // Checked before opening, because opening a pipe waits for its writer.
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
-        return Err(bad_file(path, "finding the centre means to read the spheres twice, which a pipe cannot"));
+        return Err(bad_file(
+            path,
+            "finding the centre of the spheres reads them twice, which is not possible with a pipe; use a file, or give the origin",
+        ));
     }
     center_of(OpenTable::open(path, &SPHERES)?, &mut || Ok(()))
 }
@@ -90,7 +93,7 @@ fn center_of(source: OpenTable, check_row: &mut dyn FnMut() -> Result<()>) -> Re
 pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
-    let too_many = |count: &str| bad_file(path, format!("{count} spheres in a system: at most {MOST} are allowed"));
+    let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
     let source = OpenTable::open(path, &SPHERES)?;
     if let Some(rows) = source.rows().filter(|rows| *rows > most) {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));

@@ -23,7 +23,11 @@ pub(crate) fn record_layout(
 ) -> Result<Option<RecordLayout>> {
     let DType::Record(fields) = dtype else { return Ok(None) };
     let [rows] = *shape else {
-        let why = format!("a structured array of {} has {} dimensions: expected 1", kind.plural, shape.len());
+        let why = format!(
+            "the structured array of {} has {} dimensions: expected 1; flatten it with array.ravel()",
+            kind.plural,
+            shape.len()
+        );
         return Err(bad_file(path, why));
     };
     let (mut names, mut parts, mut width) = (Vec::new(), Vec::new(), 0_u64);
@@ -37,14 +41,22 @@ pub(crate) fn record_layout(
                 parts.push(RecordPart { offset: width as usize, bytes: bytes as usize, form, big_endian });
             }
             (name, None) => {
-                let (name, found) = (quoted(name), quoted(&field.dtype.descr()));
-                let why = format!("field '{name}' is {found}: expected f4, f8 or a whole number");
+                let found = match &field.dtype {
+                    DType::Array(count, one) => format!("an array of {count} {}", one.descr()),
+                    other => other.descr(),
+                };
+                let (name, found) = (quoted(name), quoted(&found));
+                let hint = match field.dtype {
+                    DType::Plain(_) => "",
+                    _ => "; each number needs a field of its own, named as in .csv",
+                };
+                let why = format!("field '{name}' is {found}: expected f4, f8 or an integer type{hint}");
                 return Err(bad_file(path, why));
             }
         }
         width = width.saturating_add(bytes);
         if width > WIDEST {
-            return Err(bad_file(path, format!("a record is wider than {WIDEST} bytes")));
+            return Err(bad_file(path, format!("a record has more than {WIDEST} bytes")));
         }
     }
     let columns = columns(path, "", kind, names.into_iter())?;

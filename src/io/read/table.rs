@@ -86,9 +86,13 @@ impl OpenTable {
 /// The error for a file whose extension is not that of a readable format.
 fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
     let swapped = match (schema.plural, found) {
+        (_, "npz") => "; an archive may contain several arrays: save a single one with numpy.save",
         ("observers", _) => "",
-        ("bullets", "spheres") => "; the order is SPHERES, then BULLETS",
-        (_, "spheres" | "rays") => "; the order is SPHERES, then RAYS or POINTS",
+        ("rays", "segments") => "; to cast segments, add --segments",
+        ("rays", "points") => "; to cast rays from points, add --toward or --parallel",
+        ("segments", "rays") => "; to cast rays, leave out --segments",
+        ("bullets", "spheres") => "; the order of the files is SPHERES, then BULLETS",
+        (_, "spheres" | "rays") => "; the order of the files is SPHERES, then RAYS or POINTS",
         _ => "",
     };
     let (plural, found) = (schema.plural, describe(found));

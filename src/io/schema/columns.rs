@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use super::kinds::{RADII, RADIUS, RAYS, ROTATION, SPHERES, TableSchema, VELOCITY};
+use super::kinds::{POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
+
+/// Columns of spheres and ellipsoids that points do not have.
+const RADII_OR_R: [&str; 4] = ["r", RADII[0], RADII[1], RADII[2]];
 
 /// The field that each column fills. Errors begin with `place`, the position of the names in the file.
 pub(crate) fn columns<'a>(
@@ -20,6 +23,9 @@ pub(crate) fn columns<'a>(
     let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
+    let names: Vec<&str> = names.collect();
+    let is_points =
+        POINTS.fields.iter().all(|field| names.contains(field)) && !names.iter().any(|name| RADII_OR_R.contains(name));
     let mut columns = Vec::new();
     for name in names {
         let mut all = kind.fields.iter().chain(kind.optional);
@@ -27,31 +33,42 @@ pub(crate) fn columns<'a>(
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
             if kind.plural == "points" && RAYS.fields.contains(&name) {
                 return Err(bad(format!(
-                    "column '{name}' is one of rays, which have a direction of their own; points have {known}"
+                    "column '{name}' belongs to rays, but this file must contain points, with the columns {known}"
                 )));
+            }
+            let option = match kind.plural {
+                "rays" if SEGMENTS.fields.contains(&name) => Some(("segments", "to cast segments, add --segments")),
+                "rays" if is_points && POINTS.fields.contains(&name) => {
+                    Some(("points", "to cast rays from points, add --toward or --parallel"))
+                }
+                "segments" if RAYS.fields.contains(&name) => Some(("rays", "to cast rays, leave out --segments")),
+                _ => None,
+            };
+            if let Some((plural, hint)) = option {
+                return Err(bad(format!("column '{name}' belongs to {plural}; {hint}; known columns are {known}")));
             }
             if (other.fields.contains(&name) || (other.optional.contains(&name) && name != RADIUS))
                 && kind.plural != "observers"
             {
                 let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
                 return Err(bad(format!(
-                    "column '{name}' is one of {plural}; the order is SPHERES, then {then}; known are {known}"
+                    "column '{name}' belongs to {plural}; the order of the files is SPHERES, then {then}; known columns are {known}"
                 )));
             }
             let all: Vec<&str> = kind.fields.iter().chain(kind.optional).copied().collect();
             let guess = nearest(name, &all).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
-            return Err(bad(format!("unknown column '{}'{guess}; known are {known}", quoted(name))));
+            return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}", quoted(name))));
         };
         if columns.contains(&field) {
-            return Err(bad(format!("column '{name}' is there twice")));
+            return Err(bad(format!("column '{name}' appears twice")));
         }
         columns.push(field);
     }
     let has = |name: &str| kind.place(name).is_some_and(|field| columns.contains(&field));
     for (what, together) in [
-        ("a velocity takes three columns", &VELOCITY[..]),
-        ("an ellipsoid has three semi-axes", &RADII),
-        ("a rotation takes four columns", &ROTATION),
+        ("a velocity needs three columns", &VELOCITY[..]),
+        ("an ellipsoid needs three semi-axes", &RADII),
+        ("a rotation needs four columns", &ROTATION),
     ] {
         let there = together.iter().filter(|name| has(name)).count();
         if (1..together.len()).contains(&there) {
@@ -60,15 +77,17 @@ pub(crate) fn columns<'a>(
     }
     let ellipsoids = has(RADII[0]);
     if has(ROTATION[0]) && !ellipsoids {
-        return Err(bad("qw,qx,qy,qz turn ellipsoids, whose semi-axes rx,ry,rz are missing".into()));
+        return Err(bad(
+            "the rotation qw,qx,qy,qz is only for ellipsoids, but the semi-axes rx,ry,rz are missing".into()
+        ));
     }
     let radius = ellipsoids.then(|| kind.fields.iter().position(|name| *name == "r")).flatten();
     if radius.is_some_and(|radius| columns.contains(&radius)) {
-        return Err(bad("column 'r' is of spheres, rx,ry,rz of ellipsoids: one of the two".into()));
+        return Err(bad("column 'r' is for spheres, and rx,ry,rz are for ellipsoids: use only one of the two".into()));
     }
     for (field, name) in kind.fields.iter().enumerate() {
         if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
-            return Err(bad(format!("column '{name}' is missing; {} need {known}", kind.plural)));
+            return Err(bad(format!("column '{name}' is missing; {} need the columns {known}", kind.plural)));
         }
     }
     Ok(columns)

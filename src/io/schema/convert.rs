@@ -149,14 +149,16 @@ impl Record for [[f32; 3]; 2] {
         let bad = |field, value: f32, why: &'static str| Err(Error::record("segment", 0, field, value, why));
         for (field, value) in SEGMENTS.fields.iter().zip(self.as_flattened()) {
             if !value.is_finite() {
-                return bad(field, *value, "an end must be finite");
+                return bad(field, *value, "an end point must be finite");
             }
         }
         if from == to {
-            return bad("x2", to[0], "its ends must be two points, once rounded to f32");
+            return bad("x2", to[0], "the end points must differ after rounding to f32");
         }
         let far = (0..3).find(|&k| !(to[k] - from[k]).is_finite());
-        far.map_or(Ok(()), |k| bad(SEGMENTS.fields[3 + k], to[k], "its ends are farther apart than f32 reaches"))
+        far.map_or(Ok(()), |k| {
+            bad(SEGMENTS.fields[3 + k], to[k], "the distance between the end points exceeds the largest f32, 3.4e38")
+        })
     }
 }
 
@@ -295,7 +297,7 @@ impl Converter {
             "speed" => row.numbers[6].wide > 0.0,
             _ => false,
         };
-        let value = if vanished { format!("{value} once rounded to f32") } else { value };
+        let value = if vanished { format!("{value} after rounding to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
         // The origin comes first in every order, so the hint would not help.

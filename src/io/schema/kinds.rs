@@ -25,7 +25,7 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
     fields: &["x", "y", "z", "r"],
     positions: 1,
     default: |_| None,
-    shape: "(N, 4)",
+    shape: "(N, 4) with x y z r",
     optional: &[
         MASK,
         VELOCITY[0],
@@ -51,7 +51,7 @@ pub(crate) static RAYS: TableSchema = TableSchema {
         7 => Some(f32::INFINITY),
         _ => None,
     },
-    shape: "(M, 6), origin and direction, or (M, 8), these and then t_min and t_max,",
+    shape: "(M, 6) with origin and direction, or (M, 8) with t_min and t_max in addition,",
     optional: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 
@@ -61,7 +61,7 @@ pub(crate) static SEGMENTS: TableSchema = TableSchema {
     fields: &["x1", "y1", "z1", "x2", "y2", "z2"],
     positions: 2,
     default: |_| None,
-    shape: "(M, 6), from and to,",
+    shape: "(M, 6) with x1 y1 z1 x2 y2 z2",
     optional: &[MASK, SKIP_ID, TIME, RADIUS],
 };
 
@@ -71,7 +71,7 @@ pub(crate) static POINTS: TableSchema = TableSchema {
     fields: &["x", "y", "z"],
     positions: 1,
     default: |_| None,
-    shape: "(N, 3), x y z,",
+    shape: "(N, 3) with x y z",
     optional: &[MASK, SKIP_ID, TIME],
 };
 
@@ -84,7 +84,7 @@ pub(crate) static POSES: TableSchema = TableSchema {
     fields: &["x", "y", "z", "qw", "qx", "qy", "qz"],
     positions: 1,
     default: |_| None,
-    shape: "(N, 7), x y z qw qx qy qz,",
+    shape: "(N, 7) with x y z qw qx qy qz",
     optional: &[],
 };
 
@@ -94,7 +94,7 @@ pub(crate) static BULLETS: TableSchema = TableSchema {
     fields: &["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
     positions: 2,
     default: |_| None,
-    shape: "(M, 7), x1 y1 z1 x2 y2 z2 speed,",
+    shape: "(M, 7) with x1 y1 z1 x2 y2 z2 speed",
     optional: &[RADIUS],
 };
 

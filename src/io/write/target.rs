@@ -18,13 +18,13 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     if output_format(path).is_none() {
         let [first @ .., last] = OUTPUT_FORMATS.map(|format| format!(".{}", format.extension));
         let (found, first) = (describe(&extension(path)), first.join(", "));
-        return Err(bad_file(path, format!("cannot write answers to {found}: supported are {first} and {last}")));
+        return Err(bad_file(path, format!("cannot write results to {found}: supported are {first} and {last}")));
     }
     check_parquet(path)?;
     let target = target(path)?;
     for input in inputs {
         if std::fs::canonicalize(input).is_ok_and(|input| input == target) {
-            return Err(bad_file(path, "is an input too: answers would replace it"));
+            return Err(bad_file(path, "is also an input: the results would overwrite it"));
         }
     }
     Ok(target)
@@ -50,7 +50,7 @@ fn target(path: &Path) -> Result<PathBuf> {
         // A rename would replace even a read-only file, against the intention of its owner.
         Ok(about) if about.permissions().readonly() => Err(cannot("it is read-only".into())),
         Ok(_) => std::fs::canonicalize(path).map_err(|e| cannot(e.to_string())),
-        Err(_) if std::fs::symlink_metadata(path).is_ok() => Err(cannot("it is a link to nothing".into())),
+        Err(_) if std::fs::symlink_metadata(path).is_ok() => Err(cannot("it is a broken link".into())),
         Err(_) => match std::fs::canonicalize(folder) {
             Ok(folder) if folder.is_dir() => Ok(folder.join(name)),
             Ok(_) => Err(cannot(format!("{} is not a folder", folder.display()))),

@@ -176,13 +176,13 @@ async fn prepare(
     let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
     gpu.write(&params_of_all, &[params]).await?;
     let spheres = gpu.filled("spheres", &spheres).await?;
-    let uniforms = gpu.buffer("shot", size_of::<RenderUniforms>() as u64, uniform).await?;
+    let uniforms = gpu.buffer("uniforms", size_of::<RenderUniforms>() as u64, uniform).await?;
     // Empty lists are bound with one record: a minimal buffer of 16 bytes would be smaller than the record.
     let receivers = gpu.filled("receivers", &or_one(receivers)).await?;
     let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
-    let patterns = gpu.filled("looks", &or_one(patterns)).await?;
+    let patterns = gpu.filled("surface patterns", &or_one(patterns)).await?;
     let colors = gpu.filled("colors", &colors).await?;
-    let words = gpu.filled("lists of the grids", &lists.words).await?;
+    let words = gpu.filled("grid lists", &lists.words).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
@@ -284,9 +284,9 @@ pub(crate) async fn visible_shades(gpu: &GpuEngine, prepared: &[LocalVisibility]
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let params = gpu.buffer("params", size_of::<VisibilityParams>() as u64, uniform).await?;
         gpu.write(&params, &[VisibilityParams { count: chunk.len() as u32, ..VisibilityParams::default() }]).await?;
-        let queries = gpu.filled("sights", &or_one(queries)).await?;
-        let occluders = gpu.filled("occluders of the sights", &or_one(occluders)).await?;
-        let results = gpu.buffer("shades", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+        let queries = gpu.filled("visibility queries", &or_one(queries)).await?;
+        let occluders = gpu.filled("occluders of visibility queries", &or_one(occluders)).await?;
+        let results = gpu.buffer("shadow results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
         let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
         let group = gpu.bind(&pipeline, &[(0, &params), (1, &queries), (2, &occluders), (3, &results)]).await?;
         let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;

@@ -102,7 +102,7 @@ impl ReceiverLists {
 }
 
 /// Name, in error messages, of what takes the most memory.
-const PAIRS: &str = "pairs of a body and one that may shade it";
+const PAIRS: &str = "pairs of spheres that could shadow one another";
 
 /// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.
 type Shaded = (LightFrame, Vec<Occluder>, Vec<SpheroidShape>);

@@ -269,12 +269,12 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
         ("cut", right[..end - 1].to_vec(), "the file is truncated"),
         ("half", right[..end / 2].to_vec(), "the file is truncated"),
         ("encrypted", encrypted, "it is encrypted"),
-        ("long", long, "its footer claims 4294967295 bytes, the file has"),
+        ("long", long, "its footer claims 4294967295 bytes, but the file has"),
         ("nonsense", footer(&[0xff; 100]), "the file is damaged: "),
         ("deep", deep(100_000), "unknown column 'a'"),
-        ("missing", of(PLAIN, "x,y,z\n1,2,3\n"), "column 'r' is missing; spheres need x,y,z,r"),
+        ("missing", of(PLAIN, "x,y,z\n1,2,3\n"), "column 'r' is missing; spheres need the columns x,y,z,r"),
         ("unknown", of(PLAIN, "x,y,z,radius\n1,2,3,4\n"), "unknown column 'radius' (did you mean 'r'?)"),
-        ("rays", of(PLAIN, RAYS), "column 'ox' is one of rays; the order is SPHERES, then RAYS"),
+        ("rays", of(PLAIN, RAYS), "column 'ox' belongs to rays; the order of the files is SPHERES, then RAYS"),
         (
             "slim",
             of(PLAIN, "x,y,z,rx,ry,rz\n1,2,3,4,5,0\n"),
@@ -322,11 +322,11 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
         (
             "twice",
             schema("message m { required float x; required float x; required float z; required float r; }"),
-            "column 'x' is there twice",
+            "column 'x' appears twice",
         ),
         ("null", of(nullable, "x,y,z,r\n1,2,3,4\n1,2,null,4\n"), "row 2 (index 1): z is null: a centre must be finite"),
         ("negative", of(PLAIN, "x,y,z,r\n1,2,3,4\n1,2,3,-4\n"), "row 2 (index 1): r is -4"),
-        ("bomb", bomb, "a page claims to unpack to 2147483647 bytes"),
+        ("bomb", bomb, "a page claims to decompress to 2147483647 bytes"),
     ] {
         let (name, out) = (format!("{name}.parquet"), "out.csv");
         folder.write(&name, bytes).write("r.csv", RAYS).write(out, "before").write("out.parquet", "before");
@@ -348,7 +348,7 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
     assert_eq!(folder.text("out.parquet"), "before");
     folder.write("r.parquet", of(PLAIN, RAYS));
     let done = folder.run("cast s.csv r.parquet -o r.parquet");
-    assert!(done.code == 2 && done.errors.contains("is an input too"), "{}", done.errors);
+    assert!(done.code == 2 && done.errors.contains("is also an input"), "{}", done.errors);
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn a_pipe_has_no_end_to_begin_at() {
     let child = folder.start("cast s.csv r.parquet -o out.csv");
     drop(folder.feed("r.parquet"));
     let done = crate::support::folder::Done::of(child);
-    assert!(done.code == 2 && done.errors.contains("which a pipe cannot"), "{}", done.errors);
+    assert!(done.code == 2 && done.errors.contains("cannot be read from a pipe"), "{}", done.errors);
 }
 
 /// A changed byte gives an error or other numbers, never a panic or an allocation for data that does not exist.

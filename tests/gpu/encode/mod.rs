@@ -435,7 +435,7 @@ fn what_cannot_be_encoded_is_refused() {
             let exact = Query::at(Precision::Exact);
             says(blocking::plan(&scene, QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
             says(blocking::plan(&parts, QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
-            says(blocking::plan(&pairs, QueryKind::Closest, 1, &query), &["pairs"]);
+            says(blocking::plan(&pairs, QueryKind::Closest, 1, &query), &["pairwise"]);
             says(blocking::plan(&scene, QueryKind::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
             says(blocking::plan(&scene, QueryKind::Closest, u64::MAX, &query), &["allowed"]);
             let bind = |count, rays: &wgpu::Buffer, at, out: &wgpu::Buffer, to| {
@@ -444,11 +444,11 @@ fn what_cannot_be_encoded_is_refused() {
             assert!(bind(1000, &given, 0, &out, 0).is_ok());
             says(bind(1001, &given, 0, &out, 0), &["32032 bytes", "32000 allowed"]);
             says(bind(1000, &given, 12, &out, 0), &["the rays", "32000 bytes", "31996 allowed"]);
-            says(bind(1000, &given, 0, &out, 12), &["the answers", "8000 bytes", "7996 allowed"]);
-            says(bind(1, &given, 2, &out, 0), &["the rays", "byte 2", "multiple of 4"]);
+            says(bind(1000, &given, 0, &out, 12), &["the results", "8000 bytes", "7996 allowed"]);
+            says(bind(1, &given, 2, &out, 0), &["the rays", "is 2 bytes", "multiple of 4"]);
             says(bind(1, &plain, 0, &out, 0), &["the rays", "STORAGE", "COPY_DST"]);
-            says(bind(1, &given, 0, &plain, 0), &["the answers", "STORAGE"]);
-            says(bind(1, &given, 0, &given, 0), &["a buffer of their own"]);
+            says(bind(1, &given, 0, &plain, 0), &["the results", "STORAGE"]);
+            says(bind(1, &given, 0, &given, 0), &["in different buffers"]);
             says(bind(1, &foreign, 0, &out, 0), &["cannot be bound", "Device"]);
             says(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
             says(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
@@ -456,7 +456,7 @@ fn what_cannot_be_encoded_is_refused() {
                 blocking::bind(&plan, 1, given.slice(..), out.slice(..), Some(status)).map(|_| ())
             };
             says(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
-            says(counted(out.slice(..)), &["a buffer of their own"]);
+            says(counted(out.slice(..)), &["in different buffers"]);
         });
         // The device still works.
         let expected = blocking::closest(&scene, &rays(100), &query).unwrap();

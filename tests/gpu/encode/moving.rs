@@ -154,18 +154,21 @@ fn what_cannot_be_asked_of_what_moves_is_refused() {
         };
         own.without_a_trace(|| {
             let still = plan(&own.scene(&spheres), &query).unwrap();
-            says(bind(&still, times.slice(..)), &["times are for spheres that move"]);
+            says(bind(&still, times.slice(..)), &["times need moving spheres"]);
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.0, 1.0]);
             let shots = plan(&scene, &Query { motion: Motion::WithRay, ..query }).unwrap();
-            says(bind(&shots, times.slice(..)), &["t is time"]);
+            says(bind(&shots, times.slice(..)), &["t is the time"]);
             let moving = plan(&scene, &query).unwrap();
             assert!(bind(&moving, times.slice(..400)).is_ok() && bind(&moving, times.slice(8..12)).is_ok());
             says(bind(&moving, times.slice(..396)), &["the times", "400 bytes", "396 allowed"]);
-            says(bind(&moving, times.slice(2..)), &["the times", "byte 2", "multiple of 4"]);
-            says(bind(&moving, out.slice(..400)), &["a buffer of their own"]);
-            says(bind(&moving, given.slice(..400)), &["a buffer of their own"]);
+            says(bind(&moving, times.slice(2..)), &["the times", "is 2 bytes", "multiple of 4"]);
+            says(bind(&moving, out.slice(..400)), &["in different buffers"]);
+            says(bind(&moving, given.slice(..400)), &["in different buffers"]);
             let round = scene_of(own, &ellipsoids, [0.0, 1.0]);
-            says(blocking::plan(&round, QueryKind::Approach, 1, &query), &["nearest passes are for spheres"]);
+            says(
+                blocking::plan(&round, QueryKind::Approach, 1, &query),
+                &["approach queries do not support ellipsoids"],
+            );
             says(plan(&round, &Query::at(Precision::Exact)), &["'exact'", "fast or standard"]);
         });
     }

@@ -246,7 +246,7 @@ mod files {
         for (arguments, words) in [
             ("s.csv r.csv -o o.csv --with color", "invalid value 'color' for '--with <WHAT,…>'"),
             ("s.csv r.csv -o o.csv --with point,", "a value is required for '--with <WHAT,…>'"),
-            ("s.csv r.csv -o o.csv --with point,angle,point", "--with lists a value twice: entry 3 of 3"),
+            ("s.csv r.csv -o o.csv --with point,angle,point", "--with lists point twice"),
             (
                 "s.csv r.csv -o o.csv --with point --query occluded",
                 "--with is only for --query closest, not for occluded",
