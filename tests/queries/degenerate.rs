@@ -1,5 +1,5 @@
-//! The edge cases of `tests/data/degenerate.jsonl`: tangency, ends on roots, radius 0, huge and tiny numbers, and what is
-//! refused. Every row, on every device, at every precision, in batches and one by one.
+//! The edge cases of `tests/data/degenerate.jsonl`: tangency, ends on roots, radius 0, huge and tiny numbers, and invalid
+//! records. Every row is tested on every device, at every precision, in batches and as a single pair.
 
 use crate::support::devices;
 use serde_json::Value;
@@ -7,20 +7,20 @@ use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision,
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// A row that can be cast, or one that must be refused with this field named.
+/// A row that can be cast, or one that must be refused (`refused`: the field that the error must name).
 struct Row {
     id: String,
     ray: Ray,
     sphere: Sphere,
     refused: Option<&'static str>,
-    /// The sign of the discriminant, and of |o − c|² − r² where the row states it.
+    /// The sign of the discriminant; and the sign of |o − c|² − r², if the row states it.
     crossing: i64,
     side: Option<i64>,
     roots: Option<[f64; 2]>,
-    /// Met under `enter` and `exit`, and at which `t`.
+    /// The exact `t` of the hit under `Inside::Enter` and under `Inside::Exit`; `None` for a miss.
     enter: Option<f64>,
     exit: Option<f64>,
-    /// Whether the corpus calls the ball (with its interior) met; also said of rows that are refused here.
+    /// Whether the solid ball is hit according to the corpus, which states it for refused rows too.
     any_solid: bool,
 }
 
@@ -29,7 +29,7 @@ fn vector(value: &Value) -> [f32; 3] {
     std::array::from_fn(|i| single(&list[i]))
 }
 
-/// Inputs are f32 numbers: nothing may be rounded on the way in.
+/// Reads an input as f32. Panics if the number is not representable, so that no input is rounded.
 fn single(value: &Value) -> f32 {
     let wide = value.as_f64().expect("a number");
     let narrow = wide as f32;
@@ -45,7 +45,7 @@ fn rows() -> Vec<Row> {
         let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("row {i}: {error}"));
         let (id, inputs, told) = (value["id"].as_str().unwrap(), &value["inputs"], &value["recommended"]);
         if id == "non-finite" {
-            // One row stands for every value that is not finite.
+            // This row stands for all fields and all values that are not finite.
             rows.extend(not_finite());
             continue;
         }
@@ -68,7 +68,7 @@ fn rows() -> Vec<Row> {
             let first = f64::from(t_min);
             enter = any_solid.then(|| roots.unwrap()[0].max(first));
             exit = any_surface.then(|| roots.unwrap().into_iter().find(|t| *t >= first).unwrap());
-            // Where the corpus itself writes the answer down, it is the same.
+            // If the corpus states the answer itself, it must be the same.
             for (key, ours) in [("first_clamp", enter), ("first_exit", exit)] {
                 if let Some(stated) = told.get(key) {
                     assert_eq!(stated.as_f64(), ours, "{id} {key}");
@@ -126,14 +126,14 @@ fn parts(rows: &[Row]) -> (Vec<Ray>, Vec<Sphere>) {
     rows.iter().map(|row| (row.ray, row.sphere)).unzip()
 }
 
-/// What is promised of a row's roots at a precision: the allowed error of `t`, and whether the hit flag is promised.
+/// The guarantee for a row at a precision: the error bounds of both roots, and whether the hit flag is guaranteed.
 fn promise(row: &Row, precision: Precision) -> ([f64; 2], bool) {
     let (o, d, c) = (row.ray.origin.as_dvec3(), row.ray.direction.as_dvec3(), row.sphere.center.as_dvec3());
     let (e, r, length) = (c - o, f64::from(row.sphere.radius), d.length());
     let unit = d / length;
     let b = (e - e.dot(unit) * unit).length();
     let Some(roots) = row.roots.filter(|_| row.crossing > 0) else {
-        // No chord: the flag is promised unless the line passes within the band of tangency.
+        // No chord: the flag is guaranteed unless the line passes within the tangency band.
         let band = if precision == Precision::Fast { 32.0 * U } else { 2f64.powi(-40) } * (r + e.length());
         return ([0.0; 2], (b - r).abs() > band);
     };
@@ -147,7 +147,7 @@ fn promise(row: &Row, precision: Precision) -> ([f64; 2], bool) {
     (bounds, clear)
 }
 
-/// Checks an answer against the truth; returns whether the flag was right, for the rows where that is not promised.
+/// Checks a result against the exact one. Returns whether the hit flag was right, which matters for rows without a guarantee.
 fn check(row: &Row, precision: Precision, truth: Option<f64>, hit: Option<Hit>, what: &str) -> bool {
     let what = format!("{what} {} {precision:?}: {hit:?}, truth {truth:?}", row.id);
     let right = hit.is_some() == truth.is_some();
@@ -159,7 +159,7 @@ fn check(row: &Row, precision: Precision, truth: Option<f64>, hit: Option<Hit>, 
         if let (Some(hit), Some(t)) = (hit, truth)
             && row.crossing > 0
         {
-            // Where a root lies within its bound of the start, enter and exit may be taken for each other.
+            // If a root lies within its error bound of the start, either root may be reported.
             let roots = row.roots.unwrap();
             let near = |t: f64, bound: f64| (f64::from(hit.t) - t).abs() <= bound;
             let other = !promised && roots.into_iter().zip(bounds).any(|(root, bound)| near(root, bound));
@@ -232,7 +232,7 @@ fn touch_and_ends_change_only_the_rows_they_name() {
         let exact = Query::at(Precision::Exact);
         let usual = blocking::closest(&pairs, &rays, &exact).unwrap();
         for (query, changed) in [
-            // Of the six tangent rows one lies behind.
+            // One of the six tangent rows lies behind the start, and is a miss anyway.
             (Query { touch: Touch::Miss, ..exact }, 5),
             (Query { ends: Ends::HalfOpen, ..exact }, 2),
         ] {
@@ -266,7 +266,7 @@ fn both_roots_of_every_row() {
         let pairs = blocking::pairwise(device, &spheres).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision);
-            // The line's own roots, and those of the ray as given: never clipped to its ends.
+            // For the whole line and for the ray as given. The roots are not clipped to the ray's ends.
             for clipped in [false, true] {
                 let asked = if clipped { &rays } else { &lines };
                 let found = blocking::interval(&pairs, asked, &query).unwrap();
@@ -295,7 +295,7 @@ fn both_roots_of_every_row() {
     }
 }
 
-/// Whether the closed ball holds the start: the answer that a ray without a direction would have had.
+/// Whether the closed ball contains the start. For rays with a zero direction this is the answer that the corpus states.
 #[test]
 fn starts_inside_on_and_outside() {
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! What hits are like where spheres move and rays have a radius: against exact rows, against f64, and by hand.
+//! Attributes of hits on moving spheres and by thick rays, compared with the exact corpus, with f64 and with values by hand.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -19,13 +19,13 @@ const WITH_RAY: Query = Query {
     on_bad: umbracast::OnBad::Refuse,
 };
 
-/// What the docs allow: of the normal, and how far the point may be off besides.
+/// The documented error bounds: that of the normal, and the part of the point's that comes from the motion.
 fn slack(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
     let (unit, far) = ((-50.0_f64).exp2(), e.length().max(reach));
     ((unit * far / half).min((unit * far / reach).sqrt()), unit * v.length() / w.length() * (far + far * reach / half))
 }
 
-/// 298 bullets at spheres that move.
+/// The 298 cases of `ricochet.bin` with a moving sphere (case 2).
 #[test]
 fn exact_ricochets_off_moving_spheres() {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
@@ -65,18 +65,18 @@ fn exact_ricochets_off_moving_spheres() {
     }
 }
 
-/// Quarters, which f32 adds and f64 multiplies without rounding.
+/// A vector of multiples of 1/4, which f32 adds and f64 multiplies without rounding.
 fn coarse(n: &mut Numbers) -> Vec3 {
     Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
 }
 
-/// Where a ball first touches another one, in f64, from the quadratic: nothing here is far away.
+/// The time at which two balls first touch, in f64, from the quadratic formula. Accurate enough because nothing here is far away.
 fn first(e: DVec3, w: DVec3, reach: f64) -> f64 {
     let (a, b, c) = (w.length_squared(), e.dot(w), e.length_squared() - reach * reach);
     c / (b + (b * b - a * c).max(0.0).sqrt())
 }
 
-/// Moving spheres, wide rays and segments, all at once.
+/// Moving spheres, thick rays and segments in one batch.
 #[test]
 fn balls_touch_where_f64_says() {
     let n = &mut Numbers(31);
@@ -85,7 +85,7 @@ fn balls_touch_where_f64_says() {
     let velocities: Vec<Vec3> = (0..count).map(|_| coarse(n) * 0.25).collect();
     let radii: Vec<f32> = (0..count).map(|i| if i % 3 == 0 { 0.0 } else { n.unit().abs() }).collect();
     let times: Vec<f32> = (0..count).map(|_| (4.0 * n.unit().abs()).floor()).collect();
-    // Towards where the sphere will be about then, ends that f32 does not subtract exactly.
+    // Segments towards the sphere's position at about the ray's time. Their ends do not subtract exactly in f32.
     let ends: Vec<[[f32; 3]; 2]> = (0..count)
         .map(|i| {
             let from = Vec3::from(n.vector()) * 12.0;
@@ -116,14 +116,14 @@ fn balls_touch_where_f64_says() {
                 let (center, at) = (start + t * v, from + t * d);
                 let (normal, point) = ((at - center) / reach, center + (at - center) * (own / reach));
                 let angle = normal.cross(w).length().atan2(-normal.dot(w));
-                // The quadratic loses digits of its own where a ray grazes.
+                // The f64 quadratic itself loses digits where the ray grazes.
                 let loss = 1e-11 * (e.length() / (reach * angle.cos().abs())).max(1.0);
                 let distance = t * d.length();
                 let off = [
                     (was.point.as_dvec3() - point).length() / (1.01 * U * point.length() + loss),
                     (was.normal.as_dvec3() - normal).length() / (1.01 * U + loss),
                     (f64::from(was.angle) - angle).abs() / (1.01 * U * angle + loss),
-                    // `t` is that of `exact`, rounded once.
+                    // `t` is the exact value, rounded once.
                     (f64::from(was.distance) - distance).abs() / (2.01 * U * distance + loss),
                 ];
                 assert!(off.iter().all(|part| *part <= 1.0), "pair {i} on {}, {motion:?}: {off:?}", device.name());
@@ -156,23 +156,24 @@ fn by_hand() {
     };
     let (back, at_time) = ([-1.0, 0.0, 0.0], Query { motion: Motion::AtTime, ..WITH_RAY });
     let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
-    // It comes nearer by 3 a unit of time; the ray itself flies 1.
+    // The sphere and the ray approach each other by 3 per unit of time; the ray travels 1 of these.
     assert_eq!(of(ray, 0.0, 0.0, &WITH_RAY), was([3.0, 0.0, 0.0], back, 0.0, 3.0));
     assert_eq!(of(ray, 1.5, 0.0, &WITH_RAY), was([4.0, 0.0, 0.0], back, 0.0, 2.5));
     assert_eq!(of(ray, 0.0, 2.0, &at_time), was([5.0, 0.0, 0.0], back, 0.0, 5.0));
     assert_eq!(of(ray, 1.0, 2.0, &at_time), was([5.0, 0.0, 0.0], back, 0.0, 4.0));
-    // Overtaken from behind: the ray flies away, and the sphere sees it come.
+    // The sphere overtakes the ray from behind. In the sphere's rest frame the ray approaches.
     let slow = Ray::new([0.0; 3], [-1.0, 0.0, 0.0]);
     assert_eq!(of(slow, 0.0, 0.0, &WITH_RAY), was([-9.0, 0.0, 0.0], back, 0.0, 9.0));
-    // Its start overlaps: on the line between the centres, a third of the way out of both radii.
+    // A thick ray that overlaps the sphere at its start. The contact point is on the line between the centres, at the fraction
+    // (sphere's radius) / (sum of the radii) = 1/3.
     let near = Ray::new([8.5, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let right = FRAC_PI_2 as f32;
     assert_eq!(of(near, 2.0, 0.0, &at_time), was([9.5, 0.0, 0.0], back, right, 0.0));
     assert_eq!(of(near, 2.0, 0.5, &Query { inside: Inside::Exit, ..at_time }).point.x, 9.0 - 0.5 / 3.0);
-    // Keeps its distance, and is met from the start: there is no path to have an angle.
+    // No relative motion, touching from the start: there is no relative path, so the angle is 0.
     let beside = Ray::new([8.5, 0.0, 0.0], [-2.0, 0.0, 0.0]);
     assert_eq!(of(beside, 0.5, 0.0, &WITH_RAY), was([9.0, 0.0, 0.0], back, 0.0, 0.0));
-    // A point, met by a ball.
+    // A sphere of radius 0, hit by a thick ray.
     let point = [Sphere::new([4.0, 0.0, 0.0], 0.0)];
     let scene = blocking::scene(&cpu(), &point, &SceneOptions::default()).unwrap();
     let rays = Rays::from(std::slice::from_ref(&ray)).radii(&[1.0]);
@@ -184,7 +185,7 @@ fn by_hand() {
     );
 }
 
-/// What cancels on the way leaves the digits of what does not: a way of 2⁴⁰, and an origin there.
+/// Catastrophic cancellation: the sphere travels 2⁴⁰ and the ray's origin is 2⁴⁰ away. Attributes keep the digits of the difference.
 #[test]
 fn far_along_its_way() {
     let (far, query) = ((20.0_f32).exp2(), Query::at(Precision::Exact));
