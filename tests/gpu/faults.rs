@@ -1,4 +1,4 @@
-//! Devices that belong to the caller, and devices that go away.
+//! wgpu devices of the caller, and devices that are lost, time out, run out of memory or have small limits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn a_device_of_the_callers_gives_the_same_answers() {
         let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
         assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
         drop((scene, ours));
-        // Still the caller's, and still usable.
+        // The device still belongs to the caller and still works.
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
         let _ = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -61,7 +61,7 @@ fn a_device_of_the_callers_gives_the_same_answers() {
 
 #[test]
 fn threads_that_load_for_themselves_give_the_same_answers() {
-    // Software adapters are opened with subgroups, whose threads load spheres for each other; hardware is not.
+    // Software adapters are opened with subgroups, whose threads load spheres for one another. Hardware adapters are opened without.
     let (spheres, rays) = work();
     let mut compared = 0;
     for adapter in adapters() {
@@ -115,7 +115,7 @@ fn a_destroyed_device_is_an_error_and_no_panic() {
 
 #[test]
 fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
-    // Thousands of pieces, so that it goes while some are on the way.
+    // Two million rays, so that the device is destroyed while chunks are in flight.
     let (spheres, rays) = work();
     let rays = rays.repeat(400);
     for adapter in adapters() {
@@ -170,7 +170,7 @@ fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
     }
 }
 
-/// A driver without memory: the child may use little more address space than the driver itself takes.
+/// A driver without memory: the child process limits its address space to little more than the driver already uses.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_device_without_memory_is_an_error_and_no_panic() {
@@ -180,7 +180,7 @@ fn a_device_without_memory_is_an_error_and_no_panic() {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let used = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
         let used: u64 = used.split_whitespace().nth(1).unwrap().parse().unwrap();
-        // Room for the host's copies of the spheres (2 x 96 MB), not for the device's.
+        // 40 MiB more than is used now. The list of spheres (96 MB) is allocated already, and a further copy does not fit.
         let limit = (used << 10) + (40 << 20);
         let done = std::process::Command::new("prlimit")
             .args([format!("--as={limit}"), format!("--pid={}", std::process::id())])
@@ -218,7 +218,7 @@ fn a_device_with_small_buffers_works_in_pieces() {
         .unwrap();
         let ours = blocking::from_wgpu(device, queue).unwrap();
         let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
-        // As often as it takes to trust the device with its largest pieces.
+        // Repeated until the measured throughput allows chunks of the largest size.
         for _ in 0..6 {
             assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
         }

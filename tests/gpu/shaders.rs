@@ -1,4 +1,4 @@
-//! Every program parses and validates, browsers would take it, and its records lie where Rust's do. Needs no GPU.
+//! Static tests of the shaders, without a GPU: every program is valid, browsers accept it, and its records have Rust's layout.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn every_program_is_valid_for_webgpu() {
         naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
             .validate(&round)
             .unwrap_or_else(|e| panic!("{} without spheroids: {e:?}", program.name));
-        // Never for browsers, which say `enable subgroups;` first.
+        // This variant is not for browsers, which require `enable subgroups;`.
         let shared = parse(program.name, &wgsl::with_shared_loads(program.source));
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
         validator
@@ -78,7 +78,7 @@ fn nothing_that_browsers_refuse() {
         {
             assert!(!code.contains(word), "{} says '{word}'", program.name);
         }
-        // Infinities and NaN are made by bits and never computed with.
+        // Infinities and NaN are written as bits; shaders must not compute with them.
         for word in ["1.0 / 0.0", "bitcast<f32>(0x7f8", "bitcast<f32>(INFINITY"] {
             assert!(!code.contains(word), "{} says '{word}'", program.name);
         }
@@ -108,8 +108,8 @@ fn records_have_the_same_layout_on_both_sides() {
     assert_eq!(compared.len(), wgsl::layouts().len(), "compared only {compared:?}");
 }
 
-/// What browsers refuse for want of parentheses and naga accepts: by WGSL's grammar a shift takes two unary expressions, and `&`, `|`
-/// and `^` go with nothing but themselves. Comments must be gone.
+/// Finds expressions that naga accepts and browsers reject because parentheses are missing. By WGSL's grammar both operands of a shift
+/// are unary expressions, and `&`, `|` and `^` cannot be mixed with other operators. The code must have no comments.
 fn wants_parentheses(code: &str) -> Vec<String> {
     let (mut found, mut groups, mut before) = (Vec::new(), vec![Vec::new()], "");
     let mut rest = code;

@@ -1,4 +1,4 @@
-//! Devices that take subnormal numbers for 0, as SwiftShader and many GPUs do: llvmpipe, made to do so.
+//! Devices that flush subnormal numbers to 0, as SwiftShader and many GPUs do. Simulated on llvmpipe by edited shaders.
 
 use umbracast::blocking::{self, all, approach, closest, contains, count, interval, nearest, occluded};
 use umbracast::{Device, Precision, Query, Ray, Sphere};
@@ -6,7 +6,7 @@ use umbracast::{Points, SceneOptions, Segments, bench};
 
 use crate::support::{Numbers, cpu, scaled};
 
-/// What the solve takes in, flushed.
+/// An edit that flushes the inputs of the intersection function.
 const TAKEN_IN: (&str, &str) = (
     "fn scale(ray: Ray, sphere: Sphere) -> ScaledPair {",
     "fn flushed(v: vec3<f32>) -> vec3<f32> {
@@ -18,7 +18,7 @@ const TAKEN_IN: (&str, &str) = (
        let sphere = Sphere(flushed(given_sphere.center), ends.z);",
 );
 
-/// The roots that it gives back, flushed.
+/// An edit that flushes the roots it returns.
 const GIVEN_BACK: (&str, &str) =
     ("return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);", "return 0.0;");
 
@@ -26,7 +26,7 @@ fn flushing() -> Vec<Device> {
     [TAKEN_IN, GIVEN_BACK].map(|edit| pollster::block_on(Device::open_edited(0, edit)).unwrap()).into()
 }
 
-/// Spheres and rays whose numbers are about `size`, and directions about `speed`: grazing, from inside, and past.
+/// Pairs with coordinates of about `size` and directions of about `speed`: grazing rays, rays from inside, and misses.
 fn pairs(size: f32, speed: f32, count: usize) -> (Vec<Sphere>, Vec<Ray>) {
     let n = &mut Numbers(count as u64 + size.to_bits() as u64);
     let pair = |i: usize| {
@@ -42,7 +42,7 @@ fn pairs(size: f32, speed: f32, count: usize) -> (Vec<Sphere>, Vec<Ray>) {
     spheres.into_iter().zip(rays).filter(usable).unzip()
 }
 
-/// Sizes and directions: numbers that are subnormal, and roots that are.
+/// Sizes and directions for which inputs or roots are subnormal.
 const CASES: [(f32, f32); 6] = [(3e-38, 1.0), (2e-38, 1e-9), (5e-39, 1e-39), (1e-27, 1e14), (1.0, 1e38), (1e-34, 1e5)];
 
 #[test]
@@ -52,7 +52,7 @@ fn exact_answers_are_exact_where_subnormals_are_zero() {
         for (size, speed) in CASES {
             let (spheres, rays) = pairs(size, speed, scaled(2000));
             let name = format!("{edit} {size:e} {speed:e}");
-            // One by one, the adversarial way.
+            // As pairs, so that every ray is near its sphere.
             let [own, judge] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
             assert!(
                 closest(&own, &rays, &query).unwrap().records == closest(&judge, &rays, &query).unwrap().records,
@@ -92,13 +92,13 @@ fn exact_answers_are_exact_where_subnormals_are_zero() {
             let ends = |scene| closest(scene, &segments, &query).map(|hits| hits.records);
             assert!(ends(&own) == ends(&judge), "{name}: segments");
         }
-        // Found out by the probe, not by chance.
+        // The probe has detected it.
         assert!(!device.probe().unwrap().subnormals, "{edit}");
         assert_eq!(device.probe().unwrap().failure, None, "{edit}");
     }
 }
 
-/// What the two reports of users were about.
+/// The pairs of two bug reports.
 #[test]
 fn reported_rays_are_answered() {
     let query = Query::at(Precision::Exact);
@@ -115,7 +115,7 @@ fn reported_rays_are_answered() {
     }
 }
 
-/// Numbers of everyday sizes stay on the device.
+/// Queries with numbers of ordinary magnitude are still computed by the device.
 #[test]
 fn others_are_answered_by_the_device() {
     let (spheres, rays) = pairs(1.0, 3.0, 2000);

@@ -1,4 +1,4 @@
-//! Ellipsoids: against exact corpora, against f64, against spheres, and by the tree as without.
+//! Ellipsoids: compared with an exact corpus, with f64 and with spheres, with and without a tree.
 
 use std::f64::consts::PI;
 
@@ -11,11 +11,11 @@ use umbracast::{
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// A ray and an ellipsoid in f64, where it is the unit ball.
+/// A ray and an ellipsoid in f64, in the space where the ellipsoid is the unit ball.
 struct Wide {
     e: DVec3,
     d: DVec3,
-    /// How many times as long as wide it is, and how far away in units of its longest semi-axis.
+    /// The ratio of the longest and the shortest semi-axis; and the distance in units of the longest one.
     slimness: f64,
     distance: f64,
 }
@@ -40,7 +40,7 @@ impl Wide {
         self.e.dot(self.d) / self.d.length_squared()
     }
 
-    /// The distance of the line from the centre, less 1.
+    /// The distance of the line from the centre, minus 1.
     fn gap(&self) -> f64 {
         (self.e - self.foot() * self.d).length() - 1.0
     }
@@ -49,7 +49,7 @@ impl Wide {
         let p = self.e - self.foot() * self.d;
         let half = (1.0 - p.length_squared()).max(0.0).sqrt() / self.d.length();
         let constant = self.e.length_squared() - 1.0;
-        // By the quotient that cancels nothing.
+        // The quotient form of the roots, without cancellation.
         let b = self.e.dot(self.d);
         let q = b + (half * self.d.length_squared()).copysign(b);
         let mut roots = [constant / q, q / self.d.length_squared()];
@@ -57,7 +57,7 @@ impl Wide {
         (self.gap() <= 0.0).then_some(roots)
     }
 
-    /// What a root may be off by, times what `share` of 2^-24 stands for.
+    /// The error bound of a root, with `share` as the factor of the term in 2⁻²⁴.
     fn bound(&self, t: f64, share: f64) -> f64 {
         let [enter, exit] = self.roots().unwrap();
         let (half, most) = (0.5 * (exit - enter), 1.0 / self.d.length());
@@ -66,7 +66,7 @@ impl Wide {
     }
 }
 
-/// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, discriminant by b².
+/// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, and the discriminant divided by b².
 fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ray_ellipsoid.csv");
     let text = std::fs::read_to_string(path).unwrap();
@@ -110,7 +110,7 @@ fn planets_and_moons_are_met_where_fifty_digits_say() {
     }
 }
 
-/// Ellipsoids of all slimnesses up to `most`, turned every way.
+/// Ellipsoids with ratios of semi-axes up to `most` and random rotations.
 fn cloud(count: usize, size: f32, most: f32, n: &mut Numbers) -> Vec<Ellipsoid> {
     let turned = |n: &mut Numbers| Quat::from_xyzw(n.signed(), n.signed(), n.signed(), n.signed());
     let one = |n: &mut Numbers| {
@@ -120,7 +120,7 @@ fn cloud(count: usize, size: f32, most: f32, n: &mut Numbers) -> Vec<Ellipsoid> 
     (0..count).map(|_| one(n)).collect()
 }
 
-/// Rays at ellipsoids and past them.
+/// Rays towards ellipsoids, of which some miss: half-lines, segments and whole lines.
 fn rays_at(ellipsoids: &[Ellipsoid], count: usize, n: &mut Numbers) -> Vec<Ray> {
     let ray = |i: usize, n: &mut Numbers| {
         let target = ellipsoids[i * 7919 % ellipsoids.len()];
@@ -143,7 +143,7 @@ fn a_cloud_is_met_as_f64_says_on_every_device() {
         let list = cloud(400, size, most, n);
         let rays = rays_at(&list, scaled(6000), n);
         let ellipsoids = Ellipsoids::new(list.iter().copied());
-        // Whom each ray meets first, by f64, and whether that is beyond doubt.
+        // The first hit of each ray in f64; `None` if f64 cannot decide.
         let (mut sure, mut certain) = (Vec::new(), 0);
         for ray in &rays {
             let (mut best, mut doubt) = ((f64::INFINITY, 0), false);
@@ -158,7 +158,7 @@ fn a_cloud_is_met_as_f64_says_on_every_device() {
                     continue;
                 }
                 let t = enter.max(ends[0]);
-                // Two that are inside from the start tie there.
+                // Two ellipsoids that contain the start tie there.
                 doubt |= (t - best.0).abs() < 2.0 * off && t != best.0;
                 if (t, id) < best {
                     best = (t, id);
@@ -195,7 +195,7 @@ fn a_cloud_is_met_as_f64_says_on_every_device() {
     }
 }
 
-/// All that a scene of ellipsoids answers, as bytes.
+/// The results of all queries that ellipsoids support, as bytes. Asserts that the queries agree with one another.
 fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
     let hits = blocking::closest(scene, rays, query).unwrap();
     let both = blocking::interval(scene, rays, query).unwrap();
@@ -288,7 +288,7 @@ fn round_ellipsoids_are_spheres_to_the_byte() {
 #[test]
 fn moving_ellipsoids_are_at_a_moment_where_they_are() {
     let n = &mut Numbers(11);
-    // Multiples of a power of two: where they are is exact.
+    // Multiples of a power of two, so that the later positions are exact.
     let list: Vec<Ellipsoid> = cloud(300, 0.2, 5.0, n)
         .into_iter()
         .map(|e| Ellipsoid { center: (e.center * 1024.0).round() / 1024.0, ..e })
@@ -308,7 +308,7 @@ fn moving_ellipsoids_are_at_a_moment_where_they_are() {
             let found = all_answers(scene, Rays::from(&rays).times(&times), &query);
             assert!(found == expected, "{}", device.name());
         }
-        // While the ray travels, by tree and without; and against f64.
+        // With `Motion::WithRay`: with and without a tree, and compared with f64.
         let shots: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 1.0)).collect();
         let with = Query { motion: Motion::WithRay, ..query };
         let [a, b] = moving.each_ref().map(|scene| all_answers(scene, Rays::from(&shots), &with));
@@ -366,7 +366,7 @@ fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
         let mut scene = of(&list);
         blocking::update(&mut scene, &other).unwrap();
         assert!(ask(&scene) == ask(&of(&other)), "{}", device.name());
-        // Balls keep the shapes that the ellipsoids had.
+        // An update with bounding balls keeps the shapes of the ellipsoids and scales them.
         let mut scene = of(&list);
         blocking::update(&mut scene, &balls).unwrap();
         assert!(ask(&scene) == ask(&of(&grown)), "{}", device.name());
@@ -433,7 +433,7 @@ fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
             assert!(said.contains(why), "{refused}");
         }
     }
-    // The slimmest there may be.
+    // The largest ratio of semi-axes that is allowed.
     let slim = Ellipsoids::new([radii([1048576.0, 1.0, 1.0])]);
     assert!(blocking::scene(&cpu(), &slim, &SceneOptions::default()).is_ok());
     assert!(Ellipsoids::default().is_empty() && slim.len() == 1);
@@ -441,7 +441,7 @@ fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
 
 #[test]
 fn a_rotation_need_not_have_length_one_and_turns_the_way_its_axes_go() {
-    // A quarter turn about z takes x to y.
+    // A rotation by 90° about z maps x to y.
     let turn = Quat::from_xyzw(0.0, 0.0, 3.0, 3.0);
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [4.0, 1.0, 2.0]).turned(turn)]);
     let down = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| Ray::new([0.0; 3], axis).line());
@@ -464,8 +464,8 @@ fn wrong_programs_are_caught() {
     let expected = blocking::closest(&expected, &rays, &Query::default()).unwrap();
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
-            // The balls around them; another one's map; a map without its low parts, without its last row; a sure ball as large as
-            // the one around it; a radius of its own.
+            // The edits: the bounding ball instead of the ellipsoid; the map of another ellipsoid; no low parts of the map; a wrong last
+            // row of the map; a constant radius; an inner ball as large as the bounding ball; an unmapped direction.
             (
                 "  if (!has_ellipsoids) {\n    return scaled;",
                 "  if (!has_ellipsoids || at < 9999999u) {\n    return scaled;",

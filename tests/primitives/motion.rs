@@ -1,4 +1,4 @@
-//! Spheres that move, rays that are balls, and segments: against exact corpora, and against scenes at rest.
+//! Moving spheres, thick rays and segments: compared with exact corpora, and with scenes at rest.
 
 use crate::support::{Numbers, both_ways, cpu, devices, nasty, scaled};
 use umbracast::glam::Vec3;
@@ -7,7 +7,7 @@ use umbracast::{
     Segments, Sphere, Spheres, blocking,
 };
 
-/// A corpus of `tests/data`: see README.md there.
+/// A binary corpus of `tests/data`; README.md there has the format.
 struct Corpus {
     bytes: Vec<u8>,
     size: usize,
@@ -38,7 +38,7 @@ fn f64_at(row: &[u8], byte: usize) -> f64 {
     f64::from_le_bytes(row[byte..byte + 8].try_into().unwrap())
 }
 
-/// Steps of f32 between a number and the exact one.
+/// The error of a number in units of the spacing of f32 at the exact value.
 fn steps(found: f32, exact: f64) -> f64 {
     let size = (exact.abs() as f32).max(f32::MIN_POSITIVE);
     (f64::from(found) - exact).abs() / f64::from(size.next_up() - size)
@@ -75,7 +75,7 @@ fn moving_spheres_are_met_when_exact_arithmetic_says() {
                     continue;
                 }
                 met += 1;
-                // Half a chord of a tenth of the radius at the least.
+                // Roots are compared only if the half chord is at least a tenth of the radius.
                 if (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt() < 0.1 && precision != Precision::Exact {
                     continue;
                 }
@@ -137,7 +137,7 @@ fn segments_are_the_exact_difference_of_their_points() {
                     if precision == Precision::Exact {
                         assert!(root == t as f32, "row {i} on {}: {root}, {t}", device.name());
                     } else if chord > 0.1 {
-                        // Next to the surface the near root has the far one's error.
+                        // For a start near the surface, the near root has the absolute error of the far one.
                         worst[0] = worst[0].max(steps(root, t).min(steps(root - t as f32, 0.0)));
                         worst[1] = worst[1].max((f64::from(root) - t).abs() / (t1 - t0));
                     }
@@ -149,12 +149,12 @@ fn segments_are_the_exact_difference_of_their_points() {
     }
 }
 
-/// With a tree, however few, and without.
+/// A scene with a tree, however few the spheres, and one without.
 fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
     both_ways(device, spheres, &SceneOptions::default().over(range))
 }
 
-/// The answers to everything that can be asked.
+/// The results of all queries.
 #[derive(Debug, PartialEq)]
 struct Answers {
     hits: Vec<Hit>,
@@ -200,7 +200,7 @@ fn a_tree_finds_what_moves() {
                 for inside in [Inside::Enter, Inside::Exit] {
                     let query = Query { motion, inside, ..Query::at(precision) };
                     let brought = Rays::from(&rays).times(&times).radii(&radii);
-                    // One after the other, without any tree.
+                    // The reference: the CPU engine without a tree.
                     let [_, plain] = scenes(&cpu(), given, range);
                     let expected = ask(&plain, brought, &query);
                     let met = expected.hits.iter().filter(|hit| hit.is_hit()).count();
@@ -243,7 +243,7 @@ fn pairs_are_what_a_scene_of_one_is() {
     }
 }
 
-/// Halves and quarters, which f32 adds without rounding.
+/// A vector of multiples of 1/4, which f32 adds without rounding.
 fn coarse(n: &mut Numbers) -> Vec3 {
     Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
 }
@@ -350,7 +350,7 @@ fn what_cannot_move_is_refused() {
         bad(blocking::closest(&still, &same, &query).unwrap_err(), ("ray", 0, "direction"));
         let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
         bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
-        // Spheres at rest have no times.
+        // A scene of spheres at rest accepts any time.
         let late = blocking::closest(&still, Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
         assert_eq!(late.report.hits, 3);
     }
@@ -372,7 +372,8 @@ fn wrong_programs_are_caught() {
     let (with, at) = (Motion::WithRay, Motion::AtTime);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for (motion, edit) in [
-            // Spheres of their whole ways; another sphere's velocity; rays without their width; a relative velocity that is rounded.
+            // The edits: the ball around the whole path instead of the sphere; the velocity of another sphere; a ray without its
+            // radius; a rounded relative velocity.
             (
                 with,
                 (
@@ -389,7 +390,8 @@ fn wrong_programs_are_caught() {
                     "HighLow(first_d.high, moves.direction_low * q)",
                 ),
             ),
-            // In the leaves: spheres elsewhere at the ray's time, and where the ray is nearest; passed by otherwise; met for certain.
+            // In the leaves: a wrong position at the ray's time, a wrong time of the closest approach, a wrong distance, and an inner
+            // ball that is too large, so that misses count as certain hits.
             (with, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
             (at, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
             (with, ("time += pivot / step;", "time += 0.0;")),
@@ -397,10 +399,10 @@ fn wrong_programs_are_caught() {
             (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
             (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
             (with, ("pace = 1.0 / step;", "pace = 0.0;")),
-            // Boxes too small for where spheres go.
+            // Child bounds that do not include the motion.
             (with, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
             (at, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
-            // Another sphere's way.
+            // The motion of another sphere.
             (with, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
             (at, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
         ] {

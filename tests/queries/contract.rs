@@ -1,4 +1,4 @@
-//! Each sentence of what a query means, on every device.
+//! The documented semantics of queries, one test per property, on every device.
 
 use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::{
@@ -102,13 +102,13 @@ fn a_root_beyond_f32_is_a_miss_and_counted() {
         for query in every_query() {
             let hits = blocking::closest(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!(hits.records, [Hit::MISS; 3], "{} {query:?}", device.name());
-            // The third one ends long before: an ordinary miss.
+            // The third ray ends long before the sphere: an ordinary miss.
             assert_eq!(hits.report.overflowed, 2, "{} {query:?}", device.name());
             let bits = blocking::occluded(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!((bits.words, bits.report.overflowed), (vec![0], 2), "{} {query:?}", device.name());
         }
     }
-    // From inside a vast sphere with a tiny direction: met at the start, its roots beyond f32.
+    // From inside a huge sphere with a tiny direction: a hit at the start, whose roots are outside f32's range.
     let around = [Sphere::new([0.0; 3], 1e9)];
     for device in devices() {
         for precision in Precision::ALL {
@@ -121,7 +121,7 @@ fn a_root_beyond_f32_is_a_miss_and_counted() {
 
 #[test]
 fn equal_t_goes_to_the_lowest_id() {
-    // Copies, a sphere that starts at the same point, and several around the start.
+    // Equal spheres, a sphere with the same first point, and several spheres that contain the start.
     let mut spheres = vec![Sphere::new([9.0, 0.0, 0.0], 1.0), Sphere::new([6.0, 0.0, 0.0], 2.0)];
     spheres.extend([Sphere::new([5.0, 0.0, 0.0], 1.0); 3]);
     let around = [Sphere::new([0.1, 0.0, 0.0], 1.0), Sphere::new([0.0; 3], 3.0), Sphere::new([0.0; 3], 3.0)];
@@ -142,7 +142,8 @@ fn equal_t_goes_to_the_lowest_id() {
 
 #[test]
 fn nearly_equal_t_is_decided_exactly() {
-    // The second sphere starts a quarter of an ulp of t earlier or later: exact rounds both to one t and keeps the lower id.
+    // In the first two pairs the roots differ by 0.01 ulp: they round to the same t, and the lower id is reported. In the third they
+    // differ by 1 ulp.
     let near = Sphere::new([5.0, 0.0, 0.0], 1.0);
     let pairs = [
         ([near, Sphere::new([5.0, 1e-4, 0.0], 1.0)], 0),
@@ -231,7 +232,7 @@ fn scenes_past_a_dispatch_and_past_the_loop_limit() {
     // lavapipe stops a thread silently after 65,535 loop iterations.
     let (spheres, rays) = (random_spheres(5, 70_000), random_rays(6, 200));
     for spheres in [&spheres[..16_384], &spheres[..16_385], &spheres[..]] {
-        // Only the last sphere is large: it must be reached.
+        // Only the last sphere is large, so that a truncated loop is noticed.
         let mut spheres: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, s.radius * 0.01)).collect();
         spheres.push(Sphere::new([3.0, 0.0, 0.0], 1.5));
         let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
@@ -348,7 +349,7 @@ fn single_pairs_need_no_device() {
     assert_eq!(ray.approach(&sphere), Some(Approach { t: 0.625, clearance: -1.0, id: 0 }));
     assert!(sphere.contains([6.0, 0.0, 0.0]) && !sphere.contains([6.000_001, 0.0, 0.0]));
     assert_eq!(ray.point_at(0.5).to_array(), [4.0, 0.0, 0.0]);
-    // From a million radii away the point still lies on the sphere.
+    // From two million radii away the point still lies on the sphere.
     let far = Ray::new([1e6, 0.3, 0.0], [-1.0, 0.0, 0.0]);
     let small = Sphere::new([0.0; 3], 0.5);
     let point = far.hit(&small, &Query::default()).unwrap().point(&far, &small);
@@ -366,7 +367,7 @@ fn devices_are_chosen_by_word_number_or_name() {
     let first = &list[0];
     let part = first.name[..5].to_uppercase();
     assert_eq!(blocking::open(&DeviceOptions::new(part)).unwrap().name(), first.name);
-    // Software adapters are slower than the CPU engine: auto never takes one.
+    // Software adapters are slower than the CPU engine, so `auto` never chooses one.
     let auto = blocking::open(&DeviceOptions::new("auto")).unwrap();
     assert_ne!(auto.kind(), "software");
     for wrong in ["nosuchgpu", "99", "-1"] {
@@ -410,16 +411,16 @@ fn exact_answers_at_the_edges_of_f32() {
     let exact = Query::at(Precision::Exact);
     let (two, max) = (2f32.powi(125), f32::MAX);
     for device in devices() {
-        // A start at the largest f32 still meets what begins there.
+        // A ray that starts at the largest f32 still hits a sphere there.
         let far = [Sphere::new([2f32.powi(28), 0.0, 0.0], 2f32.powi(26))];
         let ray = [Ray::new([0.0; 3], [2f32.powi(-100), 0.0, 0.0]).between(max, f32::INFINITY)];
         assert_eq!(blocking::closest(&scene(device, &far), &ray, &exact).unwrap().records, [Hit { t: max, id: 0 }]);
         assert_eq!(blocking::occluded(&scene(device, &far), &ray, &exact).unwrap().words, [1]);
-        // Where large coordinates are equal, small ones decide.
+        // If the large coordinates are equal, the small ones decide.
         let near = [Sphere::new([two, 5.792_252e-38, 8.944_747_6e-38], 1.065_639_3e-37)];
         let ray = [Ray::new([two, 0.0, 0.0], [2f32.powi(-126), 0.0, 0.0]).between(-1.0, 1.0)];
         assert!(blocking::closest(&scene(device, &near), &ray, &exact).unwrap()[0].is_hit(), "{}", device.name());
-        // Ends past 2^127: both passes round to one clearance, so the lower id stays.
+        // Ends above 2^127: both clearances round to the same f32, so the lower id is reported.
         let small = [Sphere::new([0.1, 0.0, 0.0], 0.01), Sphere::new([0.1, 0.0, 0.0], 0.05)];
         let ray = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]).between(2e38, 3e38)];
         for precision in Precision::ALL {

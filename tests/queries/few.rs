@@ -1,9 +1,9 @@
-//! Small exact queries, which the CPU engine answers for a GPU that `auto` chose.
+//! Small exact queries, which the CPU engine computes if `auto` chose a GPU.
 
 use crate::support::{Numbers, devices};
 use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, blocking};
 
-/// Whether answers differ from the CPU engine's, and whether the device made buffers for them.
+/// Runs queries and asserts that exact results equal those of the CPU engine. Returns whether the device created buffers for them.
 fn asks_it(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {
     let query = Query::at(precision);
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
@@ -29,7 +29,7 @@ fn a_device_that_auto_chose_is_spared_small_exact_queries() {
     for index in 0..devices().len() - 1 {
         let open = || blocking::open(&umbracast::DeviceOptions::new(index.to_string())).unwrap();
         let sparing = || pollster::block_on(open().with_cpu_for_few()).unwrap();
-        // Buffers that a query made are there for the next: hence a new device each time. 10³ pairs take a microsecond.
+        // Queries reuse the buffers of earlier ones, hence a new device each time. 10³ pairs take a microsecond.
         assert!(!asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Exact));
         assert!(
             asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Standard),

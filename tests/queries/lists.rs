@@ -1,5 +1,5 @@
-//! `all`, `count` and `nearest`: every sphere that is met, each once, in order; held to single pairs, to f64 and to exact
-//! arithmetic, on every device, with a tree and without.
+//! `all`, `count` and `nearest`: every sphere that a ray hits, once each and in order. Compared with single pairs, with f64 and with
+//! exact arithmetic, on every device, with and without a tree.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ fn policies() -> impl Iterator<Item = Query> {
     all.flat_map(|query| Precision::ALL.map(|precision| Query { precision, ..query }))
 }
 
-/// What each ray meets, asked pair by pair: where, and both roots.
+/// The expected lists: the roots of all hits of each ray, from pairwise queries.
 fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Vec<Vec<Interval>> {
     let scene = blocking::pairwise(device, spheres).unwrap();
     let list = |ray: &Ray| {
@@ -38,7 +38,7 @@ fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query
     rays.iter().map(list).collect()
 }
 
-/// What must hold of any lists.
+/// Checks the lists for consistency with `count`, `closest`, `interval` and `nearest`.
 fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitLists) {
     assert_eq!((lists.len(), lists.offsets.len(), lists.offsets[0]), (rays.len(), rays.len() + 1, 0), "{what}");
     assert_eq!(*lists.offsets.last().unwrap(), lists.records.len() as u64, "{what}");
@@ -83,7 +83,7 @@ fn lists_are_what_single_pairs_say() {
                 for (way, held) in ["tree", "brute"].iter().zip(&scenes) {
                     let what = format!("{} on {} by {way}, {query:?}", scene.0, device.name());
                     let lists = blocking::all(held, &rays, &query).unwrap();
-                    // Where a device flushes subnormal numbers its own pairs are the measure.
+                    // A device may flush subnormal numbers, so its lists are compared only with its own other queries.
                     if scene.0 != "subnormal" || device.is_cpu() {
                         for (i, (list, expected)) in lists.iter().zip(&expected).enumerate() {
                             assert_eq!(list, expected, "{what}, ray {i}: {:?}", rays[i]);
@@ -98,7 +98,7 @@ fn lists_are_what_single_pairs_say() {
     assert!(met > 100_000, "{met}");
 }
 
-/// What f64 makes of a pair: a miss, both roots if it is met for certain, or nothing certain.
+/// Classifies a pair in f64: a certain miss (`Some(None)`), the roots of a certain crossing, or `None` if undecided.
 fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
     let (o, d, c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
     let (e, r) = (c - o, f64::from(sphere.radius));
@@ -114,7 +114,7 @@ fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
     (apart < r * 0.999 && !near(enter) && !near(exit)).then_some(Some([enter, exit]))
 }
 
-/// The policies by exact arithmetic, for closed ends and solid balls.
+/// The roots of a hit in exact arithmetic, for closed ends and solid balls.
 fn exactly(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
     let roots = ExactRoots::new(ray, sphere);
     let met = roots.crossing != Ordering::Less
@@ -133,7 +133,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
     let query = Query::at(Precision::Exact);
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
     let (mut met, mut worst) = (0, 0.0f64);
-    // A billion at a time: memory stays flat.
+    // A billion pairs at a time, so that memory stays constant.
     for round in 0..scaled(1) {
         let mut rays: Vec<Ray> = (0..80_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
         rays.extend((0..20_000).map(|_| Ray::segment(n.vector(), n.vector())));
@@ -161,7 +161,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
             assert_eq!(counts[i] as usize, expected.len(), "round {round}, ray {i}");
             for found in list {
                 for (found, exact) in [found.t_enter, found.t_exit].into_iter().zip(of(found.id)) {
-                    // Rounded once; what f64 may be off itself is far less.
+                    // One rounding to f32. The error of the f64 values is far smaller.
                     let off = (f64::from(found) - exact).abs() / (exact.abs() * (1.0 / 16_777_216.0)).max(1e-8);
                     worst = worst.max(off);
                 }
@@ -278,7 +278,7 @@ fn bad_rays_are_refused_or_skipped() {
         }
         assert!(matches!(blocking::nearest(&scene, &rays, 0, &skip), Err(Error::Usage(_))));
 
-        // Rays that are made on the device, of points that cannot be used.
+        // Rays that the device generates, some from invalid points.
         let mut points = [[0.5, 0.5, -1.0]; 130];
         (points[3][0], points[70][2]) = (f32::NAN, f32::INFINITY);
         let made = Parallel { points: &points, direction: [0.01, 0.02, 1.0] };
@@ -326,7 +326,7 @@ fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) ->
 #[test]
 fn little_room_changes_nothing() {
     let mut spheres = scenes::spheres("uniform", 150_000);
-    // More than a device with so little room can list: one ray goes to the host.
+    // One ray has more hits than fit in the small buffers; it is cast on the CPU.
     spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
     let mut rays = scenes::rays("random", &spheres[..150_000], 300);
     rays[100] = Ray::new([9.0, 9.0, 0.0], [0.0, 0.0, 1.0]);
@@ -354,7 +354,7 @@ fn a_device_that_loses_error_terms_still_lists_exactly() {
     let query = Query::at(Precision::Exact);
     let expected = lists_on(&cpu(), &spheres, &rays, &query);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // What naga and Mesa do to a TwoSum without the barrier.
+        // What naga and Mesa make of a TwoSum without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         assert!(broken.probe().unwrap().failure.is_some());
@@ -369,7 +369,7 @@ fn a_walk_that_was_not_finished_is_made_up_for() {
     let rays = nasty::rays(&spheres, 2.0, scaled(200));
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // Of the walks that count every third; of those that list those of another third, which leaves lists unfinished.
+        // Marks every third counting traversal as unfinished; ends every third listing traversal early.
         for edit in [
             ("select(0u, COUNT_UNFINISHED, over_step_limit())", "select(0u, COUNT_UNFINISHED, i % 3u == 0u)"),
             (
@@ -391,8 +391,8 @@ fn wrong_programs_are_caught() {
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
-            // What is certain counted and solved, too; not counted; roots exchanged; another sphere's id; one record written over
-            // another. (Lists that end too early are made up for.)
+            // The edits: certain hits are counted twice; certain hits are not counted; roots are exchanged; a wrong id; records overwrite
+            // one another. (Lists that end too early are detected and cast again.)
             ("counted.count += 1u;\n  return false;", "counted.count += 1u;\n  return true;"),
             ("counted.count += 1u;\n  return false;", "return false;"),
             (
@@ -409,7 +409,7 @@ fn wrong_programs_are_caught() {
             let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
             let counts = blocking::count(&scene, &rays, &Query::default()).unwrap();
             let counted = counts.iter().map(|count| *count as usize).eq(expected.iter().map(<[Interval]>::len));
-            // An error says so by itself.
+            // An error counts as detected, too.
             let lists = blocking::all(&scene, &rays, &Query::default());
             let listed = lists.is_ok_and(|found| {
                 (found.offsets, found.records) == (expected.offsets.clone(), expected.records.clone())

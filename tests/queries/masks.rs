@@ -1,4 +1,4 @@
-//! Masks and skips: what a ray meets is what it meets of the spheres that are for it, on every device, with a tree and without.
+//! Masks and skipped ids select the spheres that a ray can hit, on every device, with and without a tree.
 
 use crate::support::{Numbers, cpu, devices, nasty, with_and_without_tree};
 use umbracast::raygen::Parallel;
@@ -7,7 +7,7 @@ use umbracast::{
     Sphere, Spheres, blocking,
 };
 
-/// Spheres, rays, and what is beside them: a bit or two, now and then none.
+/// Spheres and rays with masks of a few bits, sometimes all or none, and a skipped id per ray.
 struct Case {
     spheres: Vec<Sphere>,
     sphere_masks: Vec<u32>,
@@ -30,7 +30,7 @@ impl Case {
         let sphere_masks = (0..spheres.len()).map(&mut mask).collect();
         let ray_masks = (0..rays.len()).map(&mut mask).collect();
         let mut case = Self { spheres, sphere_masks, rays, ray_masks, skips: Vec::new() };
-        // Half of the rays skip what they would meet first.
+        // Every second ray skips the sphere that it would hit first.
         let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();
         let first =
             blocking::closest(&scene, Rays::from(&case.rays).masks(&case.ray_masks), &Query::default()).unwrap();
@@ -50,13 +50,13 @@ impl Case {
         self.ray_masks[ray] & self.sphere_masks[id as usize] != 0 && self.skips[ray] != id
     }
 
-    /// With a tree, however few, and without.
+    /// A scene with a tree, however few the spheres, and one without.
     fn scenes(&self, device: &Device) -> [Scene; 2] {
         with_and_without_tree(device, self.spheres())
     }
 }
 
-/// What every ray would meet if all were for it, less what is not.
+/// The expected hits of each ray: all hits without masks and skips, filtered.
 fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
     let scene = blocking::scene(&cpu(), &case.spheres, &SceneOptions::default()).unwrap();
     let all = blocking::all(&scene, &case.rays, query).unwrap();
@@ -66,7 +66,7 @@ fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
         .collect()
 }
 
-/// The nearest pass by single pairs.
+/// The expected closest approach of each ray: a scene of the admitted spheres only.
 fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
     let one = |(i, ray): (usize, &Ray)| {
         let mine = (0..case.spheres.len() as u32).filter(|id| case.admits(i, *id));
@@ -165,7 +165,7 @@ fn either_may_be_left_out() {
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[4])), 1);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[3])), NO_SPHERE);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[4]).skip_ids(&[1])), NO_SPHERE);
-        // Rays that are made where they are cast, and points.
+        // Rays that the device generates, and points.
         let points = [[0.0; 3], [9.0, 0.0, 0.5]];
         let made = Parallel { points: &points, direction: [1.0, 0.0, 0.0] };
         let found = blocking::closest(&plain, Rays::from(&made).skip_ids(&[0, 1]), &query).unwrap();
@@ -173,7 +173,7 @@ fn either_may_be_left_out() {
         let at = umbracast::Points::from(&points).masks(&[u32::MAX, 3]);
         assert_eq!(blocking::contains(&masked, at, &query).unwrap()[1].count, 0);
         assert_eq!(blocking::contains(&masked, &points, &query).unwrap()[1].id, 1);
-        // Masks stay when spheres move, unless there are new ones.
+        // An update keeps the masks unless it has new ones.
         let mut moved = masked.clone();
         blocking::update(&mut moved, &[spheres[1], spheres[0]]).unwrap();
         let hit = blocking::closest(&moved, &ray, &query).unwrap()[0];

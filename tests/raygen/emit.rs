@@ -1,4 +1,4 @@
-//! Rays made where they are cast are the rays that their descriptions mean, the same bytes on every device.
+//! Ray generators: devices generate the same rays as the host, byte for byte, and queries return the same results as for explicit rays.
 
 use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
@@ -43,7 +43,7 @@ fn sensor(count: usize, channels: usize, azimuths: usize) -> Lidar {
     Lidar::new(&poses(count), &elevations, &azimuths).unwrap().within(0.5, 120.0).unwrap()
 }
 
-/// As a device holds it: infinite ends are the largest f32.
+/// The ray as a device stores it: infinite ends are the largest f32.
 fn finite(ray: Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
@@ -52,8 +52,8 @@ fn written(rays: Rays<'_>) -> Vec<Ray> {
     (0..rays.len()).map(|i| rays.ray(i).unwrap()).collect()
 }
 
-/// What a device makes of a source is what the host makes of it, to the bit; the answers to every query are too. Says how many
-/// bytes went up.
+/// Asserts that every device generates the same rays as the host, bit for bit, and that queries return the same results. Returns the
+/// number of bytes uploaded.
 #[track_caller]
 fn same(what: &str, rays: Rays<'_>) -> u64 {
     let records = written(rays);
@@ -191,7 +191,7 @@ fn async_calls_answer_alike() {
     }
 }
 
-/// A device without barriers against clever compilers is not trusted to make rays, and answers alike.
+/// A device whose compiler ignores the optimisation barriers does not generate rays; the host's are uploaded.
 #[test]
 fn a_device_that_fails_the_probe_is_sent_the_rays() {
     let points = points(100);
@@ -213,7 +213,7 @@ fn a_camera_looks_through_the_centres_of_pixels() {
     for (i, ray) in written(rays).into_iter().enumerate() {
         let (column, row) = ((i % 40) as f64, (i / 40) as f64);
         let direction = ray.direction.as_dvec3();
-        // Depth 1, upwards first, from left to right.
+        // Directions have depth 1. Rows run from top to bottom, columns from left to right.
         assert!((direction.dot(forward) - 1.0).abs() < 1e-6, "{i}");
         let right = forward.cross(perspective().up).normalize();
         let (x, y) = (direction.dot(right), direction.dot(right.cross(forward)));
@@ -231,7 +231,7 @@ fn a_camera_looks_through_the_centres_of_pixels() {
 
 #[test]
 fn a_picture_and_its_rays_see_the_same() {
-    // The same camera draws a system; the spheres it finds are those that its rays meet.
+    // Renders a system with the same camera: its pixels show the spheres that the rays hit.
     let balls = spheres();
     let image = Image::new(&perspective(), [64, 48]).unwrap();
     let light = LightSource { name: "sun".into(), ball: Ball::new([0.0, 0.0, 1000.0], 1.0), color: Color::WHITE };
@@ -276,7 +276,7 @@ fn a_sensor_turns_left_and_looks_up() {
     let cos = 0.75_f32.sqrt();
     assert_eq!(directions[4..6], [[cos, 0.0, 0.5], [0.0, cos, 0.5]]);
     assert!(directions[8..].iter().all(|d| *d == [0.0, 0.0, 1.0]), "{directions:?}");
-    // A quarter turn to the left: what was ahead is now at y.
+    // After a rotation by 90° to the left, azimuth 0 points along y.
     let turned = Pose { position: DVec3::ZERO, rotation: DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2) };
     let turned = Lidar::new(&[turned], &[0.0], &[0.0]).unwrap();
     assert_eq!(Rays::from(&turned).ray(0).unwrap().direction, Vec3::Y);
@@ -294,7 +294,7 @@ fn directions_of_a_sensor_have_unit_length() {
 
 #[test]
 fn a_lamp_does_not_stand_in_its_own_light() {
-    // The lamp is in the scene, and reached from everywhere; behind a small ball it is not.
+    // Rays towards a lamp that is itself in the scene are not occluded by it, but by a small ball in front of it.
     let lamp = Sphere::new([0.3, 0.1, 6.0], 1.5);
     let scene_of = [lamp, Sphere::new([0.3, 0.1, 3.0], 0.01)];
     let points: Vec<[f32; 3]> = points(scaled(20_000)).into_iter().filter(|p| !lamp.contains(Vec3::from(*p))).collect();
@@ -309,7 +309,7 @@ fn a_lamp_does_not_stand_in_its_own_light() {
             let dark = blocking::occluded(&both, &light(&[[0.3, 0.1, 0.0], [2.0, 0.0, 0.0]]), &query).unwrap();
             assert_eq!(dark.iter().collect::<Vec<_>>(), [true, false], "{precision:?} on {}", device.name());
         }
-        // A point in the lamp has no way to go.
+        // For a point inside the lamp, the ray has length 0.
         let inside = light(&[[0.3, 0.1, 5.5]]);
         assert_eq!(Rays::from(&inside).ray(0).unwrap().t_max, 0.0);
     }

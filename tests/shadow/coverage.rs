@@ -1,4 +1,4 @@
-//! The visible fraction against 50-digit truth, and unions against Monte Carlo.
+//! The visible fraction, compared with 50-digit values, and for several occluders with quasi-Monte Carlo sampling.
 
 use std::f64::consts::TAU;
 
@@ -55,7 +55,8 @@ fn every_row_of_the_table_in_f64() {
     assert!(misses.is_empty(), "{} misses: {misses:#?}", misses.len());
 }
 
-/// In f32 to 10⁻⁴; where an occluder's edge lies across a light of some µrad, f32 cannot, and the host does it.
+/// GPUs compute fractions in f32, to 10⁻⁴. If an occluder's edge crosses a light of a few µrad, f32 is not enough, and the CPU computes
+/// them.
 #[test]
 fn every_row_of_the_table_on_every_device() {
     let rows = rows();
@@ -86,7 +87,7 @@ fn every_row_of_the_table_on_every_device() {
     }
 }
 
-/// A light of 0.5 to 40 degrees, and spheres before it that overlap each other.
+/// A light of 0.5 to 40 degrees, and overlapping spheres in front of it.
 fn crowd(case: usize, count: usize) -> VisibilityQuery {
     let mut state = 1 + case as u64;
     let mut random = || {
@@ -107,7 +108,7 @@ fn crowd(case: usize, count: usize) -> VisibilityQuery {
     VisibilityQuery { observer: DVec3::ZERO, light, occluders }
 }
 
-/// Several occluders against well-spread points of the disc, each tested by itself.
+/// Several occluders, compared with a low-discrepancy sampling of the disc.
 #[test]
 fn unions_against_points_on_the_disc() {
     const POINTS: u32 = 200_000;
@@ -118,7 +119,7 @@ fn unions_against_points_on_the_disc() {
         let angle = (sight.light.radius / 100.0).asin();
         let mut open = 0;
         for i in 0..POINTS {
-            // Equal solid angles: 1 − cos is uniform. Additive recurrence of the plastic number.
+            // Uniform in solid angle: 1 − cos is uniform. An additive recurrence with the plastic number.
             let u = (0.5 + f64::from(i) * 0.754_877_666_246_692_7).fract();
             let v = (0.5 + f64::from(i) * 0.569_840_290_998_053_3).fract();
             let z = 1.0 - u * 2.0 * f64::sin(0.5 * angle).powi(2);
@@ -139,11 +140,11 @@ fn unions_against_points_on_the_disc() {
     assert!(partial > 100 && worst < 1e-3, "{worst}");
 }
 
-/// In f32 a union is good to 10⁻⁴ too; more than sixteen occluders on one disc are handed to the host.
+/// GPUs compute unions in f32, to 10⁻⁴ too. Discs with more than sixteen occluders are computed on the CPU.
 #[test]
 fn unions_on_every_device() {
     let count = scaled(30_000);
-    // In parts, so that memory stays flat.
+    // In parts, so that memory stays constant.
     for first in (0..count).step_by(30_000) {
         let cases = first..count.min(first + 30_000);
         let sights: Vec<VisibilityQuery> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
@@ -189,11 +190,11 @@ fn what_is_before_the_light_and_what_is_not() {
     for device in devices() {
         let found = blocking::visible_fractions(device, &sights).unwrap();
         for ((name, _, expected), got) in cases.iter().zip(found) {
-            // A disc of half the width is not quite a quarter of it: both are tilted by their nearness.
+            // By solid angle, a disc of half the angular radius is not exactly a quarter: hence the tolerance.
             assert!((got - expected).abs() < 1e-4, "{}: {name}: {got}", device.name());
         }
     }
-    // A point of light is seen or not; inside a light there is light.
+    // A point light is visible or not. An observer inside a light sees it.
     let point = Ball::new([0.0, 0.0, 100.0], 0.0);
     for (x, expected) in [(0.0, 0.0), (0.999, 0.0), (1.001, 1.0)] {
         assert_eq!(visible_fraction(DVec3::ZERO, point, &[ball(x, 50.0, 1.0)]).unwrap(), expected);
@@ -203,7 +204,7 @@ fn what_is_before_the_light_and_what_is_not() {
     assert_eq!(visible_fraction(sun.center, sun, &[ball(0.0, 100.0, 0.5)]).unwrap(), 0.0);
 }
 
-/// Two occluders that differ by little hide little more than one of them, however little that is.
+/// Two nearly equal occluders hide nearly the same as one of them, down to differences of a rounding.
 #[test]
 fn nearly_equal_occluders_hide_what_one_does() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
@@ -235,7 +236,7 @@ fn nearly_equal_occluders_hide_what_one_does() {
                 alone = got;
                 continue;
             };
-            // An edge of the disc's whole circumference that moves by so much: twice the change, relative to the disc's area.
+            // Moving the whole edge of the disc by this amount changes the fraction by twice the relative change.
             let may = 8.0 * change + if device.is_cpu() { 1e-9 } else { 1e-4 };
             assert!((got - alone).abs() <= may, "{}: {got}, alone {alone}: {sight:?}", device.name());
         }
@@ -257,7 +258,7 @@ fn bad_input_is_refused_by_name() {
 
 #[test]
 fn the_last_of_very_many_occluders_counts() {
-    // A thread of lavapipe stops without a word after 65,535 loop iterations.
+    // lavapipe silently stops a thread after 65,535 loop iterations.
     let (observer, light) = (DVec3::ZERO, Ball::new([0.0, 0.0, 100.0], 1.0));
     let sight = |count: usize| {
         let aside = (0..count).map(|i| Ball::new([100.0 + i as f64, 50.0, 50.0], 0.1));

@@ -1,4 +1,4 @@
-//! What the tests share: devices, corpora, a seeded generator, how much is tried, and folders to run commands in.
+//! Shared helpers of the tests: devices, corpora, seeded random numbers, the number of random cases, and temporary folders.
 
 pub(crate) mod child;
 pub(crate) mod folder;
@@ -14,7 +14,7 @@ pub(crate) use intensity::{intensity, scaled};
 pub(crate) use numbers::Numbers;
 use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
 
-/// All files below a folder that have an extension, as paths from it.
+/// All files below a folder with an extension, as paths relative to the folder.
 pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -31,7 +31,10 @@ pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
+/// Every adapter, and the CPU engine last.
+///
+/// # Panics
+/// If there is no adapter, because tests would not test the GPU.
 pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
@@ -48,7 +51,7 @@ pub(crate) fn devices() -> &'static [Device] {
     })
 }
 
-/// The same devices within limits. Each is opened once per run: a new device compiles its kernels again.
+/// The same devices with limits. Each is opened once per run, because a new device compiles its kernels again.
 pub(crate) fn limited(limits: Limits) -> &'static [Device] {
     static OPENED: Mutex<Vec<(Limits, &[Device])>> = Mutex::new(Vec::new());
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,17 +64,17 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
     new
 }
 
-/// The CPU engine.
+/// Opens the CPU engine.
 pub(crate) fn cpu() -> Device {
     blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
 }
 
-/// The same spheres with a tree, however few, and without.
+/// Two scenes of the same spheres: with a tree, however few the spheres, and without.
 pub(crate) fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
     both_ways(device, spheres.into(), &SceneOptions::default())
 }
 
-/// The same, built otherwise.
+/// Two scenes of the same spheres, with a tree and without, built with these options.
 pub(crate) fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
     [1, usize::MAX].map(|from| {
         let _search = bench::use_tree(from == 1);
@@ -80,7 +83,7 @@ pub(crate) fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOp
     })
 }
 
-/// One record of `tests/data/rays.bin`: see `tests/data/README.md`.
+/// One record of `tests/data/rays.bin`; `tests/data/README.md` has the format.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) ray: Ray,
@@ -89,12 +92,12 @@ pub(crate) struct Row {
     pub(crate) gap: f64,
     pub(crate) tca: f64,
     pub(crate) dist: f64,
-    /// −1 no root, 0 tangent, 1 two roots.
+    /// −1: no root, 0: tangent, 1: two roots.
     pub(crate) crossing: i8,
-    /// −1 inside, 0 on the surface, 1 outside, at t = 0.
+    /// Position of the origin: −1 inside, 0 on the surface, 1 outside.
     pub(crate) origin_side: i8,
     pub(crate) regime: u8,
-    /// A root lies in [t_min, t_max]; the chord meets it; the enter root lies in it.
+    /// Whether a root lies in [t_min, t_max]; whether the chord overlaps it; whether the enter root lies in it.
     pub(crate) flags: [bool; 3],
 }
 
@@ -136,7 +139,7 @@ pub(crate) fn corpus() -> Vec<Row> {
         .collect()
 }
 
-/// The distance of two f32 in steps from one to the next.
+/// The number of f32 steps between two numbers.
 pub(crate) fn steps(a: f32, b: f32) -> u32 {
     let key = |x: f32| {
         let k = x.to_bits() as i32;

@@ -1,4 +1,4 @@
-//! Points, normals, angles and distances of hits, held against exact rows, one by one and in batches, and in files.
+//! Points, normals, angles and distances of hits: compared with the exact corpora, for single pairs and batches, and in files.
 
 mod moving;
 
@@ -10,7 +10,7 @@ use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, Sc
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// What the docs of [`Attributes`] promise beyond one rounding: how far the normal can be off.
+/// The bound on the error of the normal in the documentation of [`Attributes`], without the rounding of the result.
 fn slack(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
     let e = (sphere.center.as_dvec3() - ray.origin.as_dvec3()).length();
     let r = f64::from(sphere.radius);
@@ -18,7 +18,7 @@ fn slack(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
     (unit / half).min((unit / r).sqrt())
 }
 
-/// The largest part of its bound that each number reached.
+/// For each attribute the largest error, relative to its bound.
 #[derive(Debug, Default)]
 struct Worst {
     point: f64,
@@ -29,14 +29,14 @@ struct Worst {
 }
 
 impl Worst {
-    /// `truth` is the vector from the centre to the point, and the half chord.
+    /// Checks the attributes of a hit. `truth` is the exact vector from the centre to the point, and the half chord.
     fn judge(&mut self, was: &Attributes, hit: &Hit, ray: &Ray, sphere: &Sphere, truth: (DVec3, f64), what: &str) {
         let (offset, half) = truth;
         let (center, d) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
         let normal = offset.normalize_or_zero();
         let mut slack = slack(ray, sphere, half);
         if hit.t == ray.t_min {
-            // Within one rounding of the way out.
+            // Adds one rounding of the distance: `t` may be the start of the ray.
             slack += 1.01 * U * f64::from(hit.t).abs() * d.length() / f64::from(sphere.radius);
         }
         let angle = normal.cross(d).length().atan2(-normal.dot(d));
@@ -59,7 +59,7 @@ impl Worst {
     }
 }
 
-/// Where a row's ray meets its sphere under a policy, from the centre: its start within the ball, or an exact root.
+/// The exact hit point of a row under a policy, relative to the centre: the start inside the ball, or a root.
 fn met(row: &Row, inside: Inside) -> DVec3 {
     let start = f64::from(row.ray.t_min);
     let t = match inside {
@@ -87,8 +87,8 @@ fn ten_thousand_exact_rows() {
             let were = pairs.attributes(&rays, &hits, &query).unwrap();
             let mut worst = Worst::default();
             for (i, ((row, hit), was)) in rows.iter().zip(hits.iter()).zip(&were).enumerate() {
-                // Wrong flags of f32 are another test's; tangent rows have no chord.
-                // What f32 makes of an end on a root is another test's too.
+                // Leaves out rows with a wrong hit flag and rows whose ends are near a root, which `queries::corpus` tests, and
+                // tangent rows, which have no chord.
                 let doubtful = precision != Precision::Exact
                     && row
                         .t
@@ -108,7 +108,7 @@ fn ten_thousand_exact_rows() {
     }
 }
 
-/// 286 bullets at a fixed sphere, with exact points, normals and angles to the tangent plane.
+/// The 286 cases of `ricochet.bin` with a sphere at rest (case 1): exact points, normals and angles to the tangent plane.
 #[test]
 fn exact_ricochets() {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
@@ -116,7 +116,7 @@ fn exact_ricochets() {
     let (count, size) = (word(12), word(16));
     assert_eq!((size, bytes.len()), (160, 32 + 160 * count));
     let (mut rays, mut spheres, mut truths) = (Vec::new(), Vec::new(), Vec::new());
-    // Those at a fixed sphere with a velocity of their own; the others are for bullets and for spheres that move.
+    // Case 1 has a velocity and a sphere at rest. The other cases are for bullets and for moving spheres.
     for record in bytes[32..].chunks(size).filter(|record| record[144] == 1) {
         let f32s: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);
         let f64s: Vec<f64> = bytemuck::pod_collect_to_vec(&record[56..144]);
@@ -141,7 +141,7 @@ fn exact_ricochets() {
     assert_eq!((worst.compared, count), (286, 1000));
 }
 
-/// Where the two roots are one f32, the first is meant: seen from a million radii away a ball is met on its near side.
+/// If both roots round to the same f32, attributes are those of the first root: from a million radii away the near side is hit.
 #[test]
 fn the_near_side_of_what_is_far_away() {
     let query = Query::default();
@@ -228,7 +228,7 @@ mod files {
     }
 
     trait MapNan {
-        /// With −1 for NaN, which equals nothing.
+        /// Replaces NaN by −1, because NaN is not equal to itself.
         fn map_nan(self) -> Vec<f32>;
     }
 
