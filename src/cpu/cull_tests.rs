@@ -185,12 +185,12 @@ proptest! {
     })]
 
     #[test]
-    fn what_is_dropped_is_missed((ray, spheres) in scene()) {
+    fn culled_spheres_are_misses((ray, spheres) in scene()) {
         check_meeting(&ray, &spheres)?;
     }
 
     #[test]
-    fn what_is_off_the_stretch_does_not_count((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
+    fn spheres_culled_by_the_ray_ends_have_no_hit_between_them((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let sphere = which.get(&spheres);
         let solved = sphere::intersect_compensated::<false>(&sphere::scale(&ray, sphere));
         for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_near_is_farther((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
+    fn spheres_culled_by_clearance_are_farther_than_the_limit((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let (_, clearance) = exact::approach(&ray, which.get(&spheres));
         for limit in [near(clearance, steps), 0.0] {
             check_nearness(&ray, &spheres, limit)?;

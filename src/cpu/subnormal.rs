@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn everyday_numbers_need_none() {
+    fn ordinary_numbers_need_no_subnormals() {
         let ray = Ray::new([0.0, -3.0, 1e6], [1.0, 6e-17, 0.0]);
         assert!(!asks(Sphere::new([5.0, 0.0, 1e-20], 1e-9), ray, false));
         assert!(!asks(Sphere::new([5.0, 0.0, 0.0], 0.0), ray.between(-1.0, f32::INFINITY), false));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_and_small_roots_do() {
+    fn small_numbers_and_small_roots_need_subnormals() {
         let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
         let unit = Sphere::new([5.0, 0.0, 0.0], 1.0);
         assert!(asks(Sphere::new([5.0, 1e-39, 0.0], 1.0), ray, false));

@@ -28,7 +28,7 @@ fn errors(folder: &Path) -> [Option<Error>; 4] {
 }
 
 #[test]
-fn without_the_feature_it_is_said_how_to_get_it() {
+fn errors_without_parquet_name_the_feature() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["s.parquet", "r.parquet", "out.parquet"];
     for name in names {

@@ -14,7 +14,7 @@ const HITS: &str = "status,id,distance,frames,px,py,pz,angle_rad,vx,vy,vz\n\
 const ROOM: &str = "x,y,z,r\n21,0,0,20\n-21,0,0,20\n0,21,0,20\n0,-21,0,20\n0,0,21,20\n0,0,-21,20\n";
 
 #[test]
-fn every_format_gives_the_same_answers() {
+fn every_file_format_gives_the_same_flights() {
     let (spheres, bullets) = (f32s(SPHERES), f32s(BULLETS));
     let wide = |values: &[f32]| values.iter().flat_map(|v| f64::from(*v).to_be_bytes()).collect::<Vec<u8>>();
     let folder = Folder::new();
@@ -55,7 +55,7 @@ fn every_format_gives_the_same_answers() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn parquet_holds_the_same() {
+fn parquet_files_give_the_same_flights() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
     let folder = Folder::new();
@@ -77,7 +77,7 @@ fn parquet_holds_the_same() {
 }
 
 #[test]
-fn flights_have_a_row_a_leg() {
+fn flights_are_written_with_one_row_per_leg() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("b.csv", BULLETS);
     folder.right("bullets s.csv b.csv -o out.csv -q --bounces 1");
@@ -107,7 +107,7 @@ fn flights_have_a_row_a_leg() {
 }
 
 #[test]
-fn more_bullets_than_go_together() {
+fn more_bullets_than_one_call_takes() {
     // A call takes 1,048 bullets: with up to 1,000 legs per bullet, it returns at most 2²⁰ legs.
     let folder = Folder::new();
     let bullet = |i: usize| format!("0,0,{},{},1,0.5,1\n", 0.0001 * i as f32, i % 7);
@@ -121,7 +121,7 @@ fn more_bullets_than_go_together() {
 }
 
 #[test]
-fn nothing_is_a_valid_file() {
+fn empty_files_are_valid() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("s0.csv", "x,y,z,r\n").write("b0.csv", "x1,y1,z1,x2,y2,z2,speed\n");
     folder.write("b0.f32", "").write("b.csv", BULLETS).write("b0.npy", npy("'<f8'", false, "(0, 7)", &[]));
@@ -193,7 +193,7 @@ fn one_bullet_needs_no_files() {
 }
 
 #[test]
-fn spheres_move_and_bullets_have_a_radius() {
+fn files_may_have_sphere_velocities_and_bullet_radii() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r,vx,vy,vz\n10,0,0,1,-1,0,0\n-20,0,0,1,0,0,0\n");
     folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,0,0,2,0\n0,0,0,1,0,0,2,1.5\n9,0,0,1,0,0,2,0.5\n");
@@ -250,7 +250,7 @@ mod terminal {
 
     /// Without arguments, `umbracast bullets` prompts on a terminal, as the original bullet program does.
     #[test]
-    fn without_arguments_it_asks() {
+    fn without_arguments_it_prompts_on_a_terminal() {
         // `tests/run.sh` sets this variable, and prints a warning, if the system has no pseudo-terminals.
         if std::env::var_os("UMBRACAST_NO_TERMINAL").is_some() {
             return;

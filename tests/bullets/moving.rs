@@ -39,7 +39,7 @@ impl Truth<'_> {
 }
 
 #[test]
-fn the_first_ricochets_are_those_of_f64() {
+fn the_first_ricochets_off_moving_spheres_agree_with_f64() {
     let n = &mut Numbers(5);
     let spheres: Vec<Sphere> =
         (0..200).map(|_| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.2 + 0.6 * n.unit())).collect();
@@ -106,7 +106,7 @@ fn the_first_ricochets_are_those_of_f64() {
 
 /// A bullet with a radius flies like a point among spheres that are larger by this radius, if f32 adds the radii without rounding.
 #[test]
-fn a_ball_is_a_point_among_larger_spheres() {
+fn a_bullet_with_a_radius_equals_a_point_among_larger_spheres() {
     let n = &mut Numbers(8);
     let ball = |n: &mut Numbers| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.25 + 0.125 * (n.bits() % 4) as f32);
     let spheres: Vec<Sphere> = (0..150).map(|_| ball(n)).collect();
@@ -127,7 +127,7 @@ fn a_ball_is_a_point_among_larger_spheres() {
 /// A thousand ricochets in closed rooms that move, some with approaching walls. The speed relative to each wall is preserved, no leg
 /// penetrates a sphere by more than the rounding of its end points to f32, and no bullet leaves the room.
 #[test]
-fn a_room_that_moves_keeps_its_bullets() {
+fn bullets_never_leave_a_moving_closed_room() {
     // "six planets" is left out: its rounding errors are as large as a leg.
     for (name, spheres, size) in rooms().into_iter().filter(|(name, ..)| *name != "six planets") {
         for closing in [0.0, 1e-4] {
@@ -192,7 +192,7 @@ fn a_room_that_moves_keeps_its_bullets() {
 }
 
 #[test]
-fn by_hand() {
+fn ricochets_off_moving_spheres_computed_by_hand() {
     let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let of = |velocity: Vec3, end: f32, bullet: Bullet, radius: f32, most: u32| -> Vec<Leg> {
         let velocities = [velocity];
@@ -231,7 +231,7 @@ fn by_hand() {
 }
 
 #[test]
-fn a_bullet_that_was_stopped_is_met_by_the_next() {
+fn a_stopped_bullet_is_hit_by_the_next_sphere() {
     // Sphere 0 stops the bullet, and sphere 1 hits it from behind.
     let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0), Sphere::new([-20.0, 0.0, 0.0], 1.0)];
     let given = Spheres::from(&spheres).velocities(&[Vec3::X, Vec3::X]);
@@ -247,7 +247,7 @@ fn a_bullet_that_was_stopped_is_met_by_the_next() {
 
 /// At such late times consecutive f32 values are 4 frames apart. A leg begins between two of them, and must not skip a sphere just ahead.
 #[test]
-fn legs_begin_between_frames() {
+fn legs_may_begin_between_two_f32_times() {
     let far = (25.0_f32).exp2();
     let spheres = [Sphere::new([-far, 0.0, 0.0], 1.0), Sphere::new([1.2, 0.0, 0.0], 0.5)];
     for device in devices() {
@@ -265,7 +265,7 @@ fn legs_begin_between_frames() {
 }
 
 #[test]
-fn radii_that_cannot_be_are_refused() {
+fn invalid_bullet_radii_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
     let good = [Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0); 3];

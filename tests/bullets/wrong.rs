@@ -7,7 +7,7 @@ use crate::support::folder::{Folder, le4, npy};
 type Wrong = (&'static str, &'static str, Option<Vec<u8>>, String, i32, &'static [&'static str]);
 
 #[test]
-fn what_is_wrong_is_refused_and_changes_nothing() {
+fn invalid_input_is_refused_and_no_file_changes() {
     let head = "x1,y1,z1,x2,y2,z2,speed\n";
     let good = "0,0,0,1,1,1,1\n";
     let table = |row: &str| Some(format!("{head}{good}{row}\n").into_bytes());

@@ -33,7 +33,7 @@ fn drift(spheres: &mut [Sphere], step: usize) {
 }
 
 #[test]
-fn spheres_that_drift_answer_as_new_ones_do() {
+fn updated_scenes_give_the_results_of_new_ones() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices() {
         for kind in &nasty::SCENES {
@@ -59,7 +59,7 @@ fn spheres_that_drift_answer_as_new_ones_do() {
 
 /// Trees include the motion of spheres. Checks a new tree, a refitted one and a rebuilt one.
 #[test]
-fn what_moves_is_updated_with_its_ways() {
+fn updates_include_the_motion_of_spheres() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     let n = &mut Numbers(6);
     let mut spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.08)).collect();
@@ -100,7 +100,7 @@ fn what_moves_is_updated_with_its_ways() {
 }
 
 #[test]
-fn both_builders_make_scenes_that_answer_alike() {
+fn both_bvh_builders_give_the_same_results() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         for kind in &nasty::SCENES {
@@ -119,7 +119,7 @@ fn both_builders_make_scenes_that_answer_alike() {
 }
 
 #[test]
-fn clones_and_failed_updates_keep_their_spheres() {
+fn clones_and_failed_updates_leave_scenes_unchanged() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices() {
         let spheres = nasty::spheres(&nasty::SCENES[0], 700);
@@ -147,7 +147,7 @@ fn clones_and_failed_updates_keep_their_spheres() {
 }
 
 #[test]
-fn what_an_update_says_of_the_tree() {
+fn updates_report_the_quality_of_the_tree() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         let n = &mut Numbers(5);

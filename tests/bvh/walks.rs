@@ -38,7 +38,7 @@ fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precis
 }
 
 #[test]
-fn a_walk_finds_what_a_test_of_every_sphere_does() {
+fn traversal_gives_the_results_of_testing_every_sphere() {
     for device in devices() {
         for scene in &nasty::SCENES {
             let spheres = nasty::spheres(scene, 1500);

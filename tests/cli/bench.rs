@@ -23,7 +23,7 @@ fn is_positive(row: &Value, fields: &[&str]) {
 }
 
 #[test]
-fn files_are_hit_as_often_as_cast_says() {
+fn bench_counts_the_same_hits_as_cast() {
     let folder = Folder::new();
     // A hundred more rays, as raw records: `tools/peers` uses this format.
     let fan = |i: u16| [0.0, 0.0, 0.0, 0.0, 1.0, f32::from(i) * 0.02 - 1.0, 0.0, f32::INFINITY];
@@ -60,7 +60,7 @@ fn files_are_hit_as_often_as_cast_says() {
 }
 
 #[test]
-fn built_in_scenes_are_the_same_everywhere() {
+fn built_in_scenes_have_the_same_hits_on_every_device() {
     let folder = Folder::new();
     let scenes = |device: &str| {
         let arguments = format!("bench scenes --spheres 300 --rays 500 --repeat 1 --precision exact --device {device}");
@@ -94,7 +94,7 @@ fn built_in_scenes_are_the_same_everywhere() {
 }
 
 #[test]
-fn a_table_is_for_people() {
+fn tables_and_help_are_readable() {
     let folder = Folder::new();
     let text = folder.right("bench scenes --spheres 1 --rays 1 --repeat 1 --queries closest").output;
     for word in ["cpu (CPU engine), ", "standard, medians of 1", "uniform: 1 spheres, built in", "planet-shadow"] {
@@ -156,7 +156,7 @@ fn brute_and_copy_run() {
 }
 
 #[test]
-fn what_moves_is_met_alike_everywhere() {
+fn moving_scenes_have_the_same_hits_on_every_device() {
     let folder = Folder::new();
     let run = |device: &str| {
         let table = json(&folder, &format!("bench moving --spheres 500 --rays 2000 --repeat 1 --device {device}"));
@@ -185,7 +185,7 @@ fn what_moves_is_met_alike_everywhere() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_arguments_are_named() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("s.spheres", "").write("r.rays", "");
     folder.write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,0,0\n");

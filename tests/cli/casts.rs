@@ -8,7 +8,7 @@ const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 
 #[test]
-fn every_format_gives_the_same_answers() {
+fn every_file_format_gives_the_same_results() {
     let (spheres, rays) = (f32s(SPHERES), f32s(RAYS));
     let wide = |values: &[f32]| values.iter().flat_map(|v| f64::from(*v).to_be_bytes()).collect::<Vec<u8>>();
     let written: Vec<f32> =
@@ -74,7 +74,7 @@ fn every_query_writes_its_arrays() {
 }
 
 #[test]
-fn the_policies_arrive() {
+fn the_policy_options_take_effect() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
     // A ray that starts inside, a tangent ray, and a ray that ends on the surface.
@@ -94,7 +94,7 @@ fn the_policies_arrive() {
 }
 
 #[test]
-fn pairs_meet_only_each_other() {
+fn pairwise_tests_each_ray_with_its_sphere_only() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n4,0,0,1\n0,0,9,3\n").write("r.csv", RAYS);
     folder.right("cast s.csv r.csv -o out.csv --pairwise -q");
@@ -102,7 +102,7 @@ fn pairs_meet_only_each_other() {
 }
 
 #[test]
-fn an_origin_saves_coordinates_of_millions() {
+fn an_origin_keeps_the_precision_of_large_coordinates() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n50000000.25,7000000.5,0,0.125\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n49999990.25,7000000.5,0,1,0,0\n");
@@ -128,7 +128,7 @@ fn bad_rays_can_be_skipped() {
 }
 
 #[test]
-fn nothing_is_a_valid_input() {
+fn empty_files_are_valid() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("s0.csv", "x,y,z,r\n").write("r0.f32", "");
     folder.write("s0.npy", npy("'<f8'", false, "(0, 4)", &[]));
@@ -150,7 +150,7 @@ fn nothing_is_a_valid_input() {
 }
 
 #[test]
-fn the_summary_says_what_was_done() {
+fn the_summary_reports_the_cast() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1.1\n").write("r.csv", RAYS);
     let done = folder.right("cast s.csv r.csv -o out.csv");
@@ -270,7 +270,7 @@ fn lists_are_written_in_every_format() {
 }
 
 #[test]
-fn lists_go_with_every_other_option() {
+fn hit_lists_work_with_every_other_option() {
     let folder = Folder::new();
     folder.write("s.csv", CHAIN).write("r.csv", RAYS).write("five.csv", format!("{RAYS}0,0,0,1,0,0\n0,0,0,1,0,0\n"));
     for query in ["all", "count", "nearest --k 1"] {

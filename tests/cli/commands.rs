@@ -12,7 +12,7 @@ fn wrong(folder: &Folder, arguments: &str, code: i32) -> String {
 }
 
 #[test]
-fn every_adapter_is_listed_with_its_promises() {
+fn every_adapter_is_listed_with_its_precisions() {
     let folder = Folder::new();
     let text = folder.right("devices").output;
     for word in [
@@ -41,7 +41,7 @@ fn every_adapter_is_listed_with_its_promises() {
 }
 
 #[test]
-fn a_gpu_answers_in_one_line_and_ends_in_peace() {
+fn a_gpu_cast_prints_one_line_and_exits_cleanly() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     folder.right("cast s.csv r.csv -o cpu.csv --device cpu");
@@ -55,7 +55,7 @@ fn a_gpu_answers_in_one_line_and_ends_in_peace() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_named_with_those_that_are() {
+fn a_missing_device_is_named_with_the_available_ones() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     for name in ["nosuchgpu", "77"] {

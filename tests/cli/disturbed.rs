@@ -37,7 +37,7 @@ fn refused(done: &Done, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn rays_that_become_fewer_or_more_are_noticed() {
+fn files_that_shrink_or_grow_while_read_are_detected() {
     // More than one read takes: a change of data that was already read is not noticed.
     let six = le4(&[0., 0., 0., 1., 0., 0.].repeat(10_000));
     let files = [
@@ -96,7 +96,7 @@ fn a_file_deleted_while_it_is_read_is_read_to_its_end() {
 }
 
 #[test]
-fn a_folder_that_goes_takes_nothing_with_it() {
+fn a_deleted_output_folder_is_an_error() {
     for output in ["out/out.csv", "out/out.npz"] {
         let folder = Folder::new();
         std::fs::create_dir(folder.path("out")).unwrap();
@@ -112,7 +112,7 @@ fn a_folder_that_goes_takes_nothing_with_it() {
 }
 
 #[test]
-fn a_target_that_becomes_a_folder_stays_one() {
+fn a_folder_at_the_output_path_is_not_replaced() {
     for output in ["out.csv", "out.npz"] {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).pipe("r.csv");
@@ -138,7 +138,7 @@ fn with_room_for(folder: &Folder, blocks: u32, arguments: &str) -> Done {
 }
 
 #[test]
-fn a_full_disk_leaves_nothing_behind() {
+fn a_full_disk_leaves_no_files() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.f32", le4(&RECORD.repeat(10_000)));
     folder.write("out.npz", "kept").write("out.csv", "kept");
@@ -158,7 +158,7 @@ fn a_full_disk_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_named() {
+fn a_read_only_output_folder_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
@@ -213,7 +213,7 @@ fn names(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn a_signal_ends_the_work_and_leaves_nothing() {
+fn a_signal_stops_the_cast_and_leaves_no_files() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         for output in ["out.csv", "out.npz"] {
             let folder = Folder::new();
@@ -229,7 +229,7 @@ fn a_signal_ends_the_work_and_leaves_nothing() {
 }
 
 #[test]
-fn a_signal_is_heard_while_rays_are_cast() {
+fn a_signal_interrupts_a_running_batch() {
     let folder = Folder::new();
     // Every ray hits all spheres, so a batch is much work with any tree. Rays keep coming until the program closes the pipe.
     folder.write("s.f32", le4(&[9.0, 0.0, 0.0, 1.0].repeat(5_000))).pipe("r.csv").write("out.csv", "kept");
@@ -248,7 +248,7 @@ fn a_signal_is_heard_while_rays_are_cast() {
 }
 
 #[test]
-fn what_is_killed_leaves_no_output() {
+fn a_killed_cast_leaves_no_output() {
     for output in ["out.csv", "out.npz"] {
         let folder = Folder::new();
         let (mut program, _rays) = in_the_middle(&folder, output);
@@ -264,7 +264,7 @@ fn what_is_killed_leaves_no_output() {
 }
 
 #[test]
-fn what_should_survive_a_hangup_does() {
+fn an_ignored_hangup_does_not_stop_the_cast() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).pipe("r.csv");
     let program = crate::support::folder::program().get_program().to_owned();
@@ -280,7 +280,7 @@ fn what_should_survive_a_hangup_does() {
 }
 
 #[test]
-fn a_reader_that_has_gone_away_is_no_error() {
+fn a_closed_standard_output_is_no_error() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     for arguments in

@@ -29,7 +29,7 @@ fn run(folder: &Folder, memory: &str, arguments: &str) -> Done {
 
 /// Must be fast: counting all pairs would take minutes.
 #[test]
-fn crowds_are_refused_at_once() {
+fn too_many_shadow_pairs_are_refused_at_once() {
     let folder = crowd(65_536);
     let done = folder.within(Duration::from_secs(1), "render s.toml -o o.png");
     assert_eq!(done.code, 4, "{}", done.errors);
@@ -59,7 +59,7 @@ fn pictures_that_do_not_fit_are_refused_with_figures() {
 /// An allocation that fails is reported too, even if `UMBRACAST_MEMORY` allows it.
 #[test]
 #[cfg(target_os = "linux")]
-fn pictures_without_room_end_in_an_error() {
+fn pictures_without_enough_memory_end_in_an_error() {
     let folder = crowd(1);
     let shell = "ulimit -v 600000; exec \"$0\" render s.toml -o o.png --size 16384x4096 --device cpu";
     let mut bash = Command::new("bash");
@@ -79,7 +79,7 @@ fn sensor(folder: &Folder, rays: [u64; 2]) {
 }
 
 #[test]
-fn how_large_answers_will_be_is_said_at_once() {
+fn outputs_that_exceed_the_disk_are_refused_before_work() {
     let folder = Folder::new();
     sensor(&folder, [1 << 14, 1 << 14]);
     let free = free_bytes(&folder);
@@ -114,7 +114,7 @@ fn free_bytes(folder: &Folder) -> u64 {
 /// No test machine has a disk of 859 TB.
 #[test]
 #[cfg(target_os = "linux")]
-fn answers_that_no_disk_holds_are_refused() {
+fn outputs_larger_than_any_disk_are_refused() {
     let folder = Folder::new();
     // 2³⁰ rays per pose are allowed.
     sensor(&folder, [1 << 15, 1 << 15]);

@@ -64,7 +64,7 @@ fn long_cells_are_cut() {
 }
 
 #[test]
-fn what_a_terminal_acts_on_is_escaped() {
+fn terminal_control_sequences_are_escaped() {
     let folder = folder();
     let shown = "\\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}x";
     folder.write("s.csv", format!("x,y,z,r\n1,2,3,{NASTY}\n"));
@@ -116,7 +116,7 @@ fn what_a_terminal_acts_on_is_escaped() {
 
 #[test]
 #[cfg(unix)]
-fn bad_variables_are_refused() {
+fn invalid_environment_variables_are_refused() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let folder = folder();
@@ -159,7 +159,7 @@ fn messages_name_the_target_not_the_temporary_file() {
 }
 
 #[test]
-fn one_ray_is_told_that_t_exceeds_f32() {
+fn a_single_ray_reports_that_t_exceeds_f32() {
     let folder = folder();
     let words = "misses only because t exceeds f32";
     let far = "cast --sphere 1e30,0,0,1e29 --ray 0,0,0,1e-30,0,0";

@@ -26,7 +26,7 @@ fn rows(text: &str) -> (Vec<String>, Vec<f64>) {
 }
 
 #[test]
-fn every_format_gives_the_same_fractions() {
+fn every_file_format_gives_the_same_fractions() {
     let points: Vec<f64> =
         OBSERVERS.lines().skip(1).flat_map(|line| line.split(',').map(|cell| cell.parse::<f64>().unwrap())).collect();
     let narrow: Vec<f32> = points.iter().map(|x| *x as f32).collect();
@@ -56,7 +56,7 @@ fn every_format_gives_the_same_fractions() {
 }
 
 #[test]
-fn all_digits_of_observers_count() {
+fn observers_are_read_in_f64() {
     // On the edge of the umbra, in a system far from the origin: consecutive f32 values are 8 km apart there.
     let folder = Folder::new();
     folder.write(
@@ -71,7 +71,7 @@ fn all_digits_of_observers_count() {
 }
 
 #[test]
-fn nobody_and_nothing_in_the_way() {
+fn no_observers_and_no_occluders() {
     let folder = folder();
     folder.write("none.csv", "x,y,z\n").write("none.npy", npy("'<f8'", false, "(0, 3)", &[]));
     for observers in ["none.csv", "none.npy"] {
@@ -88,7 +88,7 @@ fn nobody_and_nothing_in_the_way() {
 }
 
 #[test]
-fn a_summary_says_how_it_went() {
+fn the_summary_reports_the_kinds() {
     let folder = folder();
     let done = folder.right(FILES);
     for words in ["cpu (f64): 2 occluders, 5 observers: 2 none, 1 partial, 1 annular, 1 total; ", "; wrote out.csv"] {
@@ -335,7 +335,7 @@ fn wrong_inputs_are_refused_in_words_that_help() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_protected_stays() {
+fn read_only_files_are_kept_and_memory_limits_apply() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     folder.write("out.csv", "as it was\n");

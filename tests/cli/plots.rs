@@ -19,7 +19,7 @@ fn count(picture: &RgbImage, color: [u8; 3]) -> usize {
 }
 
 #[test]
-fn what_is_met_is_marked() {
+fn hits_are_marked_in_every_query() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     // A ray that hits the first sphere on the side of the camera, and one that misses everything.
@@ -42,7 +42,7 @@ fn what_is_met_is_marked() {
 }
 
 #[test]
-fn a_point_is_where_it_is() {
+fn hit_points_are_drawn_at_their_position() {
     let folder = Folder::new();
     // The camera looks from the front right and from above, with z up. The scene is centred in the picture.
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,3,0,0,-1,0,9\n");
@@ -81,7 +81,7 @@ fn pale([r, g, b]: [u8; 3]) -> bool {
 }
 
 #[test]
-fn spheres_are_drawn_where_they_are_met() {
+fn moving_spheres_are_drawn_at_the_times_of_the_hits() {
     let folder = Folder::new();
     // The sphere moves upwards, and each of the first two rays hits it at the time of the ray.
     folder.write("s.csv", "x,y,z,r,vx,vy,vz\n0,0,-4,0.5,0,0,8\n").write(
@@ -113,7 +113,7 @@ fn spheres_are_drawn_where_they_are_met() {
 }
 
 #[test]
-fn what_rays_go_through_is_drawn_thicker() {
+fn segments_inside_spheres_are_drawn_thicker() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n8,0,0,1\n12,0,0,1\n16,0,0,1\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,0,1,0,0,0,20\n");
@@ -162,7 +162,7 @@ fn ellipsoids_have_their_own_outlines() {
 }
 
 #[test]
-fn a_ray_with_a_radius_is_as_wide() {
+fn thick_rays_are_drawn_with_their_width() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n0,0,-4,0.5\n0,0,4,0.5\n");
     let columns = |radius: f32| {
@@ -182,7 +182,7 @@ fn a_ray_with_a_radius_is_as_wide() {
 }
 
 #[test]
-fn many_rays_are_sampled_and_it_is_said() {
+fn the_summary_reports_that_rays_were_sampled() {
     let folder = Folder::new();
     let rays: Vec<f32> = (0..300_000).flat_map(|i| [0.0, i as f32 * 1e-5, 0.0, 0.0, 1.0, 0.0, 0.0, 9.0]).collect();
     folder.write("s.csv", SPHERES).write("r.rays", le4(&rays));
@@ -197,7 +197,7 @@ fn many_rays_are_sampled_and_it_is_said() {
 }
 
 #[test]
-fn strange_scenes_have_pictures_too() {
+fn extreme_scenes_can_be_plotted() {
     let folder = Folder::new();
     // Extreme velocities, sizes, times and radii, needles and discs; further below, scenes without spheres or rays.
     let moving = "x,y,z,r,vx,vy,vz\n0,0,0,0,0,0,0\n1,2,3,1,1e30,0,0\n1e-40,0,0,1e-41,0,0,1e-44\n0,0,0,1e30,-1e30,1,1\n";
@@ -235,7 +235,7 @@ fn strange_scenes_have_pictures_too() {
 }
 
 #[test]
-fn what_cannot_be_a_plot_is_refused_before_work() {
+fn invalid_plot_arguments_are_refused_before_work() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n").write("o.npz", "before");
     folder.write("old.png", "before").write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");

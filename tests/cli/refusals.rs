@@ -358,7 +358,7 @@ fn points() -> Vec<Wrong> {
 }
 
 #[test]
-fn wrong_inputs_are_refused_and_change_nothing() {
+fn invalid_inputs_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = tables().into_iter().chain(arrays()).chain(usages()).chain(points()).collect();
     assert!(cases.len() >= 80, "{} cases", cases.len());
     for (what, file, arguments, code, words) in cases {

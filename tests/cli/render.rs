@@ -75,7 +75,7 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn wrong_systems_are_refused_by_table_key_and_value() {
+fn invalid_systems_are_refused_by_table_key_and_value() {
     let folder = Folder::new();
     folder.write("o.png", "not to be touched");
     for &(from, to, words) in WRONG_SYSTEMS {
@@ -94,7 +94,7 @@ fn wrong_systems_are_refused_by_table_key_and_value() {
 }
 
 #[test]
-fn wrong_arguments_are_refused() {
+fn invalid_arguments_are_refused() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM).write("o.png", "not to be touched");
     std::fs::create_dir(folder.path("folder.png")).unwrap();
@@ -124,7 +124,7 @@ fn wrong_arguments_are_refused() {
 }
 
 #[test]
-fn the_default_system_needs_nothing() {
+fn the_default_system_needs_no_arguments() {
     let folder = Folder::new();
     let done = folder.run("render --size 96x54");
     assert_eq!(done.code, 0, "{}", done.errors);
@@ -143,7 +143,7 @@ fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
 }
 
 #[test]
-fn the_arrays_say_what_the_pixels_show() {
+fn the_arrays_match_the_pixels() {
     let folder = Folder::new();
     // The camera is between the light and the ball, and sees the lit side of the ball.
     folder.write("s.toml", SYSTEM.replace("up = [0, 0, 1]", "up = [0, 1, 0]").replace("[0, -10, 5]", "[0, 0, 10]"));
@@ -222,7 +222,7 @@ fn compare_finds_the_devices_agree() {
 }
 
 #[test]
-fn as_many_spheres_as_are_promised_and_not_one_more() {
+fn the_documented_sphere_limit_is_exact() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n"));
     for (count, code) in [(65_536_u32, 0), (65_537, 2)] {
@@ -238,7 +238,7 @@ fn as_many_spheres_as_are_promised_and_not_one_more() {
 }
 
 #[test]
-fn too_many_shadows_on_each_other_are_refused_with_figures() {
+fn too_many_mutual_shadows_are_refused_with_figures() {
     let folder = Folder::new();
     let system = SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n");
     // A column of spheres towards a wide light: each sphere is in the penumbra of all spheres above it.

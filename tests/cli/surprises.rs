@@ -12,7 +12,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn points_come_back_in_the_frame_of_the_files() {
+fn hit_points_are_written_in_file_coordinates() {
     let folder = folder();
     let points = |arguments: &str| {
         folder.right(&format!("cast s.csv {arguments} -q --with point -o out.csv"));
@@ -38,7 +38,7 @@ fn points_come_back_in_the_frame_of_the_files() {
 }
 
 #[test]
-fn bullets_end_in_the_frame_of_the_files() {
+fn bullet_points_are_written_in_file_coordinates() {
     let folder = folder();
     folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed\n999990,0,0,999991,0,0,1\n999990,9,0,999991,9,0,1\n");
     let expected = "hit,0,9.0,9.0,999999.0,0.0,0.0,";
@@ -55,7 +55,7 @@ fn bullets_end_in_the_frame_of_the_files() {
 }
 
 #[test]
-fn the_numbers_of_a_ray_have_one_order() {
+fn arrays_and_options_have_the_same_column_order() {
     // np.c_[o, d, t0, t1]: an array in this order used to miss the sphere without a warning.
     let ray = [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.5, 100.0];
     let folder = Folder::new();
@@ -68,7 +68,7 @@ fn the_numbers_of_a_ray_have_one_order() {
 }
 
 #[test]
-fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
+fn errors_about_rays_name_the_column_order() {
     // Numbers in the order of the record: o, t_min, d, t_max. An array has the order o, d, t_min, t_max. In that order the direction is
     // zero or infinite, or t_min exceeds t_max.
     for (ray, fault) in [
@@ -128,7 +128,7 @@ fn the_cpu_engine_is_not_compared_with_itself() {
 }
 
 #[test]
-fn pictures_and_shadows_of_the_cpu_engine_have_nothing_to_be_compared_with() {
+fn render_and_shadow_on_the_cpu_refuse_compare() {
     const NOTHING: &str = "warning: --compare has nothing to compare: the results come from the CPU engine itself";
     let folder = Folder::new();
     folder
@@ -145,7 +145,7 @@ fn pictures_and_shadows_of_the_cpu_engine_have_nothing_to_be_compared_with() {
 }
 
 #[test]
-fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
+fn rounding_is_reported_and_origin_is_advised_only_if_it_helps() {
     let folder = Folder::new();
     let run = |spheres: &str, rays: &str, more: &str| {
         folder.write("s.csv", format!("x,y,z,r\n{spheres}\n")).write("r.csv", format!("ox,oy,oz,dx,dy,dz\n{rays}\n"));
@@ -200,7 +200,7 @@ fn options_without_effect_are_refused() {
 }
 
 #[test]
-fn a_dark_picture_says_so() {
+fn a_dark_picture_causes_a_note() {
     let folder = Folder::new();
     let system = |ambient: &str| {
         format!(

@@ -58,7 +58,7 @@ fn counts(level: &str, folder: &Path) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn no_workload_takes_more_instructions() {
+fn no_workload_takes_more_instructions_than_recorded() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         // Written directly to stderr, which the test harness does not capture: a test that checks nothing must report this.
         let _ = writeln!(

@@ -35,9 +35,9 @@ fn answers() -> (Vec<Hit>, f64) {
 }
 
 #[test]
-fn every_thread_is_served_where_threads_are_refused() {
+fn queries_work_if_no_thread_can_start() {
     if std::env::var_os(VARIABLE).is_none() {
-        run_alone(concat!(module_path!(), "::every_thread_is_served_where_threads_are_refused"), VARIABLE, TOO_MUCH);
+        run_alone(concat!(module_path!(), "::queries_work_if_no_thread_can_start"), VARIABLE, TOO_MUCH);
         return;
     }
     assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "threads must fail to start here");
@@ -65,9 +65,9 @@ fn thread_names() -> Vec<String> {
 }
 
 #[test]
-fn work_from_a_pool_of_the_caller_stays_in_it() {
+fn work_from_the_callers_pool_stays_in_that_pool() {
     if std::env::var_os(HOST).is_none() {
-        run_alone(concat!(module_path!(), "::work_from_a_pool_of_the_caller_stays_in_it"), HOST, "1");
+        run_alone(concat!(module_path!(), "::work_from_the_callers_pool_stays_in_that_pool"), HOST, "1");
         return;
     }
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -109,7 +109,7 @@ fn refused(folder: &Folder, arguments: &str) -> Done {
 }
 
 #[test]
-fn the_program_does_without_threads() {
+fn the_program_works_if_no_thread_can_start() {
     let folder = Folder::new();
     folder
         .write("s.csv", "x,y,z,r\n5,0,0,1\n0,6,0,2\n")
@@ -134,7 +134,7 @@ fn the_program_does_without_threads() {
 
 /// Rays are read in a thread. If it cannot start, the error must not blame the file.
 #[test]
-fn a_refused_reader_is_no_fault_of_the_file() {
+fn a_reader_thread_that_cannot_start_does_not_blame_the_file() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n5,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
     let done = refused(&folder, "cast s.csv r.csv -o out.csv");

@@ -58,7 +58,7 @@ fn refused(folder: &Folder, done: &Done, code: i32, words: &[&str]) {
 
 #[test]
 #[cfg(unix)]
-fn rows_without_an_end_are_refused() {
+fn rows_without_a_line_end_are_refused() {
     let folder = folder();
     let long = "has more than 1048576 bytes";
     let zeros: &[u8] = &[0];
@@ -77,7 +77,7 @@ fn rows_without_an_end_are_refused() {
 }
 
 #[test]
-fn a_row_has_at_most_a_mebibyte() {
+fn rows_are_limited_to_one_mebibyte() {
     let folder = folder();
     // Leading zeros do not change a number.
     let row = |bytes: usize| format!("x,y,z,r\n4,0,0,{}1\n4,0,0,1\n", "0".repeat(bytes - "4,0,0,1\n".len()));
@@ -93,7 +93,7 @@ fn a_row_has_at_most_a_mebibyte() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn devices_are_no_input() {
+fn device_files_are_refused_as_input() {
     let folder = folder();
     std::os::unix::fs::symlink("/dev/zero", folder.path("z.f32")).unwrap();
     folder

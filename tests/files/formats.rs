@@ -86,7 +86,7 @@ fn every_format_reads_to_the_same_spheres() {
 }
 
 #[test]
-fn rays_without_ends_are_half_lines() {
+fn rays_without_end_columns_are_half_lines() {
     let expected = vec![Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])];
     assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 6)", &le4(&[1., 2., 3., 4., 5., 6.]))), Ok(expected.clone()));
     assert_eq!(rays("r.csv", "dx,dy,dz,ox,oy,oz\n4,5,6,1,2,3\n"), Ok(expected));
@@ -121,7 +121,7 @@ fn files_longer_than_a_chunk_keep_their_order() {
 }
 
 #[test]
-fn no_rows_are_valid_but_no_header_is_not() {
+fn files_without_rows_are_valid_and_without_a_header_are_not() {
     assert_eq!(spheres("a.npy", npy("'<f4'", false, "(0, 4)", &[])), Ok(vec![]));
     assert_eq!(spheres("a.csv", "x,y,z,r\n"), Ok(vec![]));
     assert_eq!(spheres("a.f32", ""), Ok(vec![]));
@@ -164,7 +164,7 @@ fn an_origin_is_subtracted_before_rounding() {
 }
 
 #[test]
-fn unusable_numbers_are_named() {
+fn invalid_numbers_are_named() {
     refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n1,nan,3,4\n"), &["a.csv: line 4: y is nan", "finite"]);
     refused(spheres("a.csv", "x,y,z,r\r\n1,2,3,4\r\n\r\n\r\n1,2,3,4\r\n1,nan,3,4\r\n"), &["line 6: y is nan"]);
     refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n\n1,2,3\n"), &["line 5: there are 3 cells"]);
@@ -201,7 +201,7 @@ fn bad_rays_can_be_kept_for_the_query_to_skip() {
 }
 
 #[test]
-fn tables_of_another_form_are_refused() {
+fn malformed_tables_are_refused() {
     for (text, words) in [
         ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
@@ -252,7 +252,7 @@ fn tables_of_another_form_are_refused() {
 }
 
 #[test]
-fn columns_beside_records_are_read() {
+fn optional_columns_are_read() {
     let (_folder, path) = file("a.csv", "mask,x,y,z,r\n7,1,2,3,4\n4294967295,1,2,3,5\n0,1,2,3,6\n");
     let table = read_spheres(&path, DVec3::ZERO).unwrap();
     assert_eq!((table.optional.masks, table.optional.skip_ids), (Some(vec![7, u32::MAX, 0]), None));
@@ -264,7 +264,7 @@ fn columns_beside_records_are_read() {
 }
 
 #[test]
-fn arrays_of_another_form_are_refused() {
+fn malformed_arrays_are_refused() {
     let data = le4(&TWO);
     let array = |descr: &str, shape: &str| npy(descr, false, shape, &data);
     refused(spheres("a.npy", array("'<f4'", "(3, 4)")), &["needs 48 bytes", "32 are there", "truncated"]);
@@ -300,7 +300,7 @@ fn malicious_headers_neither_allocate_nor_hang() {
 }
 
 #[test]
-fn folders_and_missing_files_are_no_tables() {
+fn folders_and_missing_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gone.npy");
     assert!(matches!(read_spheres(&path, DVec3::ZERO), Err(Error::Io { action: "read", .. })));
@@ -324,7 +324,7 @@ fn both<T: AnswerRow>(folder: &Path, answers: &[T]) -> String {
 }
 
 #[test]
-fn answers_read_back_to_the_same_bits() {
+fn written_results_read_back_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let npz = folder.path().join("a.npz");
     let hits = [Hit { t: 0.1, id: 7 }, Hit::MISS, Hit { t: 1e30, id: 0 }, Hit { t: 3.0, id: 4_294_967_294 }];
@@ -360,7 +360,7 @@ fn answers_read_back_to_the_same_bits() {
 }
 
 #[test]
-fn a_failed_write_leaves_everything_as_it_was() {
+fn a_failed_write_changes_no_file() {
     use std::io::Write;
     let (folder, path) = file("a.csv", "before");
     let result = write_atomic(&path, |out| {
@@ -373,7 +373,7 @@ fn a_failed_write_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn outputs_are_checked_before_any_work() {
+fn output_paths_are_checked_before_any_work() {
     let (folder, path) = file("in.csv", "x,y,z,r\n");
     let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs).unwrap_err().to_string();
     assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv and .parquet"));
@@ -390,7 +390,7 @@ fn outputs_are_checked_before_any_work() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_rights_are_respected() {
+fn links_and_permissions_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let (folder, path) = file("real.csv", "before");
     let link = folder.path().join("link.csv");
@@ -417,7 +417,7 @@ proptest::proptest! {
 
     /// Reading a damaged file gives records or an error, never a panic, a hang or exhausted memory.
     #[test]
-    fn damaged_files_are_answered(
+    fn damaged_files_give_records_or_errors(
         format in 0..3_usize,
         damage in proptest::collection::vec((0..200_usize, proptest::num::u8::ANY), 1..6),
         length in 0..220_usize,

@@ -6,7 +6,7 @@ use crate::support::folder::{Folder, le4, npy};
 const SPHERES: &str = "x,y,z,r,vx,vy,vz\n5,0,0,1,0,0,0\n0,5,0,1,0,2,0\n";
 
 #[test]
-fn segments_end() {
+fn segments_end_at_their_second_point() {
     let folder = Folder::new();
     // The case of the original program: a segment that ends before the sphere misses it, unlike a ray.
     folder.write("s.csv", "x,y,z,r\n5,0,0,1\n");
@@ -30,7 +30,7 @@ fn segments_end() {
 }
 
 #[test]
-fn pictures_at_an_instant_and_projectiles() {
+fn both_motion_modes_from_files() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,0,0\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
@@ -54,7 +54,7 @@ fn rows(seed: u64) -> impl FnMut(&[f32]) -> String {
 
 /// Casts thousands of rays, some with a radius, against moving spheres. `--compare` must find the promised precision on the GPU.
 #[test]
-fn the_cpu_engine_agrees() {
+fn the_gpu_agrees_with_the_cpu_engine_on_moving_files() {
     let folder = Folder::new();
     let mut row = rows(3);
     let spheres: String = (0..200).map(|_| row(&[9.0, 9.0, 9.0]) + ",0.5," + &row(&[3.0, 3.0, 3.0]) + "\n").collect();
@@ -82,7 +82,7 @@ fn the_cpu_engine_agrees() {
 }
 
 #[test]
-fn every_gpu_agrees_about_ellipsoids() {
+fn every_gpu_agrees_with_the_cpu_engine_on_ellipsoids() {
     let folder = Folder::new();
     let mut row = rows(5);
     // Balls, needles and discs in turn; enough of them for a tree.
@@ -110,7 +110,7 @@ fn every_gpu_agrees_about_ellipsoids() {
 }
 
 #[test]
-fn who_holds_a_point_when() {
+fn contains_uses_the_sphere_positions_at_a_time() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("p.csv", "x,y,z\n0,5,0\n0,8,0\n5,0,0\n").write("t.csv", "x,y,z,time\n0,5,0,0\n0,5,0,2\n0,9,0,2\n");
@@ -128,7 +128,7 @@ fn who_holds_a_point_when() {
 }
 
 #[test]
-fn what_hits_were_like() {
+fn attributes_of_hits_on_moving_spheres() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
@@ -145,7 +145,7 @@ fn what_hits_were_like() {
 }
 
 #[test]
-fn ellipsoids_are_rows_of_the_table_of_spheres() {
+fn ellipsoids_are_read_from_the_table_of_spheres() {
     let folder = Folder::new();
     folder.write("e.csv", "x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,1,2,3,1,0,0,0\n10,0,0,3,1,1,2,0,0,2\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n-10,0,0,1,0,0\n10,10,0,0,-1,0\n0,0,0,0,0,1\n0,5,0,1,0,0\n");
@@ -195,7 +195,7 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
 }
 
 #[test]
-fn what_cannot_be_told_is_refused() {
+fn invalid_times_segments_and_combinations_are_refused() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("still.csv", "x,y,z,r\n5,0,0,1\n").write("out.csv", "before");
     folder

@@ -8,7 +8,7 @@ const POINTS: &str = "x,y,z\n0,0,0\n0,0,1\n4,0,3\n";
 const SENSOR: &str = "elevations_deg = [0]\nazimuths_deg = { from = 0, to = 360, count = 4 }\n";
 
 #[test]
-fn every_format_of_points_gives_the_same_answers() {
+fn every_file_format_of_points_gives_the_same_results() {
     let points = f32s(POINTS);
     let wide: Vec<u8> = points.iter().flat_map(|v| f64::from(*v).to_be_bytes()).collect();
     let folder = Folder::new();
@@ -28,7 +28,7 @@ fn every_format_of_points_gives_the_same_answers() {
 }
 
 #[test]
-fn made_rays_answer_as_written_ones() {
+fn generated_rays_give_the_results_of_explicit_ones() {
     let folder = Folder::new();
     // The same rays, once generated and once explicit.
     folder
@@ -55,7 +55,7 @@ fn made_rays_answer_as_written_ones() {
 }
 
 #[test]
-fn a_lamp_in_the_scene_shades_nothing() {
+fn a_lamp_in_the_scene_does_not_occlude_itself() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n10,0,0,2\n5,0,0,1\n").write("p.csv", "x,y,z\n0,0,0\n0,9,0\n9,0,0\n");
     folder.right("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0,2");
@@ -90,7 +90,7 @@ fn an_origin_is_subtracted_from_points_targets_and_poses() {
 }
 
 #[test]
-fn many_points_go_by_in_batches() {
+fn many_points_are_streamed_in_batches() {
     // More than two batches of points; every third point is in shadow.
     let count = 600_000;
     let points: Vec<f32> = (0..count).flat_map(|i| [(i % 3) as f32 * 10.0, 0.0, 0.0]).collect();
@@ -124,7 +124,7 @@ fn bad_points_and_poses_can_be_skipped() {
 }
 
 #[test]
-fn the_shipped_sensor_runs() {
+fn the_shipped_sensor_works() {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/samples");
     let folder = Folder::new();
     for name in ["spheres.csv", "lidar.toml"] {
@@ -137,7 +137,7 @@ fn the_shipped_sensor_runs() {
 }
 
 #[test]
-fn as_many_rays_as_spheres_make_pairs() {
+fn generated_rays_work_pairwise() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("p.csv", "x,y,z\n0,0,0\n0,0,0\n").write("turn.toml", SENSOR);
     folder.right("cast s.csv p.csv -o out.csv -q --pairwise --parallel 0,1,0");
@@ -263,7 +263,7 @@ fn wrong_sensors() -> Vec<Wrong> {
 }
 
 #[test]
-fn wrong_sources_are_refused_and_change_nothing() {
+fn invalid_ray_sources_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = [wrong_points(), wrong_arguments(), wrong_sensors()].concat();
     assert!(cases.len() >= 50, "{} cases", cases.len());
     for (what, name, bytes, arguments, words) in cases {

@@ -29,7 +29,7 @@ fn raw(rays: impl Iterator<Item = Ray>) -> Vec<u8> {
 }
 
 #[test]
-fn batches_leave_no_seam() {
+fn batch_boundaries_do_not_change_results() {
     let folder = Folder::new();
     let rays: Vec<Ray> = (0..MANY).map(ray).collect();
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 2.0)];
@@ -73,7 +73,7 @@ fn batches_leave_no_seam() {
 }
 
 #[test]
-fn lists_longer_than_memory_are_cast_in_smaller_parts() {
+fn hit_lists_larger_than_memory_are_cast_in_smaller_batches() {
     let folder = Folder::new();
     let ray = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, f32::INFINITY];
     folder.write("s.f32", le4(&[5.0, 0.0, 0.0, 1.0].repeat(1000))).write("r.f32", le4(&ray.repeat(2000)));
@@ -91,7 +91,7 @@ fn lists_longer_than_memory_are_cast_in_smaller_parts() {
 }
 
 #[test]
-fn rays_keep_their_numbers_across_batches() {
+fn ray_ids_continue_across_batches() {
     let folder = Folder::new();
     // Pairs: only ray i is tested with sphere i.
     let sphere = |i: usize| [4.0 + (i % 1000) as f32, (i % 997) as f32 * 0.01, 0.0, 1.0];
@@ -185,7 +185,7 @@ fn pipes_are_read_like_files() {
 }
 
 #[test]
-fn what_does_not_fit_into_memory_is_refused_with_figures() {
+fn input_that_exceeds_memory_is_refused_with_figures() {
     let folder = Folder::new();
     let limited = |limit: u64, arguments: &str| {
         let mut program = crate::support::folder::program();
@@ -254,7 +254,7 @@ fn peak(folder: &Folder, arguments: &str) -> f64 {
 /// With an `UMBRACAST_INTENSITY` of at least 100, also casts a hundred million rays: 3.2 GB.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_stays_flat_however_many_rays() {
+fn memory_stays_constant_for_any_number_of_rays() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     let mut counts = vec![1_000_000, 10_000_000];
@@ -353,7 +353,7 @@ mod terminal {
     }
 
     #[test]
-    fn long_work_shows_a_bar() {
+    fn long_work_shows_a_progress_bar() {
         // `tests/run.sh` sets this variable, and prints a warning, if the system has no pseudo-terminals.
         if std::env::var_os("UMBRACAST_NO_TERMINAL").is_some() {
             return;
@@ -369,7 +369,7 @@ mod terminal {
 }
 
 #[test]
-fn coarse_rounding_is_said() {
+fn coarse_rounding_causes_a_warning() {
     let folder = Folder::new();
     folder.write("far.csv", "x,y,z,r\n6000000.3,0,0,0.5\n");
     folder.write("rays.csv", "ox,oy,oz,dx,dy,dz\n6000000.1,-4,0,0,1,0\n");

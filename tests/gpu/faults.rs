@@ -36,7 +36,7 @@ fn work() -> (Vec<Sphere>, Vec<Ray>) {
 }
 
 #[test]
-fn a_device_of_the_callers_gives_the_same_answers() {
+fn a_device_of_the_caller_gives_the_same_results() {
     let (spheres, rays) = work();
     let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
     let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
@@ -60,7 +60,7 @@ fn a_device_of_the_callers_gives_the_same_answers() {
 }
 
 #[test]
-fn threads_that_load_for_themselves_give_the_same_answers() {
+fn shaders_without_subgroups_give_the_same_results() {
     // Software adapters are opened with subgroups, whose threads load spheres for one another. Hardware adapters are opened without.
     let (spheres, rays) = work();
     let mut compared = 0;
@@ -93,7 +93,7 @@ fn threads_that_load_for_themselves_give_the_same_answers() {
 }
 
 #[test]
-fn a_destroyed_device_is_an_error_and_no_panic() {
+fn a_destroyed_device_is_reported_as_lost() {
     let (spheres, rays) = work();
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
@@ -114,7 +114,7 @@ fn a_destroyed_device_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
+fn a_device_destroyed_during_a_query_is_reported_as_lost() {
     // Two million rays, so that the device is destroyed while chunks are in flight.
     let (spheres, rays) = work();
     let rays = rays.repeat(400);
@@ -150,7 +150,7 @@ fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
+fn a_timeout_is_an_error_and_the_device_stays_usable() {
     let (spheres, rays) = work();
     let query = Query::default();
     for (index, device) in crate::support::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
@@ -173,7 +173,7 @@ fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
 /// A driver without memory: the child process limits its address space to little more than the driver already uses.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_device_without_memory_is_an_error_and_no_panic() {
+fn out_of_device_memory_is_an_error() {
     if let Ok(index) = std::env::var("UMBRACAST_TEST_STARVED") {
         let spheres: Vec<Sphere> = vec![Sphere::new([0.0; 3], 1.0); 6_000_000];
         let device = blocking::open(&DeviceOptions::new(index)).unwrap();
@@ -194,13 +194,13 @@ fn a_device_without_memory_is_an_error_and_no_panic() {
         return;
     }
     for (index, device) in crate::support::devices().iter().enumerate() {
-        let name = concat!(module_path!(), "::a_device_without_memory_is_an_error_and_no_panic");
+        let name = concat!(module_path!(), "::out_of_device_memory_is_an_error");
         println!("{}: {}", device.name(), run_alone(name, "UMBRACAST_TEST_STARVED", &index.to_string()));
     }
 }
 
 #[test]
-fn a_device_with_small_buffers_works_in_pieces() {
+fn a_device_with_small_buffers_works_in_chunks() {
     let (spheres, rays) = work();
     let rays = rays.repeat(20);
     let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
@@ -226,7 +226,7 @@ fn a_device_with_small_buffers_works_in_pieces() {
 }
 
 #[test]
-fn a_device_too_small_is_refused_and_does_not_panic() {
+fn a_device_below_the_required_limits_is_refused() {
     for adapter in adapters() {
         let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             required_limits: wgpu::Limits { max_compute_invocations_per_workgroup: 32, ..wgpu::Limits::default() },

@@ -63,7 +63,7 @@ fn compare(whole: &Device, limited: &Device, spheres: &[Sphere], rays: &[Ray], w
 }
 
 #[test]
-fn pieces_of_any_size_change_no_byte() {
+fn chunks_of_any_size_give_the_same_bytes() {
     let (spheres, rays) = (cloud(300, 0.15), rays(1301));
     for piece in [1, 7, 64, 65, 1 << 20] {
         for (whole, limited) in devices().iter().zip(limited(rays_at_once(piece))) {
@@ -75,7 +75,7 @@ fn pieces_of_any_size_change_no_byte() {
 }
 
 #[test]
-fn ray_counts_around_words_and_workgroups() {
+fn ray_counts_around_word_and_workgroup_sizes() {
     let spheres = cloud(100, 0.2);
     for count in [0, 1, 63, 64, 65, 511, 512, 513] {
         for (whole, limited) in devices().iter().zip(limited(rays_at_once(64))) {
@@ -127,7 +127,7 @@ fn sphere_counts_around_every_limit() {
 }
 
 #[test]
-fn every_ray_meets_every_sphere() {
+fn nested_spheres_stay_below_the_loop_limit() {
     // Nested spheres, the outermost last: each is a candidate, and the best so far. 9,000 candidates times eight rays per thread
     // exceed lavapipe's limit of 65,535 loop iterations per thread.
     let spheres: Vec<_> = (0..9000).map(|i| Sphere::new([0.0; 3], 1.0 + 1e-4 * i as f32)).collect();
@@ -146,7 +146,7 @@ fn every_ray_meets_every_sphere() {
 }
 
 #[test]
-fn pairs_in_pieces() {
+fn pairwise_queries_in_chunks() {
     let spheres = cloud(1000, 0.9);
     let rays: Vec<_> = rays(1000);
     for (whole, limited) in devices().iter().zip(limited(rays_at_once(65))) {
@@ -162,7 +162,7 @@ fn pairs_in_pieces() {
 }
 
 #[test]
-fn nearest_passes_beyond_f32_are_those_of_the_cpu() {
+fn approaches_with_infinite_clearance_agree() {
     // All clearances exceed f32 and are equal (infinity). The last sphere has the smallest t, and wins.
     let mut spheres = vec![Sphere::new([0.0, -3e38, 0.0], 1.0); 128];
     spheres.push(Sphere::new([-1e38, -3.3e38, 0.0], 1.0));
@@ -178,7 +178,7 @@ fn nearest_passes_beyond_f32_are_those_of_the_cpu() {
 }
 
 #[test]
-fn numbers_beyond_u64_are_refused() {
+fn ray_ids_above_u64_are_refused() {
     for device in devices() {
         let scene = blocking::scene(device, &cloud(3, 0.1), &SceneOptions::default()).unwrap();
         let rays = rays(2);
@@ -189,7 +189,7 @@ fn numbers_beyond_u64_are_refused() {
 }
 
 #[test]
-fn what_exceeds_the_memory_is_refused_with_figures() {
+fn scenes_and_batches_above_the_memory_limit_are_refused_with_figures() {
     let spheres = cloud(100_000, 0.1);
     let mut limits = Limits::default();
     limits.memory = 1 << 20;
@@ -211,7 +211,7 @@ fn what_exceeds_the_memory_is_refused_with_figures() {
 }
 
 #[test]
-fn what_is_beside_spheres_counts_too() {
+fn optional_sphere_columns_count_towards_the_memory_limit() {
     let list = cloud(20_000, 0.1);
     let count = list.len() as u64;
     let (masks, velocities) = (vec![1; list.len()], vec![Vec3::X; list.len()]);
@@ -259,10 +259,10 @@ fn resident() -> u64 {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
+fn repeated_calls_create_no_buffers_and_leak_no_memory() {
     // Runs in a process of its own, because other tests of this file allocate meanwhile.
     if std::env::var_os("UMBRACAST_TEST_ALONE").is_none() {
-        let name = concat!(module_path!(), "::a_thousand_calls_make_no_buffer_and_take_no_memory");
+        let name = concat!(module_path!(), "::repeated_calls_create_no_buffers_and_leak_no_memory");
         println!("{}", run_alone(name, "UMBRACAST_TEST_ALONE", "1"));
         return;
     }
@@ -284,7 +284,7 @@ fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
 }
 
 #[test]
-fn a_walk_that_one_part_did_not_finish_is_not_forgotten_in_the_next() {
+fn unfinished_traversals_of_one_part_survive_the_next_part() {
     // 1 MiB holds 65,536 spheres. The first part has nested spheres, whose traversal exceeds the step limit; the second has a few
     // spheres that are farther away.
     let mut spheres: Vec<_> = (0..65_536).map(|i| Sphere::new([0.0; 3], 1e-2 + 1e-7 * i as f32)).collect();

@@ -15,7 +15,7 @@ fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
 }
 
 #[test]
-fn parts_of_a_pairwise_list_find_their_spheres_by_number() {
+fn parts_of_a_pairwise_batch_use_the_ids_of_the_whole_batch() {
     let (spheres, rays) = row(1000);
     for device in crate::support::devices() {
         let scene = blocking::pairwise(device, &spheres).unwrap();
@@ -32,7 +32,7 @@ fn parts_of_a_pairwise_list_find_their_spheres_by_number() {
 }
 
 #[test]
-fn errors_name_rays_by_their_number_in_the_whole_list() {
+fn errors_name_rays_by_their_id_in_the_whole_batch() {
     let (spheres, mut rays) = row(600);
     // Two invalid rays in different tasks: the error names the first one, in whatever order the tasks run.
     rays[550].direction = [0.0; 3].into();
@@ -46,7 +46,7 @@ fn errors_name_rays_by_their_number_in_the_whole_list() {
 }
 
 #[test]
-fn a_watch_counts_and_stops() {
+fn a_token_counts_rays_and_cancels() {
     let (spheres, rays) = row(2000);
     for device in crate::support::devices() {
         let watch = CancelToken::new();
@@ -63,7 +63,7 @@ fn a_watch_counts_and_stops() {
 }
 
 #[test]
-fn long_work_stops_in_the_middle() {
+fn a_running_query_can_be_cancelled() {
     // Enough rays that the query cannot end before it is cancelled.
     let (spheres, rays) = row(20_000);
     let rays = rays.repeat(100);
@@ -117,7 +117,7 @@ fn ball() -> System {
 }
 
 #[test]
-fn a_watched_device_stops_what_it_builds_and_draws() {
+fn a_token_of_a_device_cancels_builds_and_pictures() {
     let (spheres, rays) = row(3000);
     let (system, observers) = (ball(), vec![DVec3::new(5.0, 0.0, 0.0); 5000]);
     let lighting = Lighting::new(system.light().ball, [Ball::new([0.0; 3], 1.0)]).unwrap();

@@ -70,7 +70,7 @@ fn without_comments(source: &str) -> String {
 }
 
 #[test]
-fn nothing_that_browsers_refuse() {
+fn no_program_uses_features_that_browsers_refuse() {
     for program in wgsl::PROGRAMS {
         let code = without_comments(program.source);
         for word in
@@ -158,7 +158,7 @@ fn wants_parentheses(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn operators_stand_apart_as_browsers_want_them() {
+fn mixed_operators_have_the_parentheses_that_browsers_require() {
     for wrong in
         ["let a = b >> 8u & 255u;", "return a & b | c;", "x[i + j << 2u] = 1;", "let e = vec4<u32>(a | b << 1u);"]
     {

@@ -46,7 +46,7 @@ fn pairs(size: f32, speed: f32, count: usize) -> (Vec<Sphere>, Vec<Ray>) {
 const CASES: [(f32, f32); 6] = [(3e-38, 1.0), (2e-38, 1e-9), (5e-39, 1e-39), (1e-27, 1e14), (1.0, 1e38), (1e-34, 1e5)];
 
 #[test]
-fn exact_answers_are_exact_where_subnormals_are_zero() {
+fn exact_is_exact_on_devices_that_flush_subnormals() {
     let query = Query::at(Precision::Exact);
     for (device, edit) in flushing().iter().zip(["taken in", "given back"]) {
         for (size, speed) in CASES {
@@ -100,7 +100,7 @@ fn exact_answers_are_exact_where_subnormals_are_zero() {
 
 /// The pairs of two bug reports.
 #[test]
-fn reported_rays_are_answered() {
+fn pairs_of_bug_reports_give_the_exact_results() {
     let query = Query::at(Precision::Exact);
     let sphere = Sphere::new([1.801_062e-38, -1.279_432e-39, 7.964_28e-40], 6.103_11e-39);
     let ray = Ray::new([1.164_123e-38, 8.635_503e-39, 9.909_209e-39], [1.494_645_6e-9, -2.712_195e-9, -1.313_030_5e-9]);
@@ -117,7 +117,7 @@ fn reported_rays_are_answered() {
 
 /// Queries with numbers of ordinary magnitude are still computed by the device.
 #[test]
-fn others_are_answered_by_the_device() {
+fn ordinary_numbers_are_computed_by_the_device() {
     let (spheres, rays) = pairs(1.0, 3.0, 2000);
     for device in flushing() {
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();

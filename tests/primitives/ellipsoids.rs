@@ -81,7 +81,7 @@ fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
 }
 
 #[test]
-fn planets_and_moons_are_met_where_fifty_digits_say() {
+fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
     let rows = corpus();
     assert_eq!(rows.len(), 2100);
     let ellipsoids = Ellipsoids::new(rows.iter().map(|row| row.1));
@@ -137,7 +137,7 @@ fn rays_at(ellipsoids: &[Ellipsoid], count: usize, n: &mut Numbers) -> Vec<Ray> 
 }
 
 #[test]
-fn a_cloud_is_met_as_f64_says_on_every_device() {
+fn random_ellipsoids_agree_with_f64_on_every_device() {
     let n = &mut Numbers(31);
     for (most, size) in [(1.0, 0.1), (3.0, 0.2), (1e2, 0.4), (1e4, 0.6)] {
         let list = cloud(400, size, most, n);
@@ -216,7 +216,7 @@ fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
 }
 
 #[test]
-fn the_tree_finds_what_tests_of_all_find() {
+fn the_bvh_of_ellipsoids_gives_the_results_of_brute_force() {
     let n = &mut Numbers(7);
     let needle = |n: &mut Numbers, i: usize| match i % 3 {
         0 => [1.0, 1e-6, 1e-6],
@@ -259,7 +259,7 @@ fn the_tree_finds_what_tests_of_all_find() {
 }
 
 #[test]
-fn round_ellipsoids_are_spheres_to_the_byte() {
+fn ellipsoids_with_equal_radii_give_the_bytes_of_spheres() {
     let n = &mut Numbers(5);
     let spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.02 + 0.1 * n.unit())).collect();
     let list: Vec<Ellipsoid> = spheres.iter().map(|sphere| Ellipsoid::from(*sphere)).collect();
@@ -286,7 +286,7 @@ fn round_ellipsoids_are_spheres_to_the_byte() {
 }
 
 #[test]
-fn moving_ellipsoids_are_at_a_moment_where_they_are() {
+fn moving_ellipsoids_agree_with_ellipsoids_at_rest_and_f64() {
     let n = &mut Numbers(11);
     // Multiples of a power of two, so that the later positions are exact.
     let list: Vec<Ellipsoid> = cloud(300, 0.2, 5.0, n)
@@ -326,7 +326,7 @@ fn moving_ellipsoids_are_at_a_moment_where_they_are() {
 }
 
 #[test]
-fn points_are_held_by_ellipsoids_that_hold_them() {
+fn contains_agrees_with_f64_for_ellipsoids() {
     let n = &mut Numbers(13);
     let list = cloud(200, 0.7, 6.0, n);
     let points: Vec<[f32; 3]> = (0..scaled(3000)).map(|_| n.vector()).collect();
@@ -352,7 +352,7 @@ fn points_are_held_by_ellipsoids_that_hold_them() {
 }
 
 #[test]
-fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
+fn updates_take_ellipsoids_or_their_bounding_balls() {
     let n = &mut Numbers(17);
     let list = cloud(500, 0.2, 4.0, n);
     let grown: Vec<Ellipsoid> = list.iter().map(|e| Ellipsoid { radii: e.radii * 2.0, ..*e }).collect();
@@ -376,7 +376,7 @@ fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
 }
 
 #[test]
-fn what_is_known_of_spheres_alone_is_refused() {
+fn queries_for_spheres_only_are_refused() {
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0])]);
     let rays = [Ray::new([-9.0, 0.0, 0.0], [1.0, 0.0, 0.0])];
     for device in devices() {
@@ -406,7 +406,7 @@ fn what_is_known_of_spheres_alone_is_refused() {
 }
 
 #[test]
-fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
+fn invalid_ellipsoids_are_refused_by_id_and_field() {
     let right = Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0]);
     let radii = |radii: [f32; 3]| Ellipsoid { radii: radii.into(), ..right };
     let turned = |x, y, z, w| right.turned(Quat::from_xyzw(x, y, z, w));
@@ -440,7 +440,7 @@ fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
 }
 
 #[test]
-fn a_rotation_need_not_have_length_one_and_turns_the_way_its_axes_go() {
+fn rotations_are_normalised_and_have_the_documented_direction() {
     // A rotation by 90° about z maps x to y.
     let turn = Quat::from_xyzw(0.0, 0.0, 3.0, 3.0);
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [4.0, 1.0, 2.0]).turned(turn)]);
@@ -455,7 +455,7 @@ fn a_rotation_need_not_have_length_one_and_turns_the_way_its_axes_go() {
 }
 
 #[test]
-fn wrong_programs_are_caught() {
+fn broken_ellipsoid_shaders_are_detected() {
     let n = &mut Numbers(2);
     let list = cloud(3000, 0.05, 20.0, n);
     let rays = rays_at(&list, 400, n);

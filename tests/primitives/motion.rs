@@ -45,7 +45,7 @@ fn steps(found: f32, exact: f64) -> f64 {
 }
 
 #[test]
-fn moving_spheres_are_met_when_exact_arithmetic_says() {
+fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
     let corpus = Corpus::read("moving.bin", 96, 2000);
     let rows: Vec<&[u8]> = corpus.rows().collect();
     let rays: Vec<Ray> =
@@ -99,7 +99,7 @@ fn moving_spheres_are_met_when_exact_arithmetic_says() {
 }
 
 #[test]
-fn segments_are_the_exact_difference_of_their_points() {
+fn segments_agree_with_exact_arithmetic() {
     let corpus = Corpus::read("segments.bin", 104, 1500);
     let rows: Vec<&[u8]> = corpus.rows().collect();
     let ends = rows.iter().map(|row| [vec_at(row, 0).to_array(), vec_at(row, 3).to_array()]);
@@ -180,7 +180,7 @@ fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
 }
 
 #[test]
-fn a_tree_finds_what_moves() {
+fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
     let range = [-1.0, 3.0];
     for scene in [0, 2, 5] {
         let scene = &nasty::SCENES[scene];
@@ -218,7 +218,7 @@ fn a_tree_finds_what_moves() {
 }
 
 #[test]
-fn pairs_are_what_a_scene_of_one_is() {
+fn pairwise_motion_equals_scenes_of_one_sphere() {
     let n = &mut Numbers(4);
     let spheres: Vec<Sphere> = (0..300).map(|_| Sphere::new(n.vector(), 0.6)).collect();
     let velocities: Vec<Vec3> = spheres.iter().map(|_| n.vector().into()).collect();
@@ -249,7 +249,7 @@ fn coarse(n: &mut Numbers) -> Vec3 {
 }
 
 #[test]
-fn a_moment_is_a_scene_at_rest_and_a_ball_a_larger_sphere() {
+fn a_fixed_time_equals_a_scene_at_rest_and_a_thick_ray_a_larger_sphere() {
     let n = &mut Numbers(21);
     let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(coarse(n), 0.5)).collect();
     let velocities: Vec<Vec3> = spheres.iter().map(|_| coarse(n) * 0.25).collect();
@@ -283,7 +283,7 @@ fn a_moment_is_a_scene_at_rest_and_a_ball_a_larger_sphere() {
 }
 
 #[test]
-fn who_keeps_the_distance_is_met_always_or_never() {
+fn without_relative_motion_a_sphere_is_hit_always_or_never() {
     let along = [Vec3::new(0.0, 3.0, 0.0)];
     let sphere = [Sphere::new([5.0, 0.0, 0.0], 1.0)];
     let ray = |x: f32| Ray::new([x, 0.0, 0.0], along[0]).between(0.0, 1.0);
@@ -306,7 +306,7 @@ fn who_keeps_the_distance_is_met_always_or_never() {
 }
 
 #[test]
-fn what_cannot_move_is_refused() {
+fn invalid_motion_times_and_radii_are_refused() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
     let bad = |error: Error, words: (&str, u64, &str)| match error {
@@ -357,7 +357,7 @@ fn what_cannot_move_is_refused() {
 }
 
 #[test]
-fn wrong_programs_are_caught() {
+fn broken_motion_shaders_are_detected() {
     let n = &mut Numbers(2);
     let spheres: Vec<Sphere> = (0..3000).map(|_| Sphere::new(n.vector(), 0.05)).collect();
     let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.2).collect();

@@ -16,7 +16,7 @@ fn integers(n: &mut Numbers, below: u32) -> Vec3 {
 }
 
 #[test]
-fn the_low_part_of_a_direction_counts_when_the_rest_cancels() {
+fn the_low_part_of_a_segment_direction_is_used() {
     let n = &mut Numbers(20);
     let (start, velocity) = (Vec3::splat(-16_777_216.0), Vec3::splat(33_554_400.0));
     let spheres: Vec<Sphere> =

@@ -59,7 +59,7 @@ fn closest(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precisi
 }
 
 #[test]
-fn a_million_rays_against_a_thousand_spheres() {
+fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
     let (spheres, rays) = (spheres(1000), rays(1_000_000));
     for precision in Precision::ALL {
         let truth = closest(&cpu(), &spheres, &rays, precision);
@@ -95,7 +95,7 @@ fn a_million_rays_against_a_thousand_spheres() {
 }
 
 #[test]
-fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
+fn a_half_chord_with_an_error_of_1e_4_is_detected() {
     let (spheres, rays) = (spheres(1000), rays(20_000));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Fast);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
@@ -121,7 +121,7 @@ fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
 }
 
 #[test]
-fn a_device_that_loses_error_terms_still_answers_exactly() {
+fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {

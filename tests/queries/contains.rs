@@ -27,7 +27,7 @@ fn points(spheres: &[Sphere], count: usize) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn points_are_held_by_what_holds_them() {
+fn contains_agrees_with_a_test_of_every_sphere() {
     let mut held = 0;
     for scene in &nasty::SCENES {
         let spheres = nasty::spheres(scene, 700);
@@ -55,7 +55,7 @@ fn points_are_held_by_what_holds_them() {
 }
 
 #[test]
-fn pairs_empty_scenes_and_bad_points() {
+fn contains_handles_pairs_empty_scenes_and_invalid_points() {
     let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], 2.0), Sphere::new([9.0, 0.0, 0.0], 0.0)];
     let at = [[1.5, 0.0, 0.0], [1.5, 0.0, 0.0], [9.0, 0.0, 0.0]];
     let query = Query::default();

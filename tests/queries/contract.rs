@@ -48,7 +48,7 @@ fn every_query() -> Vec<Query> {
 }
 
 #[test]
-fn a_sphere_behind_the_start_is_never_met() {
+fn a_sphere_behind_the_start_is_never_hit() {
     let behind = [Sphere::new([-5.0, 0.0, 0.0], 1.0)];
     for device in devices() {
         let scene = scene(device, &behind);
@@ -62,7 +62,7 @@ fn a_sphere_behind_the_start_is_never_met() {
 }
 
 #[test]
-fn a_miss_overwrites_what_was_there() {
+fn a_miss_overwrites_the_output() {
     for device in devices() {
         let scene = scene(device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)]);
         let rays = [Ray::new([0.0; 3], X), Ray::new([0.0, 3.0, 0.0], X)];
@@ -76,7 +76,7 @@ fn a_miss_overwrites_what_was_there() {
 }
 
 #[test]
-fn whole_lines_see_both_ways() {
+fn whole_lines_extend_in_both_directions() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([-5.0, 0.0, 0.0], 1.0)];
     for device in devices() {
         let scene = scene(device, &spheres);
@@ -93,7 +93,7 @@ fn whole_lines_see_both_ways() {
 }
 
 #[test]
-fn a_root_beyond_f32_is_a_miss_and_counted() {
+fn an_overflowing_root_is_a_miss_and_is_counted() {
     // The sphere begins at t = 9e38 in units of a direction of 1e-30.
     let sphere = [Sphere::new([9.1e8, 0.0, 0.0], 1e7)];
     let ray = Ray::new([0.0; 3], [1e-30, 0.0, 0.0]);
@@ -120,7 +120,7 @@ fn a_root_beyond_f32_is_a_miss_and_counted() {
 }
 
 #[test]
-fn equal_t_goes_to_the_lowest_id() {
+fn equal_t_reports_the_lowest_id() {
     // Equal spheres, a sphere with the same first point, and several spheres that contain the start.
     let mut spheres = vec![Sphere::new([9.0, 0.0, 0.0], 1.0), Sphere::new([6.0, 0.0, 0.0], 2.0)];
     spheres.extend([Sphere::new([5.0, 0.0, 0.0], 1.0); 3]);
@@ -161,7 +161,7 @@ fn nearly_equal_t_is_decided_exactly() {
 }
 
 #[test]
-fn an_answer_does_not_depend_on_its_batch() {
+fn results_do_not_depend_on_the_batch() {
     let (spheres, rays) = (random_spheres(1, 300), random_rays(2, 1000));
     for device in devices() {
         let scene = scene(device, &spheres);
@@ -211,7 +211,7 @@ fn every_query_agrees_across_devices_at_every_policy() {
 }
 
 #[test]
-fn nothing_in_nothing_out() {
+fn empty_scenes_and_batches_are_valid() {
     for device in devices() {
         let empty = scene(device, &[]);
         assert!(empty.is_empty());
@@ -245,7 +245,7 @@ fn scenes_past_a_dispatch_and_past_the_loop_limit() {
 }
 
 #[test]
-fn batches_around_the_sizes_of_words_and_workgroups() {
+fn batch_sizes_around_words_and_workgroups() {
     let spheres = random_spheres(8, 10);
     let rays = random_rays(9, 70_000);
     let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
@@ -322,7 +322,7 @@ fn bad_rays_are_refused_or_skipped_and_counted() {
 }
 
 #[test]
-fn pairs_are_as_many_rays_as_spheres() {
+fn pairwise_needs_as_many_rays_as_spheres() {
     let spheres = random_spheres(20, 5000);
     let rays = random_rays(21, 5000);
     for device in devices() {
@@ -358,7 +358,7 @@ fn single_pairs_need_no_device() {
 }
 
 #[test]
-fn devices_are_chosen_by_word_number_or_name() {
+fn devices_are_chosen_by_keyword_index_or_name() {
     let list = blocking::list();
     assert_eq!(list.last().unwrap().name, "cpu");
     assert!(blocking::open(&DeviceOptions::new("CPU")).unwrap().is_cpu());
@@ -407,7 +407,7 @@ fn a_query_from_inside_a_rayon_pool_does_not_hang() {
 }
 
 #[test]
-fn exact_answers_at_the_edges_of_f32() {
+fn exact_works_at_the_limits_of_f32() {
     let exact = Query::at(Precision::Exact);
     let (two, max) = (2f32.powi(125), f32::MAX);
     for device in devices() {

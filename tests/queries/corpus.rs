@@ -48,7 +48,7 @@ fn wrong_flags(rows: &[Row], found: &[bool], inside: Inside, touch: Touch) -> (u
 }
 
 #[test]
-fn flags_under_every_policy() {
+fn hit_flags_of_the_corpus_under_every_policy() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
@@ -96,7 +96,7 @@ fn bound(row: &Row) -> (f64, bool) {
 }
 
 #[test]
-fn half_open_ends_and_rounded_roots_at_exact() {
+fn exact_gives_rounded_roots_with_closed_and_half_open_ends() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
@@ -139,7 +139,7 @@ fn truth(row: &Row, inside: Inside, ends: Ends) -> Option<f32> {
 }
 
 #[test]
-fn roots_within_their_bounds() {
+fn roots_are_within_their_error_bounds() {
     let rows: Vec<Row> = corpus().into_iter().filter(|row| row.crossing > 0).collect();
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
@@ -195,7 +195,7 @@ fn roots_within_their_bounds() {
 }
 
 #[test]
-fn approach_to_the_whole_line() {
+fn approaches_of_whole_lines_are_within_their_error_bounds() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();

@@ -173,7 +173,7 @@ fn check(row: &Row, precision: Precision, truth: Option<f64>, hit: Option<Hit>, 
 }
 
 #[test]
-fn all_rows_are_read() {
+fn all_degenerate_rows_are_read() {
     let rows = rows();
     // 23 that can be cast, 3 zero directions, 1 empty range, 1 negative radius, and 34 variants of the last row.
     assert_eq!(rows.len(), 23 + 3 + 1 + 1 + 34);
@@ -181,7 +181,7 @@ fn all_rows_are_read() {
 }
 
 #[test]
-fn every_row_that_can_be_cast() {
+fn every_castable_row_has_its_expected_hit() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     for precision in Precision::ALL {
@@ -224,7 +224,7 @@ fn every_row_that_can_be_cast() {
 }
 
 #[test]
-fn touch_and_ends_change_only_the_rows_they_name() {
+fn touch_and_ends_policies_change_only_the_affected_rows() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
@@ -254,7 +254,7 @@ fn touch_and_ends_change_only_the_rows_they_name() {
 }
 
 #[test]
-fn both_roots_of_every_row() {
+fn both_roots_of_every_row_are_within_bounds() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
@@ -297,7 +297,7 @@ fn both_roots_of_every_row() {
 
 /// Whether the closed ball contains the start. For rays with a zero direction this is the answer that the corpus states.
 #[test]
-fn starts_inside_on_and_outside() {
+fn starts_inside_on_and_outside_are_classified() {
     let mut count = 0;
     for row in rows() {
         let Some(side) = row.side else { continue };
@@ -368,7 +368,7 @@ fn bad_records_are_refused_by_field() {
 }
 
 #[test]
-fn skipped_rays_miss_and_are_counted_and_change_nothing_else() {
+fn skipped_rays_miss_are_counted_and_do_not_affect_others() {
     let all = rows();
     let rows: Vec<&Row> = all.iter().filter(|row| row.sphere.check().is_ok()).collect();
     let rays: Vec<Ray> = rows.iter().map(|row| row.ray).collect();

@@ -22,7 +22,7 @@ fn asks_it(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precisi
 }
 
 #[test]
-fn a_device_that_auto_chose_is_spared_small_exact_queries() {
+fn small_exact_queries_run_on_the_cpu_if_auto_chose_a_gpu() {
     let n = &mut Numbers(4);
     let spheres: Vec<Sphere> = (0..2000).map(|_| Sphere::new(n.vector(), 0.1)).collect();
     let rays: Vec<Ray> = (0..1 << 14).map(|_| Ray::new(n.vector(), n.vector())).collect();

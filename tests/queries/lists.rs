@@ -71,7 +71,7 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
 }
 
 #[test]
-fn lists_are_what_single_pairs_say() {
+fn hit_lists_agree_with_single_pairs() {
     let mut met = 0;
     for device in devices() {
         for scene in &nasty::SCENES {
@@ -182,7 +182,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
 }
 
 #[test]
-fn lists_depend_on_nothing_but_the_ray() {
+fn hit_lists_do_not_depend_on_the_batch() {
     let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
     let rays = nasty::rays(&spheres, 2.0, 700);
     for device in devices() {
@@ -206,7 +206,7 @@ fn lists_depend_on_nothing_but_the_ray() {
 }
 
 #[test]
-fn pairs_have_lists_of_one_at_most() {
+fn pairwise_lists_have_at_most_one_hit() {
     for device in devices() {
         let spheres = nasty::spheres(&nasty::SCENES[0], 500);
         let rays = &nasty::rays(&spheres, 2.0, 500)[..500];
@@ -220,7 +220,7 @@ fn pairs_have_lists_of_one_at_most() {
 }
 
 #[test]
-fn nothing_is_something() {
+fn empty_scenes_and_batches_have_empty_lists() {
     for device in devices() {
         let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
         let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
@@ -237,7 +237,7 @@ fn nothing_is_something() {
 }
 
 #[test]
-fn a_root_beyond_f32_is_not_listed_but_counted() {
+fn an_overflowing_root_is_counted_and_not_listed() {
     for device in devices() {
         let spheres = [Sphere::new([1e30, 0.0, 0.0], 1.0), Sphere::new([0.0, 1e30, 0.0], 1.0)];
         let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
@@ -295,7 +295,7 @@ fn bad_rays_are_refused_or_skipped() {
 }
 
 #[test]
-fn lists_too_long_for_memory_are_refused_with_figures() {
+fn hit_lists_above_the_memory_limit_are_refused_with_figures() {
     let spheres = vec![Sphere::new([5.0, 0.0, 0.0], 1.0); 3000];
     let rays = vec![Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3000];
     let names = devices().iter().enumerate().map(|(i, _)| i.to_string());
@@ -324,7 +324,7 @@ fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) ->
 }
 
 #[test]
-fn little_room_changes_nothing() {
+fn small_buffers_give_the_same_hit_lists() {
     let mut spheres = scenes::spheres("uniform", 150_000);
     // One ray has more hits than fit in the small buffers; it is cast on the CPU.
     spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
@@ -348,7 +348,7 @@ fn little_room_changes_nothing() {
 }
 
 #[test]
-fn a_device_that_loses_error_terms_still_lists_exactly() {
+fn exact_lists_work_on_devices_that_lose_error_terms() {
     let spheres = nasty::spheres(&nasty::SCENES[0], 400);
     let rays = nasty::rays(&spheres, 2.0, scaled(100));
     let query = Query::at(Precision::Exact);
@@ -364,7 +364,7 @@ fn a_device_that_loses_error_terms_still_lists_exactly() {
 }
 
 #[test]
-fn a_walk_that_was_not_finished_is_made_up_for() {
+fn unfinished_list_traversals_are_cast_again() {
     let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
     let rays = nasty::rays(&spheres, 2.0, scaled(200));
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
@@ -385,7 +385,7 @@ fn a_walk_that_was_not_finished_is_made_up_for() {
 }
 
 #[test]
-fn wrong_programs_are_caught() {
+fn broken_list_shaders_are_detected() {
     let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
     let rays = nasty::rays(&spheres, 2.0, 100);
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());

@@ -80,7 +80,7 @@ fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
 }
 
 #[test]
-fn only_what_is_for_a_ray_is_met() {
+fn masks_select_the_spheres_a_ray_can_hit() {
     let mut met = 0;
     for scene in [0, 2, 4, 6, 8] {
         let case = Case::new(scene, 500, 150);
@@ -125,7 +125,7 @@ fn only_what_is_for_a_ray_is_met() {
 }
 
 #[test]
-fn columns_travel_with_their_rays() {
+fn masks_and_skipped_ids_follow_their_rays() {
     let case = Case::new(0, 3000, 700);
     let query = Query::at(Precision::Exact);
     for device in devices() {
@@ -149,7 +149,7 @@ fn columns_travel_with_their_rays() {
 }
 
 #[test]
-fn either_may_be_left_out() {
+fn ray_masks_and_sphere_masks_are_optional() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([9.0, 0.0, 0.0], 1.0)];
     let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
     let query = Query::default();
@@ -189,7 +189,7 @@ fn either_may_be_left_out() {
 }
 
 #[test]
-fn pairs_have_masks_too() {
+fn masks_apply_to_pairwise_queries() {
     let case = Case::new(0, 700, 700);
     let spheres = Spheres::from(&case.spheres[..700]).masks(&case.sphere_masks[..700]);
     let n = &mut Numbers(3);
@@ -219,7 +219,7 @@ fn pairs_have_masks_too() {
 }
 
 #[test]
-fn columns_of_another_length_are_refused() {
+fn mask_columns_of_another_length_are_refused() {
     let case = Case::new(0, 100, 20);
     let differ = |error: Error, words: [&str; 2]| match error {
         Error::LengthsDiffer { left_name, right_name, .. } => assert_eq!([left_name, right_name], words),
@@ -241,7 +241,7 @@ fn columns_of_another_length_are_refused() {
 }
 
 #[test]
-fn programs_that_do_not_look_are_caught() {
+fn shaders_that_ignore_masks_are_detected() {
     let case = Case::new(0, 3000, 100);
     let query = Query::default();
     let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();

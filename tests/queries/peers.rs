@@ -427,7 +427,7 @@ const COMPARED: Tally = Tally { flags: 501, grazing: 0, agreed: 0, stated: 164, 
 const COMPARED_WITH_ELLIPSOIDS: Tally = Tally { flags: 732, grazing: 84, agreed: 82, stated: 194, roots: 730 };
 
 #[test]
-fn one_by_one() {
+fn peer_cases_agree_as_single_pairs() {
     let mut tally = Tally::default();
     for case in cases().into_iter().filter(|case| case.ellipsoid.is_none()) {
         if case.kind == "closest_approach" {
@@ -445,7 +445,7 @@ fn one_by_one() {
 }
 
 #[test]
-fn in_batches_on_every_device() {
+fn peer_cases_agree_in_batches_on_every_device() {
     let cases = cases();
     for device in devices() {
         let mut tally = Tally::default();

@@ -134,27 +134,27 @@ proptest! {
     })]
 
     #[test]
-    fn tame_numbers(case in case(tame())) {
+    fn exact_agrees_with_integers_for_ordinary_numbers(case in case(tame())) {
         check(&case)?;
     }
 
     #[test]
-    fn lattice_numbers(case in case(lattice())) {
+    fn exact_agrees_with_integers_on_a_lattice(case in case(lattice())) {
         check(&case)?;
     }
 
     #[test]
-    fn wild_numbers(case in case(wild())) {
+    fn exact_agrees_with_integers_for_any_f32(case in case(wild())) {
         check(&case)?;
     }
 
     #[test]
-    fn tangents_by_a_hair(case in tangents()) {
+    fn exact_agrees_with_integers_for_near_tangents(case in tangents()) {
         check(&case)?;
     }
 
     #[test]
-    fn single_pairs((spheres, rays, query) in case(lattice())) {
+    fn single_pairs_agree_with_integers((spheres, rays, query) in case(lattice())) {
         let (ray, sphere) = (rays[0], spheres[0]);
         prop_assert_eq!(ray.hit(&sphere, &query).map(|hit| hit.t), oracle(&ray, &sphere, &query));
         prop_assert_eq!(ray.roots(&sphere).is_some(), ExactRoots::new(&ray, &sphere).crossing.is_ge());

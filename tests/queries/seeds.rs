@@ -365,7 +365,7 @@ fn seed_003_point_and_segment() {
 
 /// Seed 004, jHitSphere, for bullets within a frame and stars behind planets: half-open time, a solid ball, and tangency is a miss.
 #[test]
-fn seed_004_jhitsphere() {
+fn seed_004_half_open_time() {
     let query = exact(Inside::Enter, Touch::Miss, Ends::HalfOpen);
     let blocked = |ray: Ray, query: &Query| ask(ray, UNIT, query).is_some();
     let coming = ray([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);

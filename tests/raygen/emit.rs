@@ -102,7 +102,7 @@ fn answers(what: &str, device: &Device, spheres: &[Sphere], rays: Rays<'_>, reco
 const COUNTS: [usize; 6] = [0, 1, 63, 64, 65, 1537];
 
 #[test]
-fn points_make_the_same_rays_everywhere() {
+fn rays_from_points_are_the_same_on_every_device() {
     for count in COUNTS {
         let points = points(count);
         let up = same("parallel", (&Parallel { points: &points, direction: [0.3, -2.0, 0.7] }).into());
@@ -115,7 +115,7 @@ fn points_make_the_same_rays_everywhere() {
 }
 
 #[test]
-fn tables_make_the_same_rays_everywhere() {
+fn rays_of_sensors_and_images_are_the_same_on_every_device() {
     for (poses, channels, azimuths) in
         [(0, 3, 5), (1, 1, 1), (1, 7, 9), (1, 1, 64), (1, 64, 1), (5, 1, 13), (3, 16, 33), (65, 1, 1), (1, 64, 90)]
     {
@@ -129,7 +129,7 @@ fn tables_make_the_same_rays_everywhere() {
 }
 
 #[test]
-fn directions_of_all_lengths_are_the_same_everywhere() {
+fn directions_of_all_lengths_are_the_same_on_every_device() {
     let mut numbers = Numbers(3);
     let point = |i: usize| numbers.vector().map(|x| x * ((i % 200) as f32 - 100.0).exp2());
     let points: Vec<[f32; 3]> = (0..scaled(4000)).map(point).collect();
@@ -145,7 +145,7 @@ fn directions_of_all_lengths_are_the_same_everywhere() {
 }
 
 #[test]
-fn any_part_of_a_grid_is_the_same_everywhere() {
+fn any_part_of_a_grid_is_the_same_on_every_device() {
     let sensor = sensor(5, 3, 70);
     let whole = Rays::from(&sensor);
     for device in devices() {
@@ -159,7 +159,7 @@ fn any_part_of_a_grid_is_the_same_everywhere() {
 }
 
 #[test]
-fn pieces_have_no_seams() {
+fn chunk_boundaries_do_not_change_generated_rays() {
     let (spheres, points, sensor) = (spheres(), points(1000), sensor(3, 16, 33));
     let toward = Toward { points: &points, target: [0.5, 0.25, 9.0], radius: 0.5 };
     for (rays, end) in [(1, 110), (33, 400), (64, 400), (500, 1000)] {
@@ -175,7 +175,7 @@ fn pieces_have_no_seams() {
 }
 
 #[test]
-fn async_calls_answer_alike() {
+fn async_calls_give_the_same_results() {
     let (spheres, points) = (spheres(), points(700));
     let toward = Toward { points: &points, target: [0.5, 0.25, 9.0], radius: 0.5 };
     for device in devices() {
@@ -193,7 +193,7 @@ fn async_calls_answer_alike() {
 
 /// A device whose compiler ignores the optimisation barriers does not generate rays; the host's are uploaded.
 #[test]
-fn a_device_that_fails_the_probe_is_sent_the_rays() {
+fn rays_are_uploaded_to_a_device_that_fails_the_probe() {
     let points = points(100);
     let parallel = Parallel { points: &points, direction: [0.0, 1.0, 0.0] };
     let edit = ("return bitcast<f32>(bitcast<u32>(x) ^ zero);", "return x * 1.0000002;");
@@ -204,7 +204,7 @@ fn a_device_that_fails_the_probe_is_sent_the_rays() {
 }
 
 #[test]
-fn a_camera_looks_through_the_centres_of_pixels() {
+fn camera_rays_go_through_pixel_centres() {
     let image = Image::new(&perspective(), [40, 30]).unwrap();
     let rays = Rays::from(&image);
     assert_eq!(rays.len(), 1200);
@@ -230,7 +230,7 @@ fn a_camera_looks_through_the_centres_of_pixels() {
 }
 
 #[test]
-fn a_picture_and_its_rays_see_the_same() {
+fn camera_rays_hit_the_spheres_that_render_shows() {
     // Renders a system with the same camera: its pixels show the spheres that the rays hit.
     let balls = spheres();
     let image = Image::new(&perspective(), [64, 48]).unwrap();
@@ -264,7 +264,7 @@ fn a_picture_and_its_rays_see_the_same() {
 }
 
 #[test]
-fn a_sensor_turns_left_and_looks_up() {
+fn azimuth_turns_left_and_elevation_looks_up() {
     let sensor = Lidar::new(
         &[Pose { position: DVec3::new(1.0, 2.0, 3.0), rotation: DQuat::IDENTITY }],
         &[0.0, 30.0, 90.0],
@@ -283,7 +283,7 @@ fn a_sensor_turns_left_and_looks_up() {
 }
 
 #[test]
-fn directions_of_a_sensor_have_unit_length() {
+fn sensor_directions_have_unit_length() {
     let sensor = sensor(20, 64, 100);
     let rays = Rays::from(&sensor);
     let off = |ray: Ray| (ray.direction.as_dvec3().length() - 1.0).abs() * f64::from(1 << 23);
@@ -293,7 +293,7 @@ fn directions_of_a_sensor_have_unit_length() {
 }
 
 #[test]
-fn a_lamp_does_not_stand_in_its_own_light() {
+fn rays_toward_a_lamp_end_before_it() {
     // Rays towards a lamp that is itself in the scene are not occluded by it, but by a small ball in front of it.
     let lamp = Sphere::new([0.3, 0.1, 6.0], 1.5);
     let scene_of = [lamp, Sphere::new([0.3, 0.1, 3.0], 0.01)];
@@ -363,7 +363,7 @@ fn bad_points_are_refused_or_skipped() {
 }
 
 #[test]
-fn what_spoils_all_rays_is_refused() {
+fn invalid_targets_and_directions_are_refused() {
     let points = points(3);
     let at = |target, radius| Toward { points: &points, target, radius };
     for device in devices() {
@@ -409,7 +409,7 @@ fn bad_poses_are_refused_or_skipped() {
 }
 
 #[test]
-fn sensors_and_cameras_that_cannot_be_are_refused() {
+fn invalid_sensors_and_cameras_are_refused() {
     let pose = poses(1);
     let new = |elevations: &[f64], azimuths: &[f64]| Lidar::new(&pose, elevations, azimuths);
     let cases = [
@@ -446,7 +446,7 @@ fn sensors_and_cameras_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn pairs_take_made_rays_too() {
+fn generated_rays_work_pairwise() {
     let balls = spheres();
     let points = points(balls.len());
     let toward = Toward { points: &points, target: [0.0; 3], radius: 0.0 };

@@ -35,7 +35,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn every_row_of_the_table_in_f64() {
+fn the_table_of_overlaps_is_reproduced_in_f64() {
     let mut worst = std::collections::BTreeMap::<String, f64>::new();
     let mut misses = Vec::new();
     let rows = rows();
@@ -58,7 +58,7 @@ fn every_row_of_the_table_in_f64() {
 /// GPUs compute fractions in f32, to 10⁻⁴. If an occluder's edge crosses a light of a few µrad, f32 is not enough, and the CPU computes
 /// them.
 #[test]
-fn every_row_of_the_table_on_every_device() {
+fn the_table_of_overlaps_is_reproduced_on_every_device() {
     let rows = rows();
     let sights: Vec<VisibilityQuery> = rows
         .iter()
@@ -110,7 +110,7 @@ fn crowd(case: usize, count: usize) -> VisibilityQuery {
 
 /// Several occluders, compared with a low-discrepancy sampling of the disc.
 #[test]
-fn unions_against_points_on_the_disc() {
+fn unions_of_occluders_agree_with_sampling() {
     const POINTS: u32 = 200_000;
     let (mut worst, mut mean, mut partial) = (0.0_f64, 0.0, 0);
     let cases = 300;
@@ -142,7 +142,7 @@ fn unions_against_points_on_the_disc() {
 
 /// GPUs compute unions in f32, to 10⁻⁴ too. Discs with more than sixteen occluders are computed on the CPU.
 #[test]
-fn unions_on_every_device() {
+fn unions_of_occluders_agree_on_every_device() {
     let count = scaled(30_000);
     // In parts, so that memory stays constant.
     for first in (0..count).step_by(30_000) {
@@ -164,7 +164,7 @@ fn unions_on_every_device() {
 }
 
 #[test]
-fn what_is_before_the_light_and_what_is_not() {
+fn only_occluders_between_observer_and_light_count() {
     let sun = Ball::new([0.0, 0.0, 100.0], 1.0);
     let ball = |x: f64, z: f64, radius: f64| Ball::new([x, 0.0, z], radius);
     let half = visible_fraction(DVec3::ZERO, sun, &[ball(3.0, 10.0, 3.0)]).unwrap();
@@ -206,7 +206,7 @@ fn what_is_before_the_light_and_what_is_not() {
 
 /// Two nearly equal occluders hide nearly the same as one of them, down to differences of a rounding.
 #[test]
-fn nearly_equal_occluders_hide_what_one_does() {
+fn nearly_equal_occluders_hide_as_much_as_one() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
     let sight = |occluders: Vec<Ball>| VisibilityQuery { observer: DVec3::ZERO, light, occluders };
     let mut sights = Vec::new();
@@ -244,7 +244,7 @@ fn nearly_equal_occluders_hide_what_one_does() {
 }
 
 #[test]
-fn bad_input_is_refused_by_name() {
+fn invalid_input_is_refused_by_name() {
     let good = Ball::new([0.0, 0.0, 1.0], 0.1);
     let bad = |observer: DVec3, light, occluders: &[Ball]| {
         visible_fraction(observer, light, occluders).unwrap_err().to_string()

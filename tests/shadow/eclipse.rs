@@ -28,7 +28,7 @@ fn axis_on_ground(system: &System) -> DVec3 {
 }
 
 #[test]
-fn the_axis_meets_the_ground_in_mexico() {
+fn the_axis_of_2024_reaches_the_ground_in_mexico() {
     let ground = axis_on_ground(&system("eclipse-2024-04-08.toml"));
     let latitude = (ground.z / ground.length()).asin().to_degrees();
     let longitude = ground.y.atan2(ground.x).to_degrees();
@@ -65,7 +65,7 @@ fn the_umbra_is_189_km_across() {
 }
 
 #[test]
-fn a_picture_and_the_function_agree() {
+fn rendered_fractions_agree_with_visible_fraction() {
     let system = system("umbra-2024-04-08.toml");
     let camera = system.camera();
     let forward = (camera.target - camera.position).normalize();
@@ -133,7 +133,7 @@ fn covered(observer: DVec3, sun: Ball, moon: Ball) -> f64 {
 }
 
 #[test]
-fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
+fn the_antumbra_of_2023_is_173_km_across_and_never_total() {
     let shipped = system("annular-2023-10-14.toml");
     let (sun, moon) = (shipped.light().ball, shipped.bodies()[1].balls[0]);
     let ground = axis_on_ground(&shipped);
@@ -182,7 +182,7 @@ fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
 }
 
 #[test]
-fn a_ring_was_to_be_seen() {
+fn the_ring_of_2023_is_rendered() {
     let system = system("ring-2023-10-14.toml");
     let (sun, moon, eye) = (system.light().ball, system.bodies()[1].balls[0], system.camera().position);
     assert!((eye - axis_on_ground(&system)).length() < 0.003);

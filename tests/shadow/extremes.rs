@@ -45,7 +45,7 @@ fn agrees(shadow: Shadow) -> bool {
 }
 
 #[test]
-fn equal_discs_of_one_centre_are_covered_wholly_or_but_for_a_ring() {
+fn equal_concentric_discs_are_total_or_annular() {
     for device in devices() {
         let mut wrong = Vec::new();
         for (light, ball) in equal_discs() {
@@ -66,7 +66,7 @@ fn equal_discs_of_one_centre_are_covered_wholly_or_but_for_a_ring() {
 }
 
 #[test]
-fn far_observers_are_not_in_the_dark() {
+fn very_distant_observers_have_the_right_fraction() {
     let light = Ball::new([0.0, 0.0, 100.0], 10.0);
     let lighting = Lighting::new(light, [Ball::new([0.0, 0.0, 50.0], 1.0), Ball::new([5.0, 0.0, 30.0], 2.0)]).unwrap();
     let observers: Vec<DVec3> = (12..150).map(|exponent| DVec3::NEG_Z * 10.0_f64.powi(exponent)).collect();

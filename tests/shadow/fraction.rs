@@ -35,7 +35,7 @@ fn shadow(device: &umbracast::Device, lighting: &Lighting, observer: DVec3) -> S
 }
 
 #[test]
-fn every_row_of_the_table() {
+fn the_table_of_sphere_overlaps_is_reproduced() {
     let text = include_str!("../data/sphere_overlap.csv");
     for device in devices() {
         let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
@@ -73,7 +73,7 @@ fn every_row_of_the_table() {
 /// A case for which a widely used toolkit returned 1,935,582 %: on the edge of the Earth's umbra, where the two discs touch
 /// internally, it took the Earth for a transiting planet and returned the square of the ratio of the radii.
 #[test]
-fn nobody_sees_two_million_percent_of_the_sun() {
+fn fractions_at_the_edge_of_the_umbra_stay_within_0_and_1() {
     let lighting = lighting(sun(), [earth()]);
     let away = -sun().center.normalize();
     let (x, y) = away.any_orthonormal_pair();
@@ -109,7 +109,7 @@ fn nobody_sees_two_million_percent_of_the_sun() {
 /// before the middle of a lunar eclipse, with the Sun behind the limbs of both Moon and Earth. Positions are JPL's DE421 in km from the
 /// Moon's centre. Fractions were computed from the disc cut into 4 · 10⁶ slices, which agrees with 10⁶ slices to 2 · 10⁻⁹.
 #[test]
-fn earth_and_moon_together_leave_no_negative_light() {
+fn earth_and_moon_together_never_give_negative_fractions() {
     let sun = Ball::new([141_764_825.0050473, -41_114_064.97116132, -17_821_121.375813235], 695_700.0);
     let earth = Ball::new([362_632.2331536079, -111_820.20476761891, -46_514.555948489615], 6_378.137);
     let lighting = lighting(sun, [Ball::new([0.0; 3], 1_737.4), earth]);
@@ -142,7 +142,7 @@ fn earth_and_moon_together_leave_no_negative_light() {
 
 /// Compares the obscuration at 271 places of the oblate Earth on 2024-04-08 at 18:17:00 UTC with Skyfield's (JPL's DE421).
 #[test]
-fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
+fn the_eclipse_of_2024_has_the_obscuration_of_the_ephemerides() {
     let sun = Ball::new([-9_950_956.769529846, -148_176_400.78641182, 19_792_826.904298924], 695_700.0);
     let moon = Ball::new([-24_917.4531705742, -355_518.3706825553, 49_434.95114399382], 1_737.4);
     let rows: Vec<[f64; 3]> = include_str!("../data/solar_obscuration.csv")
@@ -172,7 +172,7 @@ fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
 
 /// Along the axis of 2024-04-08: the Moon's umbra, the antumbra behind its tip, and full light outside the penumbra.
 #[test]
-fn umbra_antumbra_and_penumbra_lie_where_they_must() {
+fn umbra_antumbra_and_penumbra_have_their_analytic_bounds() {
     let lighting = lighting(sun(), [moon()]);
     let axis = moon().center - sun().center;
     let distance = axis.length();
@@ -259,7 +259,7 @@ fn scene(numbers: &mut Numbers, balls: usize, observers: usize) -> (Lighting, Ve
 /// Culling and SIMD lanes do not change the results: a batch agrees with single calls. The results are bit-identical in every lane and
 /// at every instruction set.
 #[test]
-fn many_at_once_are_as_one_by_one() {
+fn batches_agree_with_single_observers() {
     let device = cpu();
     let mut numbers = Numbers(5);
     let (mut kinds, mut worst) = ([0; 4], 0.0_f64);
@@ -329,7 +329,7 @@ fn devices_agree_on_the_night_and_the_moons_shadow() {
 
 /// A swarm of 3,000 balls in front of a wide light: many overlap each observer's disc, and most do not.
 #[test]
-fn swarms_are_as_one_by_one() {
+fn swarms_of_occluders_agree_with_single_observers() {
     let mut numbers = Numbers(11);
     let light = Ball::new([0.0, 0.0, 1_000.0], 30.0);
     let swarm: Vec<Ball> =
@@ -350,7 +350,7 @@ fn swarms_are_as_one_by_one() {
 }
 
 #[test]
-fn where_observers_may_stand() {
+fn observers_inside_on_and_around_balls_and_lights() {
     let (light, ball) = (Ball::new([0.0, 0.0, 100.0], 1.0), Ball::new([0.0, 0.0, 50.0], 5.0));
     let below = |depth: f64| DVec3::new(0.0, 0.0, 50.0 + 5.0 * (1.0 - depth));
     let cases: [(&str, DVec3, f64, ShadowKind); 11] = [
@@ -393,7 +393,7 @@ fn where_observers_may_stand() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named() {
+fn invalid_observers_and_balls_are_named() {
     let good = lighting(sun(), [moon()]);
     for device in devices() {
         let mut observers = vec![DVec3::ZERO; 300_000];
@@ -412,7 +412,7 @@ fn what_cannot_be_used_is_named() {
 
 /// The async call returns the same as the blocking one.
 #[test]
-fn futures_answer_the_same() {
+fn async_shadows_give_the_same_results() {
     let mut numbers = Numbers(9);
     let (lighting, observers) = scene(&mut numbers, 3, 300_000);
     let device = cpu();

@@ -70,7 +70,7 @@ fn oblate(system: System) -> System {
 }
 
 #[test]
-fn every_device_draws_the_same() {
+fn every_device_renders_the_same_picture() {
     let perspective = Lens::Perspective { field_of_view_deg: 40.0 };
     let systems = [
         ("planet", shipped("planet.toml", [320, 180])),
@@ -127,7 +127,7 @@ fn ground(system: &System, ball: Ball, x: u32, y: u32) -> Option<DVec3> {
 }
 
 #[test]
-fn shadows_fall_from_what_casts_on_what_receives() {
+fn casts_and_receives_control_shadows() {
     let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 6.0);
     let light = system.light().ball;
     let (earth, crowd) = (system.bodies()[0].balls[0], &system.bodies()[1].balls);
@@ -165,7 +165,7 @@ fn shadows_fall_from_what_casts_on_what_receives() {
 
 /// Lavapipe silently stops a thread after 65,535 loop iterations. Pixels that need more are computed on the CPU.
 #[test]
-fn a_heap_too_high_for_one_dispatch() {
+fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
     let mut random = Random(7);
     let mut heap = |count: usize, y: f64, radius: f64| {
         let place = |_| Ball { center: 0.4 * random.point(0.5) + DVec3::new(0.0, y, 3.0), radius };
@@ -221,7 +221,7 @@ fn a_heap_too_high_for_one_dispatch() {
 }
 
 #[test]
-fn a_picture_of_nothing_but_stars() {
+fn a_picture_without_bodies_shows_stars() {
     let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 0.5);
     let camera = Camera { target: DVec3::new(30.0, -60.0, 6.0), ..*system.camera() };
     let system = System::new(system.light().clone(), Vec::new(), camera, system.picture().clone()).unwrap();
@@ -294,7 +294,7 @@ impl Random {
 
 /// Scenes of all scales, from atoms to light years: no panic, and all results are valid numbers.
 #[test]
-fn extremes_stay_numbers() {
+fn scenes_of_any_scale_give_valid_numbers() {
     let mut random = Random(11);
     let (mut drawn, mut refused, mut differ) = (0, 0, 0);
     for case in 0..900 {

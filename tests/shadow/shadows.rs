@@ -120,7 +120,7 @@ fn spot(picture: &Picture, disc: (DVec2, f64), dark: impl Fn(f32) -> bool) -> (D
 }
 
 #[test]
-fn ganymedes_shadow_is_where_its_row_says() {
+fn ganymedes_shadow_is_at_its_ephemeris_position() {
     let system = shipped("ganymede-2015-03-03.toml");
     let columns = [
         "jd_tdb",
@@ -285,7 +285,7 @@ fn blocked(eye: DVec3, star: Ball, planet: Ball) -> bool {
 }
 
 #[test]
-fn a_star_goes_behind_a_planet_when_geometry_says() {
+fn occultation_contacts_agree_with_geometry() {
     let system = shipped("occultation.toml");
     let (star, planet) = (system.light().ball, system.bodies()[0].balls[0]);
     assert_eq!(planet.center, DVec3::ZERO);
@@ -340,7 +340,7 @@ fn a_star_goes_behind_a_planet_when_geometry_says() {
 }
 
 #[test]
-fn ten_thousand_moonlets_shade_a_planet() {
+fn shadows_of_ten_thousand_moonlets_agree_with_visible_fraction() {
     let system = shipped("ring.toml");
     let (light, planet, ring) = (system.light().ball, system.bodies()[0].balls[0], &system.bodies()[1].balls);
     assert_eq!(ring.len(), 10_000);

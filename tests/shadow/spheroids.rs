@@ -13,7 +13,7 @@ fn allowed(device: &umbracast::Device) -> f64 {
 }
 
 #[test]
-fn every_row_of_the_table() {
+fn the_table_of_spheroid_overlaps_is_reproduced() {
     let text = include_str!("../data/ellipsoid_overlap.csv");
     for device in devices() {
         let (mut worst, mut rows, mut misses) = (0.0_f64, 0, Vec::new());
@@ -44,7 +44,7 @@ fn turned(numbers: &mut Numbers) -> DQuat {
 }
 
 #[test]
-fn a_pole_may_point_anywhere() {
+fn the_pole_may_have_any_direction_and_length() {
     let text = include_str!("../data/ellipsoid_overlap.csv");
     let mut numbers = Numbers(5);
     for line in text.lines().skip(1) {
@@ -63,7 +63,7 @@ fn a_pole_may_point_anywhere() {
 
 /// A spheroid with equal radii takes another code path than a sphere, and must give the same fractions.
 #[test]
-fn spheres_are_spheroids() {
+fn spheroids_with_equal_radii_agree_with_spheres() {
     let text = include_str!("../data/sphere_overlap.csv");
     let mut numbers = Numbers(6);
     for device in devices() {
@@ -141,7 +141,7 @@ fn by_rays(observer: DVec3, light: Ball, bodies: &[Spheroid]) -> f64 {
 
 /// Areas where the discs of spheroids and spheres overlap count once.
 #[test]
-fn unions_agree_with_rays() {
+fn unions_of_spheroids_agree_with_ray_casting() {
     let mut numbers = Numbers(11);
     let light = Ball::new([3.0, -2.0, 40.0], 6.0);
     let (mut worst, mut overlaps) = (0.0_f64, 0);
@@ -174,7 +174,7 @@ fn unions_agree_with_rays() {
 
 /// Two outlines that coincide, exactly or nearly, hide as much as one of them.
 #[test]
-fn twins_are_one() {
+fn coinciding_outlines_count_once() {
     let light = Ball::new([0.3, 0.1, 100.0], 2.0);
     let one = Spheroid::new([0.2, 0.3, 40.0], 0.7, 0.4, [0.3, 0.5, 0.2]);
     let ball = Ball::new([0.4, 0.0, 41.0], 0.5);
@@ -196,7 +196,7 @@ fn twins_are_one() {
 }
 
 #[test]
-fn places_where_it_is_plain() {
+fn observers_with_obvious_results() {
     let light = Ball::new([0.0, 0.0, 1000.0], 5.0);
     // A flat planet: equatorial radius 10, poles at ±1 along z.
     let flat = Spheroid::new([0.0; 3], 10.0, 1.0, [0.0, 0.0, 2.0]);
@@ -239,7 +239,7 @@ fn places_where_it_is_plain() {
 }
 
 #[test]
-fn what_is_no_spheroid_is_refused() {
+fn invalid_spheroids_are_refused() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
     let good = Spheroid::new([0.0; 3], 1.0, 0.9, DVec3::Z);
     let cases = [

@@ -106,7 +106,7 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
 }
 
 #[test]
-fn what_a_leaf_says_of_what_moves_is_so() {
+fn the_moving_leaf_test_agrees_with_f64_roots() {
     let n = &mut Numbers(3);
     for precision in [Precision::Fast, Precision::Standard] {
         for range in RANGES {
@@ -128,7 +128,7 @@ fn what_a_leaf_says_of_what_moves_is_so() {
 }
 
 #[test]
-fn a_ball_of_a_ray_is_met_where_it_touches() {
+fn the_moving_leaf_test_includes_the_ray_radius() {
     let spheres = [Sphere::new([0.0, 1.5, 0.0], 1.0), Sphere::new([9.0, 1.5, 0.0], 1.0)];
     let drift = [Vec3::ZERO, Vec3::new(-1.0, 0.0, 0.0)];
     let cancel = CancelToken::new();

@@ -43,7 +43,7 @@ fn many(rows: usize) -> (String, String) {
 }
 
 #[test]
-fn whoever_wrote_it_it_reads_to_the_same_answers() {
+fn files_of_every_writer_give_the_same_results() {
     let (spheres, rays) = many(5000);
     let folder = Folder::new();
     folder.write("s.csv", &spheres).write("r.csv", &rays);
@@ -74,7 +74,7 @@ fn whoever_wrote_it_it_reads_to_the_same_answers() {
 }
 
 #[test]
-fn every_query_answers_as_in_text() {
+fn every_query_gives_the_same_results_as_csv() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.parquet", table(PLAIN, &columns(RAYS)));
     for query in ["closest", "occluded", "interval", "approach"] {
@@ -153,7 +153,7 @@ fn lists_are_columns_of_lists() {
 }
 
 #[test]
-fn many_rays_go_by_in_groups() {
+fn many_rays_are_streamed_by_row_group() {
     let count = 600_000;
     let column = |period: usize| (0..count).map(|i| (i % period) as f64).collect::<Vec<_>>();
     let rays = ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, column(if name == "dx" { 2 } else { 1 })));
@@ -202,7 +202,7 @@ fn doubles_are_rounded_once_and_counted() {
 }
 
 #[test]
-fn points_poses_and_bullets_are_columns_too() {
+fn points_poses_and_bullets_are_read_from_columns() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("p.parquet", table(PLAIN, &columns("z,y,x\n0,0,0\n3,0,4\n")));
     folder.right("cast s.csv p.parquet -o out.csv -q --parallel 0,0,-2");
@@ -218,7 +218,7 @@ fn points_poses_and_bullets_are_columns_too() {
 }
 
 #[test]
-fn masks_and_skips_are_whole_numbers() {
+fn masks_and_skipped_ids_are_integers() {
     let spheres = "x,y,z,r,mask\n5,0,0,1,2147483648\n9,0,0,1,4294967295\n";
     let rays =
         "ox,oy,oz,dx,dy,dz,mask,skip_id\n0,0,0,1,0,0,2147483648,null\n0,0,0,1,0,0,1,null\n0,0,0,1,0,0,4294967295,0\n";
@@ -245,7 +245,7 @@ fn nulls_are_bad_rays_and_can_be_skipped() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_nothing_is_touched() {
+fn invalid_files_are_refused_and_no_file_changes() {
     let folder = Folder::new();
     let right = table(PLAIN, &columns(SPHERES));
     let snappy = How { compression: Compression::SNAPPY, ..PLAIN };
@@ -353,7 +353,7 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
 
 #[test]
 #[cfg(unix)]
-fn a_pipe_has_no_end_to_begin_at() {
+fn parquet_from_a_pipe_is_refused() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).pipe("r.parquet");
     let child = folder.start("cast s.csv r.parquet -o out.csv");

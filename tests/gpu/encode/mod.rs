@@ -264,7 +264,7 @@ fn bad_rays() -> Vec<Ray> {
 }
 
 #[test]
-fn every_policy_gives_the_bytes_of_the_ordinary_call() {
+fn encoded_queries_give_the_bytes_of_ordinary_calls_at_every_policy() {
     for own in shared().iter() {
         for count in [60, TREE] {
             let (scene, rays) = (own.scene(&spheres(count)), rays(400));
@@ -280,7 +280,7 @@ fn every_policy_gives_the_bytes_of_the_ordinary_call() {
 }
 
 #[test]
-fn any_number_of_rays_at_any_offset() {
+fn encoded_queries_take_any_ray_count_at_any_offset() {
     for own in shared().iter() {
         for count in [0, 1, 513, TREE] {
             let scene = own.scene(&spheres(count));
@@ -317,7 +317,7 @@ fn bad_rays_miss_and_are_counted() {
 }
 
 #[test]
-fn rays_beyond_the_tree_are_said_to_be_undone() {
+fn unfinished_rays_are_counted_in_the_status() {
     let mut rays = rays(70);
     rays[65] = Ray::new([1e30, 0.0, 0.0], [0.0, 1.0, 0.0]);
     for own in shared().iter() {
@@ -356,7 +356,7 @@ fn roots_beyond_f32_are_counted() {
 }
 
 #[test]
-fn more_spheres_than_a_dispatch_takes() {
+fn encoded_queries_take_more_spheres_than_one_dispatch() {
     // One sphere is near the limit of f32, so there is no tree.
     let mut spheres = spheres(9000);
     spheres[5000].center = [3e38; 3].into();
@@ -366,7 +366,7 @@ fn more_spheres_than_a_dispatch_takes() {
 }
 
 #[test]
-fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
+fn passes_may_share_encoder_plan_and_status_and_outlive_the_scene() {
     let all = rays(500);
     let query = Query::default();
     for own in shared().iter() {
@@ -411,7 +411,7 @@ fn says<T>(result: Result<T, Error>, words: &[&str]) {
 }
 
 #[test]
-fn what_cannot_be_encoded_is_refused() {
+fn unsupported_encoded_queries_are_refused() {
     let query = Query::default();
     let cpu = blocking::scene(&crate::support::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
     says(blocking::plan(&cpu, QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
@@ -466,7 +466,7 @@ fn what_cannot_be_encoded_is_refused() {
 }
 
 #[test]
-fn masks_of_the_scene_count_in_an_encoded_query() {
+fn sphere_masks_apply_in_encoded_queries() {
     let (spheres, rays) = (spheres(TREE), rays(500));
     let masks: Vec<u32> = (0..TREE as u32).map(|id| id % 3).collect();
     let query = Query::default();

@@ -29,7 +29,7 @@ fn differ(own: &Own, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
 }
 
 #[test]
-fn spheres_are_seen_at_the_times_that_rays_have() {
+fn moving_spheres_are_intersected_at_the_time_of_each_ray() {
     let all = rays(300);
     let mut n = Numbers(3);
     let times: Vec<f32> = all.iter().map(|_| 3.0 * n.unit() - 1.0).collect();
@@ -58,7 +58,7 @@ fn spheres_are_seen_at_the_times_that_rays_have() {
 }
 
 #[test]
-fn rays_of_other_times_are_bad_ones() {
+fn rays_outside_the_time_range_are_invalid() {
     let all = rays(64);
     let (nan, inf) = (f32::NAN, f32::INFINITY);
     let wrong = [nan, -nan, inf, -inf, 2.0_f32.next_up(), (-1.0_f32).next_down(), f32::MAX, -f32::MAX];
@@ -82,7 +82,7 @@ fn rays_of_other_times_are_bad_ones() {
 }
 
 #[test]
-fn projectiles_meet_what_moves_with_them() {
+fn motion_with_ray_works_in_encoded_queries() {
     let mut n = Numbers(21);
     let all: Vec<Ray> = (0..300)
         .map(|i| {
@@ -113,7 +113,7 @@ fn projectiles_meet_what_moves_with_them() {
 }
 
 #[test]
-fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
+fn ellipsoids_give_the_bytes_of_ordinary_calls() {
     let all = rays(300);
     let questions = [QueryKind::Closest, QueryKind::Interval, QueryKind::Occluded];
     for own in shared().iter() {
@@ -141,7 +141,7 @@ fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
 }
 
 #[test]
-fn what_cannot_be_asked_of_what_moves_is_refused() {
+fn unsupported_queries_of_moving_scenes_are_refused() {
     let query = Query::default();
     let (spheres, drift) = (spheres(9), velocities(9));
     let ellipsoids = Ellipsoids::new(spheres.iter().map(|sphere| Ellipsoid::new(sphere.center, [1.0, 2.0, 3.0])));

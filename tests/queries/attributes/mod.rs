@@ -71,7 +71,7 @@ fn met(row: &Row, inside: Inside) -> DVec3 {
 }
 
 #[test]
-fn ten_thousand_exact_rows() {
+fn attributes_of_the_corpus_are_within_bounds() {
     let rows = corpus();
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = rows.iter().map(|row| (row.ray, row.sphere)).unzip();
     for device in devices() {
@@ -110,7 +110,7 @@ fn ten_thousand_exact_rows() {
 
 /// The 286 cases of `ricochet.bin` with a sphere at rest (case 1): exact points, normals and angles to the tangent plane.
 #[test]
-fn exact_ricochets() {
+fn normals_and_angles_agree_with_the_ricochet_corpus() {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let (count, size) = (word(12), word(16));
@@ -143,7 +143,7 @@ fn exact_ricochets() {
 
 /// If both roots round to the same f32, attributes are those of the first root: from a million radii away the near side is hit.
 #[test]
-fn the_near_side_of_what_is_far_away() {
+fn distant_spheres_are_hit_on_their_near_side() {
     let query = Query::default();
     for far in [1e3_f32, 1e5, 1e7, 3e8] {
         for aside in [0.0, 0.5, 0.99] {
@@ -157,7 +157,7 @@ fn the_near_side_of_what_is_far_away() {
 }
 
 #[test]
-fn ways_in_and_out_of_a_ball() {
+fn attributes_from_outside_inside_and_tangent_rays() {
     let sphere = Sphere::new([4.0, 0.0, 0.0], 2.0);
     let of = |ray: &Ray, inside| {
         ray.hit(&sphere, &Query { inside, ..Query::default() }).map(|hit| hit.attributes(ray, &sphere))
@@ -182,7 +182,7 @@ fn ways_in_and_out_of_a_ball() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn mismatched_hits_and_rays_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0; 3])];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
@@ -207,7 +207,7 @@ mod files {
     const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,2,0,0\n0,0,0,0,0,1\n0,0,2,0,1,0\n";
 
     #[test]
-    fn columns_in_the_order_asked_for() {
+    fn columns_are_written_in_the_requested_order() {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).write("r.csv", RAYS);
         for device in ["cpu", "gpu"] {
@@ -239,7 +239,7 @@ mod files {
     }
 
     #[test]
-    fn what_no_hit_has_is_refused() {
+    fn invalid_attribute_options_are_refused() {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("o.csv", "before");
         let before = folder.contents();

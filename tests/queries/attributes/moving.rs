@@ -27,7 +27,7 @@ fn slack(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
 
 /// The 298 cases of `ricochet.bin` with a moving sphere (case 2).
 #[test]
-fn exact_ricochets_off_moving_spheres() {
+fn attributes_agree_with_the_moving_ricochet_corpus() {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     let (mut rays, mut spheres, mut velocities, mut truths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for record in bytes[32..].chunks(160).filter(|record| record[144] == 2) {
@@ -78,7 +78,7 @@ fn first(e: DVec3, w: DVec3, reach: f64) -> f64 {
 
 /// Moving spheres, thick rays and segments in one batch.
 #[test]
-fn balls_touch_where_f64_says() {
+fn contact_points_agree_with_f64() {
     let n = &mut Numbers(31);
     let count = scaled(4000);
     let spheres: Vec<Sphere> = (0..count).map(|_| Sphere::new(coarse(n), 0.5 + n.unit().abs())).collect();
@@ -137,7 +137,7 @@ fn balls_touch_where_f64_says() {
 }
 
 #[test]
-fn by_hand() {
+fn attributes_of_moving_hits_computed_by_hand() {
     let sphere = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let along = [Vec3::new(-2.0, 0.0, 0.0)];
     let given = Spheres::from(&sphere).velocities(&along);
@@ -187,7 +187,7 @@ fn by_hand() {
 
 /// Catastrophic cancellation: the sphere travels 2⁴⁰ and the ray's origin is 2⁴⁰ away. Attributes keep the digits of the difference.
 #[test]
-fn far_along_its_way() {
+fn attributes_keep_their_digits_after_cancellation() {
     let (far, query) = ((20.0_f32).exp2(), Query::at(Precision::Exact));
     let sphere = Sphere::new([0.1, 0.015, 0.07], 0.03);
     let near = Ray::new([0.0; 3], [1.0, 0.2, 0.6]);
