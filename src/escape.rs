@@ -109,9 +109,9 @@ mod tests {
     /// Holds for any path, any cell and any text of the system.
     #[test]
     fn errors_are_short_and_printable() {
-        let nasty: String = ('\0'..'\u{3000}').collect();
+        let control_characters: String = ('\0'..'\u{3000}').collect();
         let mut texts: Vec<String> = ["7", "\u{1b}[2J", "🙈", "\n", "é"].map(|piece| piece.repeat(100_000)).into();
-        texts.push(nasty);
+        texts.push(control_characters);
         for text in texts {
             let path = PathBuf::from(&text);
             // Driver messages may be long, and their bytes may be escaped.

@@ -86,7 +86,7 @@ fi
 say "building"
 # The integration tests and the programs that they run. The unit tests are compiled while the integration tests run.
 integration=$(programs build --test integration --examples)
-[ -x "$integration" ] || fail "cargo named no program of integration tests, but '$integration'"
+[ -x "$integration" ] || fail "cargo built no program of integration tests: '$integration'"
 
 say "looking for an adapter"
 has_adapter() { ./target/release/umbracast devices --json | grep -q '"backend":"\(Vulkan\|Metal\|Dx12\)"'; }
@@ -105,7 +105,7 @@ mkdir -p "$MESA_SHADER_CACHE_DIR"
 
 # A minimal container may have no pseudo-terminals, without which terminal output cannot be tested.
 if [ "$(uname -s)" = Linux ] && ! grep -qs ' devpts ' /proc/self/mounts; then
-  say "NOT TESTED: the progress bar, for want of pseudo-terminals (mount -t devpts devpts /dev/pts)"
+  say "NOT TESTED: the progress bar, because there are no pseudo-terminals (mount -t devpts devpts /dev/pts)"
   export UMBRACAST_NO_TERMINAL=1
 fi
 
@@ -113,7 +113,7 @@ run_program() { # PROGRAM LOG: runs the tests of a program; if it crashes, runs 
   status=0
   "$1" 2>&1 | tee "$2" || status=$?
   [ "$status" -ge 128 ] || return "$status"
-  say "$1 crashed ($status): running the tests it hid one by one"
+  say "$1 crashed ($status): running the tests without a result one by one"
   "$1" --list 2>/dev/null | sed -n 's/: test$//p' | sort >"$2.all"
   sed -n 's/^test \(.*\) \.\.\. \(ok\|FAILED\|ignored\).*/\1/p' "$2" | sort >"$2.done"
   for name in $(comm -23 "$2.all" "$2.done"); do
@@ -159,7 +159,7 @@ lints() {
 dependencies() { # checks licences, duplicates and sources; and advisories if their database can be fetched
   local bad=
   if ! cargo deny --version >/dev/null 2>&1; then
-    printf '\n== NOT CHECKED: the dependencies, for want of cargo-deny (cargo install cargo-deny)\n'
+    printf '\n== NOT CHECKED: the dependencies, because cargo-deny is missing (cargo install cargo-deny)\n'
     return
   fi
   printf '\n== dependencies\n'
@@ -168,7 +168,7 @@ dependencies() { # checks licences, duplicates and sources; and advisories if th
   if cargo deny --locked fetch db >"$work/advisories.log" 2>&1; then
     cargo deny --locked --offline check advisories || bad=1
   else
-    printf '\n== NOT CHECKED: advisories, whose database cannot be fetched\n'
+    printf '\n== NOT CHECKED: advisories, because their database cannot be fetched\n'
     tail -n 3 "$work/advisories.log"
   fi
   [ -z "$bad" ]

@@ -303,7 +303,7 @@ mod tests {
         let answers = "1 2\n1 2 x\n1 2 nan\n1 2 3\n1,2,3\n7, 2 3\n0\n-1\n2\nwide\n-2\ninf\n0.25\n9 2 3\n-1\n0\ninf\n1\n1 2\n\
                        1 nan 1\n0 1 0\nperhaps\ny\n1,1,1\n";
         let (list, said, whole) = told(answers);
-        assert!(!whole, "the second one was not all said");
+        assert!(!whole, "the input ended within the second bullet");
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].bullet, Bullet::new([1.0, 2.0, 3.0], [7.0, 2.0, 3.0], 2.0));
         assert_eq!(list[0].sphere, Sphere::new([9.0, 2.0, 3.0], 1.0));

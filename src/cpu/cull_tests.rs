@@ -13,7 +13,7 @@ use crate::query::policy::{Inside, Query, Touch};
 /// A sphere relative to the ray: position along it, distance from it in radii, angle around it, radius, and the f32 steps by which its
 /// numbers are changed.
 #[derive(Clone, Debug)]
-struct Nasty {
+struct GrazingSphere {
     along: f64,
     aside: f64,
     turn: f64,
@@ -21,7 +21,7 @@ struct Nasty {
     steps: [i32; 4],
 }
 
-fn nasty() -> impl Strategy<Value = Nasty> {
+fn grazing_sphere() -> impl Strategy<Value = GrazingSphere> {
     let size = |low: f64, high: f64| (low..high).prop_map(f64::exp2);
     // Mostly grazing, from the inside or the outside, with a gap of 2⁻³⁴ to 2⁻³ radii.
     let aside = (any::<bool>(), size(-34.0, -3.0), 0u8..8).prop_map(|(outside, by, kind)| match kind {
@@ -33,7 +33,7 @@ fn nasty() -> impl Strategy<Value = Nasty> {
     let radius = prop_oneof![8 => size(-12.0, 2.0), 1 => size(-60.0, 10.0), 1 => Just(0.0)];
     let along = prop_oneof![6 => -4.0..4.0, 1 => -1e3..1e3, 1 => -1e6..1e6];
     (along, aside, 0.0..std::f64::consts::TAU, radius, prop::array::uniform4(-2i32..=2))
-        .prop_map(|(along, aside, turn, radius, steps)| Nasty { along, aside, turn, radius, steps })
+        .prop_map(|(along, aside, turn, radius, steps)| GrazingSphere { along, aside, turn, radius, steps })
 }
 
 fn step(x: f64, steps: i32) -> f32 {
@@ -44,7 +44,7 @@ fn step(x: f64, steps: i32) -> f32 {
     y.clamp(-f32::MAX, f32::MAX)
 }
 
-type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<Nasty>, (f32, f32));
+type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<GrazingSphere>, (f32, f32));
 
 /// A ray and spheres that it grazes, at any scale and position.
 fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
@@ -53,7 +53,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     let direction = prop_oneof![6 => -1.0..1.0, 1 => Just(0.0), 1 => -1e-9..1e-9, 1 => -1e-30..1e-30];
     let frame = (prop::array::uniform3(place), start, prop::array::uniform3(direction));
     let sizes = (prop_oneof![3 => Just(0), 1 => -148i32..100], prop_oneof![3 => Just(0), 1 => -120i32..120]);
-    let spheres = prop::collection::vec(nasty(), 1..70);
+    let spheres = prop::collection::vec(grazing_sphere(), 1..70);
     let ends =
         prop_oneof![Just((0.0, f32::INFINITY)), Just((f32::NEG_INFINITY, f32::INFINITY)), (-2f32..2.0, 0f32..4.0)];
     (frame, sizes, spheres, ends).prop_filter_map("usable", |parts| {
@@ -67,7 +67,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
         // The line of the rounded numbers.
         let (o, hat) = (ray.origin.as_dvec3() / scale, ray.direction.as_dvec3().try_normalize()?);
         let middle = o - (o - place).dot(hat) * hat;
-        let sphere = |n: &Nasty| {
+        let sphere = |n: &GrazingSphere| {
             let aside = n.aside * n.radius * (n.turn.cos() * u + n.turn.sin() * v);
             let c = (middle + n.along * hat + aside) * scale;
             let c = [step(c.x, n.steps[0]), step(c.y, n.steps[1]), step(c.z, n.steps[2])];

@@ -38,7 +38,7 @@ fn errors_without_parquet_name_the_feature() {
     let refused = errors(folder.path());
     WITHOUT_PARQUET.set(false);
     for error in refused {
-        let error = error.expect("there is no Parquet");
+        let error = error.expect("expected an error without Parquet");
         let words = "built without Parquet: `cargo build --release --features parquet`";
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.exit_code(), 2, "{error}");
@@ -46,9 +46,9 @@ fn errors_without_parquet_name_the_feature() {
     for name in names {
         assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), "before", "{name}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "nothing was added");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "a file was created");
     // Without this override the feature of the build decides.
     let [spheres, ..] = errors(folder.path());
-    let spheres = spheres.expect("these are no Parquet files").to_string();
+    let spheres = spheres.expect("expected an error about invalid Parquet files").to_string();
     assert_eq!(spheres.contains("built without"), cfg!(not(feature = "parquet")), "{spheres}");
 }

@@ -3,7 +3,7 @@
 
 use super::EXACT;
 use super::rooms::{depth, middle_of, rooms};
-use crate::support::{Numbers, both_ways, cpu, devices, scaled, with_and_without_tree};
+use crate::support::{Numbers, both_searches, cpu, devices, scaled, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Bullet, Bullets, Error, Flights, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Query, SceneOptions, Sphere,
@@ -11,7 +11,7 @@ use umbracast::{
 };
 
 /// Formats legs as text for comparisons, because NaN is not equal to itself.
-fn told(flights: &Flights) -> String {
+fn formatted(flights: &Flights) -> String {
     format!("{:?} {:?}", flights.offsets, flights.records)
 }
 
@@ -56,7 +56,7 @@ fn the_first_ricochets_off_moving_spheres_agree_with_f64() {
                 None => with_and_without_tree(device, &spheres),
                 Some(end) => {
                     let given = Spheres::from(&spheres).velocities(velocities);
-                    both_ways(device, given, &SceneOptions::default().over([0.0, end]))
+                    both_searches(device, given, &SceneOptions::default().over([0.0, end]))
                 }
             };
             for scene in scenes {
@@ -97,8 +97,8 @@ fn the_first_ricochets_off_moving_spheres_agree_with_f64() {
                 }
                 assert!(later > 80 && inside > 0 && gone > 100, "{later} {inside} {gone}");
                 // The flights are bit-identical on every device, with and without a tree.
-                let told = told(&flights);
-                assert!(*before.get_or_insert_with(|| told.clone()) == told, "{}", device.name());
+                let formatted = formatted(&flights);
+                assert!(*before.get_or_insert_with(|| formatted.clone()) == formatted, "{}", device.name());
             }
         }
     }
@@ -119,7 +119,12 @@ fn a_bullet_with_a_radius_equals_a_point_among_larger_spheres() {
         let [scene, _] = with_and_without_tree(device, &spheres);
         let found = blocking::bullets(&scene, Bullets::from(&bullets).radii(&radii), 9, &EXACT).unwrap();
         let [scene, _] = with_and_without_tree(device, &larger);
-        assert_eq!(told(&found), told(&blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap()), "{}", device.name());
+        assert_eq!(
+            formatted(&found),
+            formatted(&blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap()),
+            "{}",
+            device.name()
+        );
         assert!(found.report.hits > 200);
     }
 }
@@ -184,8 +189,8 @@ fn bullets_never_leave_a_moving_closed_room() {
                     assert!(closing == 0.0 || speed > 1.05 * f64::from(bullet.speed), "{what}: last speed {speed}");
                 }
                 println!("{name} closing {closing} on {}: at most {worst:.2} roundings deep", device.name());
-                let told = told(&flights);
-                assert!(*before.get_or_insert_with(|| told.clone()) == told, "{name} on {}", device.name());
+                let formatted = formatted(&flights);
+                assert!(*before.get_or_insert_with(|| formatted.clone()) == formatted, "{name} on {}", device.name());
             }
         }
     }
@@ -197,7 +202,7 @@ fn ricochets_off_moving_spheres_computed_by_hand() {
     let of = |velocity: Vec3, end: f32, bullet: Bullet, radius: f32, most: u32| -> Vec<Leg> {
         let velocities = [velocity];
         let given = Spheres::from(&spheres).velocities(&velocities);
-        let told: Vec<Vec<Leg>> = devices()
+        let formatted: Vec<Vec<Leg>> = devices()
             .iter()
             .map(|device| {
                 let scene = blocking::scene(device, given, &SceneOptions::default().over([-1.0, end])).unwrap();
@@ -205,8 +210,8 @@ fn ricochets_off_moving_spheres_computed_by_hand() {
                 blocking::bullets(&scene, Bullets::from(&shot).radii(&[radius]), most, &EXACT).unwrap().records
             })
             .collect();
-        assert!(told.iter().all(|legs| format!("{legs:?}") == format!("{:?}", told[0])));
-        told[0].clone()
+        assert!(formatted.iter().all(|legs| format!("{legs:?}") == format!("{:?}", formatted[0])));
+        formatted[0].clone()
     };
     let ahead = Bullet::new([0.0; 3], [5.0, 0.0, 0.0], 2.0);
     // The sphere approaches at speed 1: the bullet returns at speed 2 + 2 · 1.

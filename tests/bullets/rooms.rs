@@ -148,7 +148,7 @@ fn bullets_do_not_slip_through_creases_between_spheres() {
                 twice += usize::from(hits.len() > 1 && hits[1].distance - hits[0].distance <= 2.0 * grid as f32);
             }
             println!(
-                "{}: {twice} bullets reflected twice in the crease, at most {:.2} roundings deep",
+                "{}: {twice} bullets were reflected twice in the crease, at most {:.2} roundings deep",
                 device.name(),
                 deepest / grid
             );

@@ -14,7 +14,7 @@ fn wrong(folder: &Folder, arguments: &str, code: i32) -> String {
 #[test]
 fn every_adapter_is_listed_with_its_precisions() {
     let folder = Folder::new();
-    let text = folder.right("devices").output;
+    let text = folder.run_ok("devices").output;
     for word in [
         "limits",
         "MiB per buffer",
@@ -25,10 +25,10 @@ fn every_adapter_is_listed_with_its_precisions() {
     ] {
         assert!(text.contains(word), "'{word}' is not in:\n{text}");
     }
-    let report = folder.right("devices --report").output;
+    let report = folder.run_ok("devices --report").output;
     assert!(report.starts_with(concat!("umbracast ", env!("CARGO_PKG_VERSION"), " (")), "{report}");
     assert!(report.contains(&text), "the report contains the list");
-    let json: serde_json::Value = serde_json::from_str(&folder.right("devices --json").output).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&folder.run_ok("devices --json").output).unwrap();
     let devices = json["devices"].as_array().unwrap();
     assert!(devices.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
     assert_eq!(devices.last().unwrap()["name"], "cpu");
@@ -44,10 +44,10 @@ fn every_adapter_is_listed_with_its_precisions() {
 fn a_gpu_cast_prints_one_line_and_exits_cleanly() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
-    folder.right("cast s.csv r.csv -o cpu.csv --device cpu");
+    folder.run_ok("cast s.csv r.csv -o cpu.csv --device cpu");
     // Threads that still run at exit crash drivers occasionally: forty runs make such a crash likely.
     for i in 0..40 {
-        let done = folder.right("cast s.csv r.csv -o gpu.csv --device gpu --compare --precision exact");
+        let done = folder.run_ok("cast s.csv r.csv -o gpu.csv --device gpu --compare --precision exact");
         assert_eq!(folder.text("gpu.csv"), folder.text("cpu.csv"), "run {i}");
         assert_eq!(done.errors.lines().count(), 1, "drivers print nothing: {}", done.errors);
         assert!(done.errors.contains("2 spheres, 3 rays, 2 hits"), "{}", done.errors);

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::folder::{Done, Folder, le4, npy, program};
+use crate::support::folder::{Done, Folder, f32_bytes, npy, program};
 
 const SYSTEM: &str = "unit = \"km\"\n[light]\ncenter = [0, 0, 1000]\nradius = 10\n\
     [[body]]\nspheres = \"cloud.npy\"\n\
@@ -16,7 +16,9 @@ fn crowd(count: usize) -> Folder {
     let folder = Folder::new();
     let place = |i: usize| (i as f32 * 0.618_034).fract() * 2.0 - 1.0;
     let spheres: Vec<f32> = (0..count).flat_map(|i| [place(i), place(7 * i), place(31 * i), 3.0]).collect();
-    folder.write("cloud.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres))).write("s.toml", SYSTEM);
+    folder
+        .write("cloud.npy", npy("'<f4'", false, &format!("({count}, 4)"), &f32_bytes(&spheres)))
+        .write("s.toml", SYSTEM);
     folder
 }
 
@@ -31,7 +33,7 @@ fn run(folder: &Folder, memory: &str, arguments: &str) -> Done {
 #[test]
 fn too_many_shadow_pairs_are_refused_at_once() {
     let folder = crowd(65_536);
-    let done = folder.within(Duration::from_secs(1), "render s.toml -o o.png");
+    let done = folder.run_within(Duration::from_secs(1), "render s.toml -o o.png");
     assert_eq!(done.code, 4, "{}", done.errors);
     let words = ["pairs of a body and one that may shade it, at the least", "134217728 allowed on any device"];
     assert!(words.iter().all(|word| done.errors.contains(word)), "{}", done.errors);
@@ -79,7 +81,7 @@ fn sensor(folder: &Folder, rays: [u64; 2]) {
 }
 
 #[test]
-fn outputs_that_exceed_the_disk_are_refused_before_work() {
+fn the_size_of_large_outputs_is_reported_at_once() {
     let folder = Folder::new();
     sensor(&folder, [1 << 14, 1 << 14]);
     let free = free_bytes(&folder);

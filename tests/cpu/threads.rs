@@ -48,10 +48,10 @@ fn queries_work_if_no_thread_can_start() {
     for _ in 0..2 {
         let done = done.clone();
         let small = std::thread::Builder::new().stack_size(8 << 20);
-        small.spawn(move || done.send(answers()).unwrap()).expect("a thread with a small stack starts");
+        small.spawn(move || done.send(answers()).unwrap()).expect("a thread with a small stack must start");
     }
     for _ in 0..2 {
-        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread does not finish");
+        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread did not finish within two minutes");
         assert!(other == own);
     }
 }
@@ -81,7 +81,7 @@ fn work_from_the_callers_pool_stays_in_that_pool() {
         answers()
     });
     let own = thread_names().iter().filter(|name| name.starts_with("umbracast-work")).count();
-    assert_eq!(own, 0, "workers of our own were started: {:?}", thread_names());
+    assert_eq!(own, 0, "the library started workers of its own: {:?}", thread_names());
     // Outside of a pool, workers of our own are started.
     assert!(answers() == in_three && in_one == in_three);
     assert!(thread_names().is_empty() || thread_names().iter().any(|name| name.starts_with("umbracast-work")));
@@ -121,7 +121,7 @@ fn the_program_works_if_no_thread_can_start() {
             "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n[[body]]\ncenter = [0, 0, 50]\nradius = 0.25\n",
         );
     for arguments in ["cast s.csv --sensor s.toml -o out.csv", "shadow o.csv l.toml -o out.csv"] {
-        folder.right(arguments);
+        folder.run_ok(arguments);
         let expected = folder.text("out.csv");
         std::fs::remove_file(folder.path("out.csv")).unwrap();
         let done = refused(&folder, arguments);

@@ -38,8 +38,8 @@ fn sphere_files_named_by_a_system_are_not_replaced() {
         assert!(done.errors.contains(file) && done.errors.contains("is an input"), "{}", done.errors);
         assert_eq!(folder.contents(), before, "{arguments}");
     }
-    folder.right("shadow p.csv s.toml -o seen.csv");
-    folder.right("render s.toml -o o.png --t t.npy");
+    folder.run_ok("shadow p.csv s.toml -o seen.csv");
+    folder.run_ok("render s.toml -o o.png --t t.npy");
 }
 
 /// Systems whose names are the same up to a dot.
@@ -48,7 +48,7 @@ fn default_names_do_not_collide() {
     let folder = folder();
     for name in ["foo.a", "foo.b", "foo"] {
         folder.write(&format!("{name}.toml"), SYSTEM);
-        let done = folder.right(&format!("render {name}.toml --size 8x8"));
+        let done = folder.run_ok(&format!("render {name}.toml --size 8x8"));
         assert!(done.errors.contains(&format!("{name}.png")), "{}", done.errors);
     }
     let mut names: Vec<_> = std::fs::read_dir(folder.path("output")).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -130,7 +130,7 @@ fn permissions_are_kept_except_setuid_setgid_and_sticky() {
         let given = Command::new("chown").args(["65534:65534", "old.csv"]).current_dir(folder.root()).output().unwrap();
         let root = given.status.success();
         std::fs::set_permissions(folder.path("old.csv"), std::fs::Permissions::from_mode(mode)).unwrap();
-        folder.right("shadow p.csv s.toml -o old.csv");
+        folder.run_ok("shadow p.csv s.toml -o old.csv");
         let about = std::fs::metadata(folder.path("old.csv")).unwrap();
         assert_eq!(about.mode() & 0o7777, kept, "{mode:o}");
         if root {

@@ -106,7 +106,7 @@ fn a_destroyed_device_is_reported_as_lost() {
             blocking::occluded(&scene, &rays, &Query::default()).err(),
             blocking::scene(&ours, &spheres, &SceneOptions::default()).err(),
         ] {
-            let error = error.expect("a destroyed device answers nothing");
+            let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
             assert_eq!(error.exit_code(), 4);
         }
@@ -141,7 +141,7 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
                 error
             });
             assert!(watch.done() > 0 && watch.done() < rays.len() as u64, "{} rays were done", watch.done());
-            let error = error.expect("a destroyed device answers nothing");
+            let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
             assert_eq!(error.exit_code(), 4);
             println!("after {} rays: {error}", watch.done());
@@ -160,7 +160,7 @@ fn a_timeout_is_an_error_and_the_device_stays_usable() {
         let hasty = blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
         let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
         for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
-            let error = error.expect("nothing is done in a nanosecond");
+            let error = error.expect("the call took less than a nanosecond");
             assert_eq!(error, Error::TimedOut { device: device.name().into(), limit });
             assert_eq!(error.exit_code(), 4);
             println!("{error}");
@@ -233,8 +233,9 @@ fn a_device_below_the_required_limits_is_refused() {
             ..Default::default()
         }));
         let (device, queue) = device.unwrap();
-        let error =
-            pollster::block_on(Device::from_wgpu(device, queue)).err().expect("64 threads a workgroup are needed");
+        let error = pollster::block_on(Device::from_wgpu(device, queue))
+            .err()
+            .expect("the device was accepted, but 64 threads per workgroup are required");
         assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
     }
 }

@@ -238,7 +238,9 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
                 blocking::scene(&device, given, &SceneOptions::default())
             };
             match within(asked - 1).map(|_| ()) {
-                Err(Error::TooLarge { asked: told, allowed, .. }) => assert_eq!((told, allowed), (asked, asked - 1)),
+                Err(Error::TooLarge { asked: reported, allowed, .. }) => {
+                    assert_eq!((reported, allowed), (asked, asked - 1))
+                }
                 other => panic!("{}: {other:?}", device.name()),
             }
             // Each query adds the resident scene to its estimate. Here the scene fits exactly, and no ray does.

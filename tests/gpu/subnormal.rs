@@ -7,7 +7,7 @@ use umbracast::{Points, SceneOptions, Segments, bench};
 use crate::support::{Numbers, cpu, scaled};
 
 /// An edit that flushes the inputs of the intersection function.
-const TAKEN_IN: (&str, &str) = (
+const FLUSH_INPUTS: (&str, &str) = (
     "fn scale(ray: Ray, sphere: Sphere) -> ScaledPair {",
     "fn flushed(v: vec3<f32>) -> vec3<f32> {
        return select(v, vec3<f32>(0.0), abs(v) < vec3<f32>(1.17549435e-38));
@@ -19,11 +19,11 @@ const TAKEN_IN: (&str, &str) = (
 );
 
 /// An edit that flushes the roots it returns.
-const GIVEN_BACK: (&str, &str) =
+const FLUSH_ROOTS: (&str, &str) =
     ("return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);", "return 0.0;");
 
 fn flushing() -> Vec<Device> {
-    [TAKEN_IN, GIVEN_BACK].map(|edit| pollster::block_on(Device::open_edited(0, edit)).unwrap()).into()
+    [FLUSH_INPUTS, FLUSH_ROOTS].map(|edit| pollster::block_on(Device::open_edited(0, edit)).unwrap()).into()
 }
 
 /// Pairs with coordinates of about `size` and directions of about `speed`: grazing rays, rays from inside, and misses.
@@ -48,20 +48,20 @@ const CASES: [(f32, f32); 6] = [(3e-38, 1.0), (2e-38, 1e-9), (5e-39, 1e-39), (1e
 #[test]
 fn exact_is_exact_on_devices_that_flush_subnormals() {
     let query = Query::at(Precision::Exact);
-    for (device, edit) in flushing().iter().zip(["taken in", "given back"]) {
+    for (device, edit) in flushing().iter().zip(["inputs flushed", "roots flushed"]) {
         for (size, speed) in CASES {
             let (spheres, rays) = pairs(size, speed, scaled(2000));
             let name = format!("{edit} {size:e} {speed:e}");
             // As pairs, so that every ray is near its sphere.
-            let [own, judge] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
+            let [tested, reference] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
             assert!(
-                closest(&own, &rays, &query).unwrap().records == closest(&judge, &rays, &query).unwrap().records,
+                closest(&tested, &rays, &query).unwrap().records == closest(&reference, &rays, &query).unwrap().records,
                 "{name}"
             );
             let few = &spheres[..300];
             for tree in [true, false] {
                 let _tree = bench::use_tree(tree);
-                let [own, judge] =
+                let [tested, reference] =
                     [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
                 let found = |scene| {
                     let list = nearest(scene, &rays, 3, &query).unwrap();
@@ -75,22 +75,22 @@ fn exact_is_exact_on_devices_that_flush_subnormals() {
                         (list.offsets, list.records, everything.offsets, everything.records),
                     )
                 };
-                let (own, expected) = (found(&own), found(&judge));
-                assert!(own.0 == expected.0, "{name}: closest");
-                assert!(own.1 == expected.1, "{name}: interval");
-                assert!(own.2 == expected.2, "{name}: occluded");
-                assert!(own.3 == expected.3, "{name}: count");
-                assert!(own.4 == expected.4, "{name}: approach");
-                assert!(own.5 == expected.5, "{name}: lists");
+                let (tested, expected) = (found(&tested), found(&reference));
+                assert!(tested.0 == expected.0, "{name}: closest");
+                assert!(tested.1 == expected.1, "{name}: interval");
+                assert!(tested.2 == expected.2, "{name}: occluded");
+                assert!(tested.3 == expected.3, "{name}: count");
+                assert!(tested.4 == expected.4, "{name}: approach");
+                assert!(tested.5 == expected.5, "{name}: lists");
             }
             let points: Vec<[f32; 3]> = rays.iter().map(|ray| ray.origin.into()).collect();
-            let [own, judge] =
+            let [tested, reference] =
                 [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
-            let held = |scene| contains(scene, Points::from(&points), &query).unwrap().records;
-            assert!(held(&own) == held(&judge), "{name}: contains");
+            let contained = |scene| contains(scene, Points::from(&points), &query).unwrap().records;
+            assert!(contained(&tested) == contained(&reference), "{name}: contains");
             let segments = Segments::new(rays.iter().map(|ray| [ray.origin.into(), ray.point_at(2.0).into()]));
             let ends = |scene| closest(scene, &segments, &query).map(|hits| hits.records);
-            assert!(ends(&own) == ends(&judge), "{name}: segments");
+            assert!(ends(&tested) == ends(&reference), "{name}: segments");
         }
         // The probe has detected it.
         assert!(!device.probe().unwrap().subnormals, "{edit}");
@@ -107,9 +107,9 @@ fn pairs_of_bug_reports_give_the_exact_results() {
     let small = (Sphere::new([3e-29, 0.0, 0.0], 1e-27), Ray::new([0.0; 3], [1e14, 0.0, 0.0]));
     for device in flushing() {
         for (sphere, ray) in [(sphere, ray), small] {
-            let [own, judge] =
+            let [tested, reference] =
                 [&device, &cpu()].map(|device| blocking::scene(device, &[sphere], &SceneOptions::default()).unwrap());
-            let [found, expected] = [own, judge].map(|scene| interval(&scene, &[ray], &query).unwrap().records);
+            let [found, expected] = [tested, reference].map(|scene| interval(&scene, &[ray], &query).unwrap().records);
             assert_eq!(found, expected);
         }
     }

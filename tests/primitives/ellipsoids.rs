@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::support::{Numbers, both_ways, cpu, devices, scaled};
+use crate::support::{Numbers, both_searches, cpu, devices, scaled};
 use umbracast::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use umbracast::{
     Device, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene,
@@ -12,7 +12,7 @@ use umbracast::{
 const U: f64 = 1.0 / 16_777_216.0;
 
 /// A ray and an ellipsoid in f64, in the space where the ellipsoid is the unit ball.
-struct Wide {
+struct UnitBallPair {
     e: DVec3,
     d: DVec3,
     /// The ratio of the longest and the shortest semi-axis; and the distance in units of the longest one.
@@ -20,7 +20,7 @@ struct Wide {
     distance: f64,
 }
 
-impl Wide {
+impl UnitBallPair {
     fn of(ray: &Ray, ellipsoid: &Ellipsoid) -> Self {
         let q = ellipsoid.rotation;
         let q = DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into()).normalize();
@@ -100,11 +100,11 @@ fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
                     continue;
                 }
                 let Some(t) = *t else { continue };
-                let off = (f64::from(found[i].t) - t).abs() / Wide::of(ray, ellipsoid).bound(t, 1.0);
+                let off = (f64::from(found[i].t) - t).abs() / UnitBallPair::of(ray, ellipsoid).bound(t, 1.0);
                 (worst, met) = (worst.max(off), met + 1);
                 assert!(off <= share, "row {i} ({category}) on {}: {:?}, {t}, {off}", device.name(), found[i]);
             }
-            eprintln!("{} {precision:?}: {met} met, {wrong} flags wrong, worst {worst:.3} of u", device.name());
+            eprintln!("{} {precision:?}: {met} hits, {wrong} wrong flags, worst {worst:.3} of u", device.name());
             assert!(met > 1350 && wrong <= 60, "{met}, {wrong}");
         }
     }
@@ -148,11 +148,11 @@ fn random_ellipsoids_agree_with_f64_on_every_device() {
         for ray in &rays {
             let (mut best, mut doubt) = ((f64::INFINITY, 0), false);
             for (id, ellipsoid) in list.iter().enumerate() {
-                let wide = Wide::of(ray, ellipsoid);
-                doubt |= wide.gap().abs() < 1e-4;
-                let Some([enter, exit]) = wide.roots() else { continue };
+                let pair = UnitBallPair::of(ray, ellipsoid);
+                doubt |= pair.gap().abs() < 1e-4;
+                let Some([enter, exit]) = pair.roots() else { continue };
                 let ends = [f64::from(ray.t_min), f64::from(ray.t_max)];
-                let off = wide.bound(enter, 16.0) + wide.bound(exit, 16.0);
+                let off = pair.bound(enter, 16.0) + pair.bound(exit, 16.0);
                 doubt |= ends.iter().any(|end| (end - enter).abs() < off || (end - exit).abs() < off);
                 if exit < ends[0] || enter > ends[1] {
                     continue;
@@ -169,7 +169,7 @@ fn random_ellipsoids_agree_with_f64_on_every_device() {
         }
         assert!(certain > 2500, "{certain} of slimness {most}");
         for device in devices() {
-            for scene in both_ways(device, (&ellipsoids).into(), &SceneOptions::default()) {
+            for scene in both_searches(device, (&ellipsoids).into(), &SceneOptions::default()) {
                 let query = Query::default();
                 let hits = blocking::closest(&scene, &rays, &query).unwrap();
                 let both = blocking::interval(&scene, &rays, &query).unwrap();
@@ -182,10 +182,10 @@ fn random_ellipsoids_agree_with_f64_on_every_device() {
                         continue;
                     }
                     assert_eq!((hits[i].id as usize, both[i].id as usize), (id, id), "{}", what());
-                    let wide = Wide::of(ray, &list[id]);
-                    let [enter, exit] = wide.roots().unwrap();
+                    let pair = UnitBallPair::of(ray, &list[id]);
+                    let [enter, exit] = pair.roots().unwrap();
                     for (found, t) in [(hits[i].t, t), (both[i].t_enter, enter), (both[i].t_exit, exit)] {
-                        worst = worst.max((f64::from(found) - t).abs() / wide.bound(t, 1.0));
+                        worst = worst.max((f64::from(found) - t).abs() / pair.bound(t, 1.0));
                     }
                 }
                 eprintln!("{}: slimness {most}: {certain} rays, worst {worst:.3} u", device.name());
@@ -199,13 +199,13 @@ fn random_ellipsoids_agree_with_f64_on_every_device() {
 fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
     let hits = blocking::closest(scene, rays, query).unwrap();
     let both = blocking::interval(scene, rays, query).unwrap();
-    let dark = blocking::occluded(scene, rays, query).unwrap();
+    let occluded = blocking::occluded(scene, rays, query).unwrap();
     let counts = blocking::count(scene, rays, query).unwrap();
     let lists = blocking::all(scene, rays, query).unwrap();
     let first = blocking::nearest(scene, rays, 2, query).unwrap();
     let (lists, first): (Vec<&[Interval]>, Vec<&[Interval]>) = (lists.iter().collect(), first.iter().collect());
     for i in 0..hits.len() {
-        assert_eq!(hits[i].is_hit(), dark.get(i).unwrap());
+        assert_eq!(hits[i].is_hit(), occluded.get(i).unwrap());
         assert_eq!(hits[i].is_hit(), counts[i] > 0);
         assert_eq!(lists[i].len(), counts[i] as usize);
         assert_eq!(first[i], &lists[i][..lists[i].len().min(2)]);
@@ -240,7 +240,7 @@ fn the_bvh_of_ellipsoids_gives_the_results_of_brute_force() {
         let ellipsoids = Ellipsoids::new(list.iter().copied());
         let segments = Segments::new(rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(2.0).to_array()]));
         for device in devices() {
-            let [grown, swept] = both_ways(device, (&ellipsoids).into(), &SceneOptions::default());
+            let [with_tree, without_tree] = both_searches(device, (&ellipsoids).into(), &SceneOptions::default());
             for precision in [Precision::Fast, Precision::Standard] {
                 for (inside, touch, ends) in [
                     (Inside::Enter, Touch::Hit, Ends::Closed),
@@ -249,7 +249,7 @@ fn the_bvh_of_ellipsoids_gives_the_results_of_brute_force() {
                 ] {
                     let query = Query { inside, touch, ends, ..Query::at(precision) };
                     for rays in [Rays::from(&rays), Rays::from(&segments)] {
-                        let [a, b] = [&grown, &swept].map(|scene| all_answers(scene, rays, &query));
+                        let [a, b] = [&with_tree, &without_tree].map(|scene| all_answers(scene, rays, &query));
                         assert!(a == b, "{name} on {} by {query:?}", device.name());
                     }
                 }
@@ -299,8 +299,8 @@ fn moving_ellipsoids_agree_with_ellipsoids_at_rest_and_f64() {
     let later = Ellipsoids::new(later);
     let ellipsoids = Ellipsoids::new(list.iter().copied());
     for device in devices() {
-        let moving = both_ways(device, Spheres::from(&ellipsoids).velocities(&drift), &SceneOptions::default());
-        let [expected, _] = both_ways(device, (&later).into(), &SceneOptions::default());
+        let moving = both_searches(device, Spheres::from(&ellipsoids).velocities(&drift), &SceneOptions::default());
+        let [expected, _] = both_searches(device, (&later).into(), &SceneOptions::default());
         let query = Query::default();
         let times = vec![0.5; rays.len()];
         let expected = all_answers(&expected, Rays::from(&rays), &query);
@@ -318,7 +318,7 @@ fn moving_ellipsoids_agree_with_ellipsoids_at_rest_and_f64() {
         for (shot, found) in shots.iter().zip(both.iter()).filter(|(_, found)| found.is_hit()) {
             let id = found.id as usize;
             let seen = Ray { direction: shot.direction - drift[id], ..*shot };
-            let [enter, exit] = Wide::of(&seen, &list[id]).roots().unwrap_or([f64::NAN; 2]);
+            let [enter, exit] = UnitBallPair::of(&seen, &list[id]).roots().unwrap_or([f64::NAN; 2]);
             let most = (exit - enter).max(1e-3);
             assert!((f64::from(found.t_enter) - enter).abs() < 1e-3 / most, "{found:?} {enter} {exit}");
         }
@@ -332,11 +332,12 @@ fn contains_agrees_with_f64_for_ellipsoids() {
     let points: Vec<[f32; 3]> = (0..scaled(3000)).map(|_| n.vector()).collect();
     let ellipsoids = Ellipsoids::new(list.iter().copied());
     for device in devices() {
-        for scene in both_ways(device, (&ellipsoids).into(), &SceneOptions::default()) {
+        for scene in both_searches(device, (&ellipsoids).into(), &SceneOptions::default()) {
             let found = blocking::contains(&scene, &points, &Query::default()).unwrap();
-            let mut held = 0;
+            let mut contained = 0;
             for (point, found) in points.iter().zip(found.iter()) {
-                let depths = list.iter().map(|e| Wide::of(&Ray::new(*point, [1.0, 0.0, 0.0]), e).e.length() - 1.0);
+                let depths =
+                    list.iter().map(|e| UnitBallPair::of(&Ray::new(*point, [1.0, 0.0, 0.0]), e).e.length() - 1.0);
                 let depths: Vec<f64> = depths.collect();
                 if depths.iter().any(|depth| depth.abs() < 1e-5) {
                     continue;
@@ -344,9 +345,9 @@ fn contains_agrees_with_f64_for_ellipsoids() {
                 let count = depths.iter().filter(|depth| **depth < 0.0).count();
                 let first = depths.iter().position(|depth| *depth < 0.0).map_or(u32::MAX, |id| id as u32);
                 assert_eq!((found.count as usize, found.id), (count, first), "{point:?} on {}", device.name());
-                held += usize::from(count > 0);
+                contained += usize::from(count > 0);
             }
-            assert!(held > 1000, "{held}");
+            assert!(contained > 1000, "{contained}");
         }
     }
 }
@@ -394,8 +395,8 @@ fn queries_for_spheres_only_are_refused() {
         assert_eq!(exact.to_string(), expected);
         let near = usage(blocking::approach(&scene, &rays, &Query::default()).unwrap_err());
         assert_eq!(near, "nearest passes are for spheres: this scene holds ellipsoids");
-        let wide = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
-        assert_eq!(wide, "rays with a radius are for spheres: this scene holds ellipsoids");
+        let thick = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
+        assert_eq!(thick, "rays with a radius are for spheres: this scene holds ellipsoids");
         let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         let like = usage(scene.attributes(&rays, &hits, &Query::default()).unwrap_err());
         assert_eq!(like, "attributes of hits are for spheres: this scene holds ellipsoids");
@@ -460,7 +461,7 @@ fn broken_ellipsoid_shaders_are_detected() {
     let list = cloud(3000, 0.05, 20.0, n);
     let rays = rays_at(&list, 400, n);
     let ellipsoids = Ellipsoids::new(list);
-    let [expected, _] = both_ways(&cpu(), (&ellipsoids).into(), &SceneOptions::default());
+    let [expected, _] = both_searches(&cpu(), (&ellipsoids).into(), &SceneOptions::default());
     let expected = blocking::closest(&expected, &rays, &Query::default()).unwrap();
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
@@ -478,7 +479,7 @@ fn broken_ellipsoid_shaders_are_detected() {
             ("let d = apply(map, HighLow(s.d, s.dl));", "let d = HighLow(s.d, s.dl);"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-            let [scene, _] = both_ways(&broken, (&ellipsoids).into(), &SceneOptions::default());
+            let [scene, _] = both_searches(&broken, (&ellipsoids).into(), &SceneOptions::default());
             let found = blocking::closest(&scene, &rays, &Query::default()).unwrap();
             assert!(*found != *expected, "{}: {edit:?}", info.name);
         }

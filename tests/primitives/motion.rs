@@ -1,6 +1,6 @@
 //! Moving spheres, thick rays and segments: compared with exact corpora, and with scenes at rest.
 
-use crate::support::{Numbers, both_ways, cpu, devices, nasty, scaled};
+use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, quarters, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions,
@@ -89,7 +89,7 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
                     }
                 }
             }
-            eprintln!("{} {precision:?}: {met} met, {wrong} flags wrong, worst {worst:.2} steps", device.name());
+            eprintln!("{} {precision:?}: {met} hits, {wrong} wrong flags, worst {worst:.2} steps", device.name());
             assert!(met > 700 && wrong <= 20, "{met}, {wrong}");
             if precision == Precision::Standard {
                 assert!(worst < 16.0, "{worst}");
@@ -112,12 +112,12 @@ fn segments_agree_with_exact_arithmetic() {
             let hits = blocking::closest(&pairs, &segments, &query).unwrap();
             let found = blocking::interval(&pairs, &segments, &query).unwrap();
             let near = blocking::approach(&pairs, &segments, &query).unwrap();
-            let dark = blocking::occluded(&pairs, &segments, &query).unwrap();
+            let occluded = blocking::occluded(&pairs, &segments, &query).unwrap();
             let (mut wrong, mut worst, mut met) = (0, [0.0f64; 2], 0);
             for (i, row) in rows.iter().enumerate() {
                 let [t0, t1, s, distance, gap] = [40, 48, 56, 64, 72].map(|byte| f64_at(row, byte));
                 let solid = row[84] == 1;
-                assert_eq!((hits[i].is_hit(), dark.get(i)), (found[i].is_hit(), Some(hits[i].is_hit())), "row {i}");
+                assert_eq!((hits[i].is_hit(), occluded.get(i)), (found[i].is_hit(), Some(hits[i].is_hit())), "row {i}");
                 if hits[i].is_hit() != solid {
                     wrong += 1;
                     assert_eq!(precision, Precision::Fast, "row {i} on {}: gap {gap}", device.name());
@@ -143,7 +143,7 @@ fn segments_agree_with_exact_arithmetic() {
                     }
                 }
             }
-            eprintln!("{} {precision:?}: {met} met, {wrong} wrong, worst {worst:?}", device.name());
+            eprintln!("{} {precision:?}: {met} hits, {wrong} wrong flags, worst {worst:?}", device.name());
             assert!(met > 500 && wrong <= 20, "{met}, {wrong}");
         }
     }
@@ -151,7 +151,7 @@ fn segments_agree_with_exact_arithmetic() {
 
 /// A scene with a tree, however few the spheres, and one without.
 fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
-    both_ways(device, spheres, &SceneOptions::default().over(range))
+    both_searches(device, spheres, &SceneOptions::default().over(range))
 }
 
 /// The results of all queries.
@@ -160,19 +160,19 @@ struct Answers {
     hits: Vec<Hit>,
     roots: Vec<Interval>,
     near: Vec<Approach>,
-    dark: Vec<bool>,
+    occluded: Vec<bool>,
     counts: Vec<u32>,
     lists: (Vec<u64>, Vec<Interval>),
     firsts: Vec<Interval>,
 }
 
-fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
+fn run_all(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
     let lists = blocking::all(scene, rays, query).unwrap();
     Answers {
         hits: blocking::closest(scene, rays, query).unwrap().records,
         roots: blocking::interval(scene, rays, query).unwrap().records,
         near: blocking::approach(scene, rays, query).unwrap().records,
-        dark: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
+        occluded: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
         counts: blocking::count(scene, rays, query).unwrap().records,
         lists: (lists.offsets, lists.records),
         firsts: blocking::nearest(scene, rays, 2, query).unwrap().records,
@@ -183,12 +183,12 @@ fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
 fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
     let range = [-1.0, 3.0];
     for scene in [0, 2, 5] {
-        let scene = &nasty::SCENES[scene];
-        let spheres = nasty::spheres(scene, 300);
+        let scene = &hard_scenes::SCENES[scene];
+        let spheres = hard_scenes::spheres(scene, 300);
         let n = &mut Numbers(9);
         let size = spheres.iter().map(|s| s.center.abs().max_element()).fold(0.0, f32::max);
         let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.1 * size).collect();
-        let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, scaled(60));
+        let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(60));
         let rays: Vec<Ray> =
             rays.into_iter().map(|ray| ray.between(ray.t_min.clamp(-1.0, 0.5), ray.t_max.clamp(1.0, 3.0))).collect();
         let times: Vec<f32> = rays.iter().map(|_| 1.0 + 2.0 * n.unit() * 0.99).collect();
@@ -199,16 +199,16 @@ fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
             for precision in Precision::ALL {
                 for inside in [Inside::Enter, Inside::Exit] {
                     let query = Query { motion, inside, ..Query::at(precision) };
-                    let brought = Rays::from(&rays).times(&times).radii(&radii);
+                    let attributed_rays = Rays::from(&rays).times(&times).radii(&radii);
                     // The reference: the CPU engine without a tree.
                     let [_, plain] = scenes(&cpu(), given, range);
-                    let expected = ask(&plain, brought, &query);
+                    let expected = run_all(&plain, attributed_rays, &query);
                     let met = expected.hits.iter().filter(|hit| hit.is_hit()).count();
                     assert!(met > 20 && met < rays.len(), "{}, {query:?}: {met}", scene.0);
                     for device in devices() {
-                        for (way, held) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
-                            let found = ask(&held, brought, &query);
-                            assert!(found == expected, "{} on {} by {way}, {query:?}", scene.0, device.name());
+                        for (search, built) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
+                            let found = run_all(&built, attributed_rays, &query);
+                            assert!(found == expected, "{} on {} by {search}, {query:?}", scene.0, device.name());
                         }
                     }
                 }
@@ -243,22 +243,17 @@ fn pairwise_motion_equals_scenes_of_one_sphere() {
     }
 }
 
-/// A vector of multiples of 1/4, which f32 adds without rounding.
-fn coarse(n: &mut Numbers) -> Vec3 {
-    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
-}
-
 #[test]
 fn a_fixed_time_equals_a_scene_at_rest_and_a_thick_ray_a_larger_sphere() {
     let n = &mut Numbers(21);
-    let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(coarse(n), 0.5)).collect();
-    let velocities: Vec<Vec3> = spheres.iter().map(|_| coarse(n) * 0.25).collect();
+    let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(quarters(n), 0.5)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| quarters(n) * 0.25).collect();
     let rays: Vec<Ray> = (0..scaled(150)).map(|_| Ray::new(n.vector().map(|x| 12.0 * x), n.vector())).collect();
     for device in devices() {
         for precision in Precision::ALL {
             let query = Query::at(precision);
             let moving = Spheres::from(&spheres).velocities(&velocities);
-            for held in scenes(device, moving, [0.0, 4.0]) {
+            for built in scenes(device, moving, [0.0, 4.0]) {
                 for time in [0.0, 0.5, 4.0] {
                     let there = |(sphere, velocity): (&Sphere, &Vec3)| Sphere {
                         center: sphere.center + *velocity * time,
@@ -267,16 +262,16 @@ fn a_fixed_time_equals_a_scene_at_rest_and_a_thick_ray_a_larger_sphere() {
                     let still: Vec<Sphere> = spheres.iter().zip(&velocities).map(there).collect();
                     let [_, rest] = scenes(device, (&still).into(), [0.0, 1.0]);
                     let times = vec![time; rays.len()];
-                    let found = ask(&held, Rays::from(&rays).times(&times), &query);
-                    assert!(found == ask(&rest, (&rays).into(), &query), "{time} on {}, {query:?}", device.name());
+                    let found = run_all(&built, Rays::from(&rays).times(&times), &query);
+                    assert!(found == run_all(&rest, (&rays).into(), &query), "{time} on {}, {query:?}", device.name());
                 }
             }
             let larger: Vec<Sphere> = spheres.iter().map(|s| Sphere { radius: s.radius + 0.25, ..*s }).collect();
             let [_, large] = scenes(device, (&larger).into(), [0.0, 1.0]);
-            for held in scenes(device, (&spheres).into(), [0.0, 1.0]) {
+            for built in scenes(device, (&spheres).into(), [0.0, 1.0]) {
                 let radii = vec![0.25; rays.len()];
-                let found = ask(&held, Rays::from(&rays).radii(&radii), &query);
-                assert!(found == ask(&large, (&rays).into(), &query), "on {}, {query:?}", device.name());
+                let found = run_all(&built, Rays::from(&rays).radii(&radii), &query);
+                assert!(found == run_all(&large, (&rays).into(), &query), "on {}, {query:?}", device.name());
             }
         }
     }
@@ -367,7 +362,7 @@ fn broken_motion_shaders_are_detected() {
     let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
     let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
     let rays = Rays::from(&rays).radii(&radii).times(&times);
-    let ask =
+    let run_all =
         |scene: &Scene, motion| blocking::closest(scene, rays, &Query { motion, ..Query::default() }).unwrap().records;
     let (with, at) = (Motion::WithRay, Motion::AtTime);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
@@ -408,7 +403,7 @@ fn broken_motion_shaders_are_detected() {
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = scenes(&broken, given, [0.0, 1.0]);
-            assert!(ask(&scene, motion) != ask(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
+            assert!(run_all(&scene, motion) != run_all(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `contains`: every device, with and without a tree, compared with an exact test of every sphere.
 
-use crate::support::{Numbers, devices, nasty, with_and_without_tree};
+use crate::support::{Numbers, devices, hard_scenes, with_and_without_tree};
 use umbracast::{Containment, Error, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
 
 /// The expected result: tests every sphere with [`Sphere::contains`].
 fn expected(spheres: &[Sphere], point: [f32; 3]) -> Containment {
-    let holding = || (0..).zip(spheres).filter(|(_, sphere)| sphere.contains(point));
-    Containment { count: holding().count() as u32, id: holding().next().map_or(NO_SPHERE, |(id, _)| id) }
+    let containing = || (0..).zip(spheres).filter(|(_, sphere)| sphere.contains(point));
+    Containment { count: containing().count() as u32, id: containing().next().map_or(NO_SPHERE, |(id, _)| id) }
 }
 
 /// Points inside spheres, on their surfaces to within f32 rounding, outside, and at random.
@@ -28,12 +28,12 @@ fn points(spheres: &[Sphere], count: usize) -> Vec<[f32; 3]> {
 
 #[test]
 fn contains_agrees_with_a_test_of_every_sphere() {
-    let mut held = 0;
-    for scene in &nasty::SCENES {
-        let spheres = nasty::spheres(scene, 700);
+    let mut contained = 0;
+    for scene in &hard_scenes::SCENES {
+        let spheres = hard_scenes::spheres(scene, 700);
         let points = points(&spheres, 200);
         let expected: Vec<Containment> = points.iter().map(|point| expected(&spheres, *point)).collect();
-        held += expected.iter().filter(|found| found.count > 0).count();
+        contained += expected.iter().filter(|found| found.count > 0).count();
         for device in devices() {
             for scene_on in with_and_without_tree(device, &spheres) {
                 let found = blocking::contains(&scene_on, &points, &Query::at(Precision::Exact)).unwrap();
@@ -51,7 +51,7 @@ fn contains_agrees_with_a_test_of_every_sphere() {
             }
         }
     }
-    assert!(held > 2000, "{held}");
+    assert!(contained > 2000, "{contained}");
 }
 
 #[test]

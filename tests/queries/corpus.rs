@@ -26,7 +26,7 @@ fn integer_arithmetic_reproduces_the_corpus() {
 }
 
 /// The expected hit flag of a row under a policy, from the flags of the record.
-fn met(row: &Row, inside: Inside, touch: Touch) -> bool {
+fn expected_hit(row: &Row, inside: Inside, touch: Touch) -> bool {
     let flag = match inside {
         Inside::Exit => row.flags[0],
         Inside::Enter => row.flags[1],
@@ -42,7 +42,7 @@ fn near_an_end(row: &Row) -> bool {
 
 /// Returns the number of wrong flags, and the rows with a wrong flag whose ends are not near a root.
 fn wrong_flags(rows: &[Row], found: &[bool], inside: Inside, touch: Touch) -> (usize, Vec<usize>) {
-    let wrong: Vec<usize> = (0..rows.len()).filter(|i| found[*i] != met(&rows[*i], inside, touch)).collect();
+    let wrong: Vec<usize> = (0..rows.len()).filter(|i| found[*i] != expected_hit(&rows[*i], inside, touch)).collect();
     let away = wrong.iter().copied().filter(|i| !near_an_end(&rows[*i])).collect();
     (wrong.len(), away)
 }
@@ -63,7 +63,7 @@ fn hit_flags_of_the_corpus_under_every_policy() {
                     assert_eq!(found, occluded, "{} {query:?}", device.name());
                     let (wrong, away) = wrong_flags(&rows, &found, inside, touch);
                     println!(
-                        "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} judged",
+                        "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} resolved exactly",
                         device.name(),
                         away.len(),
                         hits.report.exact
@@ -134,8 +134,8 @@ fn truth(row: &Row, inside: Inside, ends: Ends) -> Option<f32> {
         (true, Inside::Exit) => (exit as f32, side(Root::Exit, exit, row.ray.t_max)),
         (true, Inside::Enter) => (row.ray.t_min, row.ray.t_min.total_cmp(&row.ray.t_max)),
     };
-    let met = past == Ordering::Less || (past == Ordering::Equal && ends == Ends::Closed);
-    met.then_some(t + 0.0)
+    let expected_hit = past == Ordering::Less || (past == Ordering::Equal && ends == Ends::Closed);
+    expected_hit.then_some(t + 0.0)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::support::{Numbers, devices};
 use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, blocking};
 
 /// Runs queries and asserts that exact results equal those of the CPU engine. Returns whether the device created buffers for them.
-fn asks_it(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {
+fn runs_on_device(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {
     let query = Query::at(precision);
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
     let cpu =
@@ -28,14 +28,17 @@ fn small_exact_queries_run_on_the_cpu_if_auto_chose_a_gpu() {
     let rays: Vec<Ray> = (0..1 << 14).map(|_| Ray::new(n.vector(), n.vector())).collect();
     for index in 0..devices().len() - 1 {
         let open = || blocking::open(&umbracast::DeviceOptions::new(index.to_string())).unwrap();
-        let sparing = || pollster::block_on(open().with_cpu_for_few()).unwrap();
+        let with_cpu = || pollster::block_on(open().with_cpu_for_few()).unwrap();
         // Queries reuse the buffers of earlier ones, hence a new device each time. 10³ pairs take a microsecond.
-        assert!(!asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Exact));
+        assert!(!runs_on_device(&with_cpu(), &spheres[..100], &rays[..10], Precision::Exact));
         assert!(
-            asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Standard),
-            "answers may differ in last bits"
+            runs_on_device(&with_cpu(), &spheres[..100], &rays[..10], Precision::Standard),
+            "standard must run on the device, because its last bits may differ"
         );
-        assert!(asks_it(&sparing(), &spheres, &rays, Precision::Exact), "3e7 pairs are not few");
-        assert!(asks_it(&open(), &spheres[..100], &rays[..10], Precision::Exact), "chosen by name");
+        assert!(runs_on_device(&with_cpu(), &spheres, &rays, Precision::Exact), "3e7 pairs must run on the device");
+        assert!(
+            runs_on_device(&open(), &spheres[..100], &rays[..10], Precision::Exact),
+            "a device chosen by name must run the query"
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::support::{Numbers, cpu, devices, nasty, scaled, scenes, with_and_without_tree};
+use crate::support::{Numbers, cpu, devices, hard_scenes, scaled, scenes, with_and_without_tree};
 use rayon::prelude::*;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::raygen::Parallel;
@@ -59,7 +59,7 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
         let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
         ids.sort_unstable();
         ids.dedup();
-        assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere twice");
+        assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere is listed twice");
     }
     for k in [1, 2, 3, 10, 70, 5000] {
         let nearest = blocking::nearest(scene, rays, k, query).unwrap();
@@ -74,22 +74,22 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
 fn hit_lists_agree_with_single_pairs() {
     let mut met = 0;
     for device in devices() {
-        for scene in &nasty::SCENES {
-            let spheres = nasty::spheres(scene, 230);
-            let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
+        for scene in &hard_scenes::SCENES {
+            let spheres = hard_scenes::spheres(scene, 230);
+            let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
             let scenes = with_and_without_tree(device, &spheres);
             for query in policies() {
                 let expected = pair_by_pair(&cpu(), &spheres, &rays, &query);
-                for (way, held) in ["tree", "brute"].iter().zip(&scenes) {
-                    let what = format!("{} on {} by {way}, {query:?}", scene.0, device.name());
-                    let lists = blocking::all(held, &rays, &query).unwrap();
+                for (search, built) in ["tree", "brute"].iter().zip(&scenes) {
+                    let what = format!("{} on {} by {search}, {query:?}", scene.0, device.name());
+                    let lists = blocking::all(built, &rays, &query).unwrap();
                     // A device may flush subnormal numbers, so its lists are compared only with its own other queries.
                     if scene.0 != "subnormal" || device.is_cpu() {
                         for (i, (list, expected)) in lists.iter().zip(&expected).enumerate() {
                             assert_eq!(list, expected, "{what}, ray {i}: {:?}", rays[i]);
                         }
                     }
-                    check(&what, held, &rays, &query, &lists);
+                    check(&what, built, &rays, &query, &lists);
                     met += lists.records.len();
                 }
             }
@@ -115,7 +115,7 @@ fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
 }
 
 /// The roots of a hit in exact arithmetic, for closed ends and solid balls.
-fn exactly(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
+fn in_integers(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
     let roots = ExactRoots::new(ray, sphere);
     let met = roots.crossing != Ordering::Less
         && roots.compare(Root::Exit, ray.t_min) != Some(Ordering::Less)
@@ -142,7 +142,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
             .map(|ray| {
                 let one = |(id, sphere): (u32, &Sphere)| {
                     let found = in_f64(ray, sphere).map_or_else(
-                        || exactly(ray, sphere),
+                        || in_integers(ray, sphere),
                         |sure| sure.filter(|[enter, exit]| *exit > ray.t_min.into() && *enter < ray.t_max.into()),
                     );
                     found.map(|roots| (id, roots))
@@ -183,20 +183,20 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
 
 #[test]
 fn hit_lists_do_not_depend_on_the_batch() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
-    let rays = nasty::rays(&spheres, 2.0, 700);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
+    let rays = hard_scenes::rays(&spheres, 2.0, 700);
     for device in devices() {
-        for held in with_and_without_tree(device, &spheres) {
+        for built in with_and_without_tree(device, &spheres) {
             let query = Query::default();
-            let whole = blocking::all(&held, &rays, &query).unwrap();
-            let polled = pollster::block_on(held.all(&rays, &query)).unwrap();
+            let whole = blocking::all(&built, &rays, &query).unwrap();
+            let polled = pollster::block_on(built.all(&rays, &query)).unwrap();
             assert_eq!((&whole.offsets, &whole.records), (&polled.offsets, &polled.records));
-            let count = pollster::block_on(held.count(&rays, &query)).unwrap();
-            assert_eq!(count.records, blocking::count(&held, &rays, &query).unwrap().records);
-            let near = pollster::block_on(held.nearest(&rays, 2, &query)).unwrap();
-            assert_eq!(near.records, blocking::nearest(&held, &rays, 2, &query).unwrap().records);
+            let count = pollster::block_on(built.count(&rays, &query)).unwrap();
+            assert_eq!(count.records, blocking::count(&built, &rays, &query).unwrap().records);
+            let near = pollster::block_on(built.nearest(&rays, 2, &query)).unwrap();
+            assert_eq!(near.records, blocking::nearest(&built, &rays, 2, &query).unwrap().records);
             for range in [0..1, 1..65, 65..1000, 1000..rays.len()] {
-                let part = blocking::all(&held, Rays::from(&rays).slice(range.clone()), &query).unwrap();
+                let part = blocking::all(&built, Rays::from(&rays).slice(range.clone()), &query).unwrap();
                 for (i, list) in range.zip(part.iter()) {
                     assert_eq!(Some(list), whole.get(i), "ray {i} on {}", device.name());
                 }
@@ -208,8 +208,8 @@ fn hit_lists_do_not_depend_on_the_batch() {
 #[test]
 fn pairwise_lists_have_at_most_one_hit() {
     for device in devices() {
-        let spheres = nasty::spheres(&nasty::SCENES[0], 500);
-        let rays = &nasty::rays(&spheres, 2.0, 500)[..500];
+        let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 500);
+        let rays = &hard_scenes::rays(&spheres, 2.0, 500)[..500];
         let scene = blocking::pairwise(device, &spheres).unwrap();
         for query in policies() {
             let lists = blocking::all(&scene, rays, &query).unwrap();
@@ -349,8 +349,8 @@ fn small_buffers_give_the_same_hit_lists() {
 
 #[test]
 fn exact_lists_work_on_devices_that_lose_error_terms() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 400);
-    let rays = nasty::rays(&spheres, 2.0, scaled(100));
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 400);
+    let rays = hard_scenes::rays(&spheres, 2.0, scaled(100));
     let query = Query::at(Precision::Exact);
     let expected = lists_on(&cpu(), &spheres, &rays, &query);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
@@ -365,8 +365,8 @@ fn exact_lists_work_on_devices_that_lose_error_terms() {
 
 #[test]
 fn unfinished_list_traversals_are_cast_again() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
-    let rays = nasty::rays(&spheres, 2.0, scaled(200));
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
+    let rays = hard_scenes::rays(&spheres, 2.0, scaled(200));
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         // Marks every third counting traversal as unfinished; ends every third listing traversal early.
@@ -386,8 +386,8 @@ fn unfinished_list_traversals_are_cast_again() {
 
 #[test]
 fn broken_list_shaders_are_detected() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
-    let rays = nasty::rays(&spheres, 2.0, 100);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
+    let rays = hard_scenes::rays(&spheres, 2.0, 100);
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [

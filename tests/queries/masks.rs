@@ -1,6 +1,6 @@
 //! Masks and skipped ids select the spheres that a ray can hit, on every device, with and without a tree.
 
-use crate::support::{Numbers, cpu, devices, nasty, with_and_without_tree};
+use crate::support::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
 use umbracast::raygen::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
@@ -18,9 +18,9 @@ struct Case {
 
 impl Case {
     fn new(scene: usize, spheres: usize, rays: usize) -> Self {
-        let scene = &nasty::SCENES[scene];
-        let spheres = nasty::spheres(scene, spheres);
-        let rays = nasty::rays(&spheres, scene.2, rays);
+        let scene = &hard_scenes::SCENES[scene];
+        let spheres = hard_scenes::spheres(scene, spheres);
+        let rays = hard_scenes::rays(&spheres, scene.2, rays);
         let n = &mut Numbers(12);
         let mut mask = |_| match (n.unit() * 10.0) as u32 {
             0 => 0,
@@ -90,15 +90,15 @@ fn masks_select_the_spheres_a_ray_can_hit() {
                 let lists = expected(&case, &query);
                 let near = approaches(&case, &query);
                 for device in devices() {
-                    for (way, held) in ["tree", "brute"].iter().zip(case.scenes(device)) {
-                        let what = format!("scene {scene} on {} by {way}, {query:?}", device.name());
-                        let all = blocking::all(&held, case.rays(), &query).unwrap();
+                    for (search, built) in ["tree", "brute"].iter().zip(case.scenes(device)) {
+                        let what = format!("scene {scene} on {} by {search}, {query:?}", device.name());
+                        let all = blocking::all(&built, case.rays(), &query).unwrap();
                         assert!(all.iter().eq(lists.iter().map(|list| &list[..])), "{what}");
-                        let counts = blocking::count(&held, case.rays(), &query).unwrap();
+                        let counts = blocking::count(&built, case.rays(), &query).unwrap();
                         assert!(counts.iter().map(|count| *count as usize).eq(lists.iter().map(Vec::len)), "{what}");
-                        let interval = blocking::interval(&held, case.rays(), &query).unwrap();
-                        let hits = blocking::closest(&held, case.rays(), &query).unwrap();
-                        let dark = blocking::occluded(&held, case.rays(), &query).unwrap();
+                        let interval = blocking::interval(&built, case.rays(), &query).unwrap();
+                        let hits = blocking::closest(&built, case.rays(), &query).unwrap();
+                        let occluded = blocking::occluded(&built, case.rays(), &query).unwrap();
                         for (i, list) in lists.iter().enumerate() {
                             let first = list.first().copied().unwrap_or(Interval::MISS);
                             assert_eq!(interval[i], first, "{what}, ray {i}");
@@ -108,10 +108,10 @@ fn masks_select_the_spheres_a_ray_can_hit() {
                                 Hit { t: first.hit_t(&case.rays[i], inside), id: first.id }
                             };
                             assert_eq!(hits[i], hit, "{what}, ray {i}");
-                            assert_eq!(dark.get(i), Some(!list.is_empty()), "{what}, ray {i}");
+                            assert_eq!(occluded.get(i), Some(!list.is_empty()), "{what}, ray {i}");
                         }
                         assert_eq!(hits.report.hits, lists.iter().filter(|list| !list.is_empty()).count() as u64);
-                        let found = blocking::approach(&held, case.rays(), &query).unwrap();
+                        let found = blocking::approach(&built, case.rays(), &query).unwrap();
                         for (i, (found, near)) in found.iter().zip(&near).enumerate() {
                             assert_eq!(found, near, "{what}, ray {i}");
                         }
@@ -160,7 +160,7 @@ fn ray_masks_and_sphere_masks_are_optional() {
         assert_eq!(id(&plain, Rays::from(&ray).masks(&[0])), NO_SPHERE);
         assert_eq!(id(&plain, Rays::from(&ray).masks(&[1 << 31])), 0);
         assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[0])), 1);
-        assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[7])), 0, "there is no sphere 7 to be skipped");
+        assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[7])), 0, "sphere 7 does not exist");
         assert_eq!(id(&masked, (&ray).into()), 1);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[4])), 1);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[3])), NO_SPHERE);

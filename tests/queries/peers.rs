@@ -66,7 +66,7 @@ fn policies(semantics: &Value, kind: &str, repo: &str, on_surface: bool) -> (Que
     let mut query = Query::at(Precision::Exact);
     let mut lengths = false;
     for (key, word) in semantics.as_object().expect("an object") {
-        match (key.as_str(), word.as_str().expect("words")) {
+        match (key.as_str(), word.as_str().expect("a string")) {
             ("inside", "exit" | "hit if the boundary is crossed" | "surface only") => query.inside = Inside::Exit,
             // Both roots, or the range inside the ball, are also compared with those of the `interval` query.
             ("inside", "start 0, stop at exit" | "both roots") => query.inside = Inside::Enter,
@@ -93,7 +93,7 @@ fn policies(semantics: &Value, kind: &str, repo: &str, on_surface: bool) -> (Que
             ("returns", "interval [start,stop] along the ray") => {}
             ("axes", "Right is taken as -X; Left as +X") => {}
             ("note", "planar" | "CGAL gives the squared radius; the sphere is a surface, not a ball") => {}
-            other => panic!("{kind}: nobody has decided what {other:?} means"),
+            other => panic!("{kind}: unknown semantics {other:?}"),
         }
     }
     // Not stated in the semantics, but an origin inside is a miss there.
@@ -201,7 +201,7 @@ impl Case {
     /// h = √(r² − b²) then changes by at most 2 r δ/h, and by at most 2 √(r δ) where the line grazes. The rounding of `t` itself is
     /// added. It is all that remains if the inputs are f32 numbers. For an ellipsoid the error bound of its roots is added, because
     /// they are not rounded from exact values.
-    fn reach(&self, t: f64, roots: [f64; 2]) -> f64 {
+    fn root_bound(&self, t: f64, roots: [f64; 2]) -> f64 {
         let length = self.ray.direction.as_dvec3().length();
         let (mut r, mut solve) = (f64::from(self.sphere.radius), 0.0);
         if let Some(Ellipsoid { radii, .. }) = self.ellipsoid {
@@ -219,7 +219,7 @@ impl Case {
 
     /// The expected hit flag: the stated one or, if rounding the inputs to f32 changes the answer, that of the rounded inputs.
     fn hit(&self) -> bool {
-        let stated = self.expected["hit"].as_bool().expect("hit or miss");
+        let stated = self.expected["hit"].as_bool().expect("a boolean hit");
         let flips = &self.verify["f32"];
         if flips["flips"].as_bool() == Some(true) {
             let key = if self.query.inside == Inside::Exit { "hit_surface" } else { "hit_solid" };
@@ -255,7 +255,7 @@ impl Case {
 /// All cases of supported kinds. Asserts that the counts are those of `COVERED` and `NOT_COVERED`.
 fn cases() -> Vec<Case> {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/peer_cases.jsonl"))
-        .expect("the data");
+        .expect("tests/data/peer_cases.jsonl");
     let (mut covered, mut left_out) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     let mut cases = Vec::new();
     for line in text.lines() {
@@ -290,11 +290,11 @@ struct Tally {
 }
 
 /// Checks the results for a case of a kind that has hits and misses.
-fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut Tally, who: &str) {
+fn check_case(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut Tally, who: &str) {
     let what = format!("{who} {} {:?}: {hit:?} {interval:?}", case.id, case.query);
     assert_eq!(interval.is_some(), hit.is_some(), "{what}");
     if case.kind == "normal" || case.kind == "incidence" || case.kind == "ricochet" {
-        geometry(case, hit.unwrap_or_else(|| panic!("{what}")), tally, &what);
+        check_geometry(case, hit.unwrap_or_else(|| panic!("{what}")), tally, &what);
         return;
     }
     if case.grazes() {
@@ -316,9 +316,9 @@ fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut 
         assert!((t - truth).abs() <= tolerance, "{what}: {t} for {truth} ± {tolerance}");
     };
     // The bounds of both roots in our unit.
-    let reach = roots.map(|t| case.reach(t, roots) / case.scale);
+    let root_bound = roots.map(|t| case.root_bound(t, roots) / case.scale);
     for i in 0..2 {
-        near(found[i], roots[i], reach[i]);
+        near(found[i], roots[i], root_bound[i]);
         tally.roots += 1;
     }
     // The time of the hit is the start or one of the roots.
@@ -332,9 +332,9 @@ fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut 
         match key.as_str() {
             "hit" | "tol" => continue,
             // This is the time of the hit, whichever root it is.
-            "t" => near(t * scale, truth.unwrap(), tolerance.max(reach[0].max(reach[1]) * scale)),
-            "t0" => near(found[0] * scale, truth.unwrap(), tolerance.max(reach[0] * scale)),
-            "t1" => near(found[1] * scale, truth.unwrap(), tolerance.max(reach[1] * scale)),
+            "t" => near(t * scale, truth.unwrap(), tolerance.max(root_bound[0].max(root_bound[1]) * scale)),
+            "t0" => near(found[0] * scale, truth.unwrap(), tolerance.max(root_bound[0] * scale)),
+            "t1" => near(found[1] * scale, truth.unwrap(), tolerance.max(root_bound[1] * scale)),
             "start" => near(t, truth.unwrap(), 0.0),
             "t0_sign" => assert_eq!(found[0].signum(), truth.unwrap(), "{what}"),
             "t1_sign" => assert_eq!(found[1].signum(), truth.unwrap(), "{what}"),
@@ -345,20 +345,20 @@ fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut 
                 assert_eq!(inside.len(), list.len(), "{what}");
                 assert_eq!(t, inside[0], "{what}");
                 for (t, truth) in inside.into_iter().zip(list) {
-                    near(t, truth, tolerance.max(reach[0].max(reach[1])));
+                    near(t, truth, tolerance.max(root_bound[0].max(root_bound[1])));
                 }
             }
             "point" => {
                 let length = case.ray.direction.as_dvec3().length();
                 let off = (hit.point(&case.ray, &case.sphere).as_dvec3() - vector(value)).length();
-                assert!(off <= tolerance.max(reach[0].max(reach[1]) * length), "{what}: {off}");
+                assert!(off <= tolerance.max(root_bound[0].max(root_bound[1]) * length), "{what}: {off}");
             }
             "points" => {
-                for ((t, point), reach) in found.into_iter().zip(value.as_array().unwrap()).zip(reach) {
+                for ((t, point), root_bound) in found.into_iter().zip(value.as_array().unwrap()).zip(root_bound) {
                     let hit = Hit { t: t as f32, id: 0 };
                     let off = (hit.point(&case.ray, &case.sphere).as_dvec3() - vector(point)).length();
                     let length = case.ray.direction.as_dvec3().length();
-                    assert!(off <= tolerance.max(reach * length), "{what}: {off}");
+                    assert!(off <= tolerance.max(root_bound * length), "{what}: {off}");
                 }
             }
             "normal" | "normal_towards_target" => {
@@ -366,7 +366,7 @@ fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut 
                 let normal = if key == "normal" { outward } else { -outward };
                 assert!((normal - vector(value)).length() <= tolerance.min(1e-6), "{what}: {normal}");
             }
-            other => panic!("{what}: nobody has decided what {other} means"),
+            other => panic!("{what}: unknown expected value {other}"),
         }
         tally.stated += 1;
     }
@@ -374,28 +374,28 @@ fn judge(case: &Case, hit: Option<Hit>, interval: Option<Interval>, tally: &mut 
 
 /// Checks angles, normals and reflected directions. The cases allow up to half a degree; here errors of a few f32 roundings are
 /// allowed.
-fn geometry(case: &Case, hit: Hit, tally: &mut Tally, what: &str) {
-    let was = hit.attributes(&case.ray, &case.sphere);
-    let (normal, direction) = (was.normal.as_dvec3(), case.ray.direction.as_dvec3().normalize());
+fn check_geometry(case: &Case, hit: Hit, tally: &mut Tally, what: &str) {
+    let attributes = hit.attributes(&case.ray, &case.sphere);
+    let (normal, direction) = (attributes.normal.as_dvec3(), case.ray.direction.as_dvec3().normalize());
     for (key, value) in case.expected.as_object().unwrap() {
         let (found, truth, tolerance) = match key.as_str() {
             "hit" | "tol" => continue,
             "normal" => (normal, vector(value), 1e-6),
-            "point" => (was.point.as_dvec3(), vector(value), 1e-5),
+            "point" => (attributes.point.as_dvec3(), vector(value), 1e-5),
             "dir_out" => (direction - 2.0 * direction.dot(normal) * normal, vector(value), 1e-6),
             "angle_to_normal_deg" => {
-                (DVec3::X * f64::from(was.angle), DVec3::X * value.as_f64().unwrap() * (PI / 180.0), 1e-6)
+                (DVec3::X * f64::from(attributes.angle), DVec3::X * value.as_f64().unwrap() * (PI / 180.0), 1e-6)
             }
-            other => panic!("{what}: nobody has decided what {other} means"),
+            other => panic!("{what}: unknown expected value {other}"),
         };
         assert!((found - truth).length() <= tolerance, "{what} {key}: {found} for {truth}");
-        assert!(tolerance <= case.tolerance(), "{what}: the peer is stricter");
+        assert!(tolerance <= case.tolerance(), "{what}: the project's tolerance is smaller than ours");
         tally.stated += 1;
     }
 }
 
 /// Checks the closest approach: gap, point or squared distance, as the project states it.
-fn judge_approach(case: &Case, found: Approach, tally: &mut Tally, who: &str) {
+fn check_approach(case: &Case, found: Approach, tally: &mut Tally, who: &str) {
     let what = format!("{who} {}: {found:?}", case.id);
     let r = f64::from(case.sphere.radius);
     let exact = &case.verify["exact"];
@@ -415,7 +415,7 @@ fn judge_approach(case: &Case, found: Approach, tally: &mut Tally, who: &str) {
             "gap_to_ball" => (clearance.max(0.0) - value.as_f64().unwrap()).abs(),
             "dist2" => ((clearance + r).powi(2) - value.as_f64().unwrap()).abs() / (2.0 * distance).max(1.0),
             "point" => (case.ray.point_at(found.t).as_dvec3() - vector(value)).length(),
-            other => panic!("{what}: nobody has decided what {other} means"),
+            other => panic!("{what}: unknown expected value {other}"),
         };
         assert!(wrong <= tolerance, "{what} {key}: off by {wrong}, {tolerance} allowed");
         tally.stated += 1;
@@ -431,15 +431,15 @@ fn peer_cases_agree_as_single_pairs() {
     let mut tally = Tally::default();
     for case in cases().into_iter().filter(|case| case.ellipsoid.is_none()) {
         if case.kind == "closest_approach" {
-            judge_approach(&case, case.ray.approach(&case.sphere).unwrap(), &mut tally, "alone");
+            check_approach(&case, case.ray.approach(&case.sphere).unwrap(), &mut tally, "alone");
             continue;
         }
         let hit = case.ray.hit(&case.sphere, &case.query);
         let interval = hit.map(|hit| {
-            let (t_enter, t_exit) = case.ray.roots(&case.sphere).expect("what is met has roots");
+            let (t_enter, t_exit) = case.ray.roots(&case.sphere).expect("a hit has roots");
             Interval { t_enter, t_exit, id: hit.id }
         });
-        judge(&case, hit, interval, &mut tally, "alone");
+        check_case(&case, hit, interval, &mut tally, "alone");
     }
     assert_eq!(tally, COMPARED);
 }
@@ -451,52 +451,52 @@ fn peer_cases_agree_in_batches_on_every_device() {
         let mut tally = Tally::default();
         let mut groups: Vec<(Query, &str, Vec<&Case>)> = Vec::new();
         for case in &cases {
-            let asked = match case.kind.as_str() {
+            let group_kind = match case.kind.as_str() {
                 "closest_approach" => "nearest",
                 _ if case.ellipsoid.is_some() => "ellipsoids",
                 _ => "spheres",
             };
-            match groups.iter_mut().find(|(query, other, _)| *query == case.query && *other == asked) {
+            match groups.iter_mut().find(|(query, other, _)| *query == case.query && *other == group_kind) {
                 Some((_, _, group)) => group.push(case),
-                None => groups.push((case.query, asked, vec![case])),
+                None => groups.push((case.query, group_kind, vec![case])),
             }
         }
-        for (query, asked, group) in &groups {
+        for (query, group_kind, group) in &groups {
             let spheres: Vec<Sphere> = group.iter().map(|case| case.sphere).collect();
             let rays: Vec<Ray> = group.iter().map(|case| case.ray).collect();
             let ellipsoids = Ellipsoids::new(group.iter().filter_map(|case| case.ellipsoid));
             let given = if ellipsoids.is_empty() { Spheres::from(&spheres) } else { (&ellipsoids).into() };
             let pairs = blocking::pairwise(device, given).unwrap();
-            if *asked == "nearest" {
+            if *group_kind == "nearest" {
                 let found = blocking::approach(&pairs, &rays, query).unwrap();
                 for (case, approach) in group.iter().zip(found.iter()) {
-                    judge_approach(case, *approach, &mut tally, device.name());
+                    check_approach(case, *approach, &mut tally, device.name());
                 }
                 continue;
             }
             let hits = blocking::closest(&pairs, &rays, query).unwrap();
             let both = blocking::interval(&pairs, &rays, query).unwrap();
-            let dark = blocking::occluded(&pairs, &rays, query).unwrap();
-            let were = (*asked == "spheres").then(|| pairs.attributes(&rays, &hits, query).unwrap());
+            let occluded = blocking::occluded(&pairs, &rays, query).unwrap();
+            let attributes = (*group_kind == "spheres").then(|| pairs.attributes(&rays, &hits, query).unwrap());
             for (i, case) in group.iter().enumerate() {
-                if let Some(were) = &were {
+                if let Some(attributes) = &attributes {
                     // NaN of a miss is itself here.
                     let alone = hits[i].attributes(&case.ray, &case.sphere);
-                    assert_eq!(format!("{:?}", were[i]), format!("{alone:?}"), "{} {}", device.name(), case.id);
+                    assert_eq!(format!("{:?}", attributes[i]), format!("{alone:?}"), "{} {}", device.name(), case.id);
                 }
-                assert_eq!(dark.get(i), Some(hits[i].is_hit()), "{} {}", device.name(), case.id);
+                assert_eq!(occluded.get(i), Some(hits[i].is_hit()), "{} {}", device.name(), case.id);
                 let interval = both[i].is_hit().then_some(both[i]);
-                judge(case, hits[i].is_hit().then_some(hits[i]), interval, &mut tally, device.name());
+                check_case(case, hits[i].is_hit().then_some(hits[i]), interval, &mut tally, device.name());
             }
         }
-        println!("{}: {} groups of policies, {tally:?}", device.name(), groups.len());
+        println!("{}: {} groups of equal policies, {tally:?}", device.name(), groups.len());
         assert_eq!(tally, COMPARED_WITH_ELLIPSOIDS);
     }
     for (kind, count) in COVERED {
         println!("{kind}: {count} cases");
     }
     for (kind, count, why) in NOT_COVERED {
-        println!("{kind}: {count} cases not tried: {why}");
+        println!("{kind}: {count} cases not tested: {why}");
     }
     println!("{} of {} cases", cases.len(), cases.len() + NOT_COVERED.iter().map(|row| row.1).sum::<usize>());
 }

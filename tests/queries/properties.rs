@@ -51,7 +51,7 @@ fn closest(ray: &Ray, spheres: &[Sphere], query: &Query) -> Hit {
 }
 
 /// Any finite f32, including subnormals and the largest numbers.
-fn wild() -> BoxedStrategy<f32> {
+fn any_finite() -> BoxedStrategy<f32> {
     any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |x| x.is_finite()).boxed()
 }
 
@@ -61,7 +61,7 @@ fn lattice() -> BoxedStrategy<f32> {
 }
 
 /// Numbers of ordinary magnitude.
-fn tame() -> BoxedStrategy<f32> {
+fn ordinary() -> BoxedStrategy<f32> {
     (-10.0f32..10.0).boxed()
 }
 
@@ -134,7 +134,7 @@ proptest! {
     })]
 
     #[test]
-    fn exact_agrees_with_integers_for_ordinary_numbers(case in case(tame())) {
+    fn exact_agrees_with_integers_for_ordinary_numbers(case in case(ordinary())) {
         check(&case)?;
     }
 
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn exact_agrees_with_integers_for_any_f32(case in case(wild())) {
+    fn exact_agrees_with_integers_for_any_f32(case in case(any_finite())) {
         check(&case)?;
     }
 

@@ -13,18 +13,18 @@ fn exact(inside: Inside, touch: Touch, ends: Ends) -> Query {
 
 /// The `t` of the hit of each ray and its sphere, from the function for a single pair. Asserts that `closest`, `occluded` and
 /// `interval` of the whole batch give the same bits on every device.
-fn ask_all(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
+fn hit_times(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = pairs.iter().copied().unzip();
     let alone: Vec<Option<Hit>> = pairs.iter().map(|(ray, sphere)| ray.hit(sphere, query)).collect();
     for device in devices() {
         let scene = blocking::pairwise(device, &spheres).unwrap();
         let hits = blocking::closest(&scene, &rays, query).unwrap();
-        let dark = blocking::occluded(&scene, &rays, query).unwrap();
+        let occluded = blocking::occluded(&scene, &rays, query).unwrap();
         let both = blocking::interval(&scene, &rays, query).unwrap();
         for (i, expected) in alone.iter().enumerate() {
             let what = format!("{} {query:?} {:?}", device.name(), pairs[i]);
             assert_eq!(hits[i].is_hit().then_some(hits[i].t), expected.map(|hit| hit.t), "{what}");
-            assert_eq!(dark.get(i), Some(expected.is_some()), "{what}");
+            assert_eq!(occluded.get(i), Some(expected.is_some()), "{what}");
             let roots = both[i].is_hit().then_some((both[i].t_enter, both[i].t_exit));
             assert_eq!(roots, expected.and_then(|_| rays[i].roots(&spheres[i])), "{what}");
         }
@@ -32,12 +32,12 @@ fn ask_all(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
     alone.into_iter().map(|hit| hit.map(|hit| hit.t)).collect()
 }
 
-fn ask(ray: Ray, sphere: Sphere, query: &Query) -> Option<f32> {
-    ask_all(&[(ray, sphere)], query)[0]
+fn hit_time(ray: Ray, sphere: Sphere, query: &Query) -> Option<f32> {
+    hit_times(&[(ray, sphere)], query)[0]
 }
 
 /// The closest approach. Asserts that it is the same on every device.
-fn ask_approach(ray: Ray, sphere: Sphere) -> Approach {
+fn approach_of(ray: Ray, sphere: Sphere) -> Approach {
     let alone = ray.approach(&sphere).unwrap();
     for device in devices() {
         let scene = blocking::pairwise(device, &[sphere]).unwrap();
@@ -85,33 +85,33 @@ fn seed_000_time_of_hit() {
 
     // The time and the point at that time.
     let along = ray([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
-    assert_eq!(ask(along, UNIT, &query), Some(2.0));
+    assert_eq!(hit_time(along, UNIT, &query), Some(2.0));
     assert_eq!(along.point_at(2.0), Vec3::new(-1.0, 0.0, 0.0));
 
     // A direction of any length: t is in units of it.
-    assert_eq!(ask(ray([-3.0, 0.0, 0.0], [2.0, 0.0, 0.0]), UNIT, &query), Some(1.0));
-    assert_eq!(ask(ray([-3.0, 0.0, 0.0], [0.25, 0.0, 0.0]), UNIT, &query), Some(8.0));
+    assert_eq!(hit_time(ray([-3.0, 0.0, 0.0], [2.0, 0.0, 0.0]), UNIT, &query), Some(1.0));
+    assert_eq!(hit_time(ray([-3.0, 0.0, 0.0], [0.25, 0.0, 0.0]), UNIT, &query), Some(8.0));
 
     // From inside, the time is 0 for every direction.
-    assert_eq!(ask(ray([0.0; 3], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
-    assert_eq!(ask(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
-    assert_eq!(ask(ray([0.5, 0.25, 0.0], [-1.0, 0.0, 3.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([0.0; 3], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([0.5, 0.25, 0.0], [-1.0, 0.0, 3.0]), UNIT, &query), Some(0.0));
 
     // A sphere behind has two negative roots and is a miss: roots are not clamped to a hit at 0.
     let behind = ray([3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(behind.roots(&UNIT), Some((-4.0, -2.0)));
-    assert_eq!(ask(behind, UNIT, &query), None);
+    assert_eq!(hit_time(behind, UNIT, &query), None);
 
     // On the surface and leaving, the closed ball is hit at 0. A small t_min avoids that.
     let leaving = ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(leaving.roots(&UNIT), Some((-2.0, 0.0)));
-    assert_eq!(ask(leaving, UNIT, &query), Some(0.0));
-    assert_eq!(ask(leaving.between(1e-6, f32::INFINITY), UNIT, &query), None);
+    assert_eq!(hit_time(leaving, UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(leaving.between(1e-6, f32::INFINITY), UNIT, &query), None);
 
     // Tangency: the two roots are equal.
     let tangent = ray([-3.0, 1.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(tangent.roots(&UNIT), Some((3.0, 3.0)));
-    assert_eq!(ask(tangent, UNIT, &query), Some(3.0));
+    assert_eq!(hit_time(tangent, UNIT, &query), Some(3.0));
 
     // A ray that misses a unit sphere 10⁴ away by half its radius. In f32 b² − c is 0, which would be a hit at 10000. It is a miss at
     // every precision.
@@ -126,11 +126,11 @@ fn seed_000_time_of_hit() {
             assert_eq!(hits[0], Hit::MISS, "{} {precision:?}", device.name());
         }
     }
-    assert_eq!(ask_approach(past, far), Approach { t: 1e4, clearance: 0.5, id: 0 });
+    assert_eq!(approach_of(past, far), Approach { t: 1e4, clearance: 0.5, id: 0 });
 
     // Two metres above a planet, down a slope of 4 in 3: −b − √D cancels to an error of several per cent; t is 0.5.
     let down = ray([0.0, 2.0, 0.0], [3.0, -4.0, 0.0]);
-    let t = ask(down, ball([0.0, -6.4e6, 0.0], 6.4e6), &query).unwrap();
+    let t = hit_time(down, ball([0.0, -6.4e6, 0.0], 6.4e6), &query).unwrap();
     assert_eq!(t, 0.500_000_043_958_425_6f64 as f32);
 }
 
@@ -147,7 +147,7 @@ struct Ricochet {
 /// The ricochet, if there is a hit. With `Inside::Ignore`, a bullet that starts inside or leaves the surface does not hit that sphere.
 fn bullet(from: [f32; 3], to: [f32; 3], speed: f32, sphere: Sphere) -> Option<Ricochet> {
     let path = Ray::new(from, Vec3::from(to) - Vec3::from(from));
-    let t = ask(path, sphere, &exact(Inside::Ignore, Touch::Hit, Ends::Closed))?;
+    let t = hit_time(path, sphere, &exact(Inside::Ignore, Touch::Hit, Ends::Closed))?;
     let hit = Hit { t, id: 0 };
     let (normal, direction) = (hit.normal(&path, &sphere), path.direction.normalize());
     let distance = t * path.direction.length();
@@ -214,8 +214,8 @@ fn seed_001_bullet() {
         for (radius, expected) in [(apart - 0.125, false), (apart, true), (apart + 0.125, true)] {
             let query = exact(Inside::Ignore, Touch::Hit, Ends::Closed);
             let sphere = ball([center, 5.0, 0.0], radius);
-            assert_eq!(ask(path, sphere, &query).is_some(), expected, "{center} {radius}");
-            assert_eq!(ask_approach(path, sphere).clearance, apart - radius);
+            assert_eq!(hit_time(path, sphere, &query).is_some(), expected, "{center} {radius}");
+            assert_eq!(approach_of(path, sphere).clearance, apart - radius);
         }
     }
 
@@ -231,11 +231,11 @@ fn seed_001_bullet() {
         }
     }
     assert_eq!(inward.len(), 336);
-    let found = ask_all(&inward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed));
+    let found = hit_times(&inward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed));
     assert!(found.iter().all(|t| *t == Some(0.0)), "{found:?}");
     // Outwards, there is no hit: the sphere that the bullet starts on is ignored.
     let outward: Vec<_> = inward.iter().map(|(ray, sphere)| (Ray::new(ray.origin, -ray.direction), *sphere)).collect();
-    assert!(ask_all(&outward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed)).iter().all(Option::is_none));
+    assert!(hit_times(&outward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed)).iter().all(Option::is_none));
 }
 
 /// Seed 002, the geometric solution and its table of seven rows: from inside, the exit is reported. Tangency is a hit.
@@ -258,7 +258,7 @@ fn seed_002_geometric() {
     assert_eq!(table.map(|row| row.2), [true, true, true, true, true, false, false]);
     // To seven digits: 1.133975 and 2.866025, −0.866025 and 0.866025, −5.732051 and −2.267949.
     let pairs = table.map(|(ray, sphere, ..)| (ray, sphere));
-    let found = ask_all(&pairs, &query);
+    let found = hit_times(&pairs, &query);
     for (i, ((ray, sphere, expected, roots), t)) in table.iter().zip(&found).enumerate() {
         assert_eq!(t.is_some(), *expected, "row {}", i + 1);
         assert_eq!(ray.roots(sphere), roots.map(|[t0, t1]| (t0 as f32, t1 as f32)), "row {}", i + 1);
@@ -287,11 +287,11 @@ fn seed_002_geometric() {
         let (ray, sphere) = (pairs[i].0, Sphere { radius: 2.1, ..pairs[i].1 });
         let (enter, exit) = ray.roots(&sphere).unwrap();
         assert!((enter - roots.0).abs() < 1e-6 && (exit - roots.1).abs() < 1e-6, "{enter} {exit}");
-        assert_eq!(ask(ray, sphere, &query), Some(enter));
-        assert_eq!(ask(ray, Sphere { radius: 1.9, ..sphere }, &query), None);
+        assert_eq!(hit_time(ray, sphere, &query), Some(enter));
+        assert_eq!(hit_time(ray, Sphere { radius: 1.9, ..sphere }, &query), None);
     }
     // With `Touch::Miss`, the two tangent rows are misses.
-    let without = ask_all(&pairs, &Query { touch: Touch::Miss, ..query });
+    let without = hit_times(&pairs, &Query { touch: Touch::Miss, ..query });
     assert_eq!(without.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, false, true, false, false]);
 
     // Rays through the centre, from any direction: |e|² − a² rounds below 0 for a third of unit directions, and its square root is NaN.
@@ -302,12 +302,12 @@ fn seed_002_geometric() {
             (Ray::new(-8.0 * direction, direction), UNIT)
         })
         .collect();
-    for t in ask_all(&aimed, &query) {
+    for t in hit_times(&aimed, &query) {
         assert!((t.unwrap() - 7.0).abs() < 2e-6, "{t:?}");
     }
     // The text treats a start on the surface as outside: 0 for entering rays, a miss for leaving ones. For a closed ball both are 0.
-    assert_eq!(ask(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
-    assert_eq!(ask(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
 }
 
 /// Seed 003, whether a point is in a sphere and whether a segment hits it; from inside it does. Its open ball is `Touch::Miss`.
@@ -315,7 +315,7 @@ fn seed_002_geometric() {
 fn seed_003_point_and_segment() {
     let closed = exact(Inside::Enter, Touch::Hit, Ends::Closed);
     let open = Query { touch: Touch::Miss, ..closed };
-    let meets = |ray: Ray, sphere: Sphere, query: &Query| ask(ray, sphere, query).is_some();
+    let meets = |ray: Ray, sphere: Sphere, query: &Query| hit_time(ray, sphere, query).is_some();
 
     // Point in sphere: the closed ball, decided exactly.
     let sphere = ball([1.0, 2.0, 3.0], 3.0);
@@ -325,11 +325,11 @@ fn seed_003_point_and_segment() {
     // A segment ends at its end point: (0,0,0)–(1,0,0) does not reach a unit sphere at 5, its line does.
     let (short, five) = (Ray::segment([0.0; 3], [1.0, 0.0, 0.0]), ball([5.0, 0.0, 0.0], 1.0));
     assert!(!meets(short, five, &closed));
-    assert_eq!(ask(Ray::new([0.0; 3], [1.0, 0.0, 0.0]), five, &closed), Some(4.0));
-    assert_eq!(ask_approach(short, five), Approach { t: 1.0, clearance: 3.0, id: 0 });
+    assert_eq!(hit_time(Ray::new([0.0; 3], [1.0, 0.0, 0.0]), five, &closed), Some(4.0));
+    assert_eq!(approach_of(short, five), Approach { t: 1.0, clearance: 3.0, id: 0 });
     // The end point belongs to the segment, unless ends are half-open.
     let touching = Ray::segment([0.0; 3], [4.0, 0.0, 0.0]);
-    assert_eq!(ask(touching, five, &closed), Some(1.0));
+    assert_eq!(hit_time(touching, five, &closed), Some(1.0));
     assert!(!meets(touching, five, &Query { ends: Ends::HalfOpen, ..closed }));
     assert!(!meets(Ray::segment([0.0; 3], [3.999_999_8, 0.0, 0.0]), five, &closed));
     // A segment does not extend backwards either.
@@ -337,8 +337,8 @@ fn seed_003_point_and_segment() {
 
     // The text's projection assumes a unit direction: with length 2 the projected point is twice as far away, a miss. The hit is at 4.5.
     let ten = ball([10.0, 0.0, 0.0], 1.0);
-    assert_eq!(ask(ray([0.0; 3], [2.0, 0.0, 0.0]), ten, &closed), Some(4.5));
-    assert_eq!(ask_approach(ray([0.0; 3], [2.0, 0.0, 0.0]), ten).t, 5.0);
+    assert_eq!(hit_time(ray([0.0; 3], [2.0, 0.0, 0.0]), ten, &closed), Some(4.5));
+    assert_eq!(approach_of(ray([0.0; 3], [2.0, 0.0, 0.0]), ten).t, 5.0);
 
     // A start inside is a hit for every direction, also if the whole segment is inside. Then the surface is not hit.
     let within = Ray::segment([4.5, 0.0, 0.0], [5.5, 0.25, 0.0]);
@@ -355,9 +355,9 @@ fn seed_003_point_and_segment() {
     assert!(!meets(ray([0.0, 1.0f32.next_up(), 0.0], [1.0, 0.0, 0.0]), five, &closed));
 
     // On the surface: an entering ray hits both balls. A leaving ray hits the closed ball at 0, and misses with `Inside::Ignore`.
-    assert_eq!(ask(ray([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open), Some(0.0));
+    assert_eq!(hit_time(ray([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open), Some(0.0));
     let leaving = ray([6.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
-    assert_eq!(ask(leaving, five, &closed), Some(0.0));
+    assert_eq!(hit_time(leaving, five, &closed), Some(0.0));
     assert!(!meets(leaving, five, &Query { inside: Inside::Ignore, ..open }));
     // Outside and pointing away: a miss.
     assert!(!meets(ray([7.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &closed));
@@ -367,7 +367,7 @@ fn seed_003_point_and_segment() {
 #[test]
 fn seed_004_half_open_time() {
     let query = exact(Inside::Enter, Touch::Miss, Ends::HalfOpen);
-    let blocked = |ray: Ray, query: &Query| ask(ray, UNIT, query).is_some();
+    let blocked = |ray: Ray, query: &Query| hit_time(ray, UNIT, query).is_some();
     let coming = ray([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     let frame = |from: f32, to: f32| coming.between(from, to);
 
@@ -376,13 +376,13 @@ fn seed_004_half_open_time() {
     assert!(!blocked(frame(0.0, 1.5), &query));
     assert!(!blocked(frame(0.0, 2.0), &query));
     assert!(blocked(frame(0.0, 2.0f32.next_up()), &query));
-    assert_eq!(ask(frame(2.0, 4.0), UNIT, &query), Some(2.0));
-    assert_eq!(ask(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 2.0), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(frame(2.0, 4.0), UNIT, &query), Some(2.0));
+    assert_eq!(hit_time(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 2.0), UNIT, &query), Some(0.0));
     // With closed ends, both frames find it.
-    assert_eq!(ask(frame(0.0, 2.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(2.0));
+    assert_eq!(hit_time(frame(0.0, 2.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(2.0));
     // A half-open frame of length 0 is empty; a closed one is a point.
     assert!(!blocked(frame(3.0, 3.0), &query));
-    assert_eq!(ask(frame(3.0, 3.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(3.0));
+    assert_eq!(hit_time(frame(3.0, 3.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(3.0));
 
     // Over consecutive frames, the entry is found in exactly one, also if it lies on a frame boundary.
     let mut numbers = Numbers(4);
@@ -395,17 +395,17 @@ fn seed_004_half_open_time() {
         ends.sort_by(f32::total_cmp);
         steps.extend(ends.windows(2).map(|pair| (path.between(pair[0], pair[1]), UNIT)));
     }
-    let found = ask_all(&steps, &once);
+    let found = hit_times(&steps, &once);
     for (frames, steps) in found.chunks(6).zip(steps.chunks(6)) {
         assert_eq!(frames.iter().flatten().count(), 1, "{frames:?} {steps:?}");
     }
 
     // Overlap with the solid ball: from inside, and with a frame that lies wholly inside; a frame after the exit misses.
-    assert_eq!(ask(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 0.25), UNIT, &query), Some(0.0));
-    assert_eq!(ask(frame(2.5, 3.0), UNIT, &query), Some(2.5));
+    assert_eq!(hit_time(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 0.25), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(frame(2.5, 3.0), UNIT, &query), Some(2.5));
     assert!(!blocked(frame(4.5, 9.0), &query));
     // The lower end is closed: an exit root of 0 is a hit.
-    assert_eq!(ask(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 1.0), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 1.0), UNIT, &query), Some(0.0));
 
     // The text rejects D ≤ 0: tangency is a miss.
     let tangent = ray([-3.0, 1.0, 0.0], [1.0, 0.0, 0.0]);
@@ -415,7 +415,7 @@ fn seed_004_half_open_time() {
     let (slow, fast) = (ray([-3.0, 0.0, 0.0], [1e-25, 0.0, 0.0]), ray([-3.0, 0.0, 0.0], [1e20, 0.0, 0.0]));
     assert_eq!((3e-25f32 * 3e-25, 1e20f32 * 1e20), (0.0, f32::INFINITY));
     for (path, truth) in [(slow, 2e25f32), (fast, 2e-20)] {
-        let t = ask(path, UNIT, &query).unwrap();
+        let t = hit_time(path, UNIT, &query).unwrap();
         assert!(crate::support::steps(t, truth) <= 1, "{t}");
         for precision in Precision::ALL {
             for device in devices() {
@@ -433,8 +433,8 @@ fn seed_004_half_open_time() {
 
     // The closest approach is at the mean of the roots, and is defined also if there are no roots.
     let (enter, exit) = coming.roots(&UNIT).unwrap();
-    assert_eq!(ask_approach(coming, UNIT), Approach { t: (enter + exit) / 2.0, clearance: -1.0, id: 0 });
+    assert_eq!(approach_of(coming, UNIT), Approach { t: (enter + exit) / 2.0, clearance: -1.0, id: 0 });
     let wide = ray([-3.0, 4.0, 0.0], [0.5, 0.0, 0.0]);
     assert_eq!(wide.roots(&UNIT), None);
-    assert_eq!(ask_approach(wide, UNIT), Approach { t: 6.0, clearance: 3.0, id: 0 });
+    assert_eq!(approach_of(wide, UNIT), Approach { t: 6.0, clearance: 3.0, id: 0 });
 }

@@ -60,12 +60,12 @@ fn the_table_of_overlaps_is_reproduced_in_f64() {
 #[test]
 fn the_table_of_overlaps_is_reproduced_on_every_device() {
     let rows = rows();
-    let sights: Vec<VisibilityQuery> = rows
+    let queries: Vec<VisibilityQuery> = rows
         .iter()
         .map(|row| VisibilityQuery { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
         .collect();
     for device in devices() {
-        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let found = blocking::visible_fractions(device, &queries).unwrap();
         let mut worst = std::collections::BTreeMap::<&str, (f64, usize)>::new();
         let mut misses = Vec::new();
         let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
@@ -115,8 +115,8 @@ fn unions_of_occluders_agree_with_sampling() {
     let (mut worst, mut mean, mut partial) = (0.0_f64, 0.0, 0);
     let cases = 300;
     for case in 0..cases {
-        let sight = crowd(case, 2 + case % 4);
-        let angle = (sight.light.radius / 100.0).asin();
+        let query = crowd(case, 2 + case % 4);
+        let angle = (query.light.radius / 100.0).asin();
         let mut open = 0;
         for i in 0..POINTS {
             // Uniform in solid angle: 1 − cos is uniform. An additive recurrence with the plastic number.
@@ -125,13 +125,13 @@ fn unions_of_occluders_agree_with_sampling() {
             let z = 1.0 - u * 2.0 * f64::sin(0.5 * angle).powi(2);
             let r = (1.0 - z * z).sqrt();
             let point = DVec3::new(r * f64::cos(TAU * v), r * f64::sin(TAU * v), z);
-            open += u32::from(sight.occluders.iter().all(|ball| {
+            open += u32::from(query.occluders.iter().all(|ball| {
                 let along = ball.center.dot(point);
                 along <= 0.0 || (ball.center - along * point).length() > ball.radius
             }));
         }
         let truth = f64::from(open) / f64::from(POINTS);
-        let got = visible_fraction(sight.observer, sight.light, &sight.occluders).unwrap();
+        let got = visible_fraction(query.observer, query.light, &query.occluders).unwrap();
         worst = worst.max((got - truth).abs());
         mean += (got - truth).abs() / cases as f64;
         partial += u32::from(truth > 0.0 && truth < 1.0);
@@ -147,11 +147,11 @@ fn unions_of_occluders_agree_on_every_device() {
     // In parts, so that memory stays constant.
     for first in (0..count).step_by(30_000) {
         let cases = first..count.min(first + 30_000);
-        let sights: Vec<VisibilityQuery> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
+        let queries: Vec<VisibilityQuery> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
         let expected: Vec<f64> =
-            sights.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
+            queries.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
         for device in devices() {
-            let found = blocking::visible_fractions(device, &sights).unwrap();
+            let found = blocking::visible_fractions(device, &queries).unwrap();
             let (case, worst) = (first..)
                 .zip(found.iter().zip(&expected))
                 .map(|(case, (a, b))| (case, (a - b).abs()))
@@ -168,27 +168,27 @@ fn only_occluders_between_observer_and_light_count() {
     let sun = Ball::new([0.0, 0.0, 100.0], 1.0);
     let ball = |x: f64, z: f64, radius: f64| Ball::new([x, 0.0, z], radius);
     let half = visible_fraction(DVec3::ZERO, sun, &[ball(3.0, 10.0, 3.0)]).unwrap();
-    assert!((half - 0.5).abs() < 0.03, "an edge through the middle of the disc: {half}");
+    assert!((half - 0.5).abs() < 0.03, "an edge through the centre of the disc: {half}");
     let cases = [
-        ("nothing", vec![], 1.0),
-        ("before it", vec![ball(0.0, 50.0, 0.6)], 0.0),
-        ("of equal size to the last digit", vec![ball(0.0, 50.0, 0.5)], 0.0),
+        ("no occluder", vec![], 1.0),
+        ("in front of it", vec![ball(0.0, 50.0, 0.6)], 0.0),
+        ("of exactly equal size", vec![ball(0.0, 50.0, 0.5)], 0.0),
         ("behind it", vec![ball(0.0, 150.0, 20.0)], 1.0),
         ("behind the observer", vec![ball(0.0, -50.0, 20.0)], 1.0),
         ("around the observer", vec![ball(0.0, -5.0, 20.0)], 0.0),
-        ("beside it", vec![ball(10.0, 50.0, 1.0)], 1.0),
+        ("next to it", vec![ball(10.0, 50.0, 1.0)], 1.0),
         ("a point", vec![ball(0.0, 50.0, 0.0)], 1.0),
-        ("half as wide", vec![ball(0.0, 50.0, 0.25)], 0.75),
-        ("twice the same", vec![ball(0.0, 50.0, 0.25), ball(0.0, 50.0, 0.25)], 0.75),
+        ("half the angular radius", vec![ball(0.0, 50.0, 0.25)], 0.75),
+        ("the same ball twice", vec![ball(0.0, 50.0, 0.25), ball(0.0, 50.0, 0.25)], 0.75),
         ("one behind another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 10.0, 0.04)], 0.75),
         ("one around another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 51.0, 0.9)], 0.0),
     ];
-    let sights: Vec<VisibilityQuery> = cases
+    let queries: Vec<VisibilityQuery> = cases
         .iter()
         .map(|(_, occluders, _)| VisibilityQuery { observer: DVec3::ZERO, light: sun, occluders: occluders.clone() })
         .collect();
     for device in devices() {
-        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let found = blocking::visible_fractions(device, &queries).unwrap();
         for ((name, _, expected), got) in cases.iter().zip(found) {
             // By solid angle, a disc of half the angular radius is not exactly a quarter: hence the tolerance.
             assert!((got - expected).abs() < 1e-4, "{}: {name}: {got}", device.name());
@@ -208,13 +208,13 @@ fn only_occluders_between_observer_and_light_count() {
 #[test]
 fn nearly_equal_occluders_hide_as_much_as_one() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
-    let sight = |occluders: Vec<Ball>| VisibilityQuery { observer: DVec3::ZERO, light, occluders };
-    let mut sights = Vec::new();
+    let query = |occluders: Vec<Ball>| VisibilityQuery { observer: DVec3::ZERO, light, occluders };
+    let mut queries = Vec::new();
     let mut changes = Vec::new();
     for x in [0.0, 0.05, 0.3, 0.5, 0.6] {
         for radius in [0.1, 0.25, 0.4, 3.0] {
             let one = Ball::new([x * radius / 0.25, 0.1 * x, 50.0], radius);
-            sights.push(sight(vec![one]));
+            queries.push(query(vec![one]));
             changes.push(None);
             for exponent in 2..17 {
                 let change = 0.1_f64.powi(exponent);
@@ -222,23 +222,23 @@ fn nearly_equal_occluders_hide_as_much_as_one() {
                     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.7, -0.4, 0.5], [-0.2, 0.3, -0.1], [0.0, 0.0, 1.0]]
                 {
                     let center = one.center + change * DVec3::new(dx, dy, 0.0);
-                    sights.push(sight(vec![one, Ball { center, radius: radius + change * wider }]));
+                    queries.push(query(vec![one, Ball { center, radius: radius + change * wider }]));
                     changes.push(Some(change));
                 }
             }
         }
     }
     for device in devices() {
-        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let found = blocking::visible_fractions(device, &queries).unwrap();
         let mut alone = 0.0;
-        for ((change, got), sight) in changes.iter().zip(found).zip(&sights) {
+        for ((change, got), query) in changes.iter().zip(found).zip(&queries) {
             let Some(change) = change else {
                 alone = got;
                 continue;
             };
             // Moving the whole edge of the disc by this amount changes the fraction by twice the relative change.
             let may = 8.0 * change + if device.is_cpu() { 1e-9 } else { 1e-4 };
-            assert!((got - alone).abs() <= may, "{}: {got}, alone {alone}: {sight:?}", device.name());
+            assert!((got - alone).abs() <= may, "{}: {got}, alone {alone}: {query:?}", device.name());
         }
     }
 }
@@ -260,12 +260,12 @@ fn invalid_input_is_refused_by_name() {
 fn the_last_of_very_many_occluders_counts() {
     // lavapipe silently stops a thread after 65,535 loop iterations.
     let (observer, light) = (DVec3::ZERO, Ball::new([0.0, 0.0, 100.0], 1.0));
-    let sight = |count: usize| {
+    let query = |count: usize| {
         let aside = (0..count).map(|i| Ball::new([100.0 + i as f64, 50.0, 50.0], 0.1));
         VisibilityQuery { observer, light, occluders: aside.chain([Ball::new([0.0, 0.0, 50.0], 5.0)]).collect() }
     };
-    let sights = [sight(10), sight(4095), sight(4096), sight(30_000), sight(0)];
+    let queries = [query(10), query(4095), query(4096), query(30_000), query(0)];
     for device in devices() {
-        assert_eq!(blocking::visible_fractions(device, &sights).unwrap(), [0.0; 5], "{}", device.name());
+        assert_eq!(blocking::visible_fractions(device, &queries).unwrap(), [0.0; 5], "{}", device.name());
     }
 }

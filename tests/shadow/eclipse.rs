@@ -8,14 +8,7 @@ use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 
-use crate::support::devices;
-
-fn system(name: &str) -> System {
-    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)).unwrap();
-    // One sample per pixel, at its centre.
-    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
-    system.with_picture(picture).unwrap()
-}
+use crate::support::{devices, shipped_system};
 
 /// The point where the line through the centres of the light and the Moon enters the Earth.
 fn axis_on_ground(system: &System) -> DVec3 {
@@ -29,7 +22,7 @@ fn axis_on_ground(system: &System) -> DVec3 {
 
 #[test]
 fn the_axis_of_2024_reaches_the_ground_in_mexico() {
-    let ground = axis_on_ground(&system("eclipse-2024-04-08.toml"));
+    let ground = axis_on_ground(&shipped_system("eclipse-2024-04-08.toml"));
     let latitude = (ground.z / ground.length()).asin().to_degrees();
     let longitude = ground.y.atan2(ground.x).to_degrees();
     println!("{latitude:.4} N {longitude:.4} E");
@@ -55,7 +48,7 @@ fn check_umbra(picture: &Picture) {
 
 #[test]
 fn the_umbra_is_189_km_across() {
-    let system = system("umbra-2024-04-08.toml");
+    let system = shipped_system("umbra-2024-04-08.toml");
     let middle = system.camera().target;
     assert!((middle - axis_on_ground(&system)).length() < 1e-6);
     for device in devices() {
@@ -66,7 +59,7 @@ fn the_umbra_is_189_km_across() {
 
 #[test]
 fn rendered_fractions_agree_with_visible_fraction() {
-    let system = system("umbra-2024-04-08.toml");
+    let system = shipped_system("umbra-2024-04-08.toml");
     let camera = system.camera();
     let forward = (camera.target - camera.position).normalize();
     let right = forward.cross(camera.up).normalize();
@@ -97,7 +90,7 @@ fn table(name: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn the_axis_of_2023_is_on_the_centre_line() {
-    let system = system("annular-2023-10-14.toml");
+    let system = shipped_system("annular-2023-10-14.toml");
     let ground = axis_on_ground(&system);
     let (latitude, longitude) =
         ((ground.z / ground.length()).asin().to_degrees(), ground.y.atan2(ground.x).to_degrees());
@@ -134,7 +127,7 @@ fn covered(observer: DVec3, sun: Ball, moon: Ball) -> f64 {
 
 #[test]
 fn the_antumbra_of_2023_is_173_km_across_and_never_total() {
-    let shipped = system("annular-2023-10-14.toml");
+    let shipped = shipped_system("annular-2023-10-14.toml");
     let (sun, moon) = (shipped.light().ball, shipped.bodies()[1].balls[0]);
     let ground = axis_on_ground(&shipped);
     let along = (moon.center - sun.center).normalize();
@@ -183,10 +176,10 @@ fn the_antumbra_of_2023_is_173_km_across_and_never_total() {
 
 #[test]
 fn the_ring_of_2023_is_rendered() {
-    let system = system("ring-2023-10-14.toml");
+    let system = shipped_system("ring-2023-10-14.toml");
     let (sun, moon, eye) = (system.light().ball, system.bodies()[1].balls[0], system.camera().position);
     assert!((eye - axis_on_ground(&system)).length() < 0.003);
-    let Lens::Perspective { field_of_view_deg } = system.camera().lens else { panic!("a telescope") };
+    let Lens::Perspective { field_of_view_deg } = system.camera().lens else { panic!("expected a perspective camera") };
     let [width, height] = system.picture().size.map(|side| side as usize);
     let scale = 0.5 * height as f64 / (0.5 * field_of_view_deg).to_radians().tan();
     let radius = |ball: Ball| scale * (ball.radius / (ball.center - eye).length()).asin().tan();

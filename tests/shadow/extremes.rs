@@ -36,7 +36,7 @@ fn equal_discs() -> Vec<(Ball, Ball)> {
 }
 
 /// Whether a shadow is a valid result for a disc covered by an equal concentric one: total, or annular with a thin ring.
-fn agrees(shadow: Shadow) -> bool {
+fn is_total_or_thin_ring(shadow: Shadow) -> bool {
     match shadow.kind {
         ShadowKind::Total => shadow.fraction == 0.0,
         ShadowKind::Annular => shadow.fraction > 0.0 && shadow.fraction < 1e-4,
@@ -56,7 +56,7 @@ fn equal_concentric_discs_are_total_or_annular() {
             for occluders in [vec![ball], vec![ball, smaller], vec![ball, beside]] {
                 let lighting = Lighting::new(light, occluders).unwrap();
                 let found = shadows(device, &lighting, &[DVec3::ZERO; 3]).unwrap();
-                if !agrees(found[0]) || found[1] != found[0] {
+                if !is_total_or_thin_ring(found[0]) || found[1] != found[0] {
                     wrong.push(format!("{light:?} {:?}: {:?}", lighting.occluders(), found[0]));
                 }
             }

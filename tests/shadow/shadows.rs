@@ -6,14 +6,7 @@ use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 use umbracast::{Ends, NO_SPHERE, Query, Ray, Sphere, Touch};
 
-use crate::support::{Numbers, cpu, devices, root};
-
-/// A system of the folder systems, with one sample per pixel, at its centre.
-fn shipped(name: &str) -> System {
-    let system = System::read(&root().join("systems").join(name)).unwrap();
-    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
-    system.with_picture(picture).unwrap()
-}
+use crate::support::{Numbers, cpu, devices, root, shipped_system};
 
 /// The rows of a CSV table of tests/data: the cells of the columns named.
 fn rows<const N: usize>(name: &str, columns: [&str; N]) -> Vec<[String; N]> {
@@ -121,7 +114,7 @@ fn spot(picture: &Picture, disc: (DVec2, f64), dark: impl Fn(f32) -> bool) -> (D
 
 #[test]
 fn ganymedes_shadow_is_at_its_ephemeris_position() {
-    let system = shipped("ganymede-2015-03-03.toml");
+    let system = shipped_system("ganymede-2015-03-03.toml");
     let columns = [
         "jd_tdb",
         "mx",
@@ -171,7 +164,7 @@ fn ganymedes_shadow_is_at_its_ephemeris_position() {
             let radii = [umbra_radius, penumbra_radius].map(|r| r / stretch);
             let wanted = [row[9] / km, row[10] / km];
             println!(
-                "{} {}: umbra {off:.2} px from its row's place, penumbra {:.2}; radii {radii:.2?} px, expected {wanted:.2?}; \
+                "{} {}: umbra {off:.2} px from the position of its row, penumbra {:.2}; radii {radii:.2?} px, expected {wanted:.2?}; \
                  1 px is {km:.0} km",
                 device.name(),
                 row[0],
@@ -202,7 +195,7 @@ fn circle(points: &[DVec2]) -> (DVec2, f64) {
 
 #[test]
 fn the_earths_umbra_has_its_radius_at_the_moon() {
-    let system = shipped("lunar-2025-03-14.toml");
+    let system = shipped_system("lunar-2025-03-14.toml");
     let row = rows("lunar_eclipses.csv", ["engine", "gamma", "umbral_mag", "penumbral_mag"])
         .into_iter()
         .find(|row| row[0] == "skyfield-de421/geometric-sphere-6371.0")
@@ -286,7 +279,7 @@ fn blocked(eye: DVec3, star: Ball, planet: Ball) -> bool {
 
 #[test]
 fn occultation_contacts_agree_with_geometry() {
-    let system = shipped("occultation.toml");
+    let system = shipped_system("occultation.toml");
     let (star, planet) = (system.light().ball, system.bodies()[0].balls[0]);
     assert_eq!(planet.center, DVec3::ZERO);
     // The observer moves along a straight line past the planet, and the star's centre passes behind it. In the plane through both, the
@@ -324,7 +317,7 @@ fn occultation_contacts_agree_with_geometry() {
             to_star.angle_between(to_planet) - (planet.radius / to_planet.length()).asin()
         };
         let pixel = (10.0_f64 / 201.0).to_radians() / (0.01 * (gap(middle + 50.0) - gap(middle - 50.0)));
-        println!("{}: {whole} pixels of star; a pixel is {pixel:.0} km of our way", device.name());
+        println!("{}: {whole} pixels of star; a pixel is {pixel:.0} km of the observer's path", device.name());
         // A pixel counts if its centre is on the star. The sliver at a contact, up to one and a half pixels deep, may contain no centre.
         let some = 1.5 * pixel;
         assert!(count(first - some) < whole && count(first + some) == whole, "{}", device.name());
@@ -341,7 +334,7 @@ fn occultation_contacts_agree_with_geometry() {
 
 #[test]
 fn shadows_of_ten_thousand_moonlets_agree_with_visible_fraction() {
-    let system = shipped("ring.toml");
+    let system = shipped_system("ring.toml");
     let (light, planet, ring) = (system.light().ball, system.bodies()[0].balls[0], &system.bodies()[1].balls);
     assert_eq!(ring.len(), 10_000);
     let eye = Eye::of(&system);

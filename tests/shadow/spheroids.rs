@@ -93,7 +93,7 @@ fn spheroids_with_equal_radii_agree_with_spheres() {
 }
 
 /// Whether a ray hits a spheroid: stretched along the pole, the spheroid is a ball.
-fn meets(observer: DVec3, direction: DVec3, body: &Spheroid) -> bool {
+fn hits_spheroid(observer: DVec3, direction: DVec3, body: &Spheroid) -> bool {
     let (pole, k) = (body.pole.normalize(), body.radius / body.polar_radius);
     let stretched = |v: DVec3| v + (k - 1.0) * v.dot(pole) * pole;
     let (o, d) = (stretched(body.center - observer), stretched(direction).normalize());
@@ -114,14 +114,16 @@ fn by_rays(observer: DVec3, light: Ball, bodies: &[Spheroid]) -> f64 {
         let (sine, cosine) = (std::f64::consts::TAU * (turn as f64 + 0.5) / TURNS as f64).sin_cos();
         let mut spans = Vec::new();
         for body in bodies {
-            let met = |angle: f64| meets(observer, toward * angle.cos() + (x * cosine + y * sine) * angle.sin(), body);
+            let hit_at = |angle: f64| {
+                hits_spheroid(observer, toward * angle.cos() + (x * cosine + y * sine) * angle.sin(), body)
+            };
             let at = |step: usize| edge * step as f64 / STEPS as f64;
-            let Some(first) = (0..=STEPS).find(|&step| met(at(step))) else { continue };
-            let last = (first..=STEPS).rfind(|&step| met(at(step))).unwrap();
+            let Some(first) = (0..=STEPS).find(|&step| hit_at(at(step))) else { continue };
+            let last = (first..=STEPS).rfind(|&step| hit_at(at(step))).unwrap();
             let end = |mut inside: f64, mut outside: f64| {
                 for _ in 0..30 {
                     let middle = 0.5 * (inside + outside);
-                    *(if met(middle) { &mut inside } else { &mut outside }) = middle;
+                    *(if hit_at(middle) { &mut inside } else { &mut outside }) = middle;
                 }
                 inside
             };

@@ -82,14 +82,14 @@ impl Folder {
     /// Runs the program with a limit on its CPU time, which does not depend on the load of the machine, and a limit of two minutes of
     /// elapsed time. A program that takes longer is killed, and the test fails.
     #[track_caller]
-    pub(crate) fn within(&self, limit: Duration, arguments: &str) -> Done {
+    pub(crate) fn run_within(&self, limit: Duration, arguments: &str) -> Done {
         let mut child = self.start(arguments);
         let started = Instant::now();
         while child.try_wait().unwrap().is_none() {
             let (used, waited) = (cpu_time(&child), started.elapsed());
             if used > limit || waited > Duration::from_secs(120) {
                 child.kill().unwrap();
-                panic!("umbracast {arguments}: not done after {used:?} of CPU time and {waited:?}");
+                panic!("umbracast {arguments}: still running after {used:?} of CPU time and {waited:?}");
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -97,23 +97,25 @@ impl Folder {
     }
 
     /// Creates a named pipe.
-    pub(crate) fn pipe(&self, name: &str) -> &Self {
+    pub(crate) fn make_pipe(&self, name: &str) -> &Self {
         assert!(Command::new("mkfifo").arg(self.path(name)).status().unwrap().success());
         self
     }
 
     /// Opens a named pipe for writing, which waits until the program has opened it for reading, at most a minute.
     #[track_caller]
-    pub(crate) fn feed(&self, name: &str) -> std::fs::File {
+    pub(crate) fn open_pipe(&self, name: &str) -> std::fs::File {
         let (opened, waiting) = std::sync::mpsc::channel();
         let path = self.path(name);
         std::thread::spawn(move || opened.send(std::fs::OpenOptions::new().write(true).open(path).unwrap()));
-        waiting.recv_timeout(std::time::Duration::from_secs(60)).expect("the program does not open the pipe")
+        waiting
+            .recv_timeout(std::time::Duration::from_secs(60))
+            .expect("the program did not open the pipe within a minute")
     }
 
     /// Runs the program and asserts that it succeeds.
     #[track_caller]
-    pub(crate) fn right(&self, arguments: &str) -> Done {
+    pub(crate) fn run_ok(&self, arguments: &str) -> Done {
         let done = self.run(arguments);
         assert_eq!(done.code, 0, "umbracast {arguments}\n{}", done.errors);
         done
@@ -145,17 +147,17 @@ pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u
 }
 
 /// The numbers as little-endian bytes.
-pub(crate) fn le4(values: &[f32]) -> Vec<u8> {
+pub(crate) fn f32_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
 /// The numbers of a CSV table, without its header line.
-pub(crate) fn f32s(table: &str) -> Vec<f32> {
+pub(crate) fn csv_numbers(table: &str) -> Vec<f32> {
     table.lines().skip(1).flat_map(|line| line.split(',').map(|cell| cell.parse().unwrap())).collect()
 }
 
 /// One array of an `.npz` archive.
-pub(crate) fn numbers<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
+pub(crate) fn npz_array<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
     let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
     let entry = archive.by_name(&format!("{name}.npy")).unwrap();
     npyz::NpyFile::new(entry).unwrap().into_vec().unwrap()

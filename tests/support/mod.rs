@@ -2,8 +2,8 @@
 
 pub(crate) mod child;
 pub(crate) mod folder;
+pub(crate) mod hard_scenes;
 mod intensity;
-pub(crate) mod nasty;
 mod numbers;
 pub(crate) mod scenes;
 
@@ -12,6 +12,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub(crate) use intensity::{intensity, scaled};
 pub(crate) use numbers::Numbers;
+use umbracast::glam::Vec3;
+use umbracast::shadow::{PictureOptions, System};
 use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
 
 /// All files below a folder with an extension, as paths relative to the folder.
@@ -43,7 +45,8 @@ pub(crate) fn devices() -> &'static [Device] {
         let mut devices = Vec::new();
         for info in list {
             assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
-            let device = blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device opens");
+            let device =
+                blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
             eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
             devices.push(device);
         }
@@ -66,16 +69,16 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
 
 /// Opens the CPU engine.
 pub(crate) fn cpu() -> Device {
-    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
+    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.
 pub(crate) fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
-    both_ways(device, spheres.into(), &SceneOptions::default())
+    both_searches(device, spheres.into(), &SceneOptions::default())
 }
 
 /// Two scenes of the same spheres, with a tree and without, built with these options.
-pub(crate) fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
+pub(crate) fn both_searches(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
     [1, usize::MAX].map(|from| {
         let _search = bench::use_tree(from == 1);
         let _from = bench::tree_from(from);
@@ -137,6 +140,18 @@ pub(crate) fn corpus() -> Vec<Row> {
             }
         })
         .collect()
+}
+
+/// A random vector of multiples of 1/4 up to 8, which f32 adds and f64 multiplies without rounding.
+pub(crate) fn quarters(n: &mut Numbers) -> Vec3 {
+    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
+}
+
+/// A system of the folder systems, with one sample per pixel, at its centre.
+pub(crate) fn shipped_system(name: &str) -> System {
+    let system = System::read(&root().join("systems").join(name)).unwrap();
+    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
+    system.with_picture(picture).unwrap()
 }
 
 /// The number of f32 steps between two numbers.

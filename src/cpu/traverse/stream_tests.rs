@@ -14,10 +14,10 @@ use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::{Approach, Hit, Interval};
 use crate::runtime::cancel::CancelToken;
 
-#[path = "../../../tests/support/nasty.rs"]
-mod nasty;
+#[path = "../../../tests/support/hard_scenes.rs"]
+mod hard_scenes;
 
-use nasty::{SCENES, Scene, rays, spheres};
+use hard_scenes::{SCENES, Scene, rays, spheres};
 
 fn both<T: RayQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
     let cancel = CancelToken::new();

@@ -11,7 +11,7 @@ use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, Sc
 const U: f64 = 1.0 / 16_777_216.0;
 
 /// The bound on the error of the normal in the documentation of [`Attributes`], without the rounding of the result.
-fn slack(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
+fn normal_bound(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
     let e = (sphere.center.as_dvec3() - ray.origin.as_dvec3()).length();
     let r = f64::from(sphere.radius);
     let unit = (-50.0_f64).exp2() * e.max(r);
@@ -30,37 +30,48 @@ struct Worst {
 
 impl Worst {
     /// Checks the attributes of a hit. `truth` is the exact vector from the centre to the point, and the half chord.
-    fn judge(&mut self, was: &Attributes, hit: &Hit, ray: &Ray, sphere: &Sphere, truth: (DVec3, f64), what: &str) {
+    fn check(
+        &mut self,
+        attributes: &Attributes,
+        hit: &Hit,
+        ray: &Ray,
+        sphere: &Sphere,
+        truth: (DVec3, f64),
+        what: &str,
+    ) {
         let (offset, half) = truth;
         let (center, d) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
         let normal = offset.normalize_or_zero();
-        let mut slack = slack(ray, sphere, half);
+        let mut normal_bound = normal_bound(ray, sphere, half);
         if hit.t == ray.t_min {
             // Adds one rounding of the distance: `t` may be the start of the ray.
-            slack += 1.01 * U * f64::from(hit.t).abs() * d.length() / f64::from(sphere.radius);
+            normal_bound += 1.01 * U * f64::from(hit.t).abs() * d.length() / f64::from(sphere.radius);
         }
         let angle = normal.cross(d).length().atan2(-normal.dot(d));
         let distance = f64::from(hit.t) * d.length();
         let tiny = f64::from(f32::MIN_POSITIVE) * U;
         let part = |found: f64, allowed: f64, name: &str| {
-            assert!(found <= allowed, "{what}: {name} off by {found:e}, {allowed:e} allowed: {was:?}");
+            assert!(found <= allowed, "{what}: {name} off by {found:e}, {allowed:e} allowed: {attributes:?}");
             found / allowed
         };
         let at = center + offset;
-        let allowed = 1.01 * U * at.length() + slack * offset.length() + tiny;
-        self.point = self.point.max(part((was.point.as_dvec3() - at).length(), allowed, "point"));
-        self.normal = self.normal.max(part((was.normal.as_dvec3() - normal).length(), 1.01 * U + slack, "normal"));
-        self.angle = self.angle.max(part((f64::from(was.angle) - angle).abs(), 1.01 * U * angle + slack, "angle"));
+        let allowed = 1.01 * U * at.length() + normal_bound * offset.length() + tiny;
+        self.point = self.point.max(part((attributes.point.as_dvec3() - at).length(), allowed, "point"));
+        self.normal =
+            self.normal.max(part((attributes.normal.as_dvec3() - normal).length(), 1.01 * U + normal_bound, "normal"));
+        self.angle =
+            self.angle.max(part((f64::from(attributes.angle) - angle).abs(), 1.01 * U * angle + normal_bound, "angle"));
         if distance.abs() < f64::from(f32::MAX) {
             let allowed = 1.01 * U * distance.abs() + tiny;
-            self.distance = self.distance.max(part((f64::from(was.distance) - distance).abs(), allowed, "distance"));
+            self.distance =
+                self.distance.max(part((f64::from(attributes.distance) - distance).abs(), allowed, "distance"));
         }
         self.compared += 1;
     }
 }
 
 /// The exact hit point of a row under a policy, relative to the centre: the start inside the ball, or a root.
-fn met(row: &Row, inside: Inside) -> DVec3 {
+fn hit_offset(row: &Row, inside: Inside) -> DVec3 {
     let start = f64::from(row.ray.t_min);
     let t = match inside {
         _ if row.t[0] >= start => row.t[0],
@@ -84,9 +95,9 @@ fn attributes_of_the_corpus_are_within_bounds() {
         ] {
             let query = Query { inside, precision, ..Query::default() };
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let were = pairs.attributes(&rays, &hits, &query).unwrap();
+            let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
             let mut worst = Worst::default();
-            for (i, ((row, hit), was)) in rows.iter().zip(hits.iter()).zip(&were).enumerate() {
+            for (i, ((row, hit), attributes)) in rows.iter().zip(hits.iter()).zip(&all_attributes).enumerate() {
                 // Leaves out rows with a wrong hit flag and rows whose ends are near a root, which `queries::corpus` tests, and
                 // tangent rows, which have no chord.
                 let doubtful = precision != Precision::Exact
@@ -95,12 +106,12 @@ fn attributes_of_the_corpus_are_within_bounds() {
                         .iter()
                         .any(|t| [row.ray.t_min, row.ray.t_max].iter().any(|end| steps(*end, *t as f32) <= 32));
                 if !hit.is_hit() || row.crossing <= 0 || doubtful {
-                    assert!(hit.is_hit() || was.point.x.is_nan());
+                    assert!(hit.is_hit() || attributes.point.x.is_nan());
                     continue;
                 }
                 let half = 0.5 * (row.t[1] - row.t[0]) * row.ray.direction.as_dvec3().length();
                 let what = format!("{} {query:?} row {i} ({}) {hit:?}", device.name(), REGIMES[row.regime as usize]);
-                worst.judge(was, hit, &row.ray, &row.sphere, (met(row, inside), half), &what);
+                worst.check(attributes, hit, &row.ray, &row.sphere, (hit_offset(row, inside), half), &what);
             }
             println!("{} {precision:?} {inside:?}: {worst:.3?}", device.name());
             assert!(worst.compared > 4000);
@@ -127,15 +138,15 @@ fn normals_and_angles_agree_with_the_ricochet_corpus() {
     let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
     let query = Query::at(Precision::Exact);
     let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-    let were = pairs.attributes(&rays, &hits, &query).unwrap();
+    let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
     let mut worst = Worst::default();
     for (i, (normal, angle)) in truths.iter().enumerate() {
         let (ray, sphere) = (&rays[i], &spheres[i]);
         let r = f64::from(sphere.radius);
         let half = r * angle.sin();
-        worst.judge(&were[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
-        let allowed = 1.01 * U * FRAC_PI_2 + slack(ray, sphere, half);
-        assert!((FRAC_PI_2 - f64::from(were[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
+        worst.check(&all_attributes[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
+        let allowed = 1.01 * U * FRAC_PI_2 + normal_bound(ray, sphere, half);
+        assert!((FRAC_PI_2 - f64::from(all_attributes[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
     }
     println!("{worst:.3?}");
     assert_eq!((worst.compared, count), (286, 1000));
@@ -148,10 +159,13 @@ fn distant_spheres_are_hit_on_their_near_side() {
     for far in [1e3_f32, 1e5, 1e7, 3e8] {
         for aside in [0.0, 0.5, 0.99] {
             let (ray, sphere) = (Ray::new([-far, aside, 0.0], [1.0, 0.0, 0.0]), Sphere::new([0.0; 3], 1.0));
-            let was = ray.hit(&sphere, &query).unwrap().attributes(&ray, &sphere);
+            let attributes = ray.hit(&sphere, &query).unwrap().attributes(&ray, &sphere);
             let across = (1.0 - aside * aside).sqrt();
-            assert!((was.normal - Vec3::new(-across, aside, 0.0)).length() < 1e-6, "{far} {aside}: {was:?}");
-            assert!((was.angle - aside.asin()).abs() < 1e-6, "{far} {aside}: {was:?}");
+            assert!(
+                (attributes.normal - Vec3::new(-across, aside, 0.0)).length() < 1e-6,
+                "{far} {aside}: {attributes:?}"
+            );
+            assert!((attributes.angle - aside.asin()).abs() < 1e-6, "{far} {aside}: {attributes:?}");
         }
     }
 }
@@ -162,23 +176,23 @@ fn attributes_from_outside_inside_and_tangent_rays() {
     let of = |ray: &Ray, inside| {
         ray.hit(&sphere, &Query { inside, ..Query::default() }).map(|hit| hit.attributes(ray, &sphere))
     };
-    let was = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
+    let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
         Some(Attributes { point: point.into(), normal: normal.into(), angle, distance })
     };
     let outside = Ray::new([0.0; 3], [0.5, 0.0, 0.0]);
-    assert_eq!(of(&outside, Inside::Enter), was([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, 2.0));
+    assert_eq!(of(&outside, Inside::Enter), attributes([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, 2.0));
     let within = Ray::new([5.0, 0.0, 0.0], [0.5, 0.0, 0.0]);
-    assert_eq!(of(&within, Inside::Enter), was([5.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 0.0));
-    assert_eq!(of(&within, Inside::Exit), was([6.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 1.0));
+    assert_eq!(of(&within, Inside::Enter), attributes([5.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 0.0));
+    assert_eq!(of(&within, Inside::Exit), attributes([6.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 1.0));
     let center = Ray::new([4.0, 0.0, 0.0], [0.0, 3.0, 0.0]);
-    assert_eq!(of(&center, Inside::Enter), was([4.0, 0.0, 0.0], [0.0; 3], 0.0, 0.0));
+    assert_eq!(of(&center, Inside::Enter), attributes([4.0, 0.0, 0.0], [0.0; 3], 0.0, 0.0));
     let tangent = Ray::new([0.0, 2.0, 0.0], [1.0, 0.0, 0.0]);
-    assert_eq!(of(&tangent, Inside::Enter), was([4.0, 2.0, 0.0], [0.0, 1.0, 0.0], FRAC_PI_2 as f32, 4.0));
+    assert_eq!(of(&tangent, Inside::Enter), attributes([4.0, 2.0, 0.0], [0.0, 1.0, 0.0], FRAC_PI_2 as f32, 4.0));
     let behind = Ray::new([8.0, 0.0, 0.0], [1.0, 0.0, 0.0]).line();
-    assert_eq!(of(&behind, Inside::Enter), was([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, -6.0));
+    assert_eq!(of(&behind, Inside::Enter), attributes([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, -6.0));
     let point = Sphere::new([4.0, 0.0, 0.0], 0.0);
     let hit = outside.hit(&point, &Query::default()).unwrap().attributes(&outside, &point);
-    assert_eq!(Some(hit), was([4.0, 0.0, 0.0], [0.0; 3], 0.0, 4.0));
+    assert_eq!(Some(hit), attributes([4.0, 0.0, 0.0], [0.0; 3], 0.0, 4.0));
 }
 
 #[test]
@@ -188,10 +202,13 @@ fn mismatched_hits_and_rays_are_refused() {
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
     let query = Query { on_bad: OnBad::Skip, ..Query::default() };
     let hits = blocking::closest(&scene, &rays, &query).unwrap();
-    let were = scene.attributes(&rays, &hits, &query).unwrap();
-    assert_eq!(were[0].point, Vec3::new(3.0, 0.0, 0.0));
-    assert!(were[1].point.is_nan() && were[1].normal.is_nan() && were[1].angle.is_nan(), "a bad ray misses");
-    assert_eq!(were[1].distance, f32::INFINITY);
+    let all_attributes = scene.attributes(&rays, &hits, &query).unwrap();
+    assert_eq!(all_attributes[0].point, Vec3::new(3.0, 0.0, 0.0));
+    assert!(
+        all_attributes[1].point.is_nan() && all_attributes[1].normal.is_nan() && all_attributes[1].angle.is_nan(),
+        "an invalid ray is a miss"
+    );
+    assert_eq!(all_attributes[1].distance, f32::INFINITY);
     assert_eq!(
         scene.attributes(&rays[..1], &hits, &query).unwrap_err(),
         Error::LengthsDiffer { left_name: "rays", left: 1, right_name: "hits", right: 2 }
@@ -201,7 +218,7 @@ fn mismatched_hits_and_rays_are_refused() {
 }
 
 mod files {
-    use crate::support::folder::{Folder, numbers};
+    use crate::support::folder::{Folder, npz_array};
 
     const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
     const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,2,0,0\n0,0,0,0,0,1\n0,0,2,0,1,0\n";
@@ -211,29 +228,29 @@ mod files {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).write("r.csv", RAYS);
         for device in ["cpu", "gpu"] {
-            folder.right(&format!(
+            folder.run_ok(&format!(
                 "cast s.csv r.csv -o o.csv -q --device {device} --compare --with distance,point,normal,angle"
             ));
             let expected = "t,id,distance,px,py,pz,nx,ny,nz,angle_rad\n1.5,0,3.0,3.0,0.0,0.0,-1.0,0.0,0.0,0.0\n\
                             ,,,,,,,,,\n5.0,1,5.0,0.0,5.0,2.0,0.0,0.0,1.0,1.5707964\n";
             assert_eq!(folder.text("o.csv").replace("-0.0", "0.0"), expected);
         }
-        folder.right("cast s.csv r.csv -o o.npz -q --with angle,point");
+        folder.run_ok("cast s.csv r.csv -o o.npz -q --with angle,point");
         let path = folder.path("o.npz");
-        assert_eq!(numbers::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
-        assert_eq!(numbers::<f32>(&path, "px").map_nan(), [3.0, -1.0, 0.0]);
-        assert_eq!(numbers::<f32>(&path, "angle_rad").map_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
+        assert_eq!(npz_array::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
+        assert_eq!(npz_array::<f32>(&path, "px").replace_nan(), [3.0, -1.0, 0.0]);
+        assert_eq!(npz_array::<f32>(&path, "angle_rad").replace_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
         let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
-        assert_eq!(archive.len(), 6, "nothing that was not asked for");
+        assert_eq!(archive.len(), 6, "only the requested arrays");
     }
 
-    trait MapNan {
+    trait ReplaceNan {
         /// Replaces NaN by −1, because NaN is not equal to itself.
-        fn map_nan(self) -> Vec<f32>;
+        fn replace_nan(self) -> Vec<f32>;
     }
 
-    impl MapNan for Vec<f32> {
-        fn map_nan(self) -> Vec<f32> {
+    impl ReplaceNan for Vec<f32> {
+        fn replace_nan(self) -> Vec<f32> {
             self.into_iter().map(|x| if x.is_nan() { -1.0 } else { x }).collect()
         }
     }
@@ -264,7 +281,7 @@ mod files {
             let done = folder.run(&format!("cast {arguments}"));
             assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
             assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-            assert!(folder.contents() == before, "{arguments}: something was touched");
+            assert!(folder.contents() == before, "{arguments}: files have changed");
         }
     }
 }
