@@ -91,7 +91,7 @@ fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
         for (precision, share) in [(Precision::Fast, f64::INFINITY), (Precision::Standard, 8.0)] {
             let query = Query { inside: Inside::Exit, ..Query::at(precision) };
             let found = blocking::closest(&pairs, &rays, &query).unwrap();
-            let (mut wrong, mut worst, mut met) = (0, 0.0f64, 0);
+            let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, (category, ellipsoid, ray, t, disc)) in rows.iter().enumerate() {
                 if found[i].is_hit() != t.is_some() {
                     let what = format!("row {i} ({category}) on {}: {:?}, {t:?}, {disc}", device.name(), found[i]);
@@ -101,11 +101,11 @@ fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
                 }
                 let Some(t) = *t else { continue };
                 let off = (f64::from(found[i].t) - t).abs() / UnitBallPair::of(ray, ellipsoid).bound(t, 1.0);
-                (worst, met) = (worst.max(off), met + 1);
+                (worst, hit_count) = (worst.max(off), hit_count + 1);
                 assert!(off <= share, "row {i} ({category}) on {}: {:?}, {t}, {off}", device.name(), found[i]);
             }
-            eprintln!("{} {precision:?}: {met} hits, {wrong} wrong flags, worst {worst:.3} of u", device.name());
-            assert!(met > 1350 && wrong <= 60, "{met}, {wrong}");
+            eprintln!("{} {precision:?}: {hit_count} hits, {wrong} wrong flags, worst {worst:.3} of u", device.name());
+            assert!(hit_count > 1350 && wrong <= 60, "{hit_count}, {wrong}");
         }
     }
 }

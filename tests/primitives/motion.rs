@@ -61,7 +61,7 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
             let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
             let found = blocking::interval(&pairs, &rays, &query).unwrap();
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let (mut wrong, mut worst, mut met) = (0, 0.0f64, 0);
+            let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, row) in rows.iter().enumerate() {
                 let (t, gap) = ([f64_at(row, 56), f64_at(row, 64)], f64_at(row, 72));
                 let (hit, case) = (row[82] == 1, row[83]);
@@ -74,7 +74,7 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
                 if !hit || case == 3 {
                     continue;
                 }
-                met += 1;
+                hit_count += 1;
                 // Roots are compared only if the half chord is at least a tenth of the radius.
                 if (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt() < 0.1 && precision != Precision::Exact {
                     continue;
@@ -89,8 +89,8 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
                     }
                 }
             }
-            eprintln!("{} {precision:?}: {met} hits, {wrong} wrong flags, worst {worst:.2} steps", device.name());
-            assert!(met > 700 && wrong <= 20, "{met}, {wrong}");
+            eprintln!("{} {precision:?}: {hit_count} hits, {wrong} wrong flags, worst {worst:.2} steps", device.name());
+            assert!(hit_count > 700 && wrong <= 20, "{hit_count}, {wrong}");
             if precision == Precision::Standard {
                 assert!(worst < 16.0, "{worst}");
             }
@@ -113,7 +113,7 @@ fn segments_agree_with_exact_arithmetic() {
             let found = blocking::interval(&pairs, &segments, &query).unwrap();
             let near = blocking::approach(&pairs, &segments, &query).unwrap();
             let occluded = blocking::occluded(&pairs, &segments, &query).unwrap();
-            let (mut wrong, mut worst, mut met) = (0, [0.0f64; 2], 0);
+            let (mut wrong, mut worst, mut hit_count) = (0, [0.0f64; 2], 0);
             for (i, row) in rows.iter().enumerate() {
                 let [t0, t1, s, distance, gap] = [40, 48, 56, 64, 72].map(|byte| f64_at(row, byte));
                 let solid = row[84] == 1;
@@ -131,7 +131,7 @@ fn segments_agree_with_exact_arithmetic() {
                 if !solid {
                     continue;
                 }
-                met += 1;
+                hit_count += 1;
                 let chord = (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt();
                 for (root, t) in [found[i].t_enter, found[i].t_exit].into_iter().zip([t0, t1]) {
                     if precision == Precision::Exact {
@@ -143,8 +143,8 @@ fn segments_agree_with_exact_arithmetic() {
                     }
                 }
             }
-            eprintln!("{} {precision:?}: {met} hits, {wrong} wrong flags, worst {worst:?}", device.name());
-            assert!(met > 500 && wrong <= 20, "{met}, {wrong}");
+            eprintln!("{} {precision:?}: {hit_count} hits, {wrong} wrong flags, worst {worst:?}", device.name());
+            assert!(hit_count > 500 && wrong <= 20, "{hit_count}, {wrong}");
         }
     }
 }
@@ -203,8 +203,8 @@ fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
                     // The reference: the CPU engine without a tree.
                     let [_, plain] = scenes(&cpu(), given, range);
                     let expected = run_all(&plain, attributed_rays, &query);
-                    let met = expected.hits.iter().filter(|hit| hit.is_hit()).count();
-                    assert!(met > 20 && met < rays.len(), "{}, {query:?}: {met}", scene.0);
+                    let hit_count = expected.hits.iter().filter(|hit| hit.is_hit()).count();
+                    assert!(hit_count > 20 && hit_count < rays.len(), "{}, {query:?}: {hit_count}", scene.0);
                     for device in devices() {
                         for (search, built) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
                             let found = run_all(&built, attributed_rays, &query);

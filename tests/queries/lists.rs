@@ -31,9 +31,9 @@ fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query
         let rays = vec![*ray; spheres.len()];
         let hits = blocking::closest(&scene, &rays, query).unwrap();
         let roots = blocking::interval(&scene, &rays, query).unwrap();
-        let mut met: Vec<_> = hits.iter().zip(roots.iter()).filter(|(hit, _)| hit.is_hit()).collect();
-        met.sort_by(|(a, _), (b, _)| (a.t, a.id).partial_cmp(&(b.t, b.id)).unwrap());
-        met.into_iter().map(|(_, roots)| *roots).collect()
+        let mut both: Vec<_> = hits.iter().zip(roots.iter()).filter(|(hit, _)| hit.is_hit()).collect();
+        both.sort_by(|(a, _), (b, _)| (a.t, a.id).partial_cmp(&(b.t, b.id)).unwrap());
+        both.into_iter().map(|(_, roots)| *roots).collect()
     };
     rays.iter().map(list).collect()
 }
@@ -53,10 +53,10 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
         let first = list.first().copied().unwrap_or(Interval::MISS);
         assert_eq!(first, interval[i], "{what}, ray {i}: {ray:?}");
         assert_eq!(first.id, closest[i].id, "{what}, ray {i}");
-        if let Some(met) = list.first().filter(|_| query.precision != Precision::Exact) {
-            assert_eq!(met.hit_t(ray, query.inside), closest[i].t, "{what}, ray {i}");
+        if let Some(hit) = list.first().filter(|_| query.precision != Precision::Exact) {
+            assert_eq!(hit.hit_t(ray, query.inside), closest[i].t, "{what}, ray {i}");
         }
-        let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
+        let mut ids: Vec<u32> = list.iter().map(|hit| hit.id).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere is listed twice");
@@ -72,7 +72,7 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
 
 #[test]
 fn hit_lists_agree_with_single_pairs() {
-    let mut met = 0;
+    let mut hit_count = 0;
     for device in devices() {
         for scene in &hard_scenes::SCENES {
             let spheres = hard_scenes::spheres(scene, 230);
@@ -90,12 +90,12 @@ fn hit_lists_agree_with_single_pairs() {
                         }
                     }
                     check(&what, built, &rays, &query, &lists);
-                    met += lists.records.len();
+                    hit_count += lists.records.len();
                 }
             }
         }
     }
-    assert!(met > 100_000, "{met}");
+    assert!(hit_count > 100_000, "{hit_count}");
 }
 
 /// Classifies a pair in f64: a certain miss (`Some(None)`), the roots of a certain crossing, or `None` if undecided.
@@ -117,10 +117,10 @@ fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
 /// The roots of a hit in exact arithmetic, for closed ends and solid balls.
 fn in_integers(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
     let roots = ExactRoots::new(ray, sphere);
-    let met = roots.crossing != Ordering::Less
+    let is_hit = roots.crossing != Ordering::Less
         && roots.compare(Root::Exit, ray.t_min) != Some(Ordering::Less)
         && roots.compare(Root::Enter, ray.t_max) != Some(Ordering::Greater);
-    met.then(|| [Root::Enter, Root::Exit].map(|root| roots.round_f64(root)))
+    is_hit.then(|| [Root::Enter, Root::Exit].map(|root| roots.round_f64(root)))
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
     let n = &mut Numbers(6);
     let query = Query::at(Precision::Exact);
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let (mut met, mut worst) = (0, 0.0f64);
+    let (mut hit_count, mut worst) = (0, 0.0f64);
     // A billion pairs at a time, so that memory stays constant.
     for round in 0..scaled(1) {
         let mut rays: Vec<Ray> = (0..80_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
@@ -155,7 +155,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
         for (i, ((list, expected), ray)) in lists.iter().zip(&expected).zip(&rays).enumerate() {
             let t = |roots: [f64; 2]| roots[0].max(ray.t_min.into());
             let of = |id: u32| expected[expected.binary_search_by_key(&id, |(id, _)| *id).unwrap()].1;
-            let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
+            let mut ids: Vec<u32> = list.iter().map(|hit| hit.id).collect();
             ids.sort_unstable();
             assert!(ids.iter().eq(expected.iter().map(|(id, _)| id)), "round {round}, ray {i}: {ids:?}, {expected:?}");
             assert_eq!(counts[i] as usize, expected.len(), "round {round}, ray {i}");
@@ -174,10 +174,10 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
                     "round {round}, ray {i}: {pair:?}, {a}, {b}"
                 );
             }
-            met += list.len();
+            hit_count += list.len();
         }
     }
-    assert!(met > 1_000_000, "{met}");
+    assert!(hit_count > 1_000_000, "{hit_count}");
     assert!(worst < 1.001, "{worst} half steps");
 }
 
@@ -309,7 +309,7 @@ fn hit_lists_above_the_memory_limit_are_refused_with_figures() {
         assert!(asked > allowed && allowed <= 60 << 20, "{what}: {asked} of {allowed}");
         let few = blocking::all(&scene, &rays[..300], &Query::default()).unwrap();
         assert_eq!(few.records.len(), 300 * 3000);
-        assert!(few.get(7).unwrap().iter().map(|met| met.id).eq(0..3000));
+        assert!(few.get(7).unwrap().iter().map(|hit| hit.id).eq(0..3000));
         assert_eq!(blocking::nearest(&scene, &rays, 2, &Query::default()).unwrap().records.len(), 6000);
         assert_eq!(blocking::count(&scene, &rays, &Query::default()).unwrap().records, vec![3000; 3000]);
     }

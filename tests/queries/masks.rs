@@ -62,7 +62,7 @@ fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
     let all = blocking::all(&scene, &case.rays, query).unwrap();
     all.iter()
         .enumerate()
-        .map(|(i, list)| list.iter().copied().filter(|met| case.admits(i, met.id)).collect())
+        .map(|(i, list)| list.iter().copied().filter(|hit| case.admits(i, hit.id)).collect())
         .collect()
 }
 
@@ -81,7 +81,7 @@ fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
 
 #[test]
 fn masks_select_the_spheres_a_ray_can_hit() {
-    let mut met = 0;
+    let mut hit_count = 0;
     for scene in [0, 2, 4, 6, 8] {
         let case = Case::new(scene, 500, 150);
         for inside in [Inside::Enter, Inside::Exit] {
@@ -115,13 +115,13 @@ fn masks_select_the_spheres_a_ray_can_hit() {
                         for (i, (found, near)) in found.iter().zip(&near).enumerate() {
                             assert_eq!(found, near, "{what}, ray {i}");
                         }
-                        met += all.records.len();
+                        hit_count += all.records.len();
                     }
                 }
             }
         }
     }
-    assert!(met > 20_000, "{met}");
+    assert!(hit_count > 20_000, "{hit_count}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn masks_and_skipped_ids_follow_their_rays() {
         assert!(
             lists
                 .iter()
-                .map(|list| list.first().map(|met| met.id))
+                .map(|list| list.first().map(|hit| hit.id))
                 .eq(whole.iter().map(|hit| hit.is_hit().then_some(hit.id)))
         );
         for range in [0..1, 1..65, 65..1000, 1000..case.rays.len()] {
@@ -208,13 +208,13 @@ fn masks_apply_to_pairwise_queries() {
         let found = blocking::closest(&some, given, &query).unwrap();
         let part = blocking::closest(&some, given.slice(100..400), &query).unwrap();
         assert_eq!(*part, found[100..400]);
-        let mut met = [0; 2];
+        let mut hit_count = [0; 2];
         for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
             let admitted = case.ray_masks[i] & case.sphere_masks[i] != 0 && skips[i] != i as u32;
             assert_eq!(*found, if admitted { *expected } else { Hit::MISS }, "pair {i} on {}", device.name());
-            met[usize::from(found.is_hit())] += usize::from(expected.is_hit());
+            hit_count[usize::from(found.is_hit())] += usize::from(expected.is_hit());
         }
-        assert!(met[0] > 20 && met[1] > 20, "{met:?}");
+        assert!(hit_count[0] > 20 && hit_count[1] > 20, "{hit_count:?}");
     }
 }
 

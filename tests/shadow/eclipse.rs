@@ -102,8 +102,8 @@ fn the_axis_of_2023_is_on_the_centre_line() {
     let squash = |v: DVec3| DVec3::new(v.x, v.y, v.z * a / b);
     let (from, along) = (squash(moon), squash(moon - sun).normalize());
     let foot = -from.dot(along);
-    let met = from + (foot - (a * a - (from + foot * along).length_squared()).sqrt()) * along;
-    let (x, y, z) = (met.x, met.y, met.z * b / a);
+    let point = from + (foot - (a * a - (from + foot * along).length_squared()).sqrt()) * along;
+    let (x, y, z) = (point.x, point.y, point.z * b / a);
     let latitude = (z * (a / b).powi(2)).atan2(x.hypot(y)).to_degrees();
     let longitude = y.atan2(x).to_degrees();
     // The table has a row every five minutes. The position at 17:59:27 is interpolated by the parabola through the three nearest rows.

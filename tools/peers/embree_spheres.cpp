@@ -8,8 +8,9 @@
 // Prints one JSON object per line: a "build", then a "trace" per batch, query and variant (single rays; packets of 4, 8 and 16,
 // with and without the flag for coherent rays). Scenes are "robust": without it Embree loses hits on small spheres far away.
 //
-// With --answers, the results of single rays are written to FOLDER: RAYS-closest.f32 (t of each ray, infinite on a miss), RAYS-closest.u32 (the
-// sphere ids, all ones on a miss) and RAYS-occluded.u8. "differ" counts the rays of a variant with another result than as single rays.
+// With --answers, the results of single rays are written to FOLDER: RAYS-closest.f32 (t of each ray, infinite on a miss),
+// RAYS-closest.u32 (the sphere ids, all ones on a miss) and RAYS-occluded.u8. "differ" counts the rays of a variant with another result
+// than as single rays.
 //
 // The time includes the whole batch: packed rays are read and traced, and t and id (or one byte) are written for each. Threads take
 // 4096 rays at a time. `mrays_per_second` is rays per second of elapsed time. `mrays_per_second_free` is rays per second of CPU time
