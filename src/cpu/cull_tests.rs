@@ -93,7 +93,7 @@ fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&SphereBlocks, &Block) -> u64
     dropped
 }
 
-fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
+fn check_culled_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     for precision in [Precision::Fast, Precision::Standard] {
         let dropped = dropped(spheres, |columns, block| {
             let mut mask = [0];
@@ -115,7 +115,7 @@ fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
 }
 
 /// A sphere outside the segment has no hit at a `t` that counts, whatever the policies.
-fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
+fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     for precision in Precision::ALL {
         let dropped = dropped(spheres, |columns, block| {
@@ -153,7 +153,7 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
     Ok(())
 }
 
-fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
+fn check_cull_by_clearance(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
     let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     let dropped = dropped(spheres, |columns, block| {
         let (mut line, parameter) = columns.frame.prepare(ray, Precision::Standard);
@@ -186,7 +186,7 @@ proptest! {
 
     #[test]
     fn culled_spheres_are_misses((ray, spheres) in scene()) {
-        check_meeting(&ray, &spheres)?;
+        check_culled_misses(&ray, &spheres)?;
     }
 
     #[test]
@@ -194,12 +194,12 @@ proptest! {
         let sphere = which.get(&spheres);
         let solved = sphere::intersect_compensated::<false>(&sphere::scale(&ray, sphere));
         for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
-            check_stretch(&ray, &spheres, last)?;
+            check_cull_by_ends(&ray, &spheres, last)?;
             // The same number as an end of the ray.
             for ends in [(ray.t_min, last), (last, ray.t_max)] {
                 let ray = ray.between(ends.0, ends.1);
                 if ray.check().is_ok() {
-                    check_stretch(&ray, &spheres, f32::MAX)?;
+                    check_cull_by_ends(&ray, &spheres, f32::MAX)?;
                 }
             }
         }
@@ -209,7 +209,7 @@ proptest! {
     fn spheres_culled_by_clearance_are_farther_than_the_limit((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let (_, clearance) = exact::approach(&ray, which.get(&spheres));
         for limit in [near(clearance, steps), 0.0] {
-            check_nearness(&ray, &spheres, limit)?;
+            check_cull_by_clearance(&ray, &spheres, limit)?;
         }
     }
 }
