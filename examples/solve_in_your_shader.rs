@@ -1,5 +1,5 @@
-//! The intersection functions of umbracast in the caller's own compute pipeline: a kernel calls `scale`, `intersect_compensated` and `classify` for
-//! a million pairs of a ray and a sphere, and each result is compared with `ray.hit`.
+//! The intersection functions of umbracast in the caller's own compute pipeline: a kernel calls `scale`, `intersect_compensated` and
+//! `classify` for a million pairs of a ray and a sphere, and each result is compared with `ray.hit`.
 //!
 //! `cargo run --release -p umbracast --example solve_in_your_shader`
 

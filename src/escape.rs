@@ -91,7 +91,7 @@ mod tests {
     use crate::error::Error;
 
     #[test]
-    fn what_can_be_printed_stays() {
+    fn printable_text_is_not_escaped() {
         for text in ["", "s.csv", "a 'b' \"c\" \\d", "größer als ½ µm", "e\u{301}te\u{301}", "星.npy"] {
             assert_eq!((quoted(text), printable(text)), (text.to_owned(), text.into()));
         }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_acts_on_is_escaped() {
+    fn terminal_control_sequences_are_escaped() {
         let title = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}31m\u{202e}x\r";
         assert_eq!(quoted(title), "\\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}x\\r");
         assert_eq!(printable(title), quoted(title));
@@ -109,9 +109,9 @@ mod tests {
     /// Holds for any path, any cell and any text of the system.
     #[test]
     fn errors_are_short_and_printable() {
-        let nasty: String = ('\0'..'\u{3000}').collect();
+        let control_characters: String = ('\0'..'\u{3000}').collect();
         let mut texts: Vec<String> = ["7", "\u{1b}[2J", "🙈", "\n", "é"].map(|piece| piece.repeat(100_000)).into();
-        texts.push(nasty);
+        texts.push(control_characters);
         for text in texts {
             let path = PathBuf::from(&text);
             // Driver messages may be long, and their bytes may be escaped.

@@ -19,7 +19,7 @@ fn modules(root: &Path, file: &str, found: &mut BTreeSet<PathBuf>) {
 }
 
 #[test]
-fn every_file_of_the_tests_is_a_module() {
+fn every_test_file_is_declared_as_a_module() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let mut declared = BTreeSet::new();
     modules(&root, "main.rs", &mut declared);
@@ -56,7 +56,7 @@ fn in_circles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
 
 /// A file imports only from its own group and from lower layers, and there is no import cycle.
 #[test]
-fn imports_point_downwards() {
+fn imports_point_to_lower_layers_and_form_no_cycle() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let layers = layers(&root);
     let layer = |file: &str| {

@@ -1,7 +1,7 @@
-//! All integration tests, in one program: the library is linked once.
+//! All integration tests in one program, so that the library is linked once.
 //!
-//! Folders are subjects; `support` holds what tests share. `architecture` checks that every file here is a module.
-//! Tests run in threads of one process. A test that changes what holds for the whole process runs in a child: see
+//! There is one folder per subject, and `support` has the shared helpers. `architecture` checks that every file here is a module.
+//! Tests run in threads of one process. A test that changes the state of the whole process runs in a child process: see
 //! [`support::child`].
 
 mod architecture;

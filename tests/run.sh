@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Makes everything pass from a bare Debian or Ubuntu machine with Rust on it.
-#   tests/run.sh                everything: installs a software Vulkan driver where there is no adapter, and venv for Python
-#   tests/run.sh core           stops after Rust: no Python, no lints, no documentation
-#   tests/run.sh --full         the long run: a hundred times as many random cases, 10⁸ rays, archives above 4 GiB
-#   tests/run.sh --no-install   installs nothing, and says what it would
-# UMBRACAST_INTENSITY scales every random test; 1 is the default, and --full sets it to 100.
+# Runs the full test suite, also on a fresh Debian or Ubuntu with Rust.
+#   tests/run.sh                all tests; installs a software Vulkan driver if there is no adapter, and venv for Python if it is missing
+#   tests/run.sh core           only the Rust tests: no Python, no lints, no documentation
+#   tests/run.sh --full         the long run: 100 times as many random cases, 10⁸ rays, archives above 4 GiB
+#   tests/run.sh --no-install   installs nothing; if a package is missing, stops and prints the command that would install it
+# UMBRACAST_INTENSITY scales the number of random cases; the default is 1, and --full sets it to 100.
 set -euo pipefail
-# Tests send signals to programs, which leave alone what was ignored when they started: under nohup, say, they would never end.
+# Tests send signals to programs. A signal that is ignored when a program starts stays ignored (under nohup, for example), and the
+# program would never end. So restart with default signals.
 if [ -z "${UMBRACAST_SIGNALS:-}" ] && env --default-signal true 2>/dev/null; then
   exec env --default-signal UMBRACAST_SIGNALS=default bash "$0" "$@"
 fi
@@ -24,14 +25,14 @@ for argument in "$@"; do
 done
 
 packages="--release --locked -p umbracast -p umbracast-cli --features umbracast-cli/parquet"
-programs() { # CARGO_ARGUMENT...: builds test programs, and names each
+programs() { # CARGO_ARGUMENT...: builds test programs and prints the path of each
   cargo "$@" $packages --message-format json-render-diagnostics |
     sed -n '/"overflow_checks":[a-z]*,"test":true/s/.*"executable":"\([^"]*\)".*/\1/p'
 }
 say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 
-get() { # WHY PACKAGE...: installs Debian's packages, or says what it would
+get() { # WHY PACKAGE...: installs Debian packages; with --no-install, prints the command and fails
   why=$1
   shift
   if [ -z "$install" ]; then
@@ -50,12 +51,12 @@ get() { # WHY PACKAGE...: installs Debian's packages, or says what it would
 command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newer from https://rustup.rs"
 command -v cc >/dev/null || fail "a C linker is missing: apt-get install gcc libc6-dev"
 
-# Counts the instructions of the CPU engine. It has no build for other systems.
+# Valgrind counts the instructions of the CPU engine. The counts are for Linux on x86-64 only.
 if [ "$(uname -sm)" = "Linux x86_64" ] && ! command -v valgrind >/dev/null; then
   get "no valgrind" valgrind
 fi
 
-# A second software adapter comes with Debian's Chromium; tried when it is there.
+# Debian's Chromium has a second software adapter, which is tested if it is installed.
 swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
 if [ -f "$swiftshader" ] && [ -z "${VK_DRIVER_FILES:-}" ]; then
   export VK_ADD_DRIVER_FILES=${VK_ADD_DRIVER_FILES:-$swiftshader}
@@ -65,11 +66,11 @@ work=$(mktemp -d)
 pip= rest=
 trap 'kill $pip $rest 2>/dev/null || true; rm -rf "$work"' EXIT
 log=$work/rust.log
-# UMBRACAST_INTENSITY alone decides how many cases there are.
+# Only UMBRACAST_INTENSITY sets the number of cases.
 unset PROPTEST_CASES
-# Until it is known which adapters there are; the folder for compiled kernels is named after them.
+# No shader cache until the adapters are known, because its folder is named after them.
 export MESA_SHADER_CACHE_DISABLE=true
-# Mesa's desktop layer complains on stderr, twice an adapter, where there is no desktop.
+# Without a desktop, Mesa's device-select layer prints two warnings per adapter.
 [ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
 
 if [ -z "$core" ]; then
@@ -77,15 +78,15 @@ if [ -z "$core" ]; then
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "the Python tests need Python 3.11 or newer (the package 3.10)"
   rm -rf target/python target/wheels
   python3 -m venv target/python
-  # Downloads while the compiler works.
+  # Downloads in the background, during the build.
   target/python/bin/pip install -q -r python/tests/requirements.txt >"$work/pip.log" 2>&1 &
   pip=$!
 fi
 
 say "building"
-# The integration tests and what they run; unit tests are compiled while those run.
+# The integration tests and the programs that they run. The unit tests are compiled while the integration tests run.
 integration=$(programs build --test integration --examples)
-[ -x "$integration" ] || fail "cargo named no program of integration tests, but '$integration'"
+[ -x "$integration" ] || fail "cargo built no program of integration tests: '$integration'"
 
 say "looking for an adapter"
 has_adapter() { ./target/release/umbracast devices --json | grep -q '"backend":"\(Vulkan\|Metal\|Dx12\)"'; }
@@ -95,24 +96,24 @@ if ! has_adapter; then
 fi
 ./target/release/umbracast devices >"$work/devices"
 cat "$work/devices"
-# A kernel is compiled by the first process that needs it; the others find it in this folder. The name of the folder depends on the
-# processor's features, because a kernel compiled for another vector width would be wrong here.
+# The first process that needs a kernel compiles it, and the others load it from this folder. The name of the folder depends on the
+# features of the processor, because kernels for another vector width would be wrong.
 unset MESA_SHADER_CACHE_DISABLE
 MESA_SHADER_CACHE_DIR=$PWD/target/shaders/$(cat "$work/devices" <(grep -m 1 '^flags' /proc/cpuinfo || uname -mp) | cksum | tr -d ' ')
 export MESA_SHADER_CACHE_DIR
 mkdir -p "$MESA_SHADER_CACHE_DIR"
 
-# A bare container may lack them; nothing else can show what a terminal shows.
+# A minimal container may have no pseudo-terminals, without which terminal output cannot be tested.
 if [ "$(uname -s)" = Linux ] && ! grep -qs ' devpts ' /proc/self/mounts; then
-  say "NOT TESTED: the progress bar, for want of pseudo-terminals (mount -t devpts devpts /dev/pts)"
+  say "NOT TESTED: the progress bar, because there are no pseudo-terminals (mount -t devpts devpts /dev/pts)"
   export UMBRACAST_NO_TERMINAL=1
 fi
 
-run_program() { # PROGRAM LOG: runs its tests; where it crashes, each test that it left without a result in a process of its own
+run_program() { # PROGRAM LOG: runs the tests of a program; if it crashes, runs each test without a result in a process of its own
   status=0
   "$1" 2>&1 | tee "$2" || status=$?
   [ "$status" -ge 128 ] || return "$status"
-  say "$1 crashed ($status): running the tests it hid one by one"
+  say "$1 crashed ($status): running the tests without a result one by one"
   "$1" --list 2>/dev/null | sed -n 's/: test$//p' | sort >"$2.all"
   sed -n 's/^test \(.*\) \.\.\. \(ok\|FAILED\|ignored\).*/\1/p' "$2" | sort >"$2.done"
   for name in $(comm -23 "$2.all" "$2.done"); do
@@ -122,7 +123,7 @@ run_program() { # PROGRAM LOG: runs its tests; where it crashes, each test that 
   return 1
 }
 
-unit_tests() { # unit tests and the examples in the documentation
+unit_tests() { # runs unit tests and doctests
   local bad=
   list=$(programs test --no-run --lib --bins) || bad=1
   [ -n "$list" ] || bad=1
@@ -133,7 +134,7 @@ unit_tests() { # unit tests and the examples in the documentation
   [ -z "$bad" ]
 }
 
-component() { # NAME COMMAND: a toolchain part that a minimal Rust lacks
+component() { # NAME COMMAND: installs a component that a minimal Rust toolchain lacks
   cargo "$2" --version >/dev/null 2>&1 && return
   [ -n "$install" ] && command -v rustup >/dev/null && rustup component add "$1" && return
   fail "cargo $2 is missing: rustup component add $1"
@@ -155,30 +156,30 @@ lints() {
   [ -z "$bad" ]
 }
 
-dependencies() { # licences, duplicates and sources; advisories where their database can be fetched
+dependencies() { # checks licences, duplicates and sources; and advisories if their database can be fetched
   local bad=
   if ! cargo deny --version >/dev/null 2>&1; then
-    printf '\n== NOT CHECKED: the dependencies, for want of cargo-deny (cargo install cargo-deny)\n'
+    printf '\n== NOT CHECKED: the dependencies, because cargo-deny is missing (cargo install cargo-deny)\n'
     return
   fi
   printf '\n== dependencies\n'
   cargo deny --locked --offline check licenses bans sources || bad=1
-  # Without a network there may be no database, or an old one.
+  # Without a network there may be no database, or an outdated one.
   if cargo deny --locked fetch db >"$work/advisories.log" 2>&1; then
     cargo deny --locked --offline check advisories || bad=1
   else
-    printf '\n== NOT CHECKED: advisories, whose database cannot be fetched\n'
+    printf '\n== NOT CHECKED: advisories, because their database cannot be fetched\n'
     tail -n 3 "$work/advisories.log"
   fi
   [ -z "$bad" ]
 }
 
-wheel() { # builds and installs the Python package, in the same folder with the same profile: wgpu is not compiled again
+wheel() { # builds and installs the Python package, with the same target folder and profile, so that wgpu is not compiled again
   target/python/bin/pip wheel -q --no-deps -w target/wheels ./python && target/python/bin/pip install -q target/wheels/umbracast-*.whl
 }
 
-# Everything but the integration tests, which run next to it. Cargo compiles one after the other. The Python tests go first, because
-# they take longest and mostly wait for Ray's processes; they test the installed package, not the folder.
+# Runs everything except the integration tests, which run at the same time. Cargo builds run one after the other. The Python tests
+# start first, because they take longest and mostly wait for Ray's processes. They test the installed package, not the source folder.
 rest() {
   bad= pytest=
   trap 'kill $pytest 2>/dev/null' TERM
@@ -214,7 +215,7 @@ wait "$rest" || failed=1
 say "unit tests, examples in the documentation"
 tee -a "$log" <"$work/units.log"
 
-summary() { # says how many tests there were, Python's included
+summary() { # prints the number of passed and failed tests, including Python's
   passed=$(grep -cE '^test .* \.\.\. ok$' "$log" || true)
   broken=$(grep -cE '^test .* \.\.\. FAILED$' "$log" || true)
   if [ -z "$core" ]; then
@@ -223,7 +224,7 @@ summary() { # says how many tests there were, Python's included
     broken=$((broken + $(count failed) + $(count error)))
   fi
   printf '\n'
-  # What a test left out it says on a line of its own.
+  # A test that is not run prints a line that begins with NOT TESTED.
   grep -h '^NOT TESTED' "$log" || true
   printf '%d passed, %d failed\n' "$passed" "$broken"
 }

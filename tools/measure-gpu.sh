@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Measures a GPU, checks what it finds against the CPU engine, and leaves JSON in a folder. Needs no Rust and no network: the binary
-# and the tests' binaries may come from another machine.
+# Runs benchmarks on a GPU, compares its hit counts with those of the CPU engine, and writes JSON files to a folder. Needs neither Rust
+# nor a network: the program and the test programs may come from another machine.
 #
 #   tools/measure-gpu.sh [OPTIONS] FOLDER [TEST BINARY...]
 #
-#   FOLDER             where the JSON goes; made if need be
-#   TEST BINARY        run first, as cargo built them: target/release/deps/walks-… and others
-#   --binary FILE      umbracast itself [default: target/release/umbracast]
-#   --device DEVICE    as `umbracast devices` names it [default: gpu]
-#   --spheres N        of the large scenes [default: 1000000]
-#   --rays N           of a batch of theirs [default: 8000000]
-#   --built N          spheres of the scenes whose building is timed [default: 10000000]
+#   FOLDER             folder for the JSON files; created if it does not exist
+#   TEST BINARY        test programs built by cargo, which are run first: target/release/deps/integration-…
+#   --binary FILE      the umbracast program [default: target/release/umbracast]
+#   --device DEVICE    a device, as named by `umbracast devices` [default: gpu]
+#   --spheres N        spheres of the large scenes [default: 1000000]
+#   --rays N           rays per batch for the large scenes [default: 8000000]
+#   --built N          spheres of the scenes for which BVH builds are timed [default: 10000000]
 set -euo pipefail
 
 binary=target/release/umbracast device=gpu spheres=1000000 rays=8000000 built=10000000 folder= tests=()
@@ -36,7 +36,7 @@ done
 mkdir -p "$folder"
 
 failed=0
-run() { # NAME COMMAND...: its JSON in NAME.json, what it says in NAME.log
+run() { # NAME COMMAND...: writes its output to NAME.json and its messages to NAME.log
   local name=$1
   shift
   printf '== %s\n' "$*"
@@ -53,7 +53,7 @@ for precision in fast standard; do
   run "scenes-$precision" "$binary" "${large[@]}" --device "$device"
   run "scenes-$precision-cpu" "$binary" "${large[@]}" --device cpu --repeat 1
   hits() { grep -o '"hits":[0-9]*' "$folder/$1.json"; }
-  # `fast` may differ from device to device where rays graze.
+  # At `fast`, devices may differ for grazing rays.
   if [ "$precision" = standard ] && ! cmp -s <(hits "scenes-$precision") <(hits "scenes-$precision-cpu"); then
     printf 'the CPU engine hits otherwise: compare %s/scenes-standard*.json\n' "$folder"
     failed=1

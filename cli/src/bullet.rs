@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_empty_is_as_it_was_shown() {
+    fn empty_answers_keep_the_shown_defaults() {
         let (list, said, whole) = told("\n\n\n\n\n\n\n\n");
         assert!(whole);
         assert_eq!(list.len(), 1);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn balls_are_shot_at_what_moves() {
+    fn prompts_accept_a_bullet_radius_and_a_sphere_velocity() {
         let (list, _, whole) = told("0 0 0\n1 0 0\n2\n0.5\n10 0 0\n1\n-1 0 0\n\n");
         assert!(whole);
         assert_eq!((list[0].radius, list[0].velocity), (Some(0.5), Some(Vec3::new(-1.0, 0.0, 0.0))));
@@ -300,11 +300,11 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_are_asked_for_again() {
+    fn invalid_answers_are_prompted_again() {
         let answers = "1 2\n1 2 x\n1 2 nan\n1 2 3\n1,2,3\n7, 2 3\n0\n-1\n2\nwide\n-2\ninf\n0.25\n9 2 3\n-1\n0\ninf\n1\n1 2\n\
                        1 nan 1\n0 1 0\nperhaps\ny\n1,1,1\n";
         let (list, said, whole) = told(answers);
-        assert!(!whole, "the second one was not all said");
+        assert!(!whole, "the input ended within the second bullet");
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].bullet, Bullet::new([1.0, 2.0, 3.0], [7.0, 2.0, 3.0], 2.0));
         assert_eq!(list[0].sphere, Sphere::new([9.0, 2.0, 3.0], 1.0));

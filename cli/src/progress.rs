@@ -112,7 +112,7 @@ mod tests {
     use super::describe_duration;
 
     #[test]
-    fn a_bar_says_how_much_how_fast_and_how_long() {
+    fn the_progress_bar_shows_count_rate_and_remaining_time() {
         assert_eq!(
             describe_duration("rays", 2_500_000, Some(10_000_000), 2.0),
             "2.5 of 10.0 million rays, 1.25 Mrays/s, 6 s left"

@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_breaks_a_promise() {
+    fn compare_reports_differences_beyond_the_bounds() {
         let shadow = |fraction, kind| Shadow { fraction, kind };
         let broken = |a: Shadow, b: Shadow| {
             let mut difference = Difference { promised: 1e-4, ..Difference::default() };

@@ -94,7 +94,7 @@ fn check<T: RayQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
 }
 
 #[test]
-fn a_sweep_answers_what_looking_at_every_sphere_does() {
+fn brute_force_and_bvh_agree_with_a_plain_loop() {
     for (seed, (count, radius)) in
         [(0, 0.1), (1, 2.0), (5, 0.5), (64, 0.3), (65, 0.1), (700, 0.05), (300, 1.0)].iter().enumerate()
     {

@@ -13,7 +13,7 @@ use crate::query::policy::{Inside, Query, Touch};
 /// A sphere relative to the ray: position along it, distance from it in radii, angle around it, radius, and the f32 steps by which its
 /// numbers are changed.
 #[derive(Clone, Debug)]
-struct Nasty {
+struct GrazingSphere {
     along: f64,
     aside: f64,
     turn: f64,
@@ -21,7 +21,7 @@ struct Nasty {
     steps: [i32; 4],
 }
 
-fn nasty() -> impl Strategy<Value = Nasty> {
+fn grazing_sphere() -> impl Strategy<Value = GrazingSphere> {
     let size = |low: f64, high: f64| (low..high).prop_map(f64::exp2);
     // Mostly grazing, from the inside or the outside, with a gap of 2⁻³⁴ to 2⁻³ radii.
     let aside = (any::<bool>(), size(-34.0, -3.0), 0u8..8).prop_map(|(outside, by, kind)| match kind {
@@ -33,7 +33,7 @@ fn nasty() -> impl Strategy<Value = Nasty> {
     let radius = prop_oneof![8 => size(-12.0, 2.0), 1 => size(-60.0, 10.0), 1 => Just(0.0)];
     let along = prop_oneof![6 => -4.0..4.0, 1 => -1e3..1e3, 1 => -1e6..1e6];
     (along, aside, 0.0..std::f64::consts::TAU, radius, prop::array::uniform4(-2i32..=2))
-        .prop_map(|(along, aside, turn, radius, steps)| Nasty { along, aside, turn, radius, steps })
+        .prop_map(|(along, aside, turn, radius, steps)| GrazingSphere { along, aside, turn, radius, steps })
 }
 
 fn step(x: f64, steps: i32) -> f32 {
@@ -44,7 +44,7 @@ fn step(x: f64, steps: i32) -> f32 {
     y.clamp(-f32::MAX, f32::MAX)
 }
 
-type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<Nasty>, (f32, f32));
+type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<GrazingSphere>, (f32, f32));
 
 /// A ray and spheres that it grazes, at any scale and position.
 fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
@@ -53,7 +53,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     let direction = prop_oneof![6 => -1.0..1.0, 1 => Just(0.0), 1 => -1e-9..1e-9, 1 => -1e-30..1e-30];
     let frame = (prop::array::uniform3(place), start, prop::array::uniform3(direction));
     let sizes = (prop_oneof![3 => Just(0), 1 => -148i32..100], prop_oneof![3 => Just(0), 1 => -120i32..120]);
-    let spheres = prop::collection::vec(nasty(), 1..70);
+    let spheres = prop::collection::vec(grazing_sphere(), 1..70);
     let ends =
         prop_oneof![Just((0.0, f32::INFINITY)), Just((f32::NEG_INFINITY, f32::INFINITY)), (-2f32..2.0, 0f32..4.0)];
     (frame, sizes, spheres, ends).prop_filter_map("usable", |parts| {
@@ -67,7 +67,7 @@ fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
         // The line of the rounded numbers.
         let (o, hat) = (ray.origin.as_dvec3() / scale, ray.direction.as_dvec3().try_normalize()?);
         let middle = o - (o - place).dot(hat) * hat;
-        let sphere = |n: &Nasty| {
+        let sphere = |n: &GrazingSphere| {
             let aside = n.aside * n.radius * (n.turn.cos() * u + n.turn.sin() * v);
             let c = (middle + n.along * hat + aside) * scale;
             let c = [step(c.x, n.steps[0]), step(c.y, n.steps[1]), step(c.z, n.steps[2])];
@@ -93,7 +93,7 @@ fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&SphereBlocks, &Block) -> u64
     dropped
 }
 
-fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
+fn check_culled_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     for precision in [Precision::Fast, Precision::Standard] {
         let dropped = dropped(spheres, |columns, block| {
             let mut mask = [0];
@@ -115,7 +115,7 @@ fn check_meeting(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
 }
 
 /// A sphere outside the segment has no hit at a `t` that counts, whatever the policies.
-fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
+fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     for precision in Precision::ALL {
         let dropped = dropped(spheres, |columns, block| {
@@ -153,7 +153,7 @@ fn check_stretch(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCas
     Ok(())
 }
 
-fn check_nearness(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
+fn check_cull_by_clearance(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
     let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     let dropped = dropped(spheres, |columns, block| {
         let (mut line, parameter) = columns.frame.prepare(ray, Precision::Standard);
@@ -185,31 +185,31 @@ proptest! {
     })]
 
     #[test]
-    fn what_is_dropped_is_missed((ray, spheres) in scene()) {
-        check_meeting(&ray, &spheres)?;
+    fn culled_spheres_are_misses((ray, spheres) in scene()) {
+        check_culled_misses(&ray, &spheres)?;
     }
 
     #[test]
-    fn what_is_off_the_stretch_does_not_count((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
+    fn spheres_culled_by_the_ray_ends_have_no_hit_between_them((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let sphere = which.get(&spheres);
         let solved = sphere::intersect_compensated::<false>(&sphere::scale(&ray, sphere));
         for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
-            check_stretch(&ray, &spheres, last)?;
+            check_cull_by_ends(&ray, &spheres, last)?;
             // The same number as an end of the ray.
             for ends in [(ray.t_min, last), (last, ray.t_max)] {
                 let ray = ray.between(ends.0, ends.1);
                 if ray.check().is_ok() {
-                    check_stretch(&ray, &spheres, f32::MAX)?;
+                    check_cull_by_ends(&ray, &spheres, f32::MAX)?;
                 }
             }
         }
     }
 
     #[test]
-    fn what_is_not_near_is_farther((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
+    fn spheres_culled_by_clearance_are_farther_than_the_limit((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let (_, clearance) = exact::approach(&ray, which.get(&spheres));
         for limit in [near(clearance, steps), 0.0] {
-            check_nearness(&ray, &spheres, limit)?;
+            check_cull_by_clearance(&ray, &spheres, limit)?;
         }
     }
 }

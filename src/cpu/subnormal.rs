@@ -111,30 +111,34 @@ fn ray_needs(sizes: &Magnitudes, ray: &Ray, attributes: &RayAttributes, nears: b
 mod tests {
     use super::*;
 
-    fn asks(sphere: Sphere, ray: Ray, nears: bool) -> bool {
+    fn pair_needs_subnormals(sphere: Sphere, ray: Ray, nears: bool) -> bool {
         ray_needs(&Magnitudes::of(&sphere), &ray, &RayAttributes::NONE, nears)
             || Magnitudes::of(&sphere).min_nonzero < MIN_SAFE
     }
 
     #[test]
-    fn everyday_numbers_need_none() {
+    fn ordinary_numbers_need_no_subnormals() {
         let ray = Ray::new([0.0, -3.0, 1e6], [1.0, 6e-17, 0.0]);
-        assert!(!asks(Sphere::new([5.0, 0.0, 1e-20], 1e-9), ray, false));
-        assert!(!asks(Sphere::new([5.0, 0.0, 0.0], 0.0), ray.between(-1.0, f32::INFINITY), false));
-        assert!(!asks(Sphere::new([5.0, 0.0, 0.0], 0.0), Ray::new([0.0; 3], [1e7, 1.0, 0.0]), true));
+        assert!(!pair_needs_subnormals(Sphere::new([5.0, 0.0, 1e-20], 1e-9), ray, false));
+        assert!(!pair_needs_subnormals(Sphere::new([5.0, 0.0, 0.0], 0.0), ray.between(-1.0, f32::INFINITY), false));
+        assert!(!pair_needs_subnormals(Sphere::new([5.0, 0.0, 0.0], 0.0), Ray::new([0.0; 3], [1e7, 1.0, 0.0]), true));
     }
 
     #[test]
-    fn small_numbers_and_small_roots_do() {
+    fn small_numbers_and_small_roots_need_subnormals() {
         let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
         let unit = Sphere::new([5.0, 0.0, 0.0], 1.0);
-        assert!(asks(Sphere::new([5.0, 1e-39, 0.0], 1.0), ray, false));
-        assert!(asks(Sphere::new([5.0, 0.0, 0.0], 1e-38), ray, false));
-        assert!(asks(unit, Ray::new([1e-40, 0.0, 0.0], [1.0, 0.0, 0.0]), false));
-        assert!(asks(unit, Ray::new([0.0; 3], [1.0, 1e-39, 0.0]), false));
-        assert!(asks(unit, ray.between(1e-40, 1.0), false));
+        assert!(pair_needs_subnormals(Sphere::new([5.0, 1e-39, 0.0], 1.0), ray, false));
+        assert!(pair_needs_subnormals(Sphere::new([5.0, 0.0, 0.0], 1e-38), ray, false));
+        assert!(pair_needs_subnormals(unit, Ray::new([1e-40, 0.0, 0.0], [1.0, 0.0, 0.0]), false));
+        assert!(pair_needs_subnormals(unit, Ray::new([0.0; 3], [1.0, 1e-39, 0.0]), false));
+        assert!(pair_needs_subnormals(unit, ray.between(1e-40, 1.0), false));
         // The root is 3e-43.
-        assert!(asks(Sphere::new([3e-29, 0.0, 0.0], 1e-27), Ray::new([0.0; 3], [1e14, 0.0, 0.0]), false));
-        assert!(asks(unit, Ray::new([0.0; 3], [1e9, 0.0, 0.0]), true));
+        assert!(pair_needs_subnormals(
+            Sphere::new([3e-29, 0.0, 0.0], 1e-27),
+            Ray::new([0.0; 3], [1e14, 0.0, 0.0]),
+            false
+        ));
+        assert!(pair_needs_subnormals(unit, Ray::new([0.0; 3], [1e9, 0.0, 0.0]), true));
     }
 }

@@ -89,7 +89,7 @@ macro_rules! targets {
 
         /// Checks that `fuzz/` has the same targets for cargo fuzz.
         #[test]
-        fn every_target_is_a_program() {
+        fn every_fuzz_target_has_a_cargo_fuzz_program() {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
             let programs = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
             let names = [$(stringify!($name)),*];

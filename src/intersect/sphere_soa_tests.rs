@@ -34,7 +34,7 @@ fn bits(solved: &SphereRoots) -> [u32; 8] {
 }
 
 #[test]
-fn a_lot_is_solved_as_its_pairs_are() {
+fn a_pair_batch_has_the_bits_of_single_pairs() {
     let mut n = Numbers(3);
     for round in 0..scaled(4000) {
         let pairs: [(Ray, Sphere); BATCH_WIDTH] = std::array::from_fn(|_| {

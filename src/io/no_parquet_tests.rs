@@ -28,7 +28,7 @@ fn errors(folder: &Path) -> [Option<Error>; 4] {
 }
 
 #[test]
-fn without_the_feature_it_is_said_how_to_get_it() {
+fn errors_without_parquet_name_the_feature() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["s.parquet", "r.parquet", "out.parquet"];
     for name in names {
@@ -46,9 +46,9 @@ fn without_the_feature_it_is_said_how_to_get_it() {
     for name in names {
         assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), "before", "{name}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "nothing was added");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "a file was created");
     // Without this override the feature of the build decides.
     let [spheres, ..] = errors(folder.path());
-    let spheres = spheres.expect("these are no Parquet files").to_string();
+    let spheres = spheres.expect("expected an error about invalid Parquet files").to_string();
     assert_eq!(spheres.contains("built without"), cfg!(not(feature = "parquet")), "{spheres}");
 }

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ray_is_usable_when_nothing_is_wrong_with_it() {
+    fn usable_rays_are_those_that_pass_every_check() {
         let values =
             [0.0, -0.0, 1.0, -2.5, f32::MIN_POSITIVE / 4.0, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
         let mut both = [0; 2];

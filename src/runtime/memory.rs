@@ -129,7 +129,7 @@ mod tests {
     use super::cgroup_available;
 
     #[test]
-    fn the_tightest_group_counts() {
+    fn the_tightest_cgroup_limit_applies() {
         let root = tempfile::tempdir().unwrap();
         let group = |path: &str, files: [(&str, &str); 3]| {
             std::fs::create_dir_all(root.path().join(path)).unwrap();

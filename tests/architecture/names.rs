@@ -19,7 +19,7 @@ fn defined(line: &str) -> Option<&str> {
 }
 
 #[test]
-fn definitions_are_named_in_the_terms_of_the_field() {
+fn no_definition_uses_a_retired_name() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let table = std::fs::read_to_string(root.join("tests/data/names.tsv")).unwrap();
     let rows: Vec<(&str, &str)> =

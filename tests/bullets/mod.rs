@@ -65,7 +65,7 @@ impl Row {
 /// Compares a thousand ricochets off spheres at rest and moving spheres with exact arithmetic. The error of f64 is at most a few
 /// roundings, amplified by the distance and by the ratio of distance and chord.
 #[test]
-fn exact_ricochets() {
+fn ricochets_agree_with_exact_arithmetic() {
     let mut worst = [0.0_f64; 5];
     let mut cases = [0; 3];
     for (i, row) in rows().iter().enumerate() {
@@ -93,7 +93,7 @@ fn exact_ricochets() {
 
 /// Compares ricochets off spheres at rest with exact arithmetic on every device: one bullet and one sphere per scene, one leg per bullet.
 #[test]
-fn exact_ricochets_on_every_device() {
+fn ricochets_agree_with_exact_arithmetic_on_every_device() {
     const U: f64 = 1.0 / 16_777_216.0;
     for device in devices() {
         let mut worst = [0.0_f64; 5];
@@ -127,7 +127,7 @@ fn exact_ricochets_on_every_device() {
 /// Checks the hit times on every device for the other records. Their velocities are not differences of two f32 points, so they are cast
 /// as rays. If the sphere moves too (case 2), the difference of the two velocities is rounded to f32.
 #[test]
-fn exact_times_on_every_device() {
+fn hit_times_agree_with_exact_arithmetic_on_every_device() {
     let rows: Vec<Row> = rows().into_iter().filter(|row| row.case > 0).collect();
     let rays: Vec<Ray> = rows.iter().map(|row| Ray::new(row.from, row.towards - row.drift)).collect();
     let spheres: Vec<Sphere> = rows.iter().map(|row| row.sphere).collect();
@@ -153,7 +153,7 @@ fn exact_times_on_every_device() {
 
 /// The default bullet of the original bullet program.
 #[test]
-fn the_default_bullet() {
+fn the_default_bullet_has_the_ricochet_of_the_original_program() {
     for device in devices() {
         let spheres = [Sphere::new([4.0, 4.0, 0.0], 4.0)];
         let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
@@ -173,7 +173,7 @@ fn the_default_bullet() {
 }
 
 #[test]
-fn starts_inside_on_the_surface_and_elsewhere() {
+fn bullets_may_start_inside_on_and_outside_spheres() {
     let spheres = [Sphere::new([0.0; 3], 5.0), Sphere::new([1.0, 0.0, 0.0], 5.0), Sphere::new([0.0, 0.0, 40.0], 10.0)];
     let hit = |id, distance, point: [f32; 3]| (LegStatus::Hit, id, distance, Vec3::from(point));
     let miss = (LegStatus::Miss, NO_SPHERE, f32::INFINITY, Vec3::ZERO);
@@ -238,7 +238,7 @@ fn starts_inside_on_the_surface_and_elsewhere() {
 /// Compares the first four legs with an independent f64 computation that tests every sphere. Later legs would diverge: errors grow
 /// with every ricochet.
 #[test]
-fn the_first_ricochets_are_those_of_f64() {
+fn the_first_ricochets_agree_with_f64() {
     let n = &mut Numbers(5);
     let spheres: Vec<Sphere> =
         (0..300).map(|_| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.2 + 0.6 * n.unit())).collect();
@@ -282,7 +282,7 @@ fn the_first_ricochets_are_those_of_f64() {
 }
 
 #[test]
-fn huge_and_tiny_numbers() {
+fn huge_and_tiny_numbers_are_handled() {
     let shots = [
         (Bullet::new([-3e38, 0.0, 0.0], [3e38, 0.0, 0.0], 1e30), LegStatus::Hit),
         (Bullet::new([-3e38, 0.0, 0.0], [3e38, 0.0, 0.0], 1e-38), LegStatus::Hit),
@@ -311,7 +311,7 @@ fn huge_and_tiny_numbers() {
 }
 
 #[test]
-fn what_cannot_be_shot_is_refused() {
+fn invalid_bullets_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
     let good = Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0);
@@ -358,7 +358,7 @@ fn what_cannot_be_shot_is_refused() {
 }
 
 #[test]
-fn nothing_is_a_valid_input() {
+fn empty_batches_and_scenes_are_valid() {
     for device in devices() {
         let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
         let flights = blocking::bullets(&none, &[Bullet::new([0.0; 3], [1.0; 3], 1.0)], 7, &EXACT).unwrap();
@@ -370,7 +370,7 @@ fn nothing_is_a_valid_input() {
 
 /// The async method returns the same as the blocking one, and the first leg hits the same sphere as a ray with the same path.
 #[test]
-fn the_async_verb_gives_the_same() {
+fn the_async_method_returns_the_same_as_the_blocking_one() {
     let spheres: Vec<Sphere> = (0..9).map(|i| Sphere::new([3.0 * i as f32, 0.0, 0.0], 1.25)).collect();
     let bullets: Vec<Bullet> =
         (0..500).map(|i| Bullet::new([0.1 * i as f32 - 9.0, 8.0, 0.0], [0.05 * i as f32, 0.0, 0.0], 1.0)).collect();

@@ -3,7 +3,7 @@
 
 use super::EXACT;
 use super::rooms::{depth, middle_of, rooms};
-use crate::support::{Numbers, both_ways, cpu, devices, scaled, with_and_without_tree};
+use crate::support::{Numbers, both_searches, cpu, devices, scaled, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Bullet, Bullets, Error, Flights, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Query, SceneOptions, Sphere,
@@ -11,7 +11,7 @@ use umbracast::{
 };
 
 /// Formats legs as text for comparisons, because NaN is not equal to itself.
-fn told(flights: &Flights) -> String {
+fn formatted(flights: &Flights) -> String {
     format!("{:?} {:?}", flights.offsets, flights.records)
 }
 
@@ -39,7 +39,7 @@ impl Truth<'_> {
 }
 
 #[test]
-fn the_first_ricochets_are_those_of_f64() {
+fn the_first_ricochets_off_moving_spheres_agree_with_f64() {
     let n = &mut Numbers(5);
     let spheres: Vec<Sphere> =
         (0..200).map(|_| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.2 + 0.6 * n.unit())).collect();
@@ -56,7 +56,7 @@ fn the_first_ricochets_are_those_of_f64() {
                 None => with_and_without_tree(device, &spheres),
                 Some(end) => {
                     let given = Spheres::from(&spheres).velocities(velocities);
-                    both_ways(device, given, &SceneOptions::default().over([0.0, end]))
+                    both_searches(device, given, &SceneOptions::default().over([0.0, end]))
                 }
             };
             for scene in scenes {
@@ -97,8 +97,8 @@ fn the_first_ricochets_are_those_of_f64() {
                 }
                 assert!(later > 80 && inside > 0 && gone > 100, "{later} {inside} {gone}");
                 // The flights are bit-identical on every device, with and without a tree.
-                let told = told(&flights);
-                assert!(*before.get_or_insert_with(|| told.clone()) == told, "{}", device.name());
+                let formatted = formatted(&flights);
+                assert!(*before.get_or_insert_with(|| formatted.clone()) == formatted, "{}", device.name());
             }
         }
     }
@@ -106,7 +106,7 @@ fn the_first_ricochets_are_those_of_f64() {
 
 /// A bullet with a radius flies like a point among spheres that are larger by this radius, if f32 adds the radii without rounding.
 #[test]
-fn a_ball_is_a_point_among_larger_spheres() {
+fn a_bullet_with_a_radius_equals_a_point_among_larger_spheres() {
     let n = &mut Numbers(8);
     let ball = |n: &mut Numbers| Sphere::new(Vec3::from(n.vector()) * 10.0, 0.25 + 0.125 * (n.bits() % 4) as f32);
     let spheres: Vec<Sphere> = (0..150).map(|_| ball(n)).collect();
@@ -119,7 +119,12 @@ fn a_ball_is_a_point_among_larger_spheres() {
         let [scene, _] = with_and_without_tree(device, &spheres);
         let found = blocking::bullets(&scene, Bullets::from(&bullets).radii(&radii), 9, &EXACT).unwrap();
         let [scene, _] = with_and_without_tree(device, &larger);
-        assert_eq!(told(&found), told(&blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap()), "{}", device.name());
+        assert_eq!(
+            formatted(&found),
+            formatted(&blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap()),
+            "{}",
+            device.name()
+        );
         assert!(found.report.hits > 200);
     }
 }
@@ -127,7 +132,7 @@ fn a_ball_is_a_point_among_larger_spheres() {
 /// A thousand ricochets in closed rooms that move, some with approaching walls. The speed relative to each wall is preserved, no leg
 /// penetrates a sphere by more than the rounding of its end points to f32, and no bullet leaves the room.
 #[test]
-fn a_room_that_moves_keeps_its_bullets() {
+fn bullets_never_leave_a_moving_closed_room() {
     // "six planets" is left out: its rounding errors are as large as a leg.
     for (name, spheres, size) in rooms().into_iter().filter(|(name, ..)| *name != "six planets") {
         for closing in [0.0, 1e-4] {
@@ -184,20 +189,20 @@ fn a_room_that_moves_keeps_its_bullets() {
                     assert!(closing == 0.0 || speed > 1.05 * f64::from(bullet.speed), "{what}: last speed {speed}");
                 }
                 println!("{name} closing {closing} on {}: at most {worst:.2} roundings deep", device.name());
-                let told = told(&flights);
-                assert!(*before.get_or_insert_with(|| told.clone()) == told, "{name} on {}", device.name());
+                let formatted = formatted(&flights);
+                assert!(*before.get_or_insert_with(|| formatted.clone()) == formatted, "{name} on {}", device.name());
             }
         }
     }
 }
 
 #[test]
-fn by_hand() {
+fn ricochets_off_moving_spheres_computed_by_hand() {
     let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let of = |velocity: Vec3, end: f32, bullet: Bullet, radius: f32, most: u32| -> Vec<Leg> {
         let velocities = [velocity];
         let given = Spheres::from(&spheres).velocities(&velocities);
-        let told: Vec<Vec<Leg>> = devices()
+        let formatted: Vec<Vec<Leg>> = devices()
             .iter()
             .map(|device| {
                 let scene = blocking::scene(device, given, &SceneOptions::default().over([-1.0, end])).unwrap();
@@ -205,8 +210,8 @@ fn by_hand() {
                 blocking::bullets(&scene, Bullets::from(&shot).radii(&[radius]), most, &EXACT).unwrap().records
             })
             .collect();
-        assert!(told.iter().all(|legs| format!("{legs:?}") == format!("{:?}", told[0])));
-        told[0].clone()
+        assert!(formatted.iter().all(|legs| format!("{legs:?}") == format!("{:?}", formatted[0])));
+        formatted[0].clone()
     };
     let ahead = Bullet::new([0.0; 3], [5.0, 0.0, 0.0], 2.0);
     // The sphere approaches at speed 1: the bullet returns at speed 2 + 2 · 1.
@@ -231,7 +236,7 @@ fn by_hand() {
 }
 
 #[test]
-fn a_bullet_that_was_stopped_is_met_by_the_next() {
+fn a_stopped_bullet_is_hit_by_the_next_sphere() {
     // Sphere 0 stops the bullet, and sphere 1 hits it from behind.
     let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0), Sphere::new([-20.0, 0.0, 0.0], 1.0)];
     let given = Spheres::from(&spheres).velocities(&[Vec3::X, Vec3::X]);
@@ -247,7 +252,7 @@ fn a_bullet_that_was_stopped_is_met_by_the_next() {
 
 /// At such late times consecutive f32 values are 4 frames apart. A leg begins between two of them, and must not skip a sphere just ahead.
 #[test]
-fn legs_begin_between_frames() {
+fn legs_may_begin_between_two_f32_times() {
     let far = (25.0_f32).exp2();
     let spheres = [Sphere::new([-far, 0.0, 0.0], 1.0), Sphere::new([1.2, 0.0, 0.0], 0.5)];
     for device in devices() {
@@ -265,7 +270,7 @@ fn legs_begin_between_frames() {
 }
 
 #[test]
-fn radii_that_cannot_be_are_refused() {
+fn invalid_bullet_radii_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
     let good = [Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0); 3];

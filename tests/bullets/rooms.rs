@@ -37,7 +37,7 @@ pub(crate) fn middle_of(spheres: &[Sphere]) -> DVec3 {
 /// A thousand ricochets in closed rooms. The speed is preserved, no leg penetrates a sphere by more than the rounding of its end points
 /// to f32, and no bullet leaves the room.
 #[test]
-fn a_closed_room_keeps_its_bullets() {
+fn bullets_never_leave_a_closed_room() {
     for (name, spheres, size) in rooms() {
         let middle = middle_of(&spheres);
         let n = &mut Numbers(11);
@@ -89,7 +89,7 @@ fn a_closed_room_keeps_its_bullets() {
 /// Bullets aimed at the crease of two or three overlapping spheres. Rounding puts nearly every bullet that glances off one sphere into
 /// another one, which must reflect it too.
 #[test]
-fn creases_let_nothing_through() {
+fn bullets_do_not_slip_through_creases_between_spheres() {
     let n = &mut Numbers(21);
     let (mut spheres, mut bullets) = (Vec::new(), Vec::new());
     for i in 0..1000 {
@@ -148,7 +148,7 @@ fn creases_let_nothing_through() {
                 twice += usize::from(hits.len() > 1 && hits[1].distance - hits[0].distance <= 2.0 * grid as f32);
             }
             println!(
-                "{}: {twice} bullets reflected twice in the crease, at most {:.2} roundings deep",
+                "{}: {twice} bullets were reflected twice in the crease, at most {:.2} roundings deep",
                 device.name(),
                 deepest / grid
             );

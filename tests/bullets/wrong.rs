@@ -1,17 +1,17 @@
 //! Invalid input of `umbracast bullets`: each is rejected with a helpful message, and no file changes.
 
 use super::files::{BULLETS, SPHERES};
-use crate::support::folder::{Folder, le4, npy};
+use crate::support::folder::{Folder, f32_bytes, npy};
 
 /// Description of the error, file that contains it, bytes of this file, arguments, exit code, and words that the message must contain.
 type Wrong = (&'static str, &'static str, Option<Vec<u8>>, String, i32, &'static [&'static str]);
 
 #[test]
-fn what_is_wrong_is_refused_and_changes_nothing() {
+fn invalid_input_is_refused_and_no_file_changes() {
     let head = "x1,y1,z1,x2,y2,z2,speed\n";
     let good = "0,0,0,1,1,1,1\n";
     let table = |row: &str| Some(format!("{head}{good}{row}\n").into_bytes());
-    let array = |shape: &str, count: usize| Some(npy("'<f4'", false, shape, &le4(&vec![1.0; count])));
+    let array = |shape: &str, count: usize| Some(npy("'<f4'", false, shape, &f32_bytes(&vec![1.0; count])));
     let wide = |radius: &str| Some(format!("x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,1,1,1,{radius}\n").into_bytes());
     let other = Some(b"x1,y1,z1,x2,y2,z2,speed,time\n0,0,0,1,1,1,1,1\n".to_vec());
     let moving = |vx: &str| Some(format!("x,y,z,r,vx,vy,vz\n5,5,5,1,{vx},0,0\n").into_bytes());

@@ -15,7 +15,7 @@ fn rays_for(spheres: usize) -> usize {
 }
 
 #[test]
-fn trees_answer_what_testing_every_sphere_does() {
+fn trees_give_the_results_of_testing_every_sphere() {
     for device in devices() {
         for family in scenes::FAMILIES {
             for count in [1, 10, 1000, 30_000, 1_000_000] {

@@ -1,6 +1,6 @@
 //! Updated scenes return the same results as new ones, with either builder, and clones of them stay unchanged.
 
-use crate::support::{Numbers, devices, nasty, scaled};
+use crate::support::{Numbers, devices, hard_scenes, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
     BvhBuilder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench,
@@ -33,11 +33,11 @@ fn drift(spheres: &mut [Sphere], step: usize) {
 }
 
 #[test]
-fn spheres_that_drift_answer_as_new_ones_do() {
+fn updated_scenes_give_the_results_of_new_ones() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices() {
-        for kind in &nasty::SCENES {
-            let mut spheres = nasty::spheres(kind, 1300);
+        for kind in &hard_scenes::SCENES {
+            let mut spheres = hard_scenes::spheres(kind, 1300);
             let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
             for step in 1..=3 {
                 drift(&mut spheres, step);
@@ -48,7 +48,7 @@ fn spheres_that_drift_answer_as_new_ones_do() {
                 }
                 let fresh = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
                 for (precision, count) in [(Precision::Fast, 30), (Precision::Standard, 30), (Precision::Exact, 6)] {
-                    let rays = nasty::rays(&spheres, kind.2, scaled(count));
+                    let rays = hard_scenes::rays(&spheres, kind.2, scaled(count));
                     let same = answers(&scene, &rays, precision) == answers(&fresh, &rays, precision);
                     assert!(same, "{}, step {step} on {} at {precision:?}", kind.0, device.name());
                 }
@@ -59,7 +59,7 @@ fn spheres_that_drift_answer_as_new_ones_do() {
 
 /// Trees include the motion of spheres. Checks a new tree, a refitted one and a rebuilt one.
 #[test]
-fn what_moves_is_updated_with_its_ways() {
+fn updates_include_the_motion_of_spheres() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     let n = &mut Numbers(6);
     let mut spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.08)).collect();
@@ -88,24 +88,24 @@ fn what_moves_is_updated_with_its_ways() {
                 let given = Spheres::from(spheres).velocities(velocities);
                 ask(&blocking::scene(&crate::support::cpu(), given, &SceneOptions::default()).unwrap())
             };
-            let told = || format!("{builder:?} on {}", device.name());
-            assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", told());
+            let context = || format!("{builder:?} on {}", device.name());
+            assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", context());
             drift(&mut spheres, 1);
             update(&mut scene, Spheres::from(&spheres).velocities(&velocities[1])).unwrap();
-            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "updated, {}", told());
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "updated, {}", context());
             blocking::rebuild(&mut scene).unwrap();
-            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "rebuilt, {}", told());
+            assert!(ask(&scene) == expected(&spheres, &velocities[1]), "rebuilt, {}", context());
         }
     }
 }
 
 #[test]
-fn both_builders_make_scenes_that_answer_alike() {
+fn both_bvh_builders_give_the_same_results() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
-        for kind in &nasty::SCENES {
-            let spheres = nasty::spheres(kind, 1300);
-            let rays = nasty::rays(&spheres, kind.2, scaled(60));
+        for kind in &hard_scenes::SCENES {
+            let spheres = hard_scenes::spheres(kind, 1300);
+            let rays = hard_scenes::rays(&spheres, kind.2, scaled(60));
             let found = [BvhBuilder::Auto, BvhBuilder::Cpu, BvhBuilder::Gpu].map(|builder| {
                 let options = SceneOptions::default().built_by(builder);
                 answers(&blocking::scene(device, &spheres, &options).unwrap(), &rays, Precision::Standard)
@@ -119,11 +119,11 @@ fn both_builders_make_scenes_that_answer_alike() {
 }
 
 #[test]
-fn clones_and_failed_updates_keep_their_spheres() {
+fn clones_and_failed_updates_leave_scenes_unchanged() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices() {
-        let spheres = nasty::spheres(&nasty::SCENES[0], 700);
-        let rays = nasty::rays(&spheres, 2.0, 60);
+        let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 700);
+        let rays = hard_scenes::rays(&spheres, 2.0, 60);
         let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
         let clone = scene.clone();
         let before = answers(&scene, &rays, Precision::Standard);
@@ -147,7 +147,7 @@ fn clones_and_failed_updates_keep_their_spheres() {
 }
 
 #[test]
-fn what_an_update_says_of_the_tree() {
+fn updates_report_the_quality_of_the_tree() {
     let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         let n = &mut Numbers(5);

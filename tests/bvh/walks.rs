@@ -1,6 +1,6 @@
 //! Traversing a tree and testing every sphere give byte-identical results, on the CPU and on every GPU.
 
-use crate::support::{devices, nasty, scaled, with_and_without_tree};
+use crate::support::{devices, hard_scenes, scaled, with_and_without_tree};
 use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch, blocking};
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
@@ -38,15 +38,15 @@ fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precis
 }
 
 #[test]
-fn a_walk_finds_what_a_test_of_every_sphere_does() {
+fn traversal_gives_the_results_of_testing_every_sphere() {
     for device in devices() {
-        for scene in &nasty::SCENES {
-            let spheres = nasty::spheres(scene, 1500);
-            let rays = nasty::rays(&spheres, scene.2, scaled(60));
+        for scene in &hard_scenes::SCENES {
+            let spheres = hard_scenes::spheres(scene, 1500);
+            let rays = hard_scenes::rays(&spheres, scene.2, scaled(60));
             compare(device, scene.0, &spheres, &rays, &[Precision::Fast, Precision::Standard]);
             // Exact integer arithmetic is slow, and many of these scenes have ties: fewer spheres and rays.
-            let spheres = nasty::spheres(scene, 600);
-            let rays = nasty::rays(&spheres, scene.2, scaled(10));
+            let spheres = hard_scenes::spheres(scene, 600);
+            let rays = hard_scenes::rays(&spheres, scene.2, scaled(10));
             compare(device, scene.0, &spheres, &rays, &[Precision::Exact]);
         }
     }

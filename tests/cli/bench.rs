@@ -1,13 +1,13 @@
 //! `umbracast bench`: small runs of every benchmark, whose hit counts equal those of `cast`, and invalid arguments.
 
-use crate::support::folder::{Folder, le4};
+use crate::support::folder::{Folder, f32_bytes};
 use serde_json::Value;
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n0,0,-3,0.5\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n0,0,0,0,0,-1\n";
 
 fn json(folder: &Folder, arguments: &str) -> Value {
-    let done = folder.right(&format!("{arguments} --json"));
+    let done = folder.run_ok(&format!("{arguments} --json"));
     assert_eq!(done.errors, "", "{arguments}");
     serde_json::from_str(&done.output).unwrap()
 }
@@ -23,20 +23,20 @@ fn is_positive(row: &Value, fields: &[&str]) {
 }
 
 #[test]
-fn files_are_hit_as_often_as_cast_says() {
+fn bench_counts_the_same_hits_as_cast() {
     let folder = Folder::new();
     // A hundred more rays, as raw records: `tools/peers` uses this format.
     let fan = |i: u16| [0.0, 0.0, 0.0, 0.0, 1.0, f32::from(i) * 0.02 - 1.0, 0.0, f32::INFINITY];
     folder
         .write("s.csv", SPHERES)
         .write("r.csv", RAYS)
-        .write("fan.rays", le4(&(0..100).flat_map(fan).collect::<Vec<_>>()));
+        .write("fan.rays", f32_bytes(&(0..100).flat_map(fan).collect::<Vec<_>>()));
     for precision in ["fast", "standard", "exact"] {
         let table = json(&folder, &format!("bench scenes s.csv r.csv fan.rays --repeat 2 --precision {precision}"));
         assert_eq!((&table["precision"], &table["repeat"]), (&precision.into(), &2.into()));
         assert_eq!((&table["device"], &table["kind"]), (&"cpu".into(), &"CPU engine".into()));
         is_positive(&table, &["threads"]);
-        let [scene] = rows(&table["scenes"]) else { panic!("one scene was given: {table}") };
+        let [scene] = rows(&table["scenes"]) else { panic!("expected one scene: {table}") };
         assert_eq!((&scene["scene"], &scene["spheres"]), (&"s".into(), &3.into()));
         is_positive(scene, &["build_seconds", "bytes"]);
         let batches = rows(&scene["batches"]);
@@ -60,7 +60,7 @@ fn files_are_hit_as_often_as_cast_says() {
 }
 
 #[test]
-fn built_in_scenes_are_the_same_everywhere() {
+fn built_in_scenes_have_the_same_hits_on_every_device() {
     let folder = Folder::new();
     let scenes = |device: &str| {
         let arguments = format!("bench scenes --spheres 300 --rays 500 --repeat 1 --precision exact --device {device}");
@@ -94,16 +94,16 @@ fn built_in_scenes_are_the_same_everywhere() {
 }
 
 #[test]
-fn a_table_is_for_people() {
+fn tables_and_help_are_readable() {
     let folder = Folder::new();
-    let text = folder.right("bench scenes --spheres 1 --rays 1 --repeat 1 --queries closest").output;
+    let text = folder.run_ok("bench scenes --spheres 1 --rays 1 --repeat 1 --queries closest").output;
     for word in ["cpu (CPU engine), ", "standard, medians of 1", "uniform: 1 spheres, built in", "planet-shadow"] {
         assert!(text.contains(word), "'{word}' is not in:\n{text}");
     }
-    let text = folder.right("bench small --repeat 1 --device cpu").output;
+    let text = folder.run_ok("bench small --repeat 1 --device cpu").output;
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(text.lines().all(|line| line.contains("p50") && line.contains("p99")), "{text}");
-    let help = folder.right("bench --help").output;
+    let help = folder.run_ok("bench --help").output;
     for word in ["scenes", "small", "brute", "moving", "copy", "Examples:", "compare.sh"] {
         assert!(help.contains(word), "'{word}' is not in:\n{help}");
     }
@@ -156,7 +156,7 @@ fn brute_and_copy_run() {
 }
 
 #[test]
-fn what_moves_is_met_alike_everywhere() {
+fn moving_scenes_have_the_same_hits_on_every_device() {
     let folder = Folder::new();
     let run = |device: &str| {
         let table = json(&folder, &format!("bench moving --spheres 500 --rays 2000 --repeat 1 --device {device}"));
@@ -169,10 +169,10 @@ fn what_moves_is_met_alike_everywhere() {
     };
     let found = run("cpu");
     let (closest, occluded) = found.split_at(5);
-    let told = |rows: &[(String, String, String, u64)]| {
+    let without_query = |rows: &[(String, String, String, u64)]| {
         rows.iter().map(|(_, motion, way, hits)| (motion.clone(), way.clone(), *hits)).collect::<Vec<_>>()
     };
-    assert_eq!(told(closest), told(occluded), "closest and occluded count the same hits");
+    assert_eq!(without_query(closest), without_query(occluded), "closest and occluded count the same hits");
     let kinds: Vec<_> = closest.iter().map(|(query, motion, way, _)| [query.as_str(), motion, way]).collect();
     assert_eq!(kinds[0], ["closest", "at rest", "0.0"]);
     assert_eq!(kinds[2][1..], ["at-time", "1.0"]);
@@ -185,7 +185,7 @@ fn what_moves_is_met_alike_everywhere() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_arguments_are_named() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("s.spheres", "").write("r.rays", "");
     folder.write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,0,0\n");

@@ -12,9 +12,9 @@ fn wrong(folder: &Folder, arguments: &str, code: i32) -> String {
 }
 
 #[test]
-fn every_adapter_is_listed_with_its_promises() {
+fn every_adapter_is_listed_with_its_precisions() {
     let folder = Folder::new();
-    let text = folder.right("devices").output;
+    let text = folder.run_ok("devices").output;
     for word in [
         "limits",
         "MiB per buffer",
@@ -25,10 +25,10 @@ fn every_adapter_is_listed_with_its_promises() {
     ] {
         assert!(text.contains(word), "'{word}' is not in:\n{text}");
     }
-    let report = folder.right("devices --report").output;
+    let report = folder.run_ok("devices --report").output;
     assert!(report.starts_with(concat!("umbracast ", env!("CARGO_PKG_VERSION"), " (")), "{report}");
     assert!(report.contains(&text), "the report contains the list");
-    let json: serde_json::Value = serde_json::from_str(&folder.right("devices --json").output).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&folder.run_ok("devices --json").output).unwrap();
     let devices = json["devices"].as_array().unwrap();
     assert!(devices.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
     assert_eq!(devices.last().unwrap()["name"], "cpu");
@@ -41,13 +41,13 @@ fn every_adapter_is_listed_with_its_promises() {
 }
 
 #[test]
-fn a_gpu_answers_in_one_line_and_ends_in_peace() {
+fn a_gpu_cast_prints_one_line_and_exits_cleanly() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
-    folder.right("cast s.csv r.csv -o cpu.csv --device cpu");
+    folder.run_ok("cast s.csv r.csv -o cpu.csv --device cpu");
     // Threads that still run at exit crash drivers occasionally: forty runs make such a crash likely.
     for i in 0..40 {
-        let done = folder.right("cast s.csv r.csv -o gpu.csv --device gpu --compare --precision exact");
+        let done = folder.run_ok("cast s.csv r.csv -o gpu.csv --device gpu --compare --precision exact");
         assert_eq!(folder.text("gpu.csv"), folder.text("cpu.csv"), "run {i}");
         assert_eq!(done.errors.lines().count(), 1, "drivers print nothing: {}", done.errors);
         assert!(done.errors.contains("2 spheres, 3 rays, 2 hits"), "{}", done.errors);
@@ -55,7 +55,7 @@ fn a_gpu_answers_in_one_line_and_ends_in_peace() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_named_with_those_that_are() {
+fn a_missing_device_is_named_with_the_available_ones() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     for name in ["nosuchgpu", "77"] {

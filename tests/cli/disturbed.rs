@@ -6,7 +6,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::support::folder::{Done, Folder, le4, npy};
+use crate::support::folder::{Done, Folder, f32_bytes, npy};
 use umbracast::io::RayBatches;
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
@@ -15,10 +15,10 @@ const RECORD: [f32; 8] = [0., 0., 0., 0., 1., 0., 0., 9.];
 
 /// Runs a cast, and calls `change` after the program has opened the rays and before it reads them: it waits for its spheres, which come
 /// through a pipe after `change`.
-fn meanwhile(folder: &Folder, arguments: &str, change: impl FnOnce()) -> Done {
-    folder.pipe("s.csv");
+fn cast_and_change(folder: &Folder, arguments: &str, change: impl FnOnce()) -> Done {
+    folder.make_pipe("s.csv");
     let program = folder.start(arguments);
-    let mut spheres = folder.feed("s.csv");
+    let mut spheres = folder.open_pipe("s.csv");
     change();
     spheres.write_all(SPHERES.as_bytes()).unwrap();
     drop(spheres);
@@ -37,13 +37,13 @@ fn refused(done: &Done, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn rays_that_become_fewer_or_more_are_noticed() {
+fn files_that_shrink_or_grow_while_read_are_detected() {
     // More than one read takes: a change of data that was already read is not noticed.
-    let six = le4(&[0., 0., 0., 1., 0., 0.].repeat(10_000));
+    let six = f32_bytes(&[0., 0., 0., 1., 0., 0.].repeat(10_000));
     let files = [
-        ("r.f32", le4(&RECORD.repeat(10_000))),
+        ("r.f32", f32_bytes(&RECORD.repeat(10_000))),
         ("r.npy", npy("'<f4'", false, "(10000, 6)", &six)),
-        ("t.npy", npy("'<f4'", true, "(10000, 6)", &le4(&[1.0; 60_000]))),
+        ("t.npy", npy("'<f4'", true, "(10000, 6)", &f32_bytes(&[1.0; 60_000]))),
         ("r.csv", (RAYS.to_owned() + &"0,0,0,1,0,0\n".repeat(10_000)).into()),
     ];
     for (name, bytes) in files {
@@ -51,7 +51,7 @@ fn rays_that_become_fewer_or_more_are_noticed() {
             for (how, length) in [("shorter", bytes.len() - 12), ("longer", bytes.len() + 32)] {
                 let folder = Folder::new();
                 folder.write(name, &bytes).write(output, "kept");
-                let done = meanwhile(&folder, &format!("cast s.csv {name} -o {output}"), || {
+                let done = cast_and_change(&folder, &format!("cast s.csv {name} -o {output}"), || {
                     let mut changed = bytes.clone();
                     // In a text file the added bytes are empty lines.
                     changed.resize(length, b'\n');
@@ -77,12 +77,13 @@ fn a_table_cut_within_a_row_is_refused() {
 
 #[test]
 fn a_file_deleted_while_it_is_read_is_read_to_its_end() {
-    for (name, bytes) in [("r.f32", le4(&RECORD.repeat(3))), ("r.csv", RAYS.into())] {
+    for (name, bytes) in [("r.f32", f32_bytes(&RECORD.repeat(3))), ("r.csv", RAYS.into())] {
         let folder = Folder::new();
         folder.write(name, bytes);
         let gone = folder.path(name);
-        let done =
-            meanwhile(&folder, &format!("cast s.csv {name} -o out.csv -q"), || std::fs::remove_file(gone).unwrap());
+        let done = cast_and_change(&folder, &format!("cast s.csv {name} -o out.csv -q"), || {
+            std::fs::remove_file(gone).unwrap()
+        });
         assert_eq!((done.code, done.errors.as_str()), (0, ""));
         assert_eq!(folder.text("out.csv").lines().count(), 4);
     }
@@ -90,19 +91,19 @@ fn a_file_deleted_while_it_is_read_is_read_to_its_end() {
     let folder = Folder::new();
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
     let gone = folder.path("r.csv");
-    let done = meanwhile(&folder, "cast s.csv r.csv -o out.csv", || std::fs::remove_file(gone).unwrap());
+    let done = cast_and_change(&folder, "cast s.csv r.csv -o out.csv", || std::fs::remove_file(gone).unwrap());
     refused(&done, 2, &["r.csv: byte 18: direction"]);
     assert!(folder.contents().is_empty());
 }
 
 #[test]
-fn a_folder_that_goes_takes_nothing_with_it() {
+fn a_deleted_output_folder_is_an_error() {
     for output in ["out/out.csv", "out/out.npz"] {
         let folder = Folder::new();
         std::fs::create_dir(folder.path("out")).unwrap();
-        folder.write("s.csv", SPHERES).pipe("r.csv");
+        folder.write("s.csv", SPHERES).make_pipe("r.csv");
         let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
-        let mut rays = folder.feed("r.csv");
+        let mut rays = folder.open_pipe("r.csv");
         feed_batches(&mut rays, 5).unwrap();
         std::fs::remove_dir_all(folder.path("out")).unwrap();
         drop(rays);
@@ -112,12 +113,12 @@ fn a_folder_that_goes_takes_nothing_with_it() {
 }
 
 #[test]
-fn a_target_that_becomes_a_folder_stays_one() {
+fn a_folder_at_the_output_path_is_not_replaced() {
     for output in ["out.csv", "out.npz"] {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).pipe("r.csv");
+        folder.write("s.csv", SPHERES).make_pipe("r.csv");
         let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
-        let mut rays = folder.feed("r.csv");
+        let mut rays = folder.open_pipe("r.csv");
         feed_batches(&mut rays, 5).unwrap();
         std::fs::create_dir(folder.path(output)).unwrap();
         drop(rays);
@@ -138,9 +139,9 @@ fn with_room_for(folder: &Folder, blocks: u32, arguments: &str) -> Done {
 }
 
 #[test]
-fn a_full_disk_leaves_nothing_behind() {
+fn a_full_disk_leaves_no_files() {
     let folder = Folder::new();
-    folder.write("s.csv", SPHERES).write("r.f32", le4(&RECORD.repeat(10_000)));
+    folder.write("s.csv", SPHERES).write("r.f32", f32_bytes(&RECORD.repeat(10_000)));
     folder.write("out.npz", "kept").write("out.csv", "kept");
     let before = folder.contents();
     for (output, blocks) in [
@@ -158,7 +159,7 @@ fn a_full_disk_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_named() {
+fn a_read_only_output_folder_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
@@ -192,10 +193,10 @@ fn feed_batches(pipe: &mut std::fs::File, batches: usize) -> std::io::Result<()>
 
 /// Starts a cast that has written results and waits for more rays. Returns it with the writing end of its pipe. (It has read more
 /// batches than fit between reader and writer, so some are written.)
-fn in_the_middle(folder: &Folder, output: &str) -> (Child, std::fs::File) {
-    folder.write("s.csv", SPHERES).write(output, "kept").pipe("r.csv");
+fn waiting_for_rays(folder: &Folder, output: &str) -> (Child, std::fs::File) {
+    folder.write("s.csv", SPHERES).write(output, "kept").make_pipe("r.csv");
     let program = folder.start(&format!("cast s.csv r.csv -o {output}"));
-    let mut rays = folder.feed("r.csv");
+    let mut rays = folder.open_pipe("r.csv");
     feed_batches(&mut rays, 5).unwrap();
     (program, rays)
 }
@@ -213,11 +214,11 @@ fn names(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn a_signal_ends_the_work_and_leaves_nothing() {
+fn a_signal_stops_the_cast_and_leaves_no_files() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         for output in ["out.csv", "out.npz"] {
             let folder = Folder::new();
-            let (program, rays) = in_the_middle(&folder, output);
+            let (program, rays) = waiting_for_rays(&folder, output);
             signal(&program, name);
             let done = Done::of(program);
             refused(&done, code, &["error: stopped after ", " rays (nothing was written)"]);
@@ -229,12 +230,12 @@ fn a_signal_ends_the_work_and_leaves_nothing() {
 }
 
 #[test]
-fn a_signal_is_heard_while_rays_are_cast() {
+fn a_signal_interrupts_a_running_batch() {
     let folder = Folder::new();
     // Every ray hits all spheres, so a batch is much work with any tree. Rays keep coming until the program closes the pipe.
-    folder.write("s.f32", le4(&[9.0, 0.0, 0.0, 1.0].repeat(5_000))).pipe("r.csv").write("out.csv", "kept");
+    folder.write("s.f32", f32_bytes(&[9.0, 0.0, 0.0, 1.0].repeat(5_000))).make_pipe("r.csv").write("out.csv", "kept");
     let program = folder.start("cast s.f32 r.csv -o out.csv");
-    let mut rays = folder.feed("r.csv");
+    let mut rays = folder.open_pipe("r.csv");
     feed_batches(&mut rays, 2).unwrap();
     let feeder = std::thread::spawn(move || while rays.write_all(b"0,0,0,1,0,0\n").is_ok() {});
     std::thread::sleep(Duration::from_millis(500));
@@ -248,10 +249,10 @@ fn a_signal_is_heard_while_rays_are_cast() {
 }
 
 #[test]
-fn what_is_killed_leaves_no_output() {
+fn a_killed_cast_leaves_no_output() {
     for output in ["out.csv", "out.npz"] {
         let folder = Folder::new();
-        let (mut program, _rays) = in_the_middle(&folder, output);
+        let (mut program, _rays) = waiting_for_rays(&folder, output);
         program.kill().unwrap();
         assert_eq!(program.wait().unwrap().signal(), Some(9));
         let left: Vec<String> = names(&folder).into_iter().filter(|name| !name.ends_with(".tmp")).collect();
@@ -264,14 +265,14 @@ fn what_is_killed_leaves_no_output() {
 }
 
 #[test]
-fn what_should_survive_a_hangup_does() {
+fn an_ignored_hangup_does_not_stop_the_cast() {
     let folder = Folder::new();
-    folder.write("s.csv", SPHERES).pipe("r.csv");
+    folder.write("s.csv", SPHERES).make_pipe("r.csv");
     let program = crate::support::folder::program().get_program().to_owned();
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "trap '' HUP; exec \"$0\" cast s.csv r.csv -o out.csv --device cpu -q"]).arg(program);
     let program = shell.current_dir(folder.root()).spawn().unwrap();
-    let mut rays = folder.feed("r.csv");
+    let mut rays = folder.open_pipe("r.csv");
     feed_batches(&mut rays, 5).unwrap();
     signal(&program, "HUP");
     drop(rays);
@@ -280,7 +281,7 @@ fn what_should_survive_a_hangup_does() {
 }
 
 #[test]
-fn a_reader_that_has_gone_away_is_no_error() {
+fn a_closed_standard_output_is_no_error() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     for arguments in

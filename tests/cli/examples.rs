@@ -15,7 +15,7 @@ fn said(name: &str) -> String {
 }
 
 #[test]
-fn the_solve_in_a_shader_of_ones_own() {
+fn the_intersection_functions_work_in_a_custom_shader() {
     let said = said("solve_in_your_shader");
     // Most rays hit their sphere.
     let hits: u32 = said.split(": ").nth(1).and_then(|text| text.split(' ').next()?.parse().ok()).unwrap();

@@ -124,13 +124,13 @@ fn a_plot_of_a_query() {
 }
 
 #[test]
-fn shots_at_what_moves() {
+fn a_plot_of_moving_spheres() {
     let at = "--motion with-ray --time-range 0,5";
     plot(&format!("cast systems/samples/circling.csv systems/samples/shots.csv {at}"), "shots.png");
 }
 
 #[test]
-fn all_that_rays_go_through() {
+fn a_plot_of_all_hits() {
     plot("cast systems/samples/pebbles.csv systems/samples/comb.csv --query all", "chords.png");
 }
 
@@ -152,7 +152,7 @@ fn seed_002() {
 
 /// The stored moonlets are bit-identical to those that the example computes.
 #[test]
-fn the_recipe_makes_the_ring_that_is_kept() {
+fn the_ring_example_reproduces_the_stored_moonlets() {
     let folder = Folder::new();
     example("ring", &folder.path("ring.npy"));
     let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
@@ -164,7 +164,7 @@ fn the_recipe_makes_the_ring_that_is_kept() {
 
 /// Every picture in `output` is in the gallery and, with four exceptions, belongs to a system; every system is in the index.
 #[test]
-fn every_picture_has_its_system_and_its_place_in_the_gallery() {
+fn every_picture_has_a_system_and_is_in_the_gallery() {
     let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
     let index = std::fs::read_to_string(root().join("systems/README.md")).unwrap();
     let names = |folder: &str, extension: &str| {

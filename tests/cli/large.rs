@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::folder::{Done, Folder, le4, npy, program};
+use crate::support::folder::{Done, Folder, f32_bytes, npy, program};
 
 const SYSTEM: &str = "unit = \"km\"\n[light]\ncenter = [0, 0, 1000]\nradius = 10\n\
     [[body]]\nspheres = \"cloud.npy\"\n\
@@ -16,7 +16,9 @@ fn crowd(count: usize) -> Folder {
     let folder = Folder::new();
     let place = |i: usize| (i as f32 * 0.618_034).fract() * 2.0 - 1.0;
     let spheres: Vec<f32> = (0..count).flat_map(|i| [place(i), place(7 * i), place(31 * i), 3.0]).collect();
-    folder.write("cloud.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres))).write("s.toml", SYSTEM);
+    folder
+        .write("cloud.npy", npy("'<f4'", false, &format!("({count}, 4)"), &f32_bytes(&spheres)))
+        .write("s.toml", SYSTEM);
     folder
 }
 
@@ -29,9 +31,9 @@ fn run(folder: &Folder, memory: &str, arguments: &str) -> Done {
 
 /// Must be fast: counting all pairs would take minutes.
 #[test]
-fn crowds_are_refused_at_once() {
+fn too_many_shadow_pairs_are_refused_at_once() {
     let folder = crowd(65_536);
-    let done = folder.within(Duration::from_secs(1), "render s.toml -o o.png");
+    let done = folder.run_within(Duration::from_secs(1), "render s.toml -o o.png");
     assert_eq!(done.code, 4, "{}", done.errors);
     let words = ["too many spheres could shadow one another", "134217728 allowed on any device"];
     assert!(words.iter().all(|word| done.errors.contains(word)), "{}", done.errors);
@@ -59,7 +61,7 @@ fn pictures_that_do_not_fit_are_refused_with_figures() {
 /// An allocation that fails is reported too, even if `UMBRACAST_MEMORY` allows it.
 #[test]
 #[cfg(target_os = "linux")]
-fn pictures_without_room_end_in_an_error() {
+fn pictures_without_enough_memory_end_in_an_error() {
     let folder = crowd(1);
     let shell = "ulimit -v 600000; exec \"$0\" render s.toml -o o.png --size 16384x4096 --device cpu";
     let mut bash = Command::new("bash");
@@ -83,7 +85,7 @@ fn sensor(folder: &Folder, rays: [u64; 2]) {
 }
 
 #[test]
-fn how_large_answers_will_be_is_said_at_once() {
+fn the_size_of_large_outputs_is_reported_at_once() {
     let folder = Folder::new();
     sensor(&folder, [1 << 14, 1 << 14]);
     let free = free_bytes(&folder);
@@ -118,7 +120,7 @@ fn free_bytes(folder: &Folder) -> u64 {
 /// No test machine has a disk of 859 TB.
 #[test]
 #[cfg(target_os = "linux")]
-fn answers_that_no_disk_holds_are_refused() {
+fn outputs_larger_than_any_disk_are_refused() {
     let folder = Folder::new();
     // 2³⁰ rays per pose are allowed.
     sensor(&folder, [1 << 15, 1 << 15]);

@@ -6,7 +6,7 @@ use crate::support::folder::{Done, Folder, program};
 
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n";
 /// Control sequences that set the title of a terminal and clear its screen.
-const NASTY: &str = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}x";
+const CONTROL_SEQUENCES: &str = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}x";
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -64,12 +64,12 @@ fn long_cells_are_cut() {
 }
 
 #[test]
-fn what_a_terminal_acts_on_is_escaped() {
+fn terminal_control_sequences_are_escaped() {
     let folder = folder();
     let shown = "\\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}x";
-    folder.write("s.csv", format!("x,y,z,r\n1,2,3,{NASTY}\n"));
+    folder.write("s.csv", format!("x,y,z,r\n1,2,3,{CONTROL_SEQUENCES}\n"));
     harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["line 2: r is '", shown]);
-    folder.write("s.csv", format!("x,y,z,{NASTY}\n"));
+    folder.write("s.csv", format!("x,y,z,{CONTROL_SEQUENCES}\n"));
     harmless(&folder.run("cast s.csv r.csv -o o.csv"), &["unknown column '", shown]);
     for (toml, words) in [
         ("unit = \"\\u001b[31m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n", "unit is \"\\u{1b}[31m\""),
@@ -92,7 +92,7 @@ fn what_a_terminal_acts_on_is_escaped() {
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
     harmless(&folder.run("cast s.csv --sensor sensor.toml -o o.csv"), &["unknown key `\\u{1b}[2J`"]);
     // Names of missing, invalid and written files, and invalid values of options.
-    let name = format!("{NASTY}.csv");
+    let name = format!("{CONTROL_SEQUENCES}.csv");
     harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &["cannot read ", shown]);
     folder.write(&name, "x,y,z,r\n4,0,0,one\n");
     harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &[shown, "line 2: r is 'one'"]);
@@ -102,21 +102,24 @@ fn what_a_terminal_acts_on_is_escaped() {
     let done = run(&folder, &["shadow", "p.csv", "right.toml", "-o", &name]);
     assert_eq!(done.code, 0, "{}", done.errors);
     harmless(&done, &["wrote ", shown]);
-    let done = run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--query", NASTY]);
+    let done = run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--query", CONTROL_SEQUENCES]);
     assert_eq!(done.code, 2, "{}", done.errors);
     harmless(&done, &["--query", shown]);
     let apostrophes = "x'".repeat(30_000);
     harmless(&run(&folder, &["cast", "--sphere", &apostrophes, "--ray", "0,0,0,1,0,0"]), &["--sphere", "x'x'"]);
     let done = run(&folder, &["shadow", "p.csv", "right.toml", "-o", "x\nerror: y.csv"]);
     assert_eq!((done.code, done.errors.lines().count()), (0, 1), "{}", done.errors);
-    harmless(&run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--device", NASTY]), &["no device '", shown]);
+    harmless(
+        &run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--device", CONTROL_SEQUENCES]),
+        &["no device '", shown],
+    );
     let long = "7".repeat(100_000);
     harmless(&run(&folder, &["cast", "--sphere", &long, "--ray", "0,0,0,1,0,0"]), &["--sphere"]);
 }
 
 #[test]
 #[cfg(unix)]
-fn bad_variables_are_refused() {
+fn invalid_environment_variables_are_refused() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let folder = folder();
@@ -159,15 +162,15 @@ fn messages_name_the_target_not_the_temporary_file() {
 }
 
 #[test]
-fn one_ray_is_told_that_t_exceeds_f32() {
+fn a_single_ray_reports_that_t_exceeds_f32() {
     let folder = folder();
     let words = "misses only because t exceeds f32";
     let far = "cast --sphere 1e30,0,0,1e29 --ray 0,0,0,1e-30,0,0";
-    harmless(&folder.right(far), &[words]);
-    assert!(!folder.right(&format!("{far} -q")).errors.contains(words));
-    assert!(folder.right(&format!("{far} --json")).output.contains("\"beyond\":true"));
+    harmless(&folder.run_ok(far), &[words]);
+    assert!(!folder.run_ok(&format!("{far} -q")).errors.contains(words));
+    assert!(folder.run_ok(&format!("{far} --json")).output.contains("\"beyond\":true"));
     for other in ["0,0,0,-1e-30,0,0", "0,0,0,1,0,0", "0,0,0,1e-30,0,0,0,1e38", "1e30,0,0,1e-30,0,0"] {
-        let done = folder.right(&format!("cast --sphere 1e30,0,0,1e29 --ray {other}"));
+        let done = folder.run_ok(&format!("cast --sphere 1e30,0,0,1e29 --ray {other}"));
         assert!(!done.errors.contains(words), "{other}: {}", done.errors);
     }
 }

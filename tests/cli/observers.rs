@@ -1,6 +1,6 @@
 //! `umbracast shadow`, run as users run it: valid files, invalid ones, and files that must not change.
 
-use crate::support::folder::{Done, Folder, le4, npy, numbers};
+use crate::support::folder::{Done, Folder, f32_bytes, npy, npz_array};
 
 /// A light, a ball in front of it, one behind it, and one that casts no shadow; no camera.
 const SYSTEM: &str = "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n\
@@ -26,7 +26,7 @@ fn rows(text: &str) -> (Vec<String>, Vec<f64>) {
 }
 
 #[test]
-fn every_format_gives_the_same_fractions() {
+fn every_file_format_gives_the_same_fractions() {
     let points: Vec<f64> =
         OBSERVERS.lines().skip(1).flat_map(|line| line.split(',').map(|cell| cell.parse::<f64>().unwrap())).collect();
     let narrow: Vec<f32> = points.iter().map(|x| *x as f32).collect();
@@ -39,24 +39,24 @@ fn every_format_gives_the_same_fractions() {
         .write("big.npy", npy("'>f8'", false, "(5, 3)", &wide(f64::to_be_bytes)))
         .write("fortran.npy", npy("'<f8'", true, "(5, 3)", &columns))
         // The only number that f32 rounds is 0.1, which does not change the results.
-        .write("o4.npy", npy("'<f4'", false, "(5, 3)", &le4(&narrow)))
-        .write("o.f32", le4(&narrow));
-    folder.right(FILES);
+        .write("o4.npy", npy("'<f4'", false, "(5, 3)", &f32_bytes(&narrow)))
+        .write("o.f32", f32_bytes(&narrow));
+    folder.run_ok(FILES);
     let (kinds, fractions) = rows(&folder.text("out.csv"));
     assert_eq!(kinds, ["annular", "partial", "none", "none", "total"]);
     assert_eq!(fractions[2..], [1.0, 1.0, 0.0]);
     assert!((fractions[0] - 0.75).abs() < 1e-4 && fractions[1] > 0.75 && fractions[1] < 0.85, "{fractions:?}");
     for observers in ["o8.npy", "big.npy", "fortran.npy", "o4.npy", "o.f32"] {
-        folder.right(&format!("shadow {observers} s.toml -o again.csv -q"));
+        folder.run_ok(&format!("shadow {observers} s.toml -o again.csv -q"));
         assert_eq!(folder.text("again.csv"), folder.text("out.csv"), "{observers}");
     }
-    folder.right("shadow o.csv s.toml -o out.npz");
-    assert_eq!(numbers::<f64>(&folder.path("out.npz"), "fraction"), fractions);
-    assert_eq!(numbers::<u8>(&folder.path("out.npz"), "kind"), [2, 1, 0, 0, 3]);
+    folder.run_ok("shadow o.csv s.toml -o out.npz");
+    assert_eq!(npz_array::<f64>(&folder.path("out.npz"), "fraction"), fractions);
+    assert_eq!(npz_array::<u8>(&folder.path("out.npz"), "kind"), [2, 1, 0, 0, 3]);
 }
 
 #[test]
-fn all_digits_of_observers_count() {
+fn observers_are_read_in_f64() {
     // On the edge of the umbra, in a system far from the origin: consecutive f32 values are 8 km apart there.
     let folder = Folder::new();
     folder.write(
@@ -64,40 +64,40 @@ fn all_digits_of_observers_count() {
         "unit = \"km\"\n[light]\ncenter = [1e8, 0, 100]\nradius = 1\n[[body]]\ncenter = [1e8, 0, 50]\nradius = 0.5\n",
     );
     folder.write("o.csv", "x,y,z\n100000000.0,0,0\n100000000.01,0,0\n99999999.0,0,0\n");
-    folder.right(FILES);
+    folder.run_ok(FILES);
     let (kinds, fractions) = rows(&folder.text("out.csv"));
     assert_eq!(kinds[1..], ["partial", "partial"], "{fractions:?}");
     assert!(fractions[1] > 0.0 && fractions[1] < 0.01 && fractions[2] > 0.5, "{fractions:?}");
 }
 
 #[test]
-fn nobody_and_nothing_in_the_way() {
+fn no_observers_and_no_occluders() {
     let folder = folder();
     folder.write("none.csv", "x,y,z\n").write("none.npy", npy("'<f8'", false, "(0, 3)", &[]));
     for observers in ["none.csv", "none.npy"] {
-        let done = folder.right(&format!("shadow {observers} s.toml -o out.csv"));
+        let done = folder.run_ok(&format!("shadow {observers} s.toml -o out.csv"));
         assert_eq!(folder.text("out.csv"), "fraction,kind\n");
         assert!(done.errors.contains("0 observers: 0 none, 0 partial"), "{}", done.errors);
-        folder.right(&format!("shadow {observers} s.toml -o out.npz --json --device gpu --compare"));
-        assert!(numbers::<f64>(&folder.path("out.npz"), "fraction").is_empty());
+        folder.run_ok(&format!("shadow {observers} s.toml -o out.npz --json --device gpu --compare"));
+        assert!(npz_array::<f64>(&folder.path("out.npz"), "fraction").is_empty());
     }
     let light = SYSTEM.lines().take(4).collect::<Vec<_>>().join("\n");
     folder.write("s.toml", light);
-    folder.right(FILES);
+    folder.run_ok(FILES);
     assert_eq!(folder.text("out.csv"), format!("fraction,kind\n{}", "1.0,none\n".repeat(5)));
 }
 
 #[test]
-fn a_summary_says_how_it_went() {
+fn the_summary_reports_the_kinds() {
     let folder = folder();
-    let done = folder.right(FILES);
+    let done = folder.run_ok(FILES);
     for words in ["cpu (f64): 2 occluders, 5 observers: 2 none, 1 partial, 1 annular, 1 total; ", "; wrote out.csv"] {
         assert!(done.errors.contains(words), "{}", done.errors);
     }
     assert_eq!(done.output, "");
-    assert_eq!(folder.right(&format!("{FILES} -q")).errors, "");
+    assert_eq!(folder.run_ok(&format!("{FILES} -q")).errors, "");
     for device in ["cpu", "gpu"] {
-        let done = folder.right(&format!("{FILES} --json --device {device} --compare"));
+        let done = folder.run_ok(&format!("{FILES} --json --device {device} --compare"));
         let (cpu, warned) = (device == "cpu", done.errors.starts_with("warning: --compare has no effect here"));
         assert_eq!(warned, cpu, "{}", done.errors);
         let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
@@ -271,7 +271,7 @@ fn wrong_inputs() -> Vec<Wrong> {
         ("integers", array(npy("'<i8'", false, "(2, 3)", &points)), numpy, 2, &["expected f4 or f8"]),
         (
             "NaN in an array",
-            array(npy("'<f4'", false, "(1, 3)", &le4(&[0.0, f32::NAN, 0.0]))),
+            array(npy("'<f4'", false, "(1, 3)", &f32_bytes(&[0.0, f32::NAN, 0.0]))),
             numpy,
             2,
             &["row 1 (index 0): y is NaN"],
@@ -319,13 +319,13 @@ fn oblate_bodies_cast_oblate_shadows() {
     let folder = folder();
     let flat = SYSTEM.replacen("radius = 0.25", "radius = 0.45\npolar_radius = 0.25\npole = [0, -3, 0]", 1);
     folder.write("s.toml", flat).write("o.csv", "x,y,z\n0,0,0\n0,0.2,50\n0,0.4,50\n");
-    folder.right(FILES);
+    folder.run_ok(FILES);
     let (kinds, fractions) = rows(&folder.text("out.csv"));
     assert_eq!(kinds, ["annular", "total", "none"]);
     // Its outline is an ellipse that is 0.9 times as wide and half as high as the light.
     assert!((fractions[0] - 0.55).abs() < 2e-4, "{fractions:?}");
     assert_eq!(fractions[1..], [0.0, 1.0]);
-    let done = folder.right("shadow o.csv s.toml -o out.npz --device gpu --compare");
+    let done = folder.run_ok("shadow o.csv s.toml -o out.npz --device gpu --compare");
     assert!(done.errors.contains("1 none, 0 partial, 1 annular, 1 total"), "{}", done.errors);
 }
 
@@ -353,7 +353,7 @@ fn wrong_inputs_are_refused_in_words_that_help() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_protected_stays() {
+fn read_only_files_are_kept_and_memory_limits_apply() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     folder.write("out.csv", "as it was\n");
@@ -378,7 +378,7 @@ fn what_is_protected_stays() {
 
 #[test]
 fn help_has_examples() {
-    let done = folder().right("shadow --help");
+    let done = folder().run_ok("shadow --help");
     for words in ["Examples:", "umbracast shadow observers.csv systems/eclipse-2024-04-08.toml", "antumbra", "1e-9"] {
         assert!(done.output.contains(words), "{words}");
     }
@@ -389,7 +389,7 @@ fn help_has_examples() {
 fn the_shipped_observers_see_the_eclipse_of_2024() {
     let systems = format!("{}/../systems", env!("CARGO_MANIFEST_DIR"));
     let folder = Folder::new();
-    folder.right(&format!("shadow {systems}/samples/observers.csv {systems}/eclipse-2024-04-08.toml -o seen.csv"));
+    folder.run_ok(&format!("shadow {systems}/samples/observers.csv {systems}/eclipse-2024-04-08.toml -o seen.csv"));
     let (kinds, fractions) = rows(&folder.text("seen.csv"));
     assert_eq!(kinds, ["total", "partial", "none", "total", "none"], "{fractions:?}");
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/shadows.md")).unwrap();

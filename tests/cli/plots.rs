@@ -1,6 +1,6 @@
 //! Plots of queries: their pixels, the summary about them, and rejected arguments.
 
-use crate::support::folder::{Folder, le4};
+use crate::support::folder::{Folder, f32_bytes};
 use image::{ImageReader, Rgb, RgbImage};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
@@ -19,7 +19,7 @@ fn count(picture: &RgbImage, color: [u8; 3]) -> usize {
 }
 
 #[test]
-fn what_is_met_is_marked() {
+fn hits_are_marked_in_every_query() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     // A ray that hits the first sphere on the side of the camera, and one that misses everything.
@@ -32,7 +32,7 @@ fn what_is_met_is_marked() {
         ("approach", PASS, 0..15, 15..2000),
     ] {
         for (rays, range) in [("hit.csv", hit), ("miss.csv", miss)] {
-            folder.right(&format!("cast s.csv {rays} -o o.npz -q --plot o.png --query {query}"));
+            folder.run_ok(&format!("cast s.csv {rays} -o o.npz -q --plot o.png --query {query}"));
             let picture = picture(&folder, "o.png");
             assert_eq!(picture.dimensions(), (1280, 960));
             let found = count(&picture, color);
@@ -42,11 +42,11 @@ fn what_is_met_is_marked() {
 }
 
 #[test]
-fn a_point_is_where_it_is() {
+fn hit_points_are_drawn_at_their_position() {
     let folder = Folder::new();
     // The camera looks from the front right and from above, with z up. The scene is centred in the picture.
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,3,0,0,-1,0,9\n");
-    folder.right("cast s.csv r.csv -o o.npz -q --plot o.png");
+    folder.run_ok("cast s.csv r.csv -o o.npz -q --plot o.png");
     let picture = picture(&folder, "o.png");
     let spots = picture.enumerate_pixels().filter(|(_, y, p)| *y > 90 && p.0 == HIT).map(|(x, y, _)| (x, y));
     let (mut n, mut sum) = (0, (0, 0));
@@ -71,7 +71,7 @@ fn middle(picture: &RgbImage, is: impl Fn([u8; 3]) -> bool) -> ([f64; 2], [u32; 
             (low[k], high[k]) = (low[k].min(at), high[k].max(at));
         }
     }
-    assert!(n > 0.0, "no such pixels");
+    assert!(n > 0.0, "no pixel has this colour");
     ([sum[0] / n, sum[1] / n], [high[0] - low[0] + 1, high[1] - low[1] + 1])
 }
 
@@ -81,14 +81,14 @@ fn pale([r, g, b]: [u8; 3]) -> bool {
 }
 
 #[test]
-fn spheres_are_drawn_where_they_are_met() {
+fn moving_spheres_are_drawn_at_the_times_of_the_hits() {
     let folder = Folder::new();
     // The sphere moves upwards, and each of the first two rays hits it at the time of the ray.
     folder.write("s.csv", "x,y,z,r,vx,vy,vz\n0,0,-4,0.5,0,0,8\n").write(
         "r.csv",
         "ox,oy,oz,dx,dy,dz,t_min,t_max,time\n0,-3,-2,0,1,0,0,9,0.25\n0,-3,3,0,1,0,0,9,0.875\n9,9,9,1,0,0,0,1,0\n9,9,9,1,0,0,0,1,1\n",
     );
-    let said = |arguments: &str| folder.right(&format!("cast s.csv {arguments} -o o.npz --plot o.png")).errors;
+    let said = |arguments: &str| folder.run_ok(&format!("cast s.csv {arguments} -o o.npz --plot o.png")).errors;
     let shown = said("r.csv");
     assert!(shown.contains("o.png shows 1 spheres from time 0 to 1, 4 rays"), "{shown}");
     let found = picture(&folder, "o.png");
@@ -99,7 +99,7 @@ fn spheres_are_drawn_where_they_are_met() {
     for time in ["0.25", "0.875"] {
         folder.write("one.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time\n5,5,5,0,0,1,0,1,{time}\n"));
         folder.write("ends.csv", "x,y,z,r,vx,vy,vz\n0,0,-4,0.5,0,0,8\n3,3,5,0.01,0,0,0\n-3,-3,-5,0.01,0,0,0\n");
-        let shown = folder.right("cast ends.csv one.csv -o o.npz --plot o.png").errors;
+        let shown = folder.run_ok("cast ends.csv one.csv -o o.npz --plot o.png").errors;
         assert!(shown.contains(&format!("3 spheres at time {time}, 1 rays")), "{shown}");
         let (at, size) = middle(&picture(&folder, "o.png"), pale);
         assert!(size[0] > 20, "{size:?}");
@@ -113,13 +113,13 @@ fn spheres_are_drawn_where_they_are_met() {
 }
 
 #[test]
-fn what_rays_go_through_is_drawn_thicker() {
+fn segments_inside_spheres_are_drawn_thicker() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n8,0,0,1\n12,0,0,1\n16,0,0,1\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,0,1,0,0,0,20\n");
     folder.write("miss.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,5,1,0,0,0,20\n");
     let drawn = |arguments: &str| {
-        folder.right(&format!("cast s.csv {arguments} -o o.npz -q --plot o.png"));
+        folder.run_ok(&format!("cast s.csv {arguments} -o o.npz -q --plot o.png"));
         // Lines seen through spheres are paler.
         let reddish = |p: &Rgb<u8>| i32::from(p.0[0]) - i32::from(p.0[1]) > 70 && p.0[1] < 150;
         let below = |x: u32, y: u32| y > 90 && !(x < 140 && y > 800);
@@ -146,7 +146,7 @@ fn ellipsoids_have_their_own_outlines() {
         // Unrotated, and rotated by 90° about z.
         for (turn, axes) in [("1,0,0,0", [a, b, c]), ("1,0,0,1", [b, a, c])] {
             folder.write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,{a},{b},{c},{turn}\n{ends}"));
-            folder.right("cast e.csv r.csv -o o.npz -q --plot o.png");
+            folder.run_ok("cast e.csv r.csv -o o.npz -q --plot o.png");
             let picture = picture(&folder, "o.png");
             let bare = picture.get_pixel(1270, 470).0;
             // The tiny ellipsoids are at the sides of the picture; the label is in the middle.
@@ -162,13 +162,13 @@ fn ellipsoids_have_their_own_outlines() {
 }
 
 #[test]
-fn a_ray_with_a_radius_is_as_wide() {
+fn thick_rays_are_drawn_with_their_width() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n0,0,-4,0.5\n0,0,4,0.5\n");
     let columns = |radius: f32| {
         // The width is measured along a row of pixels half-way up, which crosses the vertical ray at right angles.
         folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,radius\n0,0,3,0,0,-1,0,6,{radius}\n"));
-        folder.right("cast s.csv r.csv -o o.npz -q --plot o.png --query occluded");
+        folder.run_ok("cast s.csv r.csv -o o.npz -q --plot o.png --query occluded");
         let picture = picture(&folder, "o.png");
         let bare = picture.get_pixel(1270, 440).0;
         let strange = |x: &u32| picture.get_pixel(*x, 440).0.iter().zip(bare).any(|(p, q)| p.abs_diff(q) > 6);
@@ -182,22 +182,22 @@ fn a_ray_with_a_radius_is_as_wide() {
 }
 
 #[test]
-fn many_rays_are_sampled_and_it_is_said() {
+fn the_summary_reports_that_rays_were_sampled() {
     let folder = Folder::new();
     let rays: Vec<f32> = (0..300_000).flat_map(|i| [0.0, i as f32 * 1e-5, 0.0, 0.0, 1.0, 0.0, 0.0, 9.0]).collect();
-    folder.write("s.csv", SPHERES).write("r.rays", le4(&rays));
-    let done = folder.right("cast s.csv r.rays -o o.npz --plot many.png");
+    folder.write("s.csv", SPHERES).write("r.rays", f32_bytes(&rays));
+    let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot many.png");
     assert!(done.errors.contains("; many.png shows 2 spheres, 1239 of 300000 rays"), "{}", done.errors);
-    let done = folder.right("cast s.csv r.rays -o o.npz --plot again.PNG --json");
+    let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot again.PNG --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["plot"], &json["plot_shows"]), (&"again.PNG".into(), &"2 spheres, 1239 of 300000 rays".into()));
     assert!(std::fs::read(folder.path("many.png")).unwrap() == std::fs::read(folder.path("again.PNG")).unwrap());
-    let done = folder.right("cast s.csv r.rays -o o.npz --json");
+    let done = folder.run_ok("cast s.csv r.rays -o o.npz --json");
     assert!(done.output.contains("\"plot\":null"), "{}", done.output);
 }
 
 #[test]
-fn strange_scenes_have_pictures_too() {
+fn extreme_scenes_can_be_plotted() {
     let folder = Folder::new();
     // Extreme velocities, sizes, times and radii, needles and discs; further below, scenes without spheres or rays.
     let moving = "x,y,z,r,vx,vy,vz\n0,0,0,0,0,0,0\n1,2,3,1,1e30,0,0\n1e-40,0,0,1e-41,0,0,1e-44\n0,0,0,1e30,-1e30,1,1\n";
@@ -209,10 +209,10 @@ fn strange_scenes_have_pictures_too() {
     for query in ["closest", "occluded", "interval", "approach", "all", "nearest --k 2"] {
         for motion in ["at-time", "with-ray"] {
             let arguments = format!("--query {query} --motion {motion} --on-bad skip");
-            folder.right(&format!("cast moving.csv wide.csv -o o.npz -q --plot o.png {arguments}"));
+            folder.run_ok(&format!("cast moving.csv wide.csv -o o.npz -q --plot o.png {arguments}"));
         }
         if query != "approach" {
-            folder.right(&format!("cast stretched.csv thin.csv -o o.npz -q --plot o.png --query {query}"));
+            folder.run_ok(&format!("cast stretched.csv thin.csv -o o.npz -q --plot o.png --query {query}"));
         }
     }
     for (spheres, rays) in [
@@ -228,14 +228,14 @@ fn strange_scenes_have_pictures_too() {
             .write("s.csv", format!("x,y,z,r\n{spheres}"))
             .write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max\n{rays}"));
         for query in ["closest", "occluded", "interval", "approach", "all"] {
-            folder.right(&format!("cast s.csv r.csv -o o.npz -q --plot o.png --query {query} --on-bad skip"));
+            folder.run_ok(&format!("cast s.csv r.csv -o o.npz -q --plot o.png --query {query} --on-bad skip"));
             assert_eq!(picture(&folder, "o.png").dimensions(), (1280, 960));
         }
     }
 }
 
 #[test]
-fn what_cannot_be_a_plot_is_refused_before_work() {
+fn invalid_plot_arguments_are_refused_before_work() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n").write("o.npz", "before");
     folder.write("old.png", "before").write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");

@@ -1,6 +1,6 @@
 //! Invalid input of `cast` and `contains`: each is rejected with a helpful message, and no file changes.
 
-use crate::support::folder::{Folder, le4, npy};
+use crate::support::folder::{Folder, f32_bytes, npy};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
@@ -133,9 +133,9 @@ fn tables() -> Vec<Wrong> {
 }
 
 fn arrays() -> Vec<Wrong> {
-    let data = le4(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    let data = f32_bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
     let array = |descr: &str, shape: &str| npy(descr, false, shape, &data);
-    let nan = le4(&[1.0, 2.0, 3.0, 4.0, 5.0, f32::NAN, 7.0, 8.0]);
+    let nan = f32_bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, f32::NAN, 7.0, 8.0]);
     vec![
         wrong_array("empty", vec![], &["s.npy", "empty (0 bytes)"]),
         wrong_array("text", SPHERES.into(), &["s.npy", "does not begin with"]),
@@ -338,7 +338,7 @@ fn points() -> Vec<Wrong> {
         wrong_points("spheres for points", SPHERES, &["p.csv", "column 'r'"]),
         wrong(
             "wide points",
-            ("p.npy", npy("'<f4'", false, "(2, 4)", &le4(&[0.0; 8]))),
+            ("p.npy", npy("'<f4'", false, "(2, 4)", &f32_bytes(&[0.0; 8]))),
             "contains s.csv p.npy -o out.csv",
             2,
             &["p.npy", "(2, 4)"],
@@ -358,7 +358,7 @@ fn points() -> Vec<Wrong> {
 }
 
 #[test]
-fn wrong_inputs_are_refused_and_change_nothing() {
+fn invalid_inputs_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = tables().into_iter().chain(arrays()).chain(usages()).chain(points()).collect();
     assert!(cases.len() >= 80, "{} cases", cases.len());
     for (what, file, arguments, code, words) in cases {

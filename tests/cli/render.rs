@@ -1,6 +1,6 @@
 //! `umbracast render`, run as users run it.
 
-use crate::support::folder::{Folder, le4, npy};
+use crate::support::folder::{Folder, f32_bytes, npy};
 
 /// A small valid system; tests replace parts of it.
 const SYSTEM: &str = r##"unit = "km"
@@ -83,7 +83,7 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn wrong_systems_are_refused_by_table_key_and_value() {
+fn invalid_systems_are_refused_by_table_key_and_value() {
     let folder = Folder::new();
     folder.write("o.png", "not to be touched");
     for &(from, to, words) in WRONG_SYSTEMS {
@@ -98,11 +98,11 @@ fn wrong_systems_are_refused_by_table_key_and_value() {
         assert!(done.errors.contains("s.toml"), "{}", done.errors);
         assert_eq!(folder.contents(), before, "{from} -> {to}");
     }
-    println!("{} wrong systems", WRONG_SYSTEMS.len());
+    println!("{} invalid systems", WRONG_SYSTEMS.len());
 }
 
 #[test]
-fn wrong_arguments_are_refused() {
+fn invalid_arguments_are_refused() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM).write("o.png", "not to be touched");
     std::fs::create_dir(folder.path("folder.png")).unwrap();
@@ -132,7 +132,7 @@ fn wrong_arguments_are_refused() {
 }
 
 #[test]
-fn the_default_system_needs_nothing() {
+fn the_default_system_needs_no_arguments() {
     let folder = Folder::new();
     let done = folder.run("render --size 96x54");
     assert_eq!(done.code, 0, "{}", done.errors);
@@ -151,7 +151,7 @@ fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
 }
 
 #[test]
-fn the_arrays_say_what_the_pixels_show() {
+fn the_arrays_match_the_pixels() {
     let folder = Folder::new();
     // The camera is between the light and the ball, and sees the lit side of the ball.
     folder.write("s.toml", SYSTEM.replace("up = [0, 0, 1]", "up = [0, 1, 0]").replace("[0, -10, 5]", "[0, 0, 10]"));
@@ -184,7 +184,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     let far = 3.0e7_f32;
     folder.write(
         "cloud.npy",
-        npy("'<f4'", false, "(3, 4)", &le4(&[far, 0., 0., 8., far, 0., 40., 8., far, 40., 0., 8.])),
+        npy("'<f4'", false, "(3, 4)", &f32_bytes(&[far, 0., 0., 8., far, 0., 40., 8., far, 40., 0., 8.])),
     );
     let system = SYSTEM
         .replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"cloud.npy\"\n")
@@ -201,12 +201,12 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     // Ball 2 is behind ball 0, and the light (id 3) is behind all balls.
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1, 3, u32::MAX]);
     for (name, bytes, words) in [
-        ("truncated", npy("'<f4'", false, "(3, 4)", &le4(&[1.0; 8])), "truncated"),
-        ("of another shape", npy("'<f4'", false, "(3, 3)", &le4(&[1.0; 9])), "expected (N, 4)"),
+        ("truncated", npy("'<f4'", false, "(3, 4)", &f32_bytes(&[1.0; 8])), "truncated"),
+        ("of another shape", npy("'<f4'", false, "(3, 3)", &f32_bytes(&[1.0; 9])), "expected (N, 4)"),
         ("empty", npy("'<f4'", false, "(0, 4)", &[]), "the file contains no spheres"),
         (
             "with a point",
-            npy("'<f4'", false, "(2, 4)", &le4(&[far, 0., 0., 8., far, 0., 40., 0.])),
+            npy("'<f4'", false, "(2, 4)", &f32_bytes(&[far, 0., 0., 8., far, 0., 40., 0.])),
             "spheres[1]: radius is 0",
         ),
     ] {
@@ -230,13 +230,13 @@ fn compare_finds_the_devices_agree() {
 }
 
 #[test]
-fn as_many_spheres_as_are_promised_and_not_one_more() {
+fn the_documented_sphere_limit_is_exact() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n"));
     for (count, code) in [(65_536_u32, 0), (65_537, 2)] {
         let place = |i: u32| [(i % 256) as f32 * 0.02 - 2.5, (i / 256) as f32 * 0.02 - 2.5, 0.0, 0.004];
         let spheres: Vec<f32> = (0..count).flat_map(place).collect();
-        folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &le4(&spheres)));
+        folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &f32_bytes(&spheres)));
         let done = folder.run("render s.toml -o o.png");
         assert_eq!(done.code, code, "{}", done.errors);
         let words = if code == 0 {
@@ -249,13 +249,13 @@ fn as_many_spheres_as_are_promised_and_not_one_more() {
 }
 
 #[test]
-fn too_many_shadows_on_each_other_are_refused_with_figures() {
+fn too_many_mutual_shadows_are_refused_with_figures() {
     let folder = Folder::new();
     let system = SYSTEM.replace("center = [0, 0, 0]\nradius = 1\n", "spheres = \"c.npy\"\n");
     // A column of spheres towards a wide light: each sphere is in the penumbra of all spheres above it.
     folder.write("s.toml", system.replace("radius = 10", "radius = 500"));
     let spheres: Vec<f32> = (0..4000).flat_map(|i| [0.0, 0.0, i as f32 * 0.02, 0.004]).collect();
-    folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &le4(&spheres)));
+    folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &f32_bytes(&spheres)));
     let before = folder.contents();
     let done = folder.run("render s.toml -o o.png");
     assert_eq!(done.code, 4, "{}", done.errors);

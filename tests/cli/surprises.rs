@@ -1,7 +1,7 @@
 //! Pitfalls that new users ran into without a warning, each as it happened.
 
 use crate::support::Numbers;
-use crate::support::folder::{Folder, le4, npy, numbers};
+use crate::support::folder::{Folder, f32_bytes, npy, npz_array};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -12,10 +12,10 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn points_come_back_in_the_frame_of_the_files() {
+fn hit_points_are_written_in_file_coordinates() {
     let folder = folder();
     let points = |arguments: &str| {
-        folder.right(&format!("cast s.csv {arguments} -q --with point -o out.csv"));
+        folder.run_ok(&format!("cast s.csv {arguments} -q --with point -o out.csv"));
         folder.text("out.csv")
     };
     assert_eq!(points("r.csv"), "t,id,px,py,pz\n9.0,0,999999.0,0.0,0.0\n");
@@ -30,45 +30,45 @@ fn points_come_back_in_the_frame_of_the_files() {
     folder
         .write("s.csv", "x,y,z,r\n6000000.3,0,0,0.125\n")
         .write("r.csv", "ox,oy,oz,dx,dy,dz\n6000000.3,-4,0,0,1,0\n1,0,0,-1,0,0\n");
-    folder.right("cast s.csv r.csv -q --origin auto --with point,normal -o out.npz");
-    let px = numbers::<f64>(&folder.path("out.npz"), "px");
+    folder.run_ok("cast s.csv r.csv -q --origin auto --with point,normal -o out.npz");
+    let px = npz_array::<f64>(&folder.path("out.npz"), "px");
     assert!((px[0] - 6_000_000.3).abs() < 1e-9 && px[1].is_nan(), "{px:?}");
-    assert_eq!(numbers::<f64>(&folder.path("out.npz"), "py")[0], -0.125);
-    assert_eq!(numbers::<f32>(&folder.path("out.npz"), "ny")[0], -1.0);
+    assert_eq!(npz_array::<f64>(&folder.path("out.npz"), "py")[0], -0.125);
+    assert_eq!(npz_array::<f32>(&folder.path("out.npz"), "ny")[0], -1.0);
 }
 
 #[test]
-fn bullets_end_in_the_frame_of_the_files() {
+fn bullet_points_are_written_in_file_coordinates() {
     let folder = folder();
     folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed\n999990,0,0,999991,0,0,1\n999990,9,0,999991,9,0,1\n");
     let expected = "hit,0,9.0,9.0,999999.0,0.0,0.0,";
     for origin in ["", "--origin auto", "--origin 5,6,7"] {
-        folder.right(&format!("bullets s.csv b.csv -q {origin} -o out.csv"));
+        folder.run_ok(&format!("bullets s.csv b.csv -q {origin} -o out.csv"));
         let text = folder.text("out.csv");
         let mut rows = text.lines().skip(1);
         assert!(rows.next().unwrap().starts_with(expected), "{origin}: {text}");
         assert_eq!(rows.next(), Some("miss,,,,,,,,,,"), "{origin}");
     }
-    folder.right("bullets s.csv b.csv -q --origin auto -o out.npz");
-    let px = numbers::<f64>(&folder.path("out.npz"), "px");
+    folder.run_ok("bullets s.csv b.csv -q --origin auto -o out.npz");
+    let px = npz_array::<f64>(&folder.path("out.npz"), "px");
     assert!(px[0] == 999_999.0 && px[1].is_nan(), "{px:?}");
 }
 
 #[test]
-fn the_numbers_of_a_ray_have_one_order() {
+fn arrays_and_options_have_the_same_column_order() {
     // np.c_[o, d, t0, t1]: an array in this order used to miss the sphere without a warning.
     let ray = [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.5, 100.0];
     let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &le4(&ray)));
-    let done = folder.right("cast s.csv r.npy -o out.csv");
+    folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &f32_bytes(&ray)));
+    let done = folder.run_ok("cast s.csv r.npy -o out.csv");
     assert!(done.errors.contains("1 rays, 1 hits"), "{}", done.errors);
-    let said = folder.right("cast --sphere 2,4,6,1 --ray 0,0,0,1,2,3,0.5,100").output;
+    let said = folder.run_ok("cast --sphere 2,4,6,1 --ray 0,0,0,1,2,3,0.5,100").output;
     let t = folder.text("out.csv").lines().nth(1).unwrap().split(',').next().unwrap().to_owned();
     assert!(said.contains(&format!("hit       t {t} ")), "{said} for {t}");
 }
 
 #[test]
-fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
+fn errors_about_rays_name_the_column_order() {
     // Numbers in the order of the record: o, t_min, d, t_max. An array has the order o, d, t_min, t_max. In that order the direction is
     // zero or infinite, or t_min exceeds t_max.
     for (ray, fault) in [
@@ -77,21 +77,21 @@ fn a_refused_ray_says_in_which_order_its_numbers_were_read() {
         ([0.0, 0.0, 0.0, f32::NEG_INFINITY, 1.0, 0.0, 0.0, 1.0], "dx is -inf: a direction must be finite"),
     ] {
         let folder = Folder::new();
-        folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &le4(&ray)));
+        folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.npy", npy("'<f4'", false, "(1, 8)", &f32_bytes(&ray)));
         let done = folder.run("cast s.csv r.npy -o out.csv");
         let said = format!("r.npy: row 1 (index 0): {fault}; the columns are origin, direction, t_min, t_max\n");
         assert!(done.code == 2 && done.errors.ends_with(&said), "{}", done.errors);
     }
     let folder = Folder::new();
     let written = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 100.0];
-    folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.f32", le4(&written));
+    folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.f32", f32_bytes(&written));
     let done = folder.run("cast s.csv r.f32 -o out.csv");
     assert!(done.errors.ends_with("; the order in .f32 is origin, t_min, direction, t_max\n"), "{}", done.errors);
     // No hint if the order cannot be the cause: six numbers have only one order, the origin is first in both orders, and columns have
     // names.
     folder
-        .write("six.npy", npy("'<f4'", false, "(1, 6)", &le4(&[0.0; 6])))
-        .write("nan.npy", npy("'<f4'", false, "(1, 8)", &le4(&[f32::NAN; 8])))
+        .write("six.npy", npy("'<f4'", false, "(1, 6)", &f32_bytes(&[0.0; 6])))
+        .write("nan.npy", npy("'<f4'", false, "(1, 8)", &f32_bytes(&[f32::NAN; 8])))
         .write("named.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
     for file in ["six.npy", "nan.npy", "named.csv"] {
         let done = folder.run(&format!("cast s.csv {file} -o out.csv"));
@@ -111,19 +111,19 @@ fn the_cpu_engine_is_not_compared_with_itself() {
         rays += &format!("{x:?},{y:?},{z:?},{:?},{:?},{:?}\n", way[0], way[1], way[2]);
     }
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n0,0,50,1\n").write("r.csv", &rays);
-    let done = folder.right("cast s.csv r.csv -o out.csv --precision fast --device cpu --compare");
+    let done = folder.run_ok("cast s.csv r.csv -o out.csv --precision fast --device cpu --compare");
     assert!(done.errors.contains(" results differ from those of brute force in exact arithmetic: "), "{}", done.errors);
     for query in ["closest", "occluded", "count", "all", "approach"] {
-        let done = folder.right(&format!("cast s.csv r.csv -o out.npz --query {query} --precision exact --compare"));
+        let done = folder.run_ok(&format!("cast s.csv r.csv -o out.npz --query {query} --precision exact --compare"));
         assert!(done.errors.contains("all results equal those of brute force in exact arithmetic"), "{}", done.errors);
     }
-    let done = folder.right("cast s.csv r.csv -o out.npz --compare --json");
+    let done = folder.run_ok("cast s.csv r.csv -o out.npz --compare --json");
     assert!(done.output.contains("\"compare\":{\"with\":\"an exact test of every sphere\""), "{}", done.output);
     folder.write("p.csv", "x,y,z\n0,0,0\n");
-    let done = folder.right("contains s.csv p.csv -o out.csv --compare");
+    let done = folder.run_ok("contains s.csv p.csv -o out.csv --compare");
     assert!(done.errors.contains("0 results differ from those of brute force in exact arithmetic"), "{}", done.errors);
     folder.write("e.csv", "x,y,z,rx,ry,rz\n0,0,0,1,2,3\n");
-    let done = folder.right("cast e.csv r.csv -o out.csv --compare");
+    let done = folder.run_ok("cast e.csv r.csv -o out.csv --compare");
     assert!(done.errors.contains("all results equal those of brute force"), "{}", done.errors);
 }
 
@@ -136,21 +136,21 @@ fn pictures_and_shadows_of_the_cpu_engine_have_nothing_to_be_compared_with() {
         .write("l.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n")
         .write("o.csv", "x,y,z\n0,0,0\n");
     for arguments in ["render -o p.png --size 16x9 --samples 1", "shadow o.csv l.toml -o out.csv"] {
-        let done = folder.right(&format!("{arguments} --device cpu --compare"));
+        let done = folder.run_ok(&format!("{arguments} --device cpu --compare"));
         assert!(done.errors.contains(NOTHING) && !done.errors.contains("against"), "{}", done.errors);
-        assert!(folder.right(&format!("{arguments} --device cpu --compare -q")).errors.contains(NOTHING));
-        let done = folder.right(&format!("{arguments} --device cpu --compare --json"));
+        assert!(folder.run_ok(&format!("{arguments} --device cpu --compare -q")).errors.contains(NOTHING));
+        let done = folder.run_ok(&format!("{arguments} --device cpu --compare --json"));
         assert!(done.output.contains("\"compare\":null"), "{}", done.output);
-        assert!(!folder.right(&format!("{arguments} --device gpu --compare")).errors.contains(NOTHING));
+        assert!(!folder.run_ok(&format!("{arguments} --device gpu --compare")).errors.contains(NOTHING));
     }
 }
 
 #[test]
-fn what_was_rounded_is_said_and_only_what_helps_is_advised() {
+fn rounding_is_reported_and_origin_is_advised_only_if_it_helps() {
     let folder = Folder::new();
     let run = |spheres: &str, rays: &str, more: &str| {
         folder.write("s.csv", format!("x,y,z,r\n{spheres}\n")).write("r.csv", format!("ox,oy,oz,dx,dy,dz\n{rays}\n"));
-        folder.right(&format!("cast s.csv r.csv -o out.csv {more}")).errors
+        folder.run_ok(&format!("cast s.csv r.csv -o out.csv {more}")).errors
     };
     // Rounding a direction causes no warning.
     let said = run("5,0,0,1", "0,0,0,123456789.1,0,0", "");
@@ -197,11 +197,11 @@ fn options_without_effect_are_refused() {
         assert!(done.errors.contains(said), "{arguments}: {}", done.errors);
     }
     folder.write("m.csv", "x,y,z,r,vx,vy,vz\n1000000,0,0,1,0,0,0\n");
-    folder.right("cast m.csv r.csv -o out.csv --motion at-time --time-range 0,2");
+    folder.run_ok("cast m.csv r.csv -o out.csv --motion at-time --time-range 0,2");
 }
 
 #[test]
-fn a_dark_picture_says_so() {
+fn a_dark_picture_causes_a_warning() {
     let folder = Folder::new();
     let system = |ambient: &str| {
         format!(
@@ -210,7 +210,7 @@ fn a_dark_picture_says_so() {
         )
     };
     folder.write("night.toml", system("")).write("lit.toml", system("ambient = 0.2"));
-    let said = folder.right("render night.toml -o p.png -q").errors;
+    let said = folder.run_ok("render night.toml -o p.png -q").errors;
     assert!(said.contains("warning: the picture is entirely dark") && said.contains("`ambient`"), "{said}");
-    assert_eq!(folder.right("render lit.toml -o p.png -q").errors, "");
+    assert_eq!(folder.run_ok("render lit.toml -o p.png -q").errors, "");
 }

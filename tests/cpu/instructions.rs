@@ -48,7 +48,8 @@ fn counts(level: &str, folder: &Path) -> Vec<(String, f64)> {
         let (name, pieces) = line.split_once('\t').unwrap();
         // Callgrind numbers its files from 1.
         let text = std::fs::read_to_string(folder.join(format!("out.{}", i + 1))).unwrap();
-        let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).expect("callgrind's totals");
+        let total =
+            text.lines().find_map(|line| line.strip_prefix("totals: ")).expect("a line with callgrind's totals");
         let (total, pieces): (f64, f64) = (total.trim().parse().unwrap(), pieces.parse().unwrap());
         assert!(total > 1e6, "{name}: {total} instructions are too few to compare");
         counted.push((format!("{level}\t{name}"), total / pieces));
@@ -58,7 +59,7 @@ fn counts(level: &str, folder: &Path) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn no_workload_takes_more_instructions() {
+fn no_workload_takes_more_instructions_than_recorded() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         // Written directly to stderr, which the test harness does not capture: a test that checks nothing must report this.
         let _ = writeln!(

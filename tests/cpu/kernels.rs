@@ -147,7 +147,7 @@ fn shape(program: &str, slots: &BTreeMap<u64, String>, start: u64, size: u64) ->
 }
 
 #[test]
-fn every_kernel_is_as_wide_as_it_was() {
+fn every_kernel_keeps_its_register_width() {
     let program = cargo_bin!("umbracast").to_str().unwrap();
     let mut names = BTreeSet::new();
     kernels(&root().join("src"), &mut names);

@@ -15,7 +15,7 @@ fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
 }
 
 #[test]
-fn every_level_answers_the_same_bytes() {
+fn every_instruction_set_gives_the_same_bytes() {
     let (spheres, rays) = scene(20_000);
     let levels = bench::levels();
     println!("{}", levels.join(", "));
@@ -47,7 +47,7 @@ fn every_level_answers_the_same_bytes() {
 }
 
 #[test]
-fn the_scalar_loop_asks_the_same_question() {
+fn the_scalar_benchmark_loop_computes_the_same_query() {
     let (spheres, rays) = scene(20_000);
     let mut hits = vec![Hit::MISS; rays.len()];
     let count = bench::scalar_closest(&spheres, &rays, &mut hits);
@@ -60,7 +60,7 @@ fn the_scalar_loop_asks_the_same_question() {
 }
 
 #[test]
-fn a_tree_answers_what_every_sphere_answers() {
+fn trees_give_the_results_of_brute_force() {
     let (spheres, rays) = scene(scaled(20_000));
     let device = cpu();
     let grown = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();

@@ -35,9 +35,9 @@ fn answers() -> (Vec<Hit>, f64) {
 }
 
 #[test]
-fn every_thread_is_served_where_threads_are_refused() {
+fn queries_work_if_no_thread_can_start() {
     if std::env::var_os(VARIABLE).is_none() {
-        run_alone(concat!(module_path!(), "::every_thread_is_served_where_threads_are_refused"), VARIABLE, TOO_MUCH);
+        run_alone(concat!(module_path!(), "::queries_work_if_no_thread_can_start"), VARIABLE, TOO_MUCH);
         return;
     }
     assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "threads must fail to start here");
@@ -48,10 +48,10 @@ fn every_thread_is_served_where_threads_are_refused() {
     for _ in 0..2 {
         let done = done.clone();
         let small = std::thread::Builder::new().stack_size(8 << 20);
-        small.spawn(move || done.send(answers()).unwrap()).expect("a thread with a small stack starts");
+        small.spawn(move || done.send(answers()).unwrap()).expect("a thread with a small stack must start");
     }
     for _ in 0..2 {
-        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread does not finish");
+        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread did not finish within two minutes");
         assert!(other == own);
     }
 }
@@ -65,9 +65,9 @@ fn thread_names() -> Vec<String> {
 }
 
 #[test]
-fn work_from_a_pool_of_the_caller_stays_in_it() {
+fn work_from_the_callers_pool_stays_in_that_pool() {
     if std::env::var_os(HOST).is_none() {
-        run_alone(concat!(module_path!(), "::work_from_a_pool_of_the_caller_stays_in_it"), HOST, "1");
+        run_alone(concat!(module_path!(), "::work_from_the_callers_pool_stays_in_that_pool"), HOST, "1");
         return;
     }
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -81,7 +81,7 @@ fn work_from_a_pool_of_the_caller_stays_in_it() {
         answers()
     });
     let own = thread_names().iter().filter(|name| name.starts_with("umbracast-work")).count();
-    assert_eq!(own, 0, "workers of our own were started: {:?}", thread_names());
+    assert_eq!(own, 0, "the library started workers of its own: {:?}", thread_names());
     // Outside of a pool, workers of our own are started.
     assert!(answers() == in_three && in_one == in_three);
     assert!(thread_names().is_empty() || thread_names().iter().any(|name| name.starts_with("umbracast-work")));
@@ -109,7 +109,7 @@ fn refused(folder: &Folder, arguments: &str) -> Done {
 }
 
 #[test]
-fn the_program_does_without_threads() {
+fn the_program_works_if_no_thread_can_start() {
     let folder = Folder::new();
     folder
         .write("s.csv", "x,y,z,r\n5,0,0,1\n0,6,0,2\n")
@@ -121,7 +121,7 @@ fn the_program_does_without_threads() {
             "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n[[body]]\ncenter = [0, 0, 50]\nradius = 0.25\n",
         );
     for arguments in ["cast s.csv --sensor s.toml -o out.csv", "shadow o.csv l.toml -o out.csv"] {
-        folder.right(arguments);
+        folder.run_ok(arguments);
         let expected = folder.text("out.csv");
         std::fs::remove_file(folder.path("out.csv")).unwrap();
         let done = refused(&folder, arguments);
@@ -134,7 +134,7 @@ fn the_program_does_without_threads() {
 
 /// Rays are read in a thread. If it cannot start, the error must not blame the file.
 #[test]
-fn a_refused_reader_is_no_fault_of_the_file() {
+fn a_reader_thread_that_cannot_start_does_not_blame_the_file() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n5,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
     let done = refused(&folder, "cast s.csv r.csv -o out.csv");

@@ -58,7 +58,7 @@ fn refused(folder: &Folder, done: &Done, code: i32, words: &[&str]) {
 
 #[test]
 #[cfg(unix)]
-fn rows_without_an_end_are_refused() {
+fn rows_without_a_line_end_are_refused() {
     let folder = folder();
     let long = "has more than 1048576 bytes";
     let zeros: &[u8] = &[0];
@@ -77,12 +77,12 @@ fn rows_without_an_end_are_refused() {
 }
 
 #[test]
-fn a_row_has_at_most_a_mebibyte() {
+fn rows_are_limited_to_one_mebibyte() {
     let folder = folder();
     // Leading zeros do not change a number.
     let row = |bytes: usize| format!("x,y,z,r\n4,0,0,{}1\n4,0,0,1\n", "0".repeat(bytes - "4,0,0,1\n".len()));
     folder.write("s.csv", row(1 << 20));
-    folder.right("cast s.csv r.csv -o right.csv");
+    folder.run_ok("cast s.csv r.csv -o right.csv");
     for bytes in [(1 << 20) + 1, (1 << 20) + 70_000, 5 << 20] {
         folder.write("s.csv", row(bytes));
         refused(&folder, &folder.run("cast s.csv r.csv -o o.csv"), 2, &["s.csv: line 2", "more than 1048576 bytes"]);
@@ -93,7 +93,7 @@ fn a_row_has_at_most_a_mebibyte() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn devices_are_no_input() {
+fn device_files_are_refused_as_input() {
     let folder = folder();
     std::os::unix::fs::symlink("/dev/zero", folder.path("z.f32")).unwrap();
     folder
@@ -116,7 +116,7 @@ fn devices_are_no_input() {
 fn pipes_are_refused_without_opening_them() {
     let folder = folder();
     folder
-        .pipe("pipe.csv")
+        .make_pipe("pipe.csv")
         .write("pipe.toml", format!("{SYSTEM}[[body]]\nspheres = \"pipe.csv\"\n"))
         .write("sensor.toml", "elevations_deg = [0]\nazimuths_deg = [0]\nposes = \"pipe.csv\"\n");
     for (arguments, code, words) in [
@@ -124,7 +124,7 @@ fn pipes_are_refused_without_opening_them() {
         ("cast s.csv --sensor sensor.toml -o o.csv", 5, "cannot read pipe.csv: it is not a regular file"),
         ("cast pipe.csv r.csv --origin auto -o o.csv", 2, "reads them twice, which is not possible with a pipe"),
     ] {
-        let done = folder.within(Duration::from_secs(20), arguments);
+        let done = folder.run_within(Duration::from_secs(20), arguments);
         refused(&folder, &done, code, &[words]);
     }
 }
@@ -178,7 +178,7 @@ fn huge_clouds_are_refused_at_once() {
         let body = format!("[[body]]\nspheres = \"{cloud}\"\n");
         folder.write("s.toml", format!("{SYSTEM}{body}"));
         for arguments in ["shadow points.csv s.toml -o o.csv", "render s.toml -o o.png"] {
-            let done = folder.within(Duration::from_secs(1), arguments);
+            let done = folder.run_within(Duration::from_secs(1), arguments);
             refused(&folder, &done, 2, &[cloud, count, "at most 65536 are allowed"]);
         }
     }

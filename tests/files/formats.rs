@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::folder::{le4, npy, numbers};
+use crate::support::folder::{f32_bytes, npy, npz_array};
 use crate::support::scaled;
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::io::{
@@ -71,13 +71,13 @@ fn every_format_reads_to_the_same_spheres() {
     let le8: Vec<u8> = TWO.iter().flat_map(|v| f64::from(*v).to_le_bytes()).collect();
     let be4: Vec<u8> = TWO.iter().flat_map(|v| v.to_be_bytes()).collect();
     for (name, bytes) in [
-        ("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO))),
+        ("a.npy", npy("'<f4'", false, "(2, 4)", &f32_bytes(&TWO))),
         ("b.NPY", npy("'>f4'", false, "(2, 4)", &be4)),
         ("c.npy", npy("'<f8'", false, "(2, 4)", &le8)),
         ("d.npy", npy("'>f8'", false, "(2, 4)", &be8)),
-        ("e.npy", npy("'<f4'", true, "(2, 4)", &le4(&by_column))),
-        ("f.f32", le4(&TWO)),
-        ("g.spheres", le4(&TWO)),
+        ("e.npy", npy("'<f4'", true, "(2, 4)", &f32_bytes(&by_column))),
+        ("f.f32", f32_bytes(&TWO)),
+        ("g.spheres", f32_bytes(&TWO)),
         ("h.csv", b"x,y,z,r\n1,2,3,0.5\n-4,5.5,1e-7,2\n".to_vec()),
         ("i.csv", b"\xef\xbb\xbfr, z ,y,x\r\n0.5,3,2,1\r\n\r\n2,1e-7,+5.5,-4.0".to_vec()),
     ] {
@@ -86,16 +86,19 @@ fn every_format_reads_to_the_same_spheres() {
 }
 
 #[test]
-fn rays_without_ends_are_half_lines() {
+fn rays_without_end_columns_are_half_lines() {
     let expected = vec![Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])];
-    assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 6)", &le4(&[1., 2., 3., 4., 5., 6.]))), Ok(expected.clone()));
+    assert_eq!(
+        rays("r.npy", npy("'<f4'", false, "(1, 6)", &f32_bytes(&[1., 2., 3., 4., 5., 6.]))),
+        Ok(expected.clone())
+    );
     assert_eq!(rays("r.csv", "dx,dy,dz,ox,oy,oz\n4,5,6,1,2,3\n"), Ok(expected));
     let segment = vec![Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0)];
     // Arrays and tables of users have the ends last; raw records have the layout of the program.
-    let written = le4(&[1., 2., 3., 4., 5., 6., -7., 8.]);
+    let written = f32_bytes(&[1., 2., 3., 4., 5., 6., -7., 8.]);
     assert_eq!(rays("r.npy", npy("'<f4'", false, "(1, 8)", &written)), Ok(segment.clone()));
     assert_eq!(rays("r.npy", npy("'<f4'", true, "(1, 8)", &written)), Ok(segment.clone()));
-    let bytes = le4(&[1., 2., 3., -7., 4., 5., 6., 8.]);
+    let bytes = f32_bytes(&[1., 2., 3., -7., 4., 5., 6., 8.]);
     assert_eq!(rays("r.f32", &bytes), Ok(segment.clone()));
     assert_eq!(rays("r.rays", &bytes), Ok(segment.clone()));
     assert_eq!(rays("r.csv", "ox,oy,oz,dx,dy,dz,t_max,t_min\n1,2,3,4,5,6,8,-7\n"), Ok(segment));
@@ -112,7 +115,7 @@ fn files_longer_than_a_chunk_keep_their_order() {
     let by_column: Vec<f32> = (0..4 * rows).map(|i| at(i % rows, i / rows)).collect();
     for (fortran, values) in [(false, by_row), (true, by_column)] {
         let shape = format!("({rows}, 4)");
-        let read = spheres("long.npy", npy("'<f4'", fortran, &shape, &le4(&values))).unwrap();
+        let read = spheres("long.npy", npy("'<f4'", fortran, &shape, &f32_bytes(&values))).unwrap();
         assert_eq!(read.len(), rows);
         for (i, sphere) in read.iter().enumerate() {
             assert_eq!(*sphere, Sphere::new([at(i, 0), at(i, 1), at(i, 2)], at(i, 3)));
@@ -121,7 +124,7 @@ fn files_longer_than_a_chunk_keep_their_order() {
 }
 
 #[test]
-fn no_rows_are_valid_but_no_header_is_not() {
+fn files_without_rows_are_valid_and_without_a_header_are_not() {
     assert_eq!(spheres("a.npy", npy("'<f4'", false, "(0, 4)", &[])), Ok(vec![]));
     assert_eq!(spheres("a.csv", "x,y,z,r\n"), Ok(vec![]));
     assert_eq!(spheres("a.f32", ""), Ok(vec![]));
@@ -164,7 +167,7 @@ fn an_origin_is_subtracted_before_rounding() {
 }
 
 #[test]
-fn unusable_numbers_are_named() {
+fn invalid_numbers_are_named() {
     refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n1,nan,3,4\n"), &["a.csv: line 4: y is nan", "finite"]);
     refused(spheres("a.csv", "x,y,z,r\r\n1,2,3,4\r\n\r\n\r\n1,2,3,4\r\n1,nan,3,4\r\n"), &["line 6: y is nan"]);
     refused(spheres("a.csv", "x,y,z,r\n1,2,3,4\n\n\n1,2,3\n"), &["line 5: found 3 cells"]);
@@ -183,7 +186,7 @@ fn unusable_numbers_are_named() {
     refused(rays("r.csv", format!("{head}1,2,3,1,0,0,0,1e39\n")), &["line 2: t_max is 1e39", "exceeds"]);
     let mut values = TWO;
     values[5] = f32::NAN;
-    let array = npy("'<f4'", false, "(2, 4)", &le4(&values));
+    let array = npy("'<f4'", false, "(2, 4)", &f32_bytes(&values));
     refused(spheres("a.npy", array), &["a.npy: row 2 (index 1): y is NaN"]);
     let large: Vec<u8> = [0.0, 0.0, 0.0, 1e300_f64].iter().flat_map(|v| v.to_le_bytes()).collect();
     refused(spheres("a.npy", npy("'<f8'", false, "(1, 4)", &large)), &["row 1 (index 0): r is 1", "exceeds"]);
@@ -201,7 +204,7 @@ fn bad_rays_can_be_kept_for_the_query_to_skip() {
 }
 
 #[test]
-fn tables_of_another_form_are_refused() {
+fn malformed_tables_are_refused() {
     for (text, words) in [
         ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known columns are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
@@ -258,20 +261,20 @@ fn tables_of_another_form_are_refused() {
 }
 
 #[test]
-fn columns_beside_records_are_read() {
+fn optional_columns_are_read() {
     let (_folder, path) = file("a.csv", "mask,x,y,z,r\n7,1,2,3,4\n4294967295,1,2,3,5\n0,1,2,3,6\n");
     let table = read_spheres(&path, DVec3::ZERO).unwrap();
     assert_eq!((table.optional.masks, table.optional.skip_ids), (Some(vec![7, u32::MAX, 0]), None));
     let (_folder, path) = file("a.csv", "ox,oy,oz,skip_id,dx,dy,dz\n1,2,3,5,1,0,0\n1,2,3,,1,0,0\n");
     let table = read_rays(&path, DVec3::ZERO, OnBad::Refuse).unwrap();
     assert_eq!((table.optional.masks, table.optional.skip_ids), (None, Some(vec![5, u32::MAX])));
-    let (_folder, path) = file("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO)));
+    let (_folder, path) = file("a.npy", npy("'<f4'", false, "(2, 4)", &f32_bytes(&TWO)));
     assert_eq!(read_spheres(&path, DVec3::ZERO).unwrap().optional, umbracast::io::OptionalColumns::default());
 }
 
 #[test]
-fn arrays_of_another_form_are_refused() {
-    let data = le4(&TWO);
+fn malformed_arrays_are_refused() {
+    let data = f32_bytes(&TWO);
     let array = |descr: &str, shape: &str| npy(descr, false, shape, &data);
     refused(spheres("a.npy", array("'<f4'", "(3, 4)")), &["needs 48 bytes", "the file has 32", "truncated"]);
     refused(spheres("a.npy", array("'<f4'", "(1, 4)")), &["needs 16 bytes", "the file has 32", "trailing"]);
@@ -309,7 +312,7 @@ fn malicious_headers_neither_allocate_nor_hang() {
 }
 
 #[test]
-fn folders_and_missing_files_are_no_tables() {
+fn folders_and_missing_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gone.npy");
     assert!(matches!(read_spheres(&path, DVec3::ZERO), Err(Error::Io { action: "read", .. })));
@@ -333,25 +336,25 @@ fn both<T: AnswerRow>(folder: &Path, answers: &[T]) -> String {
 }
 
 #[test]
-fn answers_read_back_to_the_same_bits() {
+fn written_results_read_back_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let npz = folder.path().join("a.npz");
     let hits = [Hit { t: 0.1, id: 7 }, Hit::MISS, Hit { t: 1e30, id: 0 }, Hit { t: 3.0, id: 4_294_967_294 }];
     assert_eq!(both(folder.path(), &hits), "t,id\n0.1,7\n,\n1e30,0\n3.0,4294967294\n");
-    assert_eq!(numbers::<f32>(&npz, "t"), [0.1, f32::INFINITY, 1e30, 3.0]);
-    assert_eq!(numbers::<u32>(&npz, "id"), [7, u32::MAX, 0, 4_294_967_294]);
+    assert_eq!(npz_array::<f32>(&npz, "t"), [0.1, f32::INFINITY, 1e30, 3.0]);
+    assert_eq!(npz_array::<u32>(&npz, "id"), [7, u32::MAX, 0, 4_294_967_294]);
 
     let intervals = [Interval::MISS, Interval { t_enter: f32::NEG_INFINITY, t_exit: -0.0, id: 1 }];
     assert_eq!(both(folder.path(), &intervals), "t_enter,t_exit,id\n,,\n-inf,-0.0,1\n");
-    assert_eq!(numbers::<f32>(&npz, "t_exit")[1].to_bits(), (-0.0_f32).to_bits());
+    assert_eq!(npz_array::<f32>(&npz, "t_exit")[1].to_bits(), (-0.0_f32).to_bits());
 
     let passes = [Approach { t: 1.5, clearance: -2.0, id: 3 }, Approach::NONE];
     assert_eq!(both(folder.path(), &passes), "t,clearance,id\n1.5,-2.0,3\n,,\n");
-    assert_eq!(numbers::<f32>(&npz, "clearance"), [-2.0, f32::INFINITY]);
+    assert_eq!(npz_array::<f32>(&npz, "clearance"), [-2.0, f32::INFINITY]);
 
     let occluded: Vec<bool> = (0..34).map(|i| [0, 31, 33].contains(&i)).collect();
     let text = both(folder.path(), &occluded);
-    let bits = numbers::<bool>(&npz, "occluded");
+    let bits = npz_array::<bool>(&npz, "occluded");
     assert_eq!(bits.len(), 34);
     let set: Vec<usize> = (0..34).filter(|i| bits[*i]).collect();
     assert_eq!(set, [0, 31, 33]);
@@ -360,7 +363,7 @@ fn answers_read_back_to_the_same_bits() {
     assert!(lines.iter().zip(&bits).all(|(line, bit)| *line == bit.to_string()));
 
     assert_eq!(both::<Hit>(folder.path(), &[]), "t,id\n");
-    assert_eq!(numbers::<f32>(&npz, "t"), Vec::<f32>::new());
+    assert_eq!(npz_array::<f32>(&npz, "t"), Vec::<f32>::new());
     let first = std::fs::read(&npz).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2100));
     both::<Hit>(folder.path(), &[]);
@@ -369,7 +372,7 @@ fn answers_read_back_to_the_same_bits() {
 }
 
 #[test]
-fn a_failed_write_leaves_everything_as_it_was() {
+fn a_failed_write_changes_no_file() {
     use std::io::Write;
     let (folder, path) = file("a.csv", "before");
     let result = write_atomic(&path, |out| {
@@ -382,7 +385,7 @@ fn a_failed_write_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn outputs_are_checked_before_any_work() {
+fn output_paths_are_checked_before_any_work() {
     let (folder, path) = file("in.csv", "x,y,z,r\n");
     let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs).unwrap_err().to_string();
     assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv and .parquet"));
@@ -399,7 +402,7 @@ fn outputs_are_checked_before_any_work() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_rights_are_respected() {
+fn links_and_permissions_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let (folder, path) = file("real.csv", "before");
     let link = folder.path().join("link.csv");
@@ -426,15 +429,15 @@ proptest::proptest! {
 
     /// Reading a damaged file gives records or an error, never a panic, a hang or exhausted memory.
     #[test]
-    fn damaged_files_are_answered(
+    fn damaged_files_give_records_or_errors(
         format in 0..3_usize,
         damage in proptest::collection::vec((0..200_usize, proptest::num::u8::ANY), 1..6),
         length in 0..220_usize,
     ) {
         let (name, mut bytes) = [
-            ("a.npy", npy("'<f4'", false, "(2, 4)", &le4(&TWO))),
+            ("a.npy", npy("'<f4'", false, "(2, 4)", &f32_bytes(&TWO))),
             ("a.csv", b"x,y,z,r\n1,2,3,0.5\n\n-4,\"5.5\",1e-7,2\n".to_vec()),
-            ("a.f32", le4(&TWO)),
+            ("a.f32", f32_bytes(&TWO)),
         ][format].clone();
         for (at, byte) in damage {
             if let Some(old) = bytes.get_mut(at) {

@@ -23,7 +23,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn clouds_that_a_system_names_are_not_replaced() {
+fn sphere_files_named_by_a_system_are_not_replaced() {
     let folder = folder();
     let before = folder.contents();
     for (arguments, file) in [
@@ -38,8 +38,8 @@ fn clouds_that_a_system_names_are_not_replaced() {
         assert!(done.errors.contains(file) && done.errors.contains("is also an input"), "{}", done.errors);
         assert_eq!(folder.contents(), before, "{arguments}");
     }
-    folder.right("shadow p.csv s.toml -o seen.csv");
-    folder.right("render s.toml -o o.png --t t.npy");
+    folder.run_ok("shadow p.csv s.toml -o seen.csv");
+    folder.run_ok("render s.toml -o o.png --t t.npy");
 }
 
 /// Systems whose names are the same up to a dot.
@@ -48,7 +48,7 @@ fn default_names_do_not_collide() {
     let folder = folder();
     for name in ["foo.a", "foo.b", "foo"] {
         folder.write(&format!("{name}.toml"), SYSTEM);
-        let done = folder.right(&format!("render {name}.toml --size 8x8"));
+        let done = folder.run_ok(&format!("render {name}.toml --size 8x8"));
         assert!(done.errors.contains(&format!("{name}.png")), "{}", done.errors);
     }
     let mut names: Vec<_> = std::fs::read_dir(folder.path("output")).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -72,7 +72,7 @@ fn with_calls(folder: &Folder, code: &str, arguments: &str) -> Done {
 /// Data is synced to the disk before the file gets its name. A test cannot cut the power, but it can simulate a disk that fails.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn what_the_disk_does_not_take_does_not_appear() {
+fn a_failed_sync_leaves_the_old_file() {
     let folder = folder();
     let fails = "#include <errno.h>\nint fdatasync(int file) { (void)file; errno = EIO; return -1; }\n";
     for (arguments, file) in [
@@ -98,7 +98,7 @@ fn what_the_disk_does_not_take_does_not_appear() {
 /// With several outputs, none is replaced before all are complete. Here, syncing the second one fails.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn all_outputs_appear_or_none() {
+fn all_outputs_are_replaced_or_none() {
     let folder = folder();
     let second_fails = "#include <errno.h>\nint fdatasync(int file) {\n\
         static int calls; (void)file;\nif (++calls < 2) return 0;\nerrno = ENOSPC; return -1; }\n";
@@ -121,7 +121,7 @@ fn all_outputs_appear_or_none() {
 
 #[test]
 #[cfg(unix)]
-fn permissions_are_kept_but_not_to_act_as_the_owner() {
+fn permissions_are_kept_except_setuid_setgid_and_sticky() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let folder = folder();
     for (mode, kept) in [(0o6777, 0o777), (0o4755, 0o755), (0o2640, 0o640), (0o1600, 0o600)] {
@@ -130,7 +130,7 @@ fn permissions_are_kept_but_not_to_act_as_the_owner() {
         let given = Command::new("chown").args(["65534:65534", "old.csv"]).current_dir(folder.root()).output().unwrap();
         let root = given.status.success();
         std::fs::set_permissions(folder.path("old.csv"), std::fs::Permissions::from_mode(mode)).unwrap();
-        folder.right("shadow p.csv s.toml -o old.csv");
+        folder.run_ok("shadow p.csv s.toml -o old.csv");
         let about = std::fs::metadata(folder.path("old.csv")).unwrap();
         assert_eq!(about.mode() & 0o7777, kept, "{mode:o}");
         if root {

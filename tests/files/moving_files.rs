@@ -1,48 +1,48 @@
 //! Moving spheres, ellipsoids, rays with a radius, and segments in files.
 
 use crate::support::Numbers;
-use crate::support::folder::{Folder, le4, npy};
+use crate::support::folder::{Folder, f32_bytes, npy};
 
 const SPHERES: &str = "x,y,z,r,vx,vy,vz\n5,0,0,1,0,0,0\n0,5,0,1,0,2,0\n";
 
 #[test]
-fn segments_end() {
+fn segments_end_at_their_second_point() {
     let folder = Folder::new();
     // The case of the original program: a segment that ends before the sphere misses it, unlike a ray.
     folder.write("s.csv", "x,y,z,r\n5,0,0,1\n");
     folder.write("l.csv", "x1,y1,z1,x2,y2,z2\n0,0,0,1,0,0\n0,0,0,8,0,0\n0,3,0,10,3,0\n");
-    folder.right("cast s.csv l.csv -o out.csv --segments -q");
+    folder.run_ok("cast s.csv l.csv -o out.csv --segments -q");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n0.5,0\n,\n");
-    folder.right("cast s.csv l.csv -o out.csv --segments -q --query occluded");
+    folder.run_ok("cast s.csv l.csv -o out.csv --segments -q --query occluded");
     assert_eq!(folder.text("out.csv"), "occluded\nfalse\ntrue\nfalse\n");
-    folder.right("cast s.csv l.csv -o out.csv --segments -q --query approach");
+    folder.run_ok("cast s.csv l.csv -o out.csv --segments -q --query approach");
     assert_eq!(folder.text("out.csv"), "t,clearance,id\n1.0,3.0,0\n0.625,-1.0,0\n0.5,2.0,0\n");
     // An origin is subtracted from both ends.
-    folder.right("cast s.csv l.csv -o out.csv --segments -q --origin 100,-7,3");
+    folder.run_ok("cast s.csv l.csv -o out.csv --segments -q --origin 100,-7,3");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n0.5,0\n,\n");
     let ends = [0.0, 0.0, 0.0, 8.0, 0.0, 0.0];
-    folder.write("l.npy", npy("'<f4'", false, "(1, 6)", &le4(&ends)));
-    folder.write("l.segments", le4(&ends));
+    folder.write("l.npy", npy("'<f4'", false, "(1, 6)", &f32_bytes(&ends)));
+    folder.write("l.segments", f32_bytes(&ends));
     for file in ["l.npy", "l.segments"] {
-        folder.right(&format!("cast s.csv {file} -o out.csv --segments -q"));
+        folder.run_ok(&format!("cast s.csv {file} -o out.csv --segments -q"));
         assert_eq!(folder.text("out.csv"), "t,id\n0.5,0\n");
     }
 }
 
 #[test]
-fn pictures_at_an_instant_and_projectiles() {
+fn both_motion_modes_from_files() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,0,0\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
-    folder.right("cast s.csv r.csv -o out.csv --time-range 0,3 -q");
+    folder.run_ok("cast s.csv r.csv -o out.csv --time-range 0,3 -q");
     assert_eq!(folder.text("out.csv"), "t,id\n4.0,1\n10.0,1\n9.5,1\n");
     folder.write(
         "p.csv",
         "ox,oy,oz,dx,dy,dz,t_min,t_max,radius\n0,0,0,0,3,0,0,10,0\n0,0,0,0,3,0,0,10,0.5\n0,0,0,0,2,0,0,10,0\n",
     );
-    folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q");
+    folder.run_ok("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q");
     assert_eq!(folder.text("out.csv"), "t,id\n4.0,1\n3.5,1\n,\n");
-    folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --query count --device gpu");
+    folder.run_ok("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --query count --device gpu");
     assert_eq!(folder.text("out.csv"), "count\n1\n1\n0\n");
 }
 
@@ -54,7 +54,7 @@ fn rows(seed: u64) -> impl FnMut(&[f32]) -> String {
 
 /// Casts thousands of rays, some with a radius, against moving spheres. `--compare` must find the promised precision on the GPU.
 #[test]
-fn the_cpu_engine_agrees() {
+fn the_gpu_agrees_with_the_cpu_engine_on_moving_files() {
     let folder = Folder::new();
     let mut row = rows(3);
     let spheres: String = (0..200).map(|_| row(&[9.0, 9.0, 9.0]) + ",0.5," + &row(&[3.0, 3.0, 3.0]) + "\n").collect();
@@ -74,15 +74,15 @@ fn the_cpu_engine_agrees() {
     ] {
         for motion in ["at-time", "with-ray"] {
             let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
-            let done = folder.right(&format!("cast s.csv r.csv -o out.npz {arguments} --json"));
-            let told: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-            assert_eq!(told["rays"], 2000, "{arguments}: {told}");
+            let done = folder.run_ok(&format!("cast s.csv r.csv -o out.npz {arguments} --json"));
+            let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+            assert_eq!(json["rays"], 2000, "{arguments}: {json}");
         }
     }
 }
 
 #[test]
-fn every_gpu_agrees_about_ellipsoids() {
+fn every_gpu_agrees_with_the_cpu_engine_on_ellipsoids() {
     let folder = Folder::new();
     let mut row = rows(5);
     // Balls, needles and discs in turn; enough of them for a tree.
@@ -103,20 +103,20 @@ fn every_gpu_agrees_about_ellipsoids() {
         ("standard", "at-time", "nearest --k 2"),
     ] {
         let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
-        let done = folder.right(&format!("cast e.csv r.csv -o out.npz {arguments} --json"));
-        let told: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-        assert_eq!(told["rays"], 2000, "{arguments}: {told}");
+        let done = folder.run_ok(&format!("cast e.csv r.csv -o out.npz {arguments} --json"));
+        let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+        assert_eq!(json["rays"], 2000, "{arguments}: {json}");
     }
 }
 
 #[test]
-fn who_holds_a_point_when() {
+fn contains_uses_the_sphere_positions_at_a_time() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("p.csv", "x,y,z\n0,5,0\n0,8,0\n5,0,0\n").write("t.csv", "x,y,z,time\n0,5,0,0\n0,5,0,2\n0,9,0,2\n");
     for device in ["cpu", "gpu"] {
         let ask = |arguments: &str| {
-            folder.right(&format!("contains s.csv {arguments} -o out.csv --compare --device {device}"));
+            folder.run_ok(&format!("contains s.csv {arguments} -o out.csv --compare --device {device}"));
             folder.text("out.csv").lines().skip(1).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(ask("p.csv"), "1,1 0, 1,0");
@@ -128,11 +128,11 @@ fn who_holds_a_point_when() {
 }
 
 #[test]
-fn what_hits_were_like() {
+fn attributes_of_hits_on_moving_spheres() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
-    folder.right("cast s.csv r.csv -o out.csv --time-range 0,3 -q --with point,normal,angle,distance");
+    folder.run_ok("cast s.csv r.csv -o out.csv --time-range 0,3 -q --with point,normal,angle,distance");
     let head = "t,id,px,py,pz,nx,ny,nz,angle_rad,distance\n";
     let plain = |folder: &Folder| folder.text("out.csv").replace("-0.0", "0.0");
     assert_eq!(
@@ -140,18 +140,18 @@ fn what_hits_were_like() {
         head.to_owned() + "10.0,1,0.0,10.0,0.0,0.0,-1.0,0.0,0.0,10.0\n9.5,1,0.0,10.0,0.0,0.0,-1.0,0.0,0.0,9.5\n"
     );
     folder.write("p.csv", "ox,oy,oz,dx,dy,dz,t_max\n0,0,0,0,3,0,10\n");
-    folder.right("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --with point,distance");
+    folder.run_ok("cast s.csv p.csv -o out.csv --time-range 0,10 --motion with-ray -q --with point,distance");
     assert_eq!(plain(&folder), "t,id,px,py,pz,distance\n4.0,1,0.0,12.0,0.0,12.0\n");
 }
 
 #[test]
-fn ellipsoids_are_rows_of_the_table_of_spheres() {
+fn ellipsoids_are_read_from_the_table_of_spheres() {
     let folder = Folder::new();
     folder.write("e.csv", "x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,1,2,3,1,0,0,0\n10,0,0,3,1,1,2,0,0,2\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n-10,0,0,1,0,0\n10,10,0,0,-1,0\n0,0,0,0,0,1\n0,5,0,1,0,0\n");
     for device in ["cpu", "gpu"] {
         let cast = |query: &str| {
-            folder.right(&format!("cast e.csv r.csv -o out.csv -q --device {device} --query {query}"));
+            folder.run_ok(&format!("cast e.csv r.csv -o out.csv -q --device {device} --query {query}"));
             folder.text("out.csv")
         };
         assert_eq!(cast("closest"), "t,id\n9.0,0\n7.0,1\n0.0,0\n,\n");
@@ -162,14 +162,14 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
         assert_eq!(cast("nearest --k 1"), "ray,t_enter,t_exit,id\n0,9.0,11.0,0\n1,7.0,13.0,1\n2,-3.0,3.0,0\n");
     }
     // An origin is subtracted only from the centres; `auto` finds the middle of the bounding balls.
-    folder.right("cast e.csv r.csv -o out.csv -q --origin 100,-7,3");
+    folder.run_ok("cast e.csv r.csv -o out.csv -q --origin 100,-7,3");
     assert_eq!(folder.text("out.csv"), "t,id\n9.0,0\n7.0,1\n0.0,0\n,\n");
-    let done = folder.right("cast e.csv r.csv -o out.csv --origin auto");
+    let done = folder.run_ok("cast e.csv r.csv -o out.csv --origin auto");
     assert!(done.errors.contains("origin 5,0,0"), "{}", done.errors);
     folder.write("p.csv", "x,y,z\n0,0,2.5\n2.5,0,0\n");
     // The default precision for ellipsoids is `standard`; `exact` is rejected.
     for precision in ["", " --precision standard", " --precision fast"] {
-        let done = folder.right(&format!("contains e.csv p.csv -o out.csv --json --compare{precision}"));
+        let done = folder.run_ok(&format!("contains e.csv p.csv -o out.csv --json --compare{precision}"));
         assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n");
         let word = precision.rsplit(' ').next().filter(|word| !word.is_empty()).unwrap_or("standard");
         assert!(done.output.contains(&format!("\"precision\":\"{word}\"")), "{}", done.output);
@@ -195,7 +195,7 @@ fn ellipsoids_are_rows_of_the_table_of_spheres() {
 }
 
 #[test]
-fn what_cannot_be_told_is_refused() {
+fn invalid_times_segments_and_combinations_are_refused() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("still.csv", "x,y,z,r\n5,0,0,1\n").write("out.csv", "before");
     folder

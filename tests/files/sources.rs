@@ -1,34 +1,34 @@
 //! Rays that the built program generates from points and sensors: the same results as for explicit rays, and helpful messages for
 //! invalid input.
 
-use crate::support::folder::{Folder, f32s, le4, npy};
+use crate::support::folder::{Folder, csv_numbers, f32_bytes, npy};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const POINTS: &str = "x,y,z\n0,0,0\n0,0,1\n4,0,3\n";
 const SENSOR: &str = "elevations_deg = [0]\nazimuths_deg = { from = 0, to = 360, count = 4 }\n";
 
 #[test]
-fn every_format_of_points_gives_the_same_answers() {
-    let points = f32s(POINTS);
+fn every_file_format_of_points_gives_the_same_results() {
+    let points = csv_numbers(POINTS);
     let wide: Vec<u8> = points.iter().flat_map(|v| f64::from(*v).to_be_bytes()).collect();
     let folder = Folder::new();
     folder
         .write("s.csv", SPHERES)
         .write("p.csv", POINTS)
-        .write("p4.npy", npy("'<f4'", false, "(3, 3)", &le4(&points)))
+        .write("p4.npy", npy("'<f4'", false, "(3, 3)", &f32_bytes(&points)))
         .write("p8.npy", npy("'>f8'", false, "(3, 3)", &wide))
-        .write("p.f32", le4(&points))
-        .write("p.points", le4(&points));
+        .write("p.f32", f32_bytes(&points))
+        .write("p.points", f32_bytes(&points));
     for file in ["p.csv", "p4.npy", "p8.npy", "p.f32", "p.points"] {
-        folder.right(&format!("cast s.csv {file} -o out.csv -q --toward 10,0,0"));
+        folder.run_ok(&format!("cast s.csv {file} -o out.csv -q --toward 10,0,0"));
         assert_eq!(folder.text("out.csv"), "t,id\n0.3,0\n0.32611626,0\n,\n", "{file}");
-        folder.right(&format!("cast s.csv {file} -o out.csv -q --parallel 0,0,-2"));
+        folder.run_ok(&format!("cast s.csv {file} -o out.csv -q --parallel 0,0,-2"));
         assert_eq!(folder.text("out.csv"), "t,id\n,\n,\n1.0,0\n", "{file}");
     }
 }
 
 #[test]
-fn made_rays_answer_as_written_ones() {
+fn generated_rays_give_the_results_of_explicit_ones() {
     let folder = Folder::new();
     // The same rays, once generated and once explicit.
     folder
@@ -46,8 +46,8 @@ fn made_rays_answer_as_written_ones() {
                 ("--sensor turn.toml", "turn.csv"),
             ] {
                 let asked = format!("-q --query {query} --device {device} --precision exact");
-                folder.right(&format!("cast s.csv {made} -o made.csv --compare {asked}"));
-                folder.right(&format!("cast s.csv {written} -o written.csv {asked}"));
+                folder.run_ok(&format!("cast s.csv {made} -o made.csv --compare {asked}"));
+                folder.run_ok(&format!("cast s.csv {written} -o written.csv {asked}"));
                 assert_eq!(folder.text("made.csv"), folder.text("written.csv"), "{made} {asked}");
             }
         }
@@ -55,12 +55,12 @@ fn made_rays_answer_as_written_ones() {
 }
 
 #[test]
-fn a_lamp_in_the_scene_shades_nothing() {
+fn a_lamp_in_the_scene_does_not_occlude_itself() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n10,0,0,2\n5,0,0,1\n").write("p.csv", "x,y,z\n0,0,0\n0,9,0\n9,0,0\n");
-    folder.right("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0,2");
+    folder.run_ok("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0,2");
     assert_eq!(folder.text("out.csv"), "occluded\ntrue\nfalse\ntrue\n", "the last point is in the lamp");
-    folder.right("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0");
+    folder.run_ok("cast s.csv p.csv -o out.csv -q --query occluded --toward 10,0,0");
     assert_eq!(folder.text("out.csv"), "occluded\ntrue\ntrue\ntrue\n", "without a radius it is an ordinary ball");
 }
 
@@ -80,28 +80,28 @@ fn an_origin_is_subtracted_from_points_targets_and_poses() {
         ("--sensor l.toml --origin 4000000,0,0", "t,id\n0.875,0\n"),
         ("--sensor t.toml --origin auto", "t,id\n0.875,0\n"),
     ] {
-        folder.right(&format!("cast s.csv {arguments} -o out.csv -q"));
+        folder.run_ok(&format!("cast s.csv {arguments} -o out.csv -q"));
         assert_eq!(folder.text("out.csv"), expected, "{arguments}");
     }
     // Without an origin, coordinates are rounded, and the summary reports it.
-    let done = folder.right("cast s.csv p.csv -o out.csv --toward 4000000.1,0,-1");
+    let done = folder.run_ok("cast s.csv p.csv -o out.csv --toward 4000000.1,0,-1");
     assert!(done.errors.contains("1 numbers rounded to f32, by at most 1.0e-1"), "{}", done.errors);
     assert_ne!(folder.text("out.csv"), hit);
 }
 
 #[test]
-fn many_points_go_by_in_batches() {
+fn many_points_are_streamed_in_batches() {
     // More than two batches of points; every third point is in shadow.
     let count = 600_000;
     let points: Vec<f32> = (0..count).flat_map(|i| [(i % 3) as f32 * 10.0, 0.0, 0.0]).collect();
     let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n10,0,5,1\n").write("p.points", le4(&points));
+    folder.write("s.csv", "x,y,z,r\n10,0,5,1\n").write("p.points", f32_bytes(&points));
     folder.write(
         "many.toml",
         "elevations_deg = [90, 0]\nazimuths_deg = { from = 0, to = 360, count = 300_000 }\nposes = [[10, 0, 0]]\n",
     );
     for (rays, hits) in [("p.points --parallel 0,0,1", count / 3), ("--sensor many.toml", count / 2)] {
-        let done = folder.right(&format!("cast s.csv {rays} -o out.npz --query occluded --json"));
+        let done = folder.run_ok(&format!("cast s.csv {rays} -o out.npz --query occluded --json"));
         let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
         assert_eq!((&json["rays"], &json["hits"]), (&count.into(), &hits.into()), "{rays}");
     }
@@ -114,33 +114,33 @@ fn bad_points_and_poses_can_be_skipped() {
         .write("s.csv", SPHERES)
         .write("p.csv", "x,y,z\n0,0,0\nnan,0,0\n10,0,0\n1e39,0,0\n")
         .write("l.toml", format!("{SENSOR}poses = [[0, 0, 0], [0, 0, 0, 2, 0, 0, 0]]\n"));
-    let done = folder.right("cast s.csv p.csv -o out.csv --on-bad skip --toward 10,0,0 --json");
+    let done = folder.run_ok("cast s.csv p.csv -o out.csv --on-bad skip --toward 10,0,0 --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["skipped"], &json["hits"]), (&3.into(), &1.into()));
     assert_eq!(folder.text("out.csv"), "t,id\n0.3,0\n,\n,\n,\n");
-    let done = folder.right("cast s.csv --sensor l.toml -o out.csv --on-bad skip --json");
+    let done = folder.run_ok("cast s.csv --sensor l.toml -o out.csv --on-bad skip --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["rays"], &json["skipped"], &json["hits"]), (&8.into(), &4.into(), &2.into()));
 }
 
 #[test]
-fn the_shipped_sensor_runs() {
+fn the_shipped_sensor_works() {
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/samples");
     let folder = Folder::new();
     for name in ["spheres.csv", "lidar.toml"] {
         folder.write(name, std::fs::read(samples.join(name)).unwrap());
     }
-    let done = folder.right("cast spheres.csv --sensor lidar.toml -o out.npz --json");
+    let done = folder.run_ok("cast spheres.csv --sensor lidar.toml -o out.npz --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!(json["rays"], 2 * 64 * 1024);
     assert!(json["hits"].as_u64().unwrap() > 1000, "{}", json["hits"]);
 }
 
 #[test]
-fn as_many_rays_as_spheres_make_pairs() {
+fn generated_rays_work_pairwise() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("p.csv", "x,y,z\n0,0,0\n0,0,0\n").write("turn.toml", SENSOR);
-    folder.right("cast s.csv p.csv -o out.csv -q --pairwise --parallel 0,1,0");
+    folder.run_ok("cast s.csv p.csv -o out.csv -q --pairwise --parallel 0,1,0");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n3.0,1\n");
     let done = folder.run("cast s.csv --sensor turn.toml -o out.csv --pairwise");
     assert_eq!(done.code, 2, "{}", done.errors);
@@ -154,7 +154,7 @@ type Words = &'static [&'static str];
 fn wrong_points() -> Vec<Wrong> {
     const TOWARD: &str = "p.csv -o out.csv --toward 10,0,0";
     let text = |what, text: &str, words: Words| (what, "p.csv", text.as_bytes().to_vec(), TOWARD, words);
-    let array = npy("'<f4'", false, "(2, 6)", &le4(&[0.0; 12]));
+    let array = npy("'<f4'", false, "(2, 6)", &f32_bytes(&[0.0; 12]));
     vec![
         text("empty", "", &["p.csv", "empty (0 bytes)", "x,y,z"]),
         text("no header", "1,2,3\n", &["p.csv: line 1", "found only numbers"]),
@@ -202,7 +202,7 @@ fn wrong_points() -> Vec<Wrong> {
         (
             "points without a direction",
             "p.npy",
-            npy("'<f4'", false, "(1, 3)", &le4(&[0.0; 3])),
+            npy("'<f4'", false, "(1, 3)", &f32_bytes(&[0.0; 3])),
             "p.npy -o out.csv",
             &["shape is (1, 3)", "--toward or --parallel"],
         ),
@@ -273,7 +273,7 @@ fn wrong_sensors() -> Vec<Wrong> {
 }
 
 #[test]
-fn wrong_sources_are_refused_and_change_nothing() {
+fn invalid_ray_sources_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = [wrong_points(), wrong_arguments(), wrong_sensors()].concat();
     assert!(cases.len() >= 50, "{} cases", cases.len());
     for (what, name, bytes, arguments, words) in cases {

@@ -4,7 +4,7 @@
 #[cfg(unix)]
 use std::io::Write;
 
-use crate::support::folder::{Folder, le4, npy, numbers, program};
+use crate::support::folder::{Folder, f32_bytes, npy, npz_array, program};
 use crate::support::intensity;
 use umbracast::io::RayBatches;
 use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
@@ -23,13 +23,13 @@ fn ray(i: usize) -> Ray {
 
 fn raw(rays: impl Iterator<Item = Ray>) -> Vec<u8> {
     rays.flat_map(|r| {
-        le4(&[r.origin.x, r.origin.y, r.origin.z, r.t_min, r.direction.x, r.direction.y, r.direction.z, r.t_max])
+        f32_bytes(&[r.origin.x, r.origin.y, r.origin.z, r.t_min, r.direction.x, r.direction.y, r.direction.z, r.t_max])
     })
     .collect()
 }
 
 #[test]
-fn batches_leave_no_seam() {
+fn batch_boundaries_do_not_change_results() {
     let folder = Folder::new();
     let rays: Vec<Ray> = (0..MANY).map(ray).collect();
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 2.0)];
@@ -37,8 +37,8 @@ fn batches_leave_no_seam() {
     let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
     let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
     let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
-    let done = folder.right("cast s.csv r.f32 -o out.npz --compare --json");
-    let (t, id) = (numbers::<f32>(&folder.path("out.npz"), "t"), numbers::<u32>(&folder.path("out.npz"), "id"));
+    let done = folder.run_ok("cast s.csv r.f32 -o out.npz --compare --json");
+    let (t, id) = (npz_array::<f32>(&folder.path("out.npz"), "t"), npz_array::<u32>(&folder.path("out.npz"), "id"));
     assert!(t.len() == MANY && id.len() == MANY);
     assert!(hits.iter().zip(t.iter().zip(&id)).all(|(hit, (t, id))| *hit == Hit { t: *t, id: *id }));
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
@@ -51,20 +51,20 @@ fn batches_leave_no_seam() {
     }
 
     let bits = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
-    folder.right("cast s.csv r.f32 -o out.csv --query occluded -q");
+    folder.run_ok("cast s.csv r.f32 -o out.csv --query occluded -q");
     let text = folder.text("out.csv");
     assert!(text.lines().skip(1).eq(bits.iter().map(|bit| if bit { "true" } else { "false" })));
     assert_eq!(text.lines().count(), 1 + MANY);
 
     let lists = blocking::all(&scene, &rays, &Query::default()).unwrap();
-    folder.right("cast s.csv r.f32 -o all.npz --query all -q");
+    folder.run_ok("cast s.csv r.f32 -o all.npz --query all -q");
     let npz = folder.path("all.npz");
-    assert!(numbers::<u64>(&npz, "offsets") == lists.offsets);
+    assert!(npz_array::<u64>(&npz, "offsets") == lists.offsets);
     let (enter, exit, id) =
-        (numbers::<f32>(&npz, "t_enter"), numbers::<f32>(&npz, "t_exit"), numbers::<u32>(&npz, "id"));
+        (npz_array::<f32>(&npz, "t_enter"), npz_array::<f32>(&npz, "t_exit"), npz_array::<u32>(&npz, "id"));
     let met = enter.iter().zip(&exit).zip(&id).map(|((enter, exit), id)| (*enter, *exit, *id));
     assert!(met.eq(lists.records.iter().map(|met| (met.t_enter, met.t_exit, met.id))));
-    folder.right("cast s.csv r.f32 -o all.csv --query all -q");
+    folder.run_ok("cast s.csv r.f32 -o all.csv --query all -q");
     let text = folder.text("all.csv");
     let lines = lists.iter().enumerate().flat_map(|(ray, list)| {
         list.iter().map(move |met| format!("{ray},{:?},{:?},{}", met.t_enter, met.t_exit, met.id))
@@ -73,10 +73,10 @@ fn batches_leave_no_seam() {
 }
 
 #[test]
-fn lists_longer_than_memory_are_cast_in_smaller_parts() {
+fn hit_lists_larger_than_memory_are_cast_in_smaller_batches() {
     let folder = Folder::new();
     let ray = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, f32::INFINITY];
-    folder.write("s.f32", le4(&[5.0, 0.0, 0.0, 1.0].repeat(1000))).write("r.f32", le4(&ray.repeat(2000)));
+    folder.write("s.f32", f32_bytes(&[5.0, 0.0, 0.0, 1.0].repeat(1000))).write("r.f32", f32_bytes(&ray.repeat(2000)));
     let cast = |limit: u64| {
         let mut program = crate::support::folder::program();
         program.args("cast s.f32 r.f32 -o out.npz --query all --device cpu -q".split(' '));
@@ -85,21 +85,21 @@ fn lists_longer_than_memory_are_cast_in_smaller_parts() {
     };
     // Two million records take 24 MB, and the same again while they are put in order.
     assert_eq!(cast(20 << 20), (Some(0), String::new()));
-    let offsets = numbers::<u64>(&folder.path("out.npz"), "offsets");
+    let offsets = npz_array::<u64>(&folder.path("out.npz"), "offsets");
     assert!(offsets.into_iter().eq((0..=2000).map(|i| 1000 * i)));
-    assert!(numbers::<u32>(&folder.path("out.npz"), "id").into_iter().eq((0..2000).flat_map(|_| 0..1000)));
+    assert!(npz_array::<u32>(&folder.path("out.npz"), "id").into_iter().eq((0..2000).flat_map(|_| 0..1000)));
 }
 
 #[test]
-fn rays_keep_their_numbers_across_batches() {
+fn ray_ids_continue_across_batches() {
     let folder = Folder::new();
     // Pairs: only ray i is tested with sphere i.
     let sphere = |i: usize| [4.0 + (i % 1000) as f32, (i % 997) as f32 * 0.01, 0.0, 1.0];
     let spheres: Vec<f32> = (0..MANY).flat_map(sphere).collect();
     let mut rays: Vec<Ray> = (0..MANY).map(ray).collect();
-    folder.write("s.f32", le4(&spheres)).write("r.f32", raw(rays.iter().copied()));
-    folder.right("cast s.f32 r.f32 -o out.npz -q --pairwise");
-    let (t, id) = (numbers::<f32>(&folder.path("out.npz"), "t"), numbers::<u32>(&folder.path("out.npz"), "id"));
+    folder.write("s.f32", f32_bytes(&spheres)).write("r.f32", raw(rays.iter().copied()));
+    folder.run_ok("cast s.f32 r.f32 -o out.npz -q --pairwise");
+    let (t, id) = (npz_array::<f32>(&folder.path("out.npz"), "t"), npz_array::<u32>(&folder.path("out.npz"), "id"));
     assert!((0..MANY).all(|i| id[i] == i as u32 && t[i] == 3.0 + (i % 1000) as f32));
 
     // The number of rays in a text is known only at its end, or when there are too many.
@@ -120,7 +120,7 @@ fn rays_keep_their_numbers_across_batches() {
     assert_eq!(done.code, 2);
     assert!(done.errors.contains(&format!("r.f32: row {} (index {bad}): direction", bad + 1)), "{}", done.errors);
     assert!(!folder.path("no.csv").exists());
-    let done = folder.right("cast s.csv r.f32 -o out.csv --on-bad skip");
+    let done = folder.run_ok("cast s.csv r.f32 -o out.csv --on-bad skip");
     assert!(done.errors.contains(&format!("{MANY} rays")) && done.errors.contains("1 bad rays skipped"));
     let text = folder.text("out.csv");
     assert_eq!(text.lines().nth(1 + bad), Some(","));
@@ -129,9 +129,9 @@ fn rays_keep_their_numbers_across_batches() {
 #[cfg(unix)]
 #[test]
 fn pipes_are_read_like_files() {
-    let array = npy("'<f4'", false, "(3, 6)", &le4(&crate::support::folder::f32s(RAYS)));
+    let array = npy("'<f4'", false, "(3, 6)", &f32_bytes(&crate::support::folder::csv_numbers(RAYS)));
     let six = |r: &[f32]| Ray::new([r[0], r[1], r[2]], [r[3], r[4], r[5]]);
-    let records = raw(crate::support::folder::f32s(RAYS).chunks(6).map(six));
+    let records = raw(crate::support::folder::csv_numbers(RAYS).chunks(6).map(six));
     for (name, bytes) in [
         ("r.csv", RAYS.as_bytes().to_vec()),
         ("r.npy", array.clone()),
@@ -141,14 +141,14 @@ fn pipes_are_read_like_files() {
         ("rays", array.clone()),
     ] {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).pipe(name);
+        folder.write("s.csv", SPHERES).make_pipe(name);
         let program = folder.start(&format!("cast s.csv {name} -o out.csv"));
-        folder.feed(name).write_all(&bytes).unwrap();
+        folder.open_pipe(name).write_all(&bytes).unwrap();
         let done = crate::support::folder::Done::of(program);
         assert_eq!(done.code, 0, "{name}: {}", done.errors);
         assert_eq!(folder.text("out.csv"), ANSWERS, "{name}");
     }
-    let turned = npy("'<f4'", true, "(3, 6)", &le4(&crate::support::folder::f32s(RAYS)));
+    let turned = npy("'<f4'", true, "(3, 6)", &f32_bytes(&crate::support::folder::csv_numbers(RAYS)));
     let bad = RAYS.to_owned() + "\n\n0,0,0,0,0,0\n";
     for (name, bytes, words) in [
         ("r.npy", &array[..array.len() - 1], &["3 rows need 72 bytes of data, but the input has 71", "truncated"][..]),
@@ -162,9 +162,9 @@ fn pipes_are_read_like_files() {
         ("rays", b"0,1\n", &["found only numbers"]),
     ] {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).pipe(name);
+        folder.write("s.csv", SPHERES).make_pipe(name);
         let program = folder.start(&format!("cast s.csv {name} -o out.csv"));
-        folder.feed(name).write_all(bytes).unwrap();
+        folder.open_pipe(name).write_all(bytes).unwrap();
         let done = crate::support::folder::Done::of(program);
         assert_eq!(done.code, 2, "{name}: {}", done.errors);
         for word in words {
@@ -174,9 +174,9 @@ fn pipes_are_read_like_files() {
     }
     // A pipe of spheres can be read once.
     let folder = Folder::new();
-    folder.write("r.csv", RAYS).pipe("s.csv");
+    folder.write("r.csv", RAYS).make_pipe("s.csv");
     let program = folder.start("cast s.csv r.csv -o out.csv");
-    folder.feed("s.csv").write_all(SPHERES.as_bytes()).unwrap();
+    folder.open_pipe("s.csv").write_all(SPHERES.as_bytes()).unwrap();
     assert_eq!(crate::support::folder::Done::of(program).code, 0);
     assert_eq!(folder.text("out.csv"), ANSWERS);
     // `--origin auto` reads spheres twice: the pipe is rejected before it is opened.
@@ -185,7 +185,7 @@ fn pipes_are_read_like_files() {
 }
 
 #[test]
-fn what_does_not_fit_into_memory_is_refused_with_figures() {
+fn input_that_exceeds_memory_is_refused_with_figures() {
     let folder = Folder::new();
     let limited = |limit: u64, arguments: &str| {
         let mut program = crate::support::folder::program();
@@ -195,7 +195,7 @@ fn what_does_not_fit_into_memory_is_refused_with_figures() {
     };
     let row = [9.0, 9.0, 9.0, 1.0];
     folder
-        .write("s.f32", le4(&row.repeat(1_000_000)))
+        .write("s.f32", f32_bytes(&row.repeat(1_000_000)))
         .write("s.csv", "x,y,z,r\n".to_owned() + &"9,9,9,1\n".repeat(1_000_000));
     folder.write("r.csv", RAYS);
     for (spheres, limit, words) in [
@@ -254,7 +254,7 @@ fn peak(folder: &Folder, arguments: &str) -> f64 {
 /// With an `UMBRACAST_INTENSITY` of at least 100, also casts a hundred million rays: 3.2 GB.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_stays_flat_however_many_rays() {
+fn memory_stays_constant_for_any_number_of_rays() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     let mut counts = vec![1_000_000, 10_000_000];
@@ -320,7 +320,7 @@ mod terminal {
     /// Returns the text that a terminal receives while rays arrive for about two seconds.
     fn shown(arguments: &str, rays: usize) -> String {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).pipe("r.npy");
+        folder.write("s.csv", SPHERES).make_pipe("r.npy");
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -340,8 +340,8 @@ mod terminal {
             let _ = terminal.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
-        let mut pipe = folder.feed("r.npy");
-        let data = le4(&[0., 0., 0., 1., 0., 0.].repeat(rays));
+        let mut pipe = folder.open_pipe("r.npy");
+        let data = f32_bytes(&[0., 0., 0., 1., 0., 0.].repeat(rays));
         let bytes = npy("'<f4'", false, &format!("({rays}, 6)"), &data);
         let (first, rest) = bytes.split_at(bytes.len() * 3 / 4);
         pipe.write_all(first).unwrap();
@@ -353,7 +353,7 @@ mod terminal {
     }
 
     #[test]
-    fn long_work_shows_a_bar() {
+    fn long_work_shows_a_progress_bar() {
         // `tests/run.sh` sets this variable, and prints a warning, if the system has no pseudo-terminals.
         if std::env::var_os("UMBRACAST_NO_TERMINAL").is_some() {
             return;
@@ -369,7 +369,7 @@ mod terminal {
 }
 
 #[test]
-fn coarse_rounding_is_said() {
+fn coarse_rounding_causes_a_warning() {
     let folder = Folder::new();
     folder.write("far.csv", "x,y,z,r\n6000000.3,0,0,0.5\n");
     folder.write("rays.csv", "ox,oy,oz,dx,dy,dz\n6000000.1,-4,0,0,1,0\n");

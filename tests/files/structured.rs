@@ -21,7 +21,7 @@ fn joined(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn fields_count_by_their_names() {
+fn fields_are_found_by_name() {
     let expected = Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0);
     // Fields of several types and byte orders, with padding.
     let descr = "[('t_max', '<f4'), ('dx', '>f8'), ('dy', '<i2'), ('dz', '|u1'), ('', '|V3'), ('oz', '<f8'), ('oy', '>i4'), \
@@ -52,7 +52,7 @@ fn fields_count_by_their_names() {
 }
 
 #[test]
-fn wrong_fields_are_named() {
+fn invalid_fields_are_named() {
     let fields = |last: &str| {
         let names = ["ox", "oy", "oz", "dx", "dy"].map(|name| format!("('{name}', '<f4'), "));
         format!("[{}{last}]", names.concat())

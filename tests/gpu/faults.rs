@@ -1,4 +1,4 @@
-//! Devices that belong to the caller, and devices that go away.
+//! wgpu devices of the caller, and devices that are lost, time out, run out of memory or have small limits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn work() -> (Vec<Sphere>, Vec<Ray>) {
 }
 
 #[test]
-fn a_device_of_the_callers_gives_the_same_answers() {
+fn a_device_of_the_caller_gives_the_same_results() {
     let (spheres, rays) = work();
     let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
     let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
@@ -47,7 +47,7 @@ fn a_device_of_the_callers_gives_the_same_answers() {
         let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
         assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
         drop((scene, ours));
-        // Still the caller's, and still usable.
+        // The device still belongs to the caller and still works.
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
         let _ = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -60,8 +60,8 @@ fn a_device_of_the_callers_gives_the_same_answers() {
 }
 
 #[test]
-fn threads_that_load_for_themselves_give_the_same_answers() {
-    // Software adapters are opened with subgroups, whose threads load spheres for each other; hardware is not.
+fn shaders_without_subgroups_give_the_same_results() {
+    // Software adapters are opened with subgroups, whose threads load spheres for one another. Hardware adapters are opened without.
     let (spheres, rays) = work();
     let mut compared = 0;
     for adapter in adapters() {
@@ -93,7 +93,7 @@ fn threads_that_load_for_themselves_give_the_same_answers() {
 }
 
 #[test]
-fn a_destroyed_device_is_an_error_and_no_panic() {
+fn a_destroyed_device_is_reported_as_lost() {
     let (spheres, rays) = work();
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
@@ -106,7 +106,7 @@ fn a_destroyed_device_is_an_error_and_no_panic() {
             blocking::occluded(&scene, &rays, &Query::default()).err(),
             blocking::scene(&ours, &spheres, &SceneOptions::default()).err(),
         ] {
-            let error = error.expect("a destroyed device answers nothing");
+            let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
             assert_eq!(error.exit_code(), 4);
         }
@@ -114,8 +114,8 @@ fn a_destroyed_device_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
-    // Thousands of pieces, so that it goes while some are on the way.
+fn a_device_destroyed_during_a_query_is_reported_as_lost() {
+    // Two million rays, so that the device is destroyed while chunks are in flight.
     let (spheres, rays) = work();
     let rays = rays.repeat(400);
     for adapter in adapters() {
@@ -141,7 +141,7 @@ fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
                 error
             });
             assert!(watch.done() > 0 && watch.done() < rays.len() as u64, "{} rays were done", watch.done());
-            let error = error.expect("a destroyed device answers nothing");
+            let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
             assert_eq!(error.exit_code(), 4);
             println!("after {} rays: {error}", watch.done());
@@ -150,7 +150,7 @@ fn a_device_destroyed_in_the_middle_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
+fn a_timeout_is_an_error_and_the_device_stays_usable() {
     let (spheres, rays) = work();
     let query = Query::default();
     for (index, device) in crate::support::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
@@ -160,7 +160,7 @@ fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
         let hasty = blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
         let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
         for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
-            let error = error.expect("nothing is done in a nanosecond");
+            let error = error.expect("the call took less than a nanosecond");
             assert_eq!(error, Error::TimedOut { device: device.name().into(), limit });
             assert_eq!(error.exit_code(), 4);
             println!("{error}");
@@ -170,17 +170,17 @@ fn a_device_that_takes_too_long_is_an_error_and_stays_usable() {
     }
 }
 
-/// A driver without memory: the child may use little more address space than the driver itself takes.
+/// A driver without memory: the child process limits its address space to little more than the driver already uses.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_device_without_memory_is_an_error_and_no_panic() {
+fn out_of_device_memory_is_an_error() {
     if let Ok(index) = std::env::var("UMBRACAST_TEST_STARVED") {
         let spheres: Vec<Sphere> = vec![Sphere::new([0.0; 3], 1.0); 6_000_000];
         let device = blocking::open(&DeviceOptions::new(index)).unwrap();
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let used = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
         let used: u64 = used.split_whitespace().nth(1).unwrap().parse().unwrap();
-        // Room for the host's copies of the spheres (2 x 96 MB), not for the device's.
+        // 40 MiB more than is used now. The list of spheres (96 MB) is allocated already, and a further copy does not fit.
         let limit = (used << 10) + (40 << 20);
         let done = std::process::Command::new("prlimit")
             .args([format!("--as={limit}"), format!("--pid={}", std::process::id())])
@@ -194,13 +194,13 @@ fn a_device_without_memory_is_an_error_and_no_panic() {
         return;
     }
     for (index, device) in crate::support::devices().iter().enumerate() {
-        let name = concat!(module_path!(), "::a_device_without_memory_is_an_error_and_no_panic");
+        let name = concat!(module_path!(), "::out_of_device_memory_is_an_error");
         println!("{}: {}", device.name(), run_alone(name, "UMBRACAST_TEST_STARVED", &index.to_string()));
     }
 }
 
 #[test]
-fn a_device_with_small_buffers_works_in_pieces() {
+fn a_device_with_small_buffers_works_in_chunks() {
     let (spheres, rays) = work();
     let rays = rays.repeat(20);
     let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
@@ -218,7 +218,7 @@ fn a_device_with_small_buffers_works_in_pieces() {
         .unwrap();
         let ours = blocking::from_wgpu(device, queue).unwrap();
         let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
-        // As often as it takes to trust the device with its largest pieces.
+        // Repeated until the measured throughput allows chunks of the largest size.
         for _ in 0..6 {
             assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
         }
@@ -226,15 +226,16 @@ fn a_device_with_small_buffers_works_in_pieces() {
 }
 
 #[test]
-fn a_device_too_small_is_refused_and_does_not_panic() {
+fn a_device_below_the_required_limits_is_refused() {
     for adapter in adapters() {
         let device = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             required_limits: wgpu::Limits { max_compute_invocations_per_workgroup: 32, ..wgpu::Limits::default() },
             ..Default::default()
         }));
         let (device, queue) = device.unwrap();
-        let error =
-            pollster::block_on(Device::from_wgpu(device, queue)).err().expect("64 threads a workgroup are needed");
+        let error = pollster::block_on(Device::from_wgpu(device, queue))
+            .err()
+            .expect("the device was accepted, but 64 threads per workgroup are required");
         assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
     }
 }

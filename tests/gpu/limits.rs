@@ -1,5 +1,5 @@
-//! Whatever exceeds a limit is done in pieces, parts and ranges: not a byte of an answer changes. What cannot fit is refused
-//! with figures.
+//! Limits of devices and of [`Limits`]. Batches and scenes that exceed a limit are split into chunks of rays, parts of the spheres
+//! and ranges, and the results stay the same, byte for byte. What exceeds the memory limit is refused with an error that has the sizes.
 
 use crate::support::child::run_alone;
 use crate::support::{Numbers, devices, limited};
@@ -31,7 +31,7 @@ fn rays(count: usize) -> Vec<Ray> {
     (0..count).map(|_| Ray::new(n.vector().map(|x| 2.0 * x), n.vector()).between(-0.5, 3.0 + n.unit())).collect()
 }
 
-/// Every query's whole answer, as bytes, at a precision.
+/// The results of `closest`, `occluded`, `interval` and `approach` at one precision, as bytes.
 fn answers(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
     let query = Query::at(precision);
@@ -49,7 +49,7 @@ fn answers(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precisi
     ]
 }
 
-/// Compares at the precisions that are `wanted`; returns the last one's answers.
+/// Asserts that both devices return the same bytes at each precision of `wanted`. Returns the results at the last one.
 fn compare(whole: &Device, limited: &Device, spheres: &[Sphere], rays: &[Ray], wanted: &[Precision]) -> [Vec<u8>; 4] {
     let mut last = Default::default();
     for &precision in wanted {
@@ -63,11 +63,11 @@ fn compare(whole: &Device, limited: &Device, spheres: &[Sphere], rays: &[Ray], w
 }
 
 #[test]
-fn pieces_of_any_size_change_no_byte() {
+fn chunks_of_any_size_give_the_same_bytes() {
     let (spheres, rays) = (cloud(300, 0.15), rays(1301));
     for piece in [1, 7, 64, 65, 1 << 20] {
         for (whole, limited) in devices().iter().zip(limited(rays_at_once(piece))) {
-            // One at a time, few are enough.
+            // Chunks of one ray are slow: 150 rays are enough.
             let rays = if piece == 1 { &rays[..150] } else { &rays };
             compare(whole, limited, &spheres, rays, &Precision::ALL);
         }
@@ -75,7 +75,7 @@ fn pieces_of_any_size_change_no_byte() {
 }
 
 #[test]
-fn ray_counts_around_words_and_workgroups() {
+fn ray_counts_around_word_and_workgroup_sizes() {
     let spheres = cloud(100, 0.2);
     for count in [0, 1, 63, 64, 65, 511, 512, 513] {
         for (whole, limited) in devices().iter().zip(limited(rays_at_once(64))) {
@@ -104,12 +104,12 @@ fn ray_counts_around_the_largest_dispatch() {
 
 #[test]
 fn sphere_counts_around_every_limit() {
-    // A block of the filter, a span, a range, and the parts that 1 MiB makes: 65,536 spheres.
+    // Around the sizes of a cull block (32), a span (128), a range (4,096), and the part that fits in 1 MiB (65,536 spheres).
     let counts = [1_usize, 31, 32, 33, 127, 128, 129, 4095, 4096, 4097, 65_535, 65_536, 65_537, 131_073];
     let spheres = cloud(131_073, 0.01);
     let mut rays = rays(32);
     for count in counts {
-        // The last spheres, and the first, are met by somebody.
+        // The first sphere, the last two and the middle one are each the target of a ray.
         for target in [0, count / 2, count.saturating_sub(2), count - 1] {
             rays.push(Ray::segment(spheres[target].center * 3.0, spheres[target].center));
         }
@@ -118,7 +118,7 @@ fn sphere_counts_around_every_limit() {
     for count in counts {
         let cpu = answers(&devices()[last], &spheres[..count], &rays, Precision::Exact);
         for (whole, limited) in devices()[..last].iter().zip(limited(one_mebibyte())) {
-            // Parts and ranges do not look at the precision: above a few ranges one is enough.
+            // The division into parts and ranges does not depend on the precision. Above 5,000 spheres one precision is enough.
             let wanted = if count > 5000 { &Precision::ALL[2..] } else { &Precision::ALL[..] };
             let exact = compare(whole, limited, &spheres[..count], &rays, wanted);
             assert!(exact == cpu, "{} {count}", whole.name());
@@ -127,9 +127,9 @@ fn sphere_counts_around_every_limit() {
 }
 
 #[test]
-fn every_ray_meets_every_sphere() {
-    // Nested spheres, the outermost last: each is a candidate, and the best until the next. 9,000 candidates times eight rays
-    // a thread exceed what lavapipe's threads may loop.
+fn nested_spheres_stay_below_the_loop_limit() {
+    // Nested spheres, the outermost last: each is a candidate, and the best so far. 9,000 candidates times eight rays per thread
+    // exceed lavapipe's limit of 65,535 loop iterations per thread.
     let spheres: Vec<_> = (0..9000).map(|i| Sphere::new([0.0; 3], 1.0 + 1e-4 * i as f32)).collect();
     let mut n = Numbers(41);
     let rays: Vec<_> =
@@ -146,7 +146,7 @@ fn every_ray_meets_every_sphere() {
 }
 
 #[test]
-fn pairs_in_pieces() {
+fn pairwise_queries_in_chunks() {
     let spheres = cloud(1000, 0.9);
     let rays: Vec<_> = rays(1000);
     for (whole, limited) in devices().iter().zip(limited(rays_at_once(65))) {
@@ -162,8 +162,8 @@ fn pairs_in_pieces() {
 }
 
 #[test]
-fn nearest_passes_beyond_f32_are_those_of_the_cpu() {
-    // All clearances exceed f32 and tie there; the last sphere is passed first.
+fn approaches_with_infinite_clearance_agree() {
+    // All clearances exceed f32 and are equal (infinity). The last sphere has the smallest t, and wins.
     let mut spheres = vec![Sphere::new([0.0, -3e38, 0.0], 1.0); 128];
     spheres.push(Sphere::new([-1e38, -3.3e38, 0.0], 1.0));
     let ray = [Ray::new([0.0, 3e38, 0.0], [1.0, 0.0, 0.0]).between(f32::NEG_INFINITY, f32::INFINITY)];
@@ -178,7 +178,7 @@ fn nearest_passes_beyond_f32_are_those_of_the_cpu() {
 }
 
 #[test]
-fn numbers_beyond_u64_are_refused() {
+fn ray_ids_above_u64_are_refused() {
     for device in devices() {
         let scene = blocking::scene(device, &cloud(3, 0.1), &SceneOptions::default()).unwrap();
         let rays = rays(2);
@@ -189,7 +189,7 @@ fn numbers_beyond_u64_are_refused() {
 }
 
 #[test]
-fn what_exceeds_the_memory_is_refused_with_figures() {
+fn scenes_and_batches_above_the_memory_limit_are_refused_with_figures() {
     let spheres = cloud(100_000, 0.1);
     let mut limits = Limits::default();
     limits.memory = 1 << 20;
@@ -202,7 +202,7 @@ fn what_exceeds_the_memory_is_refused_with_figures() {
         assert!(asked >= 3_200_000, "{asked}");
         assert_eq!(error.exit_code(), 4);
         println!("{error}");
-        // What fits is taken, until rays are too many.
+        // A scene that fits is built, and queries work until a batch has too many rays.
         let scene = blocking::scene(device, &spheres[..1000], &SceneOptions::default()).unwrap();
         assert!(blocking::closest(&scene, &rays(10), &Query::default()).is_ok());
         let many = blocking::closest(&scene, &rays(1 << 17), &Query::default());
@@ -211,7 +211,7 @@ fn what_exceeds_the_memory_is_refused_with_figures() {
 }
 
 #[test]
-fn what_is_beside_spheres_counts_too() {
+fn optional_sphere_columns_count_towards_the_memory_limit() {
     let list = cloud(20_000, 0.1);
     let count = list.len() as u64;
     let (masks, velocities) = (vec![1; list.len()], vec![Vec3::X; list.len()]);
@@ -220,7 +220,7 @@ fn what_is_beside_spheres_counts_too() {
     for (i, device) in devices().iter().enumerate() {
         let plain = device.estimate_bytes(count, 0);
         assert_eq!(device.estimate_bytes_of(spheres, 0), plain);
-        // At the least: on the host, and on a GPU or in the leaves.
+        // Least number of bytes per sphere: on the host, on a GPU, and in the leaves of the CPU's BVH.
         for (given, here, gpu, leaves) in [
             (spheres.masks(&masks), 4, 4, 4),
             (spheres.velocities(&velocities), 12, 32, 36),
@@ -238,10 +238,12 @@ fn what_is_beside_spheres_counts_too() {
                 blocking::scene(&device, given, &SceneOptions::default())
             };
             match within(asked - 1).map(|_| ()) {
-                Err(Error::TooLarge { asked: told, allowed, .. }) => assert_eq!((told, allowed), (asked, asked - 1)),
+                Err(Error::TooLarge { asked: reported, allowed, .. }) => {
+                    assert_eq!((reported, allowed), (asked, asked - 1))
+                }
                 other => panic!("{}: {other:?}", device.name()),
             }
-            // What is held is counted by every query, and fits where no ray does.
+            // Each query adds the resident scene to its estimate. Here the scene fits exactly, and no ray does.
             let scene = within(asked).unwrap();
             let refused = blocking::closest(&scene, &rays(1000), &Query::default());
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{}: {refused:?}", device.name());
@@ -259,10 +261,10 @@ fn resident() -> u64 {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
-    // One process a device: other tests of this file would allocate meanwhile.
+fn repeated_calls_create_no_buffers_and_leak_no_memory() {
+    // Runs in a process of its own, because other tests of this file allocate meanwhile.
     if std::env::var_os("UMBRACAST_TEST_ALONE").is_none() {
-        let name = concat!(module_path!(), "::a_thousand_calls_make_no_buffer_and_take_no_memory");
+        let name = concat!(module_path!(), "::repeated_calls_create_no_buffers_and_leak_no_memory");
         println!("{}", run_alone(name, "UMBRACAST_TEST_ALONE", "1"));
         return;
     }
@@ -284,8 +286,9 @@ fn a_thousand_calls_make_no_buffer_and_take_no_memory() {
 }
 
 #[test]
-fn a_walk_that_one_part_did_not_finish_is_not_forgotten_in_the_next() {
-    // 1 MiB holds 65,536 spheres: nested ones, which no walk comes to the end of, and then a few that are farther away.
+fn unfinished_traversals_of_one_part_survive_the_next_part() {
+    // 1 MiB holds 65,536 spheres. The first part has nested spheres, whose traversal exceeds the step limit; the second has a few
+    // spheres that are farther away.
     let mut spheres: Vec<_> = (0..65_536).map(|i| Sphere::new([0.0; 3], 1e-2 + 1e-7 * i as f32)).collect();
     spheres.extend((0..4000).map(|i| Sphere::new([0.1, 0.2, 1e-5 * i as f32], 1e-3)));
     let mut n = Numbers(43);
@@ -296,7 +299,7 @@ fn a_walk_that_one_part_did_not_finish_is_not_forgotten_in_the_next() {
             let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
             assert!(nearest.iter().all(|pass| pass.id == 65_535), "{}: {:?}", device.name(), &nearest[..2]);
             let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
-            // A step of the radius is hardly one of t.
+            // Radii differ by 1e-7, which `t` hardly resolves: the last few ids are accepted.
             assert!(hits.iter().all(|hit| hit.id >= 65_530), "{}: {:?}", device.name(), &hits[..2]);
         }
     }

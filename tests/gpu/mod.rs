@@ -1,4 +1,4 @@
-//! GPU devices: shaders, limits, failures, and queries in the caller's own commands.
+//! GPU devices: shaders, limits, device failures, cancellation, and queries recorded into the caller's command encoder.
 
 mod busy;
 mod encode;

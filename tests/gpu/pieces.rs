@@ -1,4 +1,4 @@
-//! Batches in parts: numbering, watching and stopping.
+//! Batches in parts: ids of rays across parts, progress counts and cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, PictureOptions, System};
 use umbracast::{CancelToken, Error, Hit, Query, Ray, Rays, Sphere, blocking};
 
-/// Spheres in a row along x, rays down on every one of them and beside it.
+/// Spheres in a row along x, and a downward ray for each: at its centre, at its edge, or next to it.
 fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
     let sphere = |i: usize| Sphere::new([3.0 * i as f32, 0.0, 0.0], 1.0);
     let ray = |i: usize| Ray::new([3.0 * i as f32 + (i % 3) as f32, 0.0, 5.0], [0.0, 0.0, -1.0]);
@@ -15,7 +15,7 @@ fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
 }
 
 #[test]
-fn parts_of_a_pairwise_list_find_their_spheres_by_number() {
+fn parts_of_a_pairwise_batch_use_the_ids_of_the_whole_batch() {
     let (spheres, rays) = row(1000);
     for device in crate::support::devices() {
         let scene = blocking::pairwise(device, &spheres).unwrap();
@@ -32,9 +32,9 @@ fn parts_of_a_pairwise_list_find_their_spheres_by_number() {
 }
 
 #[test]
-fn errors_name_rays_by_their_number_in_the_whole_list() {
+fn errors_name_rays_by_their_id_in_the_whole_batch() {
     let (spheres, mut rays) = row(600);
-    // Two bad ones in different tasks: the first is named, whoever finds it.
+    // Two invalid rays in different tasks: the error names the first one, in whatever order the tasks run.
     rays[550].direction = [0.0; 3].into();
     rays[300].t_min = f32::NAN;
     for device in crate::support::devices() {
@@ -46,7 +46,7 @@ fn errors_name_rays_by_their_number_in_the_whole_list() {
 }
 
 #[test]
-fn a_watch_counts_and_stops() {
+fn a_token_counts_rays_and_cancels() {
     let (spheres, rays) = row(2000);
     for device in crate::support::devices() {
         let watch = CancelToken::new();
@@ -63,8 +63,8 @@ fn a_watch_counts_and_stops() {
 }
 
 #[test]
-fn long_work_stops_in_the_middle() {
-    // Far more than any machine does in the time it takes to say stop.
+fn a_running_query_can_be_cancelled() {
+    // Enough rays that the query cannot end before it is cancelled.
     let (spheres, rays) = row(20_000);
     let rays = rays.repeat(100);
     for device in crate::support::devices() {
@@ -90,7 +90,7 @@ fn long_work_stops_in_the_middle() {
     }
 }
 
-/// A white ball before a light.
+/// A white ball in front of a light.
 fn ball() -> System {
     let body = Body {
         name: "ball".into(),
@@ -117,7 +117,7 @@ fn ball() -> System {
 }
 
 #[test]
-fn a_watched_device_stops_what_it_builds_and_draws() {
+fn a_token_of_a_device_cancels_builds_and_pictures() {
     let (spheres, rays) = row(3000);
     let (system, observers) = (ball(), vec![DVec3::new(5.0, 0.0, 0.0); 5000]);
     let lighting = Lighting::new(system.light().ball, [Ball::new([0.0; 3], 1.0)]).unwrap();
@@ -144,13 +144,13 @@ fn a_watched_device_stops_what_it_builds_and_draws() {
             device.name()
         );
 
-        // What was built before goes on, and scenes are stopped by watches of their own.
+        // Scenes that exist already are not cancelled: a scene is cancelled by its own token only.
         assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
         let again = blocking::scene(scene.device(), &spheres, &Default::default()).unwrap();
         assert_eq!(blocking::closest(&again, &rays, &Query::default()).unwrap().records, expected);
         let mut stopped = scene.with_cancel(&watch);
         assert_eq!(blocking::update(&mut stopped, &spheres[..]).map(drop), Err(cancelled.clone()));
-        // The CPU engine has nothing to rebuild.
+        // On the CPU engine there is nothing to rebuild.
         let rebuilt = if device.is_cpu() { Ok(()) } else { Err(cancelled) };
         assert_eq!(blocking::rebuild(&mut stopped), rebuilt, "{}", device.name());
         let after = blocking::closest(&stopped.with_cancel(&CancelToken::new()), &rays, &Query::default()).unwrap();

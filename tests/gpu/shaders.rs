@@ -1,4 +1,4 @@
-//! Every program parses and validates, browsers would take it, and its records lie where Rust's do. Needs no GPU.
+//! Static tests of the shaders, without a GPU: every program is valid, browsers accept it, and its records have Rust's layout.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn every_program_is_valid_for_webgpu() {
         let module = parse(program.name, program.source);
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
         validator.validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", program.name));
-        let [entry] = module.entry_points.as_slice() else { panic!("{}: one entry point", program.name) };
+        let [entry] = module.entry_points.as_slice() else { panic!("{}: expected one entry point", program.name) };
         assert_eq!(entry.name, "main");
         assert!(entry.workgroup_size.iter().product::<u32>() <= 256, "{}", program.name);
         let storage = module
@@ -35,7 +35,7 @@ fn every_program_is_valid_for_webgpu() {
         naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
             .validate(&round)
             .unwrap_or_else(|e| panic!("{} without spheroids: {e:?}", program.name));
-        // Never for browsers, which say `enable subgroups;` first.
+        // This variant is not for browsers, which require `enable subgroups;`.
         let shared = parse(program.name, &wgsl::with_shared_loads(program.source));
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
         validator
@@ -46,7 +46,7 @@ fn every_program_is_valid_for_webgpu() {
     }
     println!("{} programs", used.len());
     assert_eq!(used.len(), wgsl::PROGRAMS.len());
-    assert_eq!(used.len(), 34, "a program was added or lost: count it here");
+    assert_eq!(used.len(), 34, "a program was added or removed: update this number");
     parse("SOLVE", wgsl::SOLVE);
 }
 
@@ -70,17 +70,17 @@ fn without_comments(source: &str) -> String {
 }
 
 #[test]
-fn nothing_that_browsers_refuse() {
+fn no_program_uses_features_that_browsers_refuse() {
     for program in wgsl::PROGRAMS {
         let code = without_comments(program.source);
         for word in
             ["enable ", "f64", "i64", "u64", "subgroup", "push_constant", "immediate", "ptr<storage", "binding_array"]
         {
-            assert!(!code.contains(word), "{} says '{word}'", program.name);
+            assert!(!code.contains(word), "{} contains '{word}'", program.name);
         }
-        // Infinities and NaN are made by bits and never computed with.
+        // Infinities and NaN are written as bits; shaders must not compute with them.
         for word in ["1.0 / 0.0", "bitcast<f32>(0x7f8", "bitcast<f32>(INFINITY"] {
-            assert!(!code.contains(word), "{} says '{word}'", program.name);
+            assert!(!code.contains(word), "{} contains '{word}'", program.name);
         }
     }
 }
@@ -96,7 +96,7 @@ fn records_have_the_same_layout_on_both_sides() {
             let Some((handle, ty)) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(layout.name)) else {
                 continue;
             };
-            let naga::TypeInner::Struct { members, .. } = &ty.inner else { panic!("{} is a struct", layout.name) };
+            let naga::TypeInner::Struct { members, .. } = &ty.inner else { panic!("{} is not a struct", layout.name) };
             let theirs: Vec<(String, usize)> =
                 members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset as usize)).collect();
             let ours: Vec<(String, usize)> = layout.fields.iter().map(|(n, o)| (n.to_string(), *o)).collect();
@@ -108,9 +108,9 @@ fn records_have_the_same_layout_on_both_sides() {
     assert_eq!(compared.len(), wgsl::layouts().len(), "compared only {compared:?}");
 }
 
-/// What browsers refuse for want of parentheses and naga accepts: by WGSL's grammar a shift takes two unary expressions, and `&`, `|`
-/// and `^` go with nothing but themselves. Comments must be gone.
-fn wants_parentheses(code: &str) -> Vec<String> {
+/// Finds expressions that naga accepts and browsers reject because parentheses are missing. By WGSL's grammar both operands of a shift
+/// are unary expressions, and `&`, `|` and `^` cannot be mixed with other operators. The code must have no comments.
+fn missing_parentheses(code: &str) -> Vec<String> {
     let (mut found, mut groups, mut before) = (Vec::new(), vec![Vec::new()], "");
     let mut rest = code;
     while let Some(first) = rest.chars().next() {
@@ -158,15 +158,15 @@ fn wants_parentheses(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn operators_stand_apart_as_browsers_want_them() {
+fn mixed_operators_have_the_parentheses_that_browsers_require() {
     for wrong in
         ["let a = b >> 8u & 255u;", "return a & b | c;", "x[i + j << 2u] = 1;", "let e = vec4<u32>(a | b << 1u);"]
     {
-        assert_eq!(wants_parentheses(wrong).len(), 1, "{wrong}");
+        assert_eq!(missing_parentheses(wrong).len(), 1, "{wrong}");
     }
     let right = "let a: array<vec4<u32>, 4> = (b >> 8u) & bitcast<vec2<u32>>(-c); let d = a < b && c > (d << 2u) && !(e & f & g);";
-    assert_eq!(wants_parentheses(right), [""; 0]);
+    assert_eq!(missing_parentheses(right), [""; 0]);
     for program in wgsl::PROGRAMS {
-        assert_eq!(wants_parentheses(&without_comments(program.source)), [""; 0], "{}", program.name);
+        assert_eq!(missing_parentheses(&without_comments(program.source)), [""; 0], "{}", program.name);
     }
 }

@@ -1,4 +1,4 @@
-//! Devices that take subnormal numbers for 0, as SwiftShader and many GPUs do: llvmpipe, made to do so.
+//! Devices that flush subnormal numbers to 0, as SwiftShader and many GPUs do. Simulated on llvmpipe by edited shaders.
 
 use umbracast::blocking::{self, all, approach, closest, contains, count, interval, nearest, occluded};
 use umbracast::{Device, Precision, Query, Ray, Sphere};
@@ -6,8 +6,8 @@ use umbracast::{Points, SceneOptions, Segments, bench};
 
 use crate::support::{Numbers, cpu, scaled};
 
-/// What the solve takes in, flushed.
-const TAKEN_IN: (&str, &str) = (
+/// An edit that flushes the inputs of the intersection function.
+const FLUSH_INPUTS: (&str, &str) = (
     "fn scale(ray: Ray, sphere: Sphere) -> ScaledPair {",
     "fn flushed(v: vec3<f32>) -> vec3<f32> {
        return select(v, vec3<f32>(0.0), abs(v) < vec3<f32>(1.17549435e-38));
@@ -18,15 +18,15 @@ const TAKEN_IN: (&str, &str) = (
        let sphere = Sphere(flushed(given_sphere.center), ends.z);",
 );
 
-/// The roots that it gives back, flushed.
-const GIVEN_BACK: (&str, &str) =
+/// An edit that flushes the roots it returns.
+const FLUSH_ROOTS: (&str, &str) =
     ("return bitcast<f32>((bits & 0x807fffffu) | (u32(e + 100) << 23u)) * power_of_two(-100);", "return 0.0;");
 
 fn flushing() -> Vec<Device> {
-    [TAKEN_IN, GIVEN_BACK].map(|edit| pollster::block_on(Device::open_edited(0, edit)).unwrap()).into()
+    [FLUSH_INPUTS, FLUSH_ROOTS].map(|edit| pollster::block_on(Device::open_edited(0, edit)).unwrap()).into()
 }
 
-/// Spheres and rays whose numbers are about `size`, and directions about `speed`: grazing, from inside, and past.
+/// Pairs with coordinates of about `size` and directions of about `speed`: grazing rays, rays from inside, and misses.
 fn pairs(size: f32, speed: f32, count: usize) -> (Vec<Sphere>, Vec<Ray>) {
     let n = &mut Numbers(count as u64 + size.to_bits() as u64);
     let pair = |i: usize| {
@@ -42,26 +42,26 @@ fn pairs(size: f32, speed: f32, count: usize) -> (Vec<Sphere>, Vec<Ray>) {
     spheres.into_iter().zip(rays).filter(usable).unzip()
 }
 
-/// Sizes and directions: numbers that are subnormal, and roots that are.
+/// Sizes and directions for which inputs or roots are subnormal.
 const CASES: [(f32, f32); 6] = [(3e-38, 1.0), (2e-38, 1e-9), (5e-39, 1e-39), (1e-27, 1e14), (1.0, 1e38), (1e-34, 1e5)];
 
 #[test]
-fn exact_answers_are_exact_where_subnormals_are_zero() {
+fn exact_is_exact_on_devices_that_flush_subnormals() {
     let query = Query::at(Precision::Exact);
-    for (device, edit) in flushing().iter().zip(["taken in", "given back"]) {
+    for (device, edit) in flushing().iter().zip(["inputs flushed", "roots flushed"]) {
         for (size, speed) in CASES {
             let (spheres, rays) = pairs(size, speed, scaled(2000));
             let name = format!("{edit} {size:e} {speed:e}");
-            // One by one, the adversarial way.
-            let [own, judge] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
+            // As pairs, so that every ray is near its sphere.
+            let [tested, reference] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
             assert!(
-                closest(&own, &rays, &query).unwrap().records == closest(&judge, &rays, &query).unwrap().records,
+                closest(&tested, &rays, &query).unwrap().records == closest(&reference, &rays, &query).unwrap().records,
                 "{name}"
             );
             let few = &spheres[..300];
             for tree in [true, false] {
                 let _tree = bench::use_tree(tree);
-                let [own, judge] =
+                let [tested, reference] =
                     [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
                 let found = |scene| {
                     let list = nearest(scene, &rays, 3, &query).unwrap();
@@ -75,49 +75,49 @@ fn exact_answers_are_exact_where_subnormals_are_zero() {
                         (list.offsets, list.records, everything.offsets, everything.records),
                     )
                 };
-                let (own, expected) = (found(&own), found(&judge));
-                assert!(own.0 == expected.0, "{name}: closest");
-                assert!(own.1 == expected.1, "{name}: interval");
-                assert!(own.2 == expected.2, "{name}: occluded");
-                assert!(own.3 == expected.3, "{name}: count");
-                assert!(own.4 == expected.4, "{name}: approach");
-                assert!(own.5 == expected.5, "{name}: lists");
+                let (tested, expected) = (found(&tested), found(&reference));
+                assert!(tested.0 == expected.0, "{name}: closest");
+                assert!(tested.1 == expected.1, "{name}: interval");
+                assert!(tested.2 == expected.2, "{name}: occluded");
+                assert!(tested.3 == expected.3, "{name}: count");
+                assert!(tested.4 == expected.4, "{name}: approach");
+                assert!(tested.5 == expected.5, "{name}: lists");
             }
             let points: Vec<[f32; 3]> = rays.iter().map(|ray| ray.origin.into()).collect();
-            let [own, judge] =
+            let [tested, reference] =
                 [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
-            let held = |scene| contains(scene, Points::from(&points), &query).unwrap().records;
-            assert!(held(&own) == held(&judge), "{name}: contains");
+            let contained = |scene| contains(scene, Points::from(&points), &query).unwrap().records;
+            assert!(contained(&tested) == contained(&reference), "{name}: contains");
             let segments = Segments::new(rays.iter().map(|ray| [ray.origin.into(), ray.point_at(2.0).into()]));
             let ends = |scene| closest(scene, &segments, &query).map(|hits| hits.records);
-            assert!(ends(&own) == ends(&judge), "{name}: segments");
+            assert!(ends(&tested) == ends(&reference), "{name}: segments");
         }
-        // Found out by the probe, not by chance.
+        // The probe has detected it.
         assert!(!device.probe().unwrap().subnormals, "{edit}");
         assert_eq!(device.probe().unwrap().failure, None, "{edit}");
     }
 }
 
-/// What the two reports of users were about.
+/// The pairs of two bug reports.
 #[test]
-fn reported_rays_are_answered() {
+fn pairs_of_bug_reports_give_the_exact_results() {
     let query = Query::at(Precision::Exact);
     let sphere = Sphere::new([1.801_062e-38, -1.279_432e-39, 7.964_28e-40], 6.103_11e-39);
     let ray = Ray::new([1.164_123e-38, 8.635_503e-39, 9.909_209e-39], [1.494_645_6e-9, -2.712_195e-9, -1.313_030_5e-9]);
     let small = (Sphere::new([3e-29, 0.0, 0.0], 1e-27), Ray::new([0.0; 3], [1e14, 0.0, 0.0]));
     for device in flushing() {
         for (sphere, ray) in [(sphere, ray), small] {
-            let [own, judge] =
+            let [tested, reference] =
                 [&device, &cpu()].map(|device| blocking::scene(device, &[sphere], &SceneOptions::default()).unwrap());
-            let [found, expected] = [own, judge].map(|scene| interval(&scene, &[ray], &query).unwrap().records);
+            let [found, expected] = [tested, reference].map(|scene| interval(&scene, &[ray], &query).unwrap().records);
             assert_eq!(found, expected);
         }
     }
 }
 
-/// Numbers of everyday sizes stay on the device.
+/// Queries with numbers of ordinary magnitude are still computed by the device.
 #[test]
-fn others_are_answered_by_the_device() {
+fn ordinary_numbers_are_computed_by_the_device() {
     let (spheres, rays) = pairs(1.0, 3.0, 2000);
     for device in flushing() {
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();

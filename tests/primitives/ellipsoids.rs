@@ -1,8 +1,8 @@
-//! Ellipsoids: against exact corpora, against f64, against spheres, and by the tree as without.
+//! Ellipsoids: compared with an exact corpus, with f64 and with spheres, with and without a tree.
 
 use std::f64::consts::PI;
 
-use crate::support::{Numbers, both_ways, cpu, devices, scaled};
+use crate::support::{Numbers, both_searches, cpu, devices, scaled};
 use umbracast::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use umbracast::{
     Device, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene,
@@ -11,16 +11,16 @@ use umbracast::{
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// A ray and an ellipsoid in f64, where it is the unit ball.
-struct Wide {
+/// A ray and an ellipsoid in f64, in the space where the ellipsoid is the unit ball.
+struct UnitBallPair {
     e: DVec3,
     d: DVec3,
-    /// How many times as long as wide it is, and how far away in units of its longest semi-axis.
+    /// The ratio of the longest and the shortest semi-axis; and the distance in units of the longest one.
     slimness: f64,
     distance: f64,
 }
 
-impl Wide {
+impl UnitBallPair {
     fn of(ray: &Ray, ellipsoid: &Ellipsoid) -> Self {
         let q = ellipsoid.rotation;
         let q = DQuat::from_xyzw(q.x.into(), q.y.into(), q.z.into(), q.w.into()).normalize();
@@ -40,7 +40,7 @@ impl Wide {
         self.e.dot(self.d) / self.d.length_squared()
     }
 
-    /// The distance of the line from the centre, less 1.
+    /// The distance of the line from the centre, minus 1.
     fn gap(&self) -> f64 {
         (self.e - self.foot() * self.d).length() - 1.0
     }
@@ -49,7 +49,7 @@ impl Wide {
         let p = self.e - self.foot() * self.d;
         let half = (1.0 - p.length_squared()).max(0.0).sqrt() / self.d.length();
         let constant = self.e.length_squared() - 1.0;
-        // By the quotient that cancels nothing.
+        // The quotient form of the roots, without cancellation.
         let b = self.e.dot(self.d);
         let q = b + (half * self.d.length_squared()).copysign(b);
         let mut roots = [constant / q, q / self.d.length_squared()];
@@ -57,7 +57,7 @@ impl Wide {
         (self.gap() <= 0.0).then_some(roots)
     }
 
-    /// What a root may be off by, times what `share` of 2^-24 stands for.
+    /// The error bound of a root, with `share` as the factor of the term in 2⁻²⁴.
     fn bound(&self, t: f64, share: f64) -> f64 {
         let [enter, exit] = self.roots().unwrap();
         let (half, most) = (0.5 * (exit - enter), 1.0 / self.d.length());
@@ -66,7 +66,7 @@ impl Wide {
     }
 }
 
-/// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, discriminant by b².
+/// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, and the discriminant divided by b².
 fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ray_ellipsoid.csv");
     let text = std::fs::read_to_string(path).unwrap();
@@ -81,7 +81,7 @@ fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
 }
 
 #[test]
-fn planets_and_moons_are_met_where_fifty_digits_say() {
+fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
     let rows = corpus();
     assert_eq!(rows.len(), 2100);
     let ellipsoids = Ellipsoids::new(rows.iter().map(|row| row.1));
@@ -91,7 +91,7 @@ fn planets_and_moons_are_met_where_fifty_digits_say() {
         for (precision, share) in [(Precision::Fast, f64::INFINITY), (Precision::Standard, 8.0)] {
             let query = Query { inside: Inside::Exit, ..Query::at(precision) };
             let found = blocking::closest(&pairs, &rays, &query).unwrap();
-            let (mut wrong, mut worst, mut met) = (0, 0.0f64, 0);
+            let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, (category, ellipsoid, ray, t, disc)) in rows.iter().enumerate() {
                 if found[i].is_hit() != t.is_some() {
                     let what = format!("row {i} ({category}) on {}: {:?}, {t:?}, {disc}", device.name(), found[i]);
@@ -100,17 +100,17 @@ fn planets_and_moons_are_met_where_fifty_digits_say() {
                     continue;
                 }
                 let Some(t) = *t else { continue };
-                let off = (f64::from(found[i].t) - t).abs() / Wide::of(ray, ellipsoid).bound(t, 1.0);
-                (worst, met) = (worst.max(off), met + 1);
+                let off = (f64::from(found[i].t) - t).abs() / UnitBallPair::of(ray, ellipsoid).bound(t, 1.0);
+                (worst, hit_count) = (worst.max(off), hit_count + 1);
                 assert!(off <= share, "row {i} ({category}) on {}: {:?}, {t}, {off}", device.name(), found[i]);
             }
-            eprintln!("{} {precision:?}: {met} met, {wrong} flags wrong, worst {worst:.3} of u", device.name());
-            assert!(met > 1350 && wrong <= 60, "{met}, {wrong}");
+            eprintln!("{} {precision:?}: {hit_count} hits, {wrong} wrong flags, worst {worst:.3} of u", device.name());
+            assert!(hit_count > 1350 && wrong <= 60, "{hit_count}, {wrong}");
         }
     }
 }
 
-/// Ellipsoids of all slimnesses up to `most`, turned every way.
+/// Ellipsoids with ratios of semi-axes up to `most` and random rotations.
 fn cloud(count: usize, size: f32, most: f32, n: &mut Numbers) -> Vec<Ellipsoid> {
     let turned = |n: &mut Numbers| Quat::from_xyzw(n.signed(), n.signed(), n.signed(), n.signed());
     let one = |n: &mut Numbers| {
@@ -120,7 +120,7 @@ fn cloud(count: usize, size: f32, most: f32, n: &mut Numbers) -> Vec<Ellipsoid> 
     (0..count).map(|_| one(n)).collect()
 }
 
-/// Rays at ellipsoids and past them.
+/// Rays towards ellipsoids, of which some miss: half-lines, segments and whole lines.
 fn rays_at(ellipsoids: &[Ellipsoid], count: usize, n: &mut Numbers) -> Vec<Ray> {
     let ray = |i: usize, n: &mut Numbers| {
         let target = ellipsoids[i * 7919 % ellipsoids.len()];
@@ -137,28 +137,28 @@ fn rays_at(ellipsoids: &[Ellipsoid], count: usize, n: &mut Numbers) -> Vec<Ray> 
 }
 
 #[test]
-fn a_cloud_is_met_as_f64_says_on_every_device() {
+fn random_ellipsoids_agree_with_f64_on_every_device() {
     let n = &mut Numbers(31);
     for (most, size) in [(1.0, 0.1), (3.0, 0.2), (1e2, 0.4), (1e4, 0.6)] {
         let list = cloud(400, size, most, n);
         let rays = rays_at(&list, scaled(6000), n);
         let ellipsoids = Ellipsoids::new(list.iter().copied());
-        // Whom each ray meets first, by f64, and whether that is beyond doubt.
+        // The first hit of each ray in f64; `None` if f64 cannot decide.
         let (mut sure, mut certain) = (Vec::new(), 0);
         for ray in &rays {
             let (mut best, mut doubt) = ((f64::INFINITY, 0), false);
             for (id, ellipsoid) in list.iter().enumerate() {
-                let wide = Wide::of(ray, ellipsoid);
-                doubt |= wide.gap().abs() < 1e-4;
-                let Some([enter, exit]) = wide.roots() else { continue };
+                let pair = UnitBallPair::of(ray, ellipsoid);
+                doubt |= pair.gap().abs() < 1e-4;
+                let Some([enter, exit]) = pair.roots() else { continue };
                 let ends = [f64::from(ray.t_min), f64::from(ray.t_max)];
-                let off = wide.bound(enter, 16.0) + wide.bound(exit, 16.0);
+                let off = pair.bound(enter, 16.0) + pair.bound(exit, 16.0);
                 doubt |= ends.iter().any(|end| (end - enter).abs() < off || (end - exit).abs() < off);
                 if exit < ends[0] || enter > ends[1] {
                     continue;
                 }
                 let t = enter.max(ends[0]);
-                // Two that are inside from the start tie there.
+                // Two ellipsoids that contain the start tie there.
                 doubt |= (t - best.0).abs() < 2.0 * off && t != best.0;
                 if (t, id) < best {
                     best = (t, id);
@@ -169,7 +169,7 @@ fn a_cloud_is_met_as_f64_says_on_every_device() {
         }
         assert!(certain > 2500, "{certain} of slimness {most}");
         for device in devices() {
-            for scene in both_ways(device, (&ellipsoids).into(), &SceneOptions::default()) {
+            for scene in both_searches(device, (&ellipsoids).into(), &SceneOptions::default()) {
                 let query = Query::default();
                 let hits = blocking::closest(&scene, &rays, &query).unwrap();
                 let both = blocking::interval(&scene, &rays, &query).unwrap();
@@ -182,10 +182,10 @@ fn a_cloud_is_met_as_f64_says_on_every_device() {
                         continue;
                     }
                     assert_eq!((hits[i].id as usize, both[i].id as usize), (id, id), "{}", what());
-                    let wide = Wide::of(ray, &list[id]);
-                    let [enter, exit] = wide.roots().unwrap();
+                    let pair = UnitBallPair::of(ray, &list[id]);
+                    let [enter, exit] = pair.roots().unwrap();
                     for (found, t) in [(hits[i].t, t), (both[i].t_enter, enter), (both[i].t_exit, exit)] {
-                        worst = worst.max((f64::from(found) - t).abs() / wide.bound(t, 1.0));
+                        worst = worst.max((f64::from(found) - t).abs() / pair.bound(t, 1.0));
                     }
                 }
                 eprintln!("{}: slimness {most}: {certain} rays, worst {worst:.3} u", device.name());
@@ -195,17 +195,17 @@ fn a_cloud_is_met_as_f64_says_on_every_device() {
     }
 }
 
-/// All that a scene of ellipsoids answers, as bytes.
+/// The results of all queries that ellipsoids support, as bytes. Asserts that the queries agree with one another.
 fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
     let hits = blocking::closest(scene, rays, query).unwrap();
     let both = blocking::interval(scene, rays, query).unwrap();
-    let dark = blocking::occluded(scene, rays, query).unwrap();
+    let occluded = blocking::occluded(scene, rays, query).unwrap();
     let counts = blocking::count(scene, rays, query).unwrap();
     let lists = blocking::all(scene, rays, query).unwrap();
     let first = blocking::nearest(scene, rays, 2, query).unwrap();
     let (lists, first): (Vec<&[Interval]>, Vec<&[Interval]>) = (lists.iter().collect(), first.iter().collect());
     for i in 0..hits.len() {
-        assert_eq!(hits[i].is_hit(), dark.get(i).unwrap());
+        assert_eq!(hits[i].is_hit(), occluded.get(i).unwrap());
         assert_eq!(hits[i].is_hit(), counts[i] > 0);
         assert_eq!(lists[i].len(), counts[i] as usize);
         assert_eq!(first[i], &lists[i][..lists[i].len().min(2)]);
@@ -216,7 +216,7 @@ fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
 }
 
 #[test]
-fn the_tree_finds_what_tests_of_all_find() {
+fn the_bvh_of_ellipsoids_gives_the_results_of_brute_force() {
     let n = &mut Numbers(7);
     let needle = |n: &mut Numbers, i: usize| match i % 3 {
         0 => [1.0, 1e-6, 1e-6],
@@ -240,7 +240,7 @@ fn the_tree_finds_what_tests_of_all_find() {
         let ellipsoids = Ellipsoids::new(list.iter().copied());
         let segments = Segments::new(rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(2.0).to_array()]));
         for device in devices() {
-            let [grown, swept] = both_ways(device, (&ellipsoids).into(), &SceneOptions::default());
+            let [with_tree, without_tree] = both_searches(device, (&ellipsoids).into(), &SceneOptions::default());
             for precision in [Precision::Fast, Precision::Standard] {
                 for (inside, touch, ends) in [
                     (Inside::Enter, Touch::Hit, Ends::Closed),
@@ -249,7 +249,7 @@ fn the_tree_finds_what_tests_of_all_find() {
                 ] {
                     let query = Query { inside, touch, ends, ..Query::at(precision) };
                     for rays in [Rays::from(&rays), Rays::from(&segments)] {
-                        let [a, b] = [&grown, &swept].map(|scene| all_answers(scene, rays, &query));
+                        let [a, b] = [&with_tree, &without_tree].map(|scene| all_answers(scene, rays, &query));
                         assert!(a == b, "{name} on {} by {query:?}", device.name());
                     }
                 }
@@ -259,7 +259,7 @@ fn the_tree_finds_what_tests_of_all_find() {
 }
 
 #[test]
-fn round_ellipsoids_are_spheres_to_the_byte() {
+fn ellipsoids_with_equal_radii_give_the_bytes_of_spheres() {
     let n = &mut Numbers(5);
     let spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.02 + 0.1 * n.unit())).collect();
     let list: Vec<Ellipsoid> = spheres.iter().map(|sphere| Ellipsoid::from(*sphere)).collect();
@@ -286,9 +286,9 @@ fn round_ellipsoids_are_spheres_to_the_byte() {
 }
 
 #[test]
-fn moving_ellipsoids_are_at_a_moment_where_they_are() {
+fn moving_ellipsoids_agree_with_ellipsoids_at_rest_and_f64() {
     let n = &mut Numbers(11);
-    // Multiples of a power of two: where they are is exact.
+    // Multiples of a power of two, so that the later positions are exact.
     let list: Vec<Ellipsoid> = cloud(300, 0.2, 5.0, n)
         .into_iter()
         .map(|e| Ellipsoid { center: (e.center * 1024.0).round() / 1024.0, ..e })
@@ -299,8 +299,8 @@ fn moving_ellipsoids_are_at_a_moment_where_they_are() {
     let later = Ellipsoids::new(later);
     let ellipsoids = Ellipsoids::new(list.iter().copied());
     for device in devices() {
-        let moving = both_ways(device, Spheres::from(&ellipsoids).velocities(&drift), &SceneOptions::default());
-        let [expected, _] = both_ways(device, (&later).into(), &SceneOptions::default());
+        let moving = both_searches(device, Spheres::from(&ellipsoids).velocities(&drift), &SceneOptions::default());
+        let [expected, _] = both_searches(device, (&later).into(), &SceneOptions::default());
         let query = Query::default();
         let times = vec![0.5; rays.len()];
         let expected = all_answers(&expected, Rays::from(&rays), &query);
@@ -308,7 +308,7 @@ fn moving_ellipsoids_are_at_a_moment_where_they_are() {
             let found = all_answers(scene, Rays::from(&rays).times(&times), &query);
             assert!(found == expected, "{}", device.name());
         }
-        // While the ray travels, by tree and without; and against f64.
+        // With `Motion::WithRay`: with and without a tree, and compared with f64.
         let shots: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 1.0)).collect();
         let with = Query { motion: Motion::WithRay, ..query };
         let [a, b] = moving.each_ref().map(|scene| all_answers(scene, Rays::from(&shots), &with));
@@ -318,7 +318,7 @@ fn moving_ellipsoids_are_at_a_moment_where_they_are() {
         for (shot, found) in shots.iter().zip(both.iter()).filter(|(_, found)| found.is_hit()) {
             let id = found.id as usize;
             let seen = Ray { direction: shot.direction - drift[id], ..*shot };
-            let [enter, exit] = Wide::of(&seen, &list[id]).roots().unwrap_or([f64::NAN; 2]);
+            let [enter, exit] = UnitBallPair::of(&seen, &list[id]).roots().unwrap_or([f64::NAN; 2]);
             let most = (exit - enter).max(1e-3);
             assert!((f64::from(found.t_enter) - enter).abs() < 1e-3 / most, "{found:?} {enter} {exit}");
         }
@@ -326,17 +326,18 @@ fn moving_ellipsoids_are_at_a_moment_where_they_are() {
 }
 
 #[test]
-fn points_are_held_by_ellipsoids_that_hold_them() {
+fn contains_agrees_with_f64_for_ellipsoids() {
     let n = &mut Numbers(13);
     let list = cloud(200, 0.7, 6.0, n);
     let points: Vec<[f32; 3]> = (0..scaled(3000)).map(|_| n.vector()).collect();
     let ellipsoids = Ellipsoids::new(list.iter().copied());
     for device in devices() {
-        for scene in both_ways(device, (&ellipsoids).into(), &SceneOptions::default()) {
+        for scene in both_searches(device, (&ellipsoids).into(), &SceneOptions::default()) {
             let found = blocking::contains(&scene, &points, &Query::default()).unwrap();
-            let mut held = 0;
+            let mut contained = 0;
             for (point, found) in points.iter().zip(found.iter()) {
-                let depths = list.iter().map(|e| Wide::of(&Ray::new(*point, [1.0, 0.0, 0.0]), e).e.length() - 1.0);
+                let depths =
+                    list.iter().map(|e| UnitBallPair::of(&Ray::new(*point, [1.0, 0.0, 0.0]), e).e.length() - 1.0);
                 let depths: Vec<f64> = depths.collect();
                 if depths.iter().any(|depth| depth.abs() < 1e-5) {
                     continue;
@@ -344,15 +345,15 @@ fn points_are_held_by_ellipsoids_that_hold_them() {
                 let count = depths.iter().filter(|depth| **depth < 0.0).count();
                 let first = depths.iter().position(|depth| *depth < 0.0).map_or(u32::MAX, |id| id as u32);
                 assert_eq!((found.count as usize, found.id), (count, first), "{point:?} on {}", device.name());
-                held += usize::from(count > 0);
+                contained += usize::from(count > 0);
             }
-            assert!(held > 1000, "{held}");
+            assert!(contained > 1000, "{contained}");
         }
     }
 }
 
 #[test]
-fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
+fn updates_take_ellipsoids_or_their_bounding_balls() {
     let n = &mut Numbers(17);
     let list = cloud(500, 0.2, 4.0, n);
     let grown: Vec<Ellipsoid> = list.iter().map(|e| Ellipsoid { radii: e.radii * 2.0, ..*e }).collect();
@@ -366,7 +367,7 @@ fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
         let mut scene = of(&list);
         blocking::update(&mut scene, &other).unwrap();
         assert!(ask(&scene) == ask(&of(&other)), "{}", device.name());
-        // Balls keep the shapes that the ellipsoids had.
+        // An update with bounding balls keeps the shapes of the ellipsoids and scales them.
         let mut scene = of(&list);
         blocking::update(&mut scene, &balls).unwrap();
         assert!(ask(&scene) == ask(&of(&grown)), "{}", device.name());
@@ -376,7 +377,7 @@ fn a_scene_of_ellipsoids_is_updated_with_them_or_with_the_balls_around_them() {
 }
 
 #[test]
-fn what_is_known_of_spheres_alone_is_refused() {
+fn queries_for_spheres_only_are_refused() {
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0])]);
     let rays = [Ray::new([-9.0, 0.0, 0.0], [1.0, 0.0, 0.0])];
     for device in devices() {
@@ -394,8 +395,8 @@ fn what_is_known_of_spheres_alone_is_refused() {
         assert_eq!(exact.to_string(), expected);
         let near = usage(blocking::approach(&scene, &rays, &Query::default()).unwrap_err());
         assert_eq!(near, "approach queries do not support ellipsoids, which this scene contains");
-        let wide = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
-        assert_eq!(wide, "rays with a radius do not support ellipsoids, which this scene contains");
+        let thick = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
+        assert_eq!(thick, "rays with a radius do not support ellipsoids, which this scene contains");
         let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         let like = usage(scene.attributes(&rays, &hits, &Query::default()).unwrap_err());
         assert_eq!(like, "attributes of hits do not support ellipsoids, which this scene contains");
@@ -406,7 +407,7 @@ fn what_is_known_of_spheres_alone_is_refused() {
 }
 
 #[test]
-fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
+fn invalid_ellipsoids_are_refused_by_id_and_field() {
     let right = Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0]);
     let radii = |radii: [f32; 3]| Ellipsoid { radii: radii.into(), ..right };
     let turned = |x, y, z, w| right.turned(Quat::from_xyzw(x, y, z, w));
@@ -433,15 +434,15 @@ fn what_is_no_ellipsoid_is_refused_by_its_number_and_field() {
             assert!(said.contains(why), "{refused}");
         }
     }
-    // The slimmest there may be.
+    // The largest ratio of semi-axes that is allowed.
     let slim = Ellipsoids::new([radii([1048576.0, 1.0, 1.0])]);
     assert!(blocking::scene(&cpu(), &slim, &SceneOptions::default()).is_ok());
     assert!(Ellipsoids::default().is_empty() && slim.len() == 1);
 }
 
 #[test]
-fn a_rotation_need_not_have_length_one_and_turns_the_way_its_axes_go() {
-    // A quarter turn about z takes x to y.
+fn rotations_are_normalised_and_have_the_documented_direction() {
+    // A rotation by 90° about z maps x to y.
     let turn = Quat::from_xyzw(0.0, 0.0, 3.0, 3.0);
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [4.0, 1.0, 2.0]).turned(turn)]);
     let down = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| Ray::new([0.0; 3], axis).line());
@@ -455,17 +456,17 @@ fn a_rotation_need_not_have_length_one_and_turns_the_way_its_axes_go() {
 }
 
 #[test]
-fn wrong_programs_are_caught() {
+fn broken_ellipsoid_shaders_are_detected() {
     let n = &mut Numbers(2);
     let list = cloud(3000, 0.05, 20.0, n);
     let rays = rays_at(&list, 400, n);
     let ellipsoids = Ellipsoids::new(list);
-    let [expected, _] = both_ways(&cpu(), (&ellipsoids).into(), &SceneOptions::default());
+    let [expected, _] = both_searches(&cpu(), (&ellipsoids).into(), &SceneOptions::default());
     let expected = blocking::closest(&expected, &rays, &Query::default()).unwrap();
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
-            // The balls around them; another one's map; a map without its low parts, without its last row; a sure ball as large as
-            // the one around it; a radius of its own.
+            // The edits: the bounding ball instead of the ellipsoid; the map of another ellipsoid; no low parts of the map; a wrong last
+            // row of the map; a constant radius; an inner ball as large as the bounding ball; an unmapped direction.
             (
                 "  if (!has_ellipsoids) {\n    return scaled;",
                 "  if (!has_ellipsoids || at < 9999999u) {\n    return scaled;",
@@ -478,7 +479,7 @@ fn wrong_programs_are_caught() {
             ("let d = apply(map, HighLow(s.d, s.dl));", "let d = HighLow(s.d, s.dl);"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-            let [scene, _] = both_ways(&broken, (&ellipsoids).into(), &SceneOptions::default());
+            let [scene, _] = both_searches(&broken, (&ellipsoids).into(), &SceneOptions::default());
             let found = blocking::closest(&scene, &rays, &Query::default()).unwrap();
             assert!(*found != *expected, "{}: {edit:?}", info.name);
         }

@@ -1,13 +1,13 @@
-//! Spheres that move, rays that are balls, and segments: against exact corpora, and against scenes at rest.
+//! Moving spheres, thick rays and segments: compared with exact corpora, and with scenes at rest.
 
-use crate::support::{Numbers, both_ways, cpu, devices, nasty, scaled};
+use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, quarters, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Segments, Sphere, Spheres, blocking,
 };
 
-/// A corpus of `tests/data`: see README.md there.
+/// A binary corpus of `tests/data`; README.md there has the format.
 struct Corpus {
     bytes: Vec<u8>,
     size: usize,
@@ -38,14 +38,14 @@ fn f64_at(row: &[u8], byte: usize) -> f64 {
     f64::from_le_bytes(row[byte..byte + 8].try_into().unwrap())
 }
 
-/// Steps of f32 between a number and the exact one.
+/// The error of a number in units of the spacing of f32 at the exact value.
 fn steps(found: f32, exact: f64) -> f64 {
     let size = (exact.abs() as f32).max(f32::MIN_POSITIVE);
     (f64::from(found) - exact).abs() / f64::from(size.next_up() - size)
 }
 
 #[test]
-fn moving_spheres_are_met_when_exact_arithmetic_says() {
+fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
     let corpus = Corpus::read("moving.bin", 96, 2000);
     let rows: Vec<&[u8]> = corpus.rows().collect();
     let rays: Vec<Ray> =
@@ -61,7 +61,7 @@ fn moving_spheres_are_met_when_exact_arithmetic_says() {
             let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
             let found = blocking::interval(&pairs, &rays, &query).unwrap();
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let (mut wrong, mut worst, mut met) = (0, 0.0f64, 0);
+            let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, row) in rows.iter().enumerate() {
                 let (t, gap) = ([f64_at(row, 56), f64_at(row, 64)], f64_at(row, 72));
                 let (hit, case) = (row[82] == 1, row[83]);
@@ -74,8 +74,8 @@ fn moving_spheres_are_met_when_exact_arithmetic_says() {
                 if !hit || case == 3 {
                     continue;
                 }
-                met += 1;
-                // Half a chord of a tenth of the radius at the least.
+                hit_count += 1;
+                // Roots are compared only if the half chord is at least a tenth of the radius.
                 if (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt() < 0.1 && precision != Precision::Exact {
                     continue;
                 }
@@ -89,8 +89,8 @@ fn moving_spheres_are_met_when_exact_arithmetic_says() {
                     }
                 }
             }
-            eprintln!("{} {precision:?}: {met} met, {wrong} flags wrong, worst {worst:.2} steps", device.name());
-            assert!(met > 700 && wrong <= 20, "{met}, {wrong}");
+            eprintln!("{} {precision:?}: {hit_count} hits, {wrong} wrong flags, worst {worst:.2} steps", device.name());
+            assert!(hit_count > 700 && wrong <= 20, "{hit_count}, {wrong}");
             if precision == Precision::Standard {
                 assert!(worst < 16.0, "{worst}");
             }
@@ -99,7 +99,7 @@ fn moving_spheres_are_met_when_exact_arithmetic_says() {
 }
 
 #[test]
-fn segments_are_the_exact_difference_of_their_points() {
+fn segments_agree_with_exact_arithmetic() {
     let corpus = Corpus::read("segments.bin", 104, 1500);
     let rows: Vec<&[u8]> = corpus.rows().collect();
     let ends = rows.iter().map(|row| [vec_at(row, 0).to_array(), vec_at(row, 3).to_array()]);
@@ -112,12 +112,12 @@ fn segments_are_the_exact_difference_of_their_points() {
             let hits = blocking::closest(&pairs, &segments, &query).unwrap();
             let found = blocking::interval(&pairs, &segments, &query).unwrap();
             let near = blocking::approach(&pairs, &segments, &query).unwrap();
-            let dark = blocking::occluded(&pairs, &segments, &query).unwrap();
-            let (mut wrong, mut worst, mut met) = (0, [0.0f64; 2], 0);
+            let occluded = blocking::occluded(&pairs, &segments, &query).unwrap();
+            let (mut wrong, mut worst, mut hit_count) = (0, [0.0f64; 2], 0);
             for (i, row) in rows.iter().enumerate() {
                 let [t0, t1, s, distance, gap] = [40, 48, 56, 64, 72].map(|byte| f64_at(row, byte));
                 let solid = row[84] == 1;
-                assert_eq!((hits[i].is_hit(), dark.get(i)), (found[i].is_hit(), Some(hits[i].is_hit())), "row {i}");
+                assert_eq!((hits[i].is_hit(), occluded.get(i)), (found[i].is_hit(), Some(hits[i].is_hit())), "row {i}");
                 if hits[i].is_hit() != solid {
                     wrong += 1;
                     assert_eq!(precision, Precision::Fast, "row {i} on {}: gap {gap}", device.name());
@@ -131,48 +131,48 @@ fn segments_are_the_exact_difference_of_their_points() {
                 if !solid {
                     continue;
                 }
-                met += 1;
+                hit_count += 1;
                 let chord = (1.0 - (1.0 + gap) * (1.0 + gap)).max(0.0).sqrt();
                 for (root, t) in [found[i].t_enter, found[i].t_exit].into_iter().zip([t0, t1]) {
                     if precision == Precision::Exact {
                         assert!(root == t as f32, "row {i} on {}: {root}, {t}", device.name());
                     } else if chord > 0.1 {
-                        // Next to the surface the near root has the far one's error.
+                        // For a start near the surface, the near root has the absolute error of the far one.
                         worst[0] = worst[0].max(steps(root, t).min(steps(root - t as f32, 0.0)));
                         worst[1] = worst[1].max((f64::from(root) - t).abs() / (t1 - t0));
                     }
                 }
             }
-            eprintln!("{} {precision:?}: {met} met, {wrong} wrong, worst {worst:?}", device.name());
-            assert!(met > 500 && wrong <= 20, "{met}, {wrong}");
+            eprintln!("{} {precision:?}: {hit_count} hits, {wrong} wrong flags, worst {worst:?}", device.name());
+            assert!(hit_count > 500 && wrong <= 20, "{hit_count}, {wrong}");
         }
     }
 }
 
-/// With a tree, however few, and without.
+/// A scene with a tree, however few the spheres, and one without.
 fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
-    both_ways(device, spheres, &SceneOptions::default().over(range))
+    both_searches(device, spheres, &SceneOptions::default().over(range))
 }
 
-/// The answers to everything that can be asked.
+/// The results of all queries.
 #[derive(Debug, PartialEq)]
 struct Answers {
     hits: Vec<Hit>,
     roots: Vec<Interval>,
     near: Vec<Approach>,
-    dark: Vec<bool>,
+    occluded: Vec<bool>,
     counts: Vec<u32>,
     lists: (Vec<u64>, Vec<Interval>),
     firsts: Vec<Interval>,
 }
 
-fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
+fn run_all(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
     let lists = blocking::all(scene, rays, query).unwrap();
     Answers {
         hits: blocking::closest(scene, rays, query).unwrap().records,
         roots: blocking::interval(scene, rays, query).unwrap().records,
         near: blocking::approach(scene, rays, query).unwrap().records,
-        dark: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
+        occluded: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
         counts: blocking::count(scene, rays, query).unwrap().records,
         lists: (lists.offsets, lists.records),
         firsts: blocking::nearest(scene, rays, 2, query).unwrap().records,
@@ -180,15 +180,15 @@ fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
 }
 
 #[test]
-fn a_tree_finds_what_moves() {
+fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
     let range = [-1.0, 3.0];
     for scene in [0, 2, 5] {
-        let scene = &nasty::SCENES[scene];
-        let spheres = nasty::spheres(scene, 300);
+        let scene = &hard_scenes::SCENES[scene];
+        let spheres = hard_scenes::spheres(scene, 300);
         let n = &mut Numbers(9);
         let size = spheres.iter().map(|s| s.center.abs().max_element()).fold(0.0, f32::max);
         let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.1 * size).collect();
-        let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, scaled(60));
+        let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(60));
         let rays: Vec<Ray> =
             rays.into_iter().map(|ray| ray.between(ray.t_min.clamp(-1.0, 0.5), ray.t_max.clamp(1.0, 3.0))).collect();
         let times: Vec<f32> = rays.iter().map(|_| 1.0 + 2.0 * n.unit() * 0.99).collect();
@@ -199,16 +199,16 @@ fn a_tree_finds_what_moves() {
             for precision in Precision::ALL {
                 for inside in [Inside::Enter, Inside::Exit] {
                     let query = Query { motion, inside, ..Query::at(precision) };
-                    let brought = Rays::from(&rays).times(&times).radii(&radii);
-                    // One after the other, without any tree.
+                    let attributed_rays = Rays::from(&rays).times(&times).radii(&radii);
+                    // The reference: the CPU engine without a tree.
                     let [_, plain] = scenes(&cpu(), given, range);
-                    let expected = ask(&plain, brought, &query);
-                    let met = expected.hits.iter().filter(|hit| hit.is_hit()).count();
-                    assert!(met > 20 && met < rays.len(), "{}, {query:?}: {met}", scene.0);
+                    let expected = run_all(&plain, attributed_rays, &query);
+                    let hit_count = expected.hits.iter().filter(|hit| hit.is_hit()).count();
+                    assert!(hit_count > 20 && hit_count < rays.len(), "{}, {query:?}: {hit_count}", scene.0);
                     for device in devices() {
-                        for (way, held) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
-                            let found = ask(&held, brought, &query);
-                            assert!(found == expected, "{} on {} by {way}, {query:?}", scene.0, device.name());
+                        for (search, built) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
+                            let found = run_all(&built, attributed_rays, &query);
+                            assert!(found == expected, "{} on {} by {search}, {query:?}", scene.0, device.name());
                         }
                     }
                 }
@@ -218,7 +218,7 @@ fn a_tree_finds_what_moves() {
 }
 
 #[test]
-fn pairs_are_what_a_scene_of_one_is() {
+fn pairwise_motion_equals_scenes_of_one_sphere() {
     let n = &mut Numbers(4);
     let spheres: Vec<Sphere> = (0..300).map(|_| Sphere::new(n.vector(), 0.6)).collect();
     let velocities: Vec<Vec3> = spheres.iter().map(|_| n.vector().into()).collect();
@@ -243,22 +243,17 @@ fn pairs_are_what_a_scene_of_one_is() {
     }
 }
 
-/// Halves and quarters, which f32 adds without rounding.
-fn coarse(n: &mut Numbers) -> Vec3 {
-    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
-}
-
 #[test]
-fn a_moment_is_a_scene_at_rest_and_a_ball_a_larger_sphere() {
+fn a_fixed_time_equals_a_scene_at_rest_and_a_thick_ray_a_larger_sphere() {
     let n = &mut Numbers(21);
-    let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(coarse(n), 0.5)).collect();
-    let velocities: Vec<Vec3> = spheres.iter().map(|_| coarse(n) * 0.25).collect();
+    let spheres: Vec<Sphere> = (0..200).map(|_| Sphere::new(quarters(n), 0.5)).collect();
+    let velocities: Vec<Vec3> = spheres.iter().map(|_| quarters(n) * 0.25).collect();
     let rays: Vec<Ray> = (0..scaled(150)).map(|_| Ray::new(n.vector().map(|x| 12.0 * x), n.vector())).collect();
     for device in devices() {
         for precision in Precision::ALL {
             let query = Query::at(precision);
             let moving = Spheres::from(&spheres).velocities(&velocities);
-            for held in scenes(device, moving, [0.0, 4.0]) {
+            for built in scenes(device, moving, [0.0, 4.0]) {
                 for time in [0.0, 0.5, 4.0] {
                     let there = |(sphere, velocity): (&Sphere, &Vec3)| Sphere {
                         center: sphere.center + *velocity * time,
@@ -267,23 +262,23 @@ fn a_moment_is_a_scene_at_rest_and_a_ball_a_larger_sphere() {
                     let still: Vec<Sphere> = spheres.iter().zip(&velocities).map(there).collect();
                     let [_, rest] = scenes(device, (&still).into(), [0.0, 1.0]);
                     let times = vec![time; rays.len()];
-                    let found = ask(&held, Rays::from(&rays).times(&times), &query);
-                    assert!(found == ask(&rest, (&rays).into(), &query), "{time} on {}, {query:?}", device.name());
+                    let found = run_all(&built, Rays::from(&rays).times(&times), &query);
+                    assert!(found == run_all(&rest, (&rays).into(), &query), "{time} on {}, {query:?}", device.name());
                 }
             }
             let larger: Vec<Sphere> = spheres.iter().map(|s| Sphere { radius: s.radius + 0.25, ..*s }).collect();
             let [_, large] = scenes(device, (&larger).into(), [0.0, 1.0]);
-            for held in scenes(device, (&spheres).into(), [0.0, 1.0]) {
+            for built in scenes(device, (&spheres).into(), [0.0, 1.0]) {
                 let radii = vec![0.25; rays.len()];
-                let found = ask(&held, Rays::from(&rays).radii(&radii), &query);
-                assert!(found == ask(&large, (&rays).into(), &query), "on {}, {query:?}", device.name());
+                let found = run_all(&built, Rays::from(&rays).radii(&radii), &query);
+                assert!(found == run_all(&large, (&rays).into(), &query), "on {}, {query:?}", device.name());
             }
         }
     }
 }
 
 #[test]
-fn who_keeps_the_distance_is_met_always_or_never() {
+fn without_relative_motion_a_sphere_is_hit_always_or_never() {
     let along = [Vec3::new(0.0, 3.0, 0.0)];
     let sphere = [Sphere::new([5.0, 0.0, 0.0], 1.0)];
     let ray = |x: f32| Ray::new([x, 0.0, 0.0], along[0]).between(0.0, 1.0);
@@ -306,7 +301,7 @@ fn who_keeps_the_distance_is_met_always_or_never() {
 }
 
 #[test]
-fn what_cannot_move_is_refused() {
+fn invalid_motion_times_and_radii_are_refused() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
     let bad = |error: Error, words: (&str, u64, &str)| match error {
@@ -350,14 +345,14 @@ fn what_cannot_move_is_refused() {
         bad(blocking::closest(&still, &same, &query).unwrap_err(), ("ray", 0, "direction"));
         let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
         bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
-        // Spheres at rest have no times.
+        // A scene of spheres at rest accepts any time.
         let late = blocking::closest(&still, Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
         assert_eq!(late.report.hits, 3);
     }
 }
 
 #[test]
-fn wrong_programs_are_caught() {
+fn broken_motion_shaders_are_detected() {
     let n = &mut Numbers(2);
     let spheres: Vec<Sphere> = (0..3000).map(|_| Sphere::new(n.vector(), 0.05)).collect();
     let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.2).collect();
@@ -367,12 +362,13 @@ fn wrong_programs_are_caught() {
     let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
     let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
     let rays = Rays::from(&rays).radii(&radii).times(&times);
-    let ask =
+    let run_all =
         |scene: &Scene, motion| blocking::closest(scene, rays, &Query { motion, ..Query::default() }).unwrap().records;
     let (with, at) = (Motion::WithRay, Motion::AtTime);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for (motion, edit) in [
-            // Spheres of their whole ways; another sphere's velocity; rays without their width; a relative velocity that is rounded.
+            // The edits: the ball around the whole path instead of the sphere; the velocity of another sphere; a ray without its
+            // radius; a rounded relative velocity.
             (
                 with,
                 (
@@ -389,7 +385,8 @@ fn wrong_programs_are_caught() {
                     "HighLow(first_d.high, moves.direction_low * q)",
                 ),
             ),
-            // In the leaves: spheres elsewhere at the ray's time, and where the ray is nearest; passed by otherwise; met for certain.
+            // In the leaves: a wrong position at the ray's time, a wrong time of the closest approach, a wrong distance, and an inner
+            // ball that is too large, so that misses count as certain hits.
             (with, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
             (at, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
             (with, ("time += pivot / step;", "time += 0.0;")),
@@ -397,16 +394,16 @@ fn wrong_programs_are_caught() {
             (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
             (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
             (with, ("pace = 1.0 / step;", "pace = 0.0;")),
-            // Boxes too small for where spheres go.
+            // Child bounds that do not include the motion.
             (with, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
             (at, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
-            // Another sphere's way.
+            // The motion of another sphere.
             (with, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
             (at, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = scenes(&broken, given, [0.0, 1.0]);
-            assert!(ask(&scene, motion) != ask(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
+            assert!(run_all(&scene, motion) != run_all(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
         }
     }
 }

@@ -4,7 +4,7 @@
 use umbracast::glam::Vec3;
 use umbracast::{Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, blocking};
 
-use crate::support::{Numbers, both_ways, devices};
+use crate::support::{Numbers, both_searches, devices};
 
 /// An integer from 0 to `below − 1`.
 fn integer(n: &mut Numbers, below: u32) -> f32 {
@@ -16,7 +16,7 @@ fn integers(n: &mut Numbers, below: u32) -> Vec3 {
 }
 
 #[test]
-fn the_low_part_of_a_direction_counts_when_the_rest_cancels() {
+fn the_low_part_of_a_segment_direction_is_used() {
     let n = &mut Numbers(20);
     let (start, velocity) = (Vec3::splat(-16_777_216.0), Vec3::splat(33_554_400.0));
     let spheres: Vec<Sphere> =
@@ -39,7 +39,7 @@ fn the_low_part_of_a_direction_counts_when_the_rest_cancels() {
             let reference = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
             let expected = blocking::interval(&reference, &still, &Query::at(Precision::Exact)).unwrap();
             assert!((500..2900).contains(&expected.report.hits), "{} rays hit", expected.report.hits);
-            for scene in both_ways(device, Spheres::from(&spheres).velocities(&velocities), &options) {
+            for scene in both_searches(device, Spheres::from(&spheres).velocities(&velocities), &options) {
                 let found = blocking::interval(&scene, Rays::from(&segments), &query).unwrap();
                 for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
                     let name = format!("{}, {}, ray {i}: {:?}", device.name(), precision.word(), still[i]);

@@ -1,5 +1,5 @@
-//! A million rays against a thousand spheres: every device gives the CPU engine's answers, and a shader that is wrong by a
-//! ten-thousandth is caught.
+//! A million rays and a thousand spheres: every device returns the results of the CPU engine, and the comparison detects a shader with
+//! an error of 10⁻⁴.
 
 use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::{Answer, Device, Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
@@ -22,7 +22,7 @@ fn rays(count: usize) -> Vec<Ray> {
         .collect()
 }
 
-/// What may separate a t from the truth: the promise of the precision for this pair.
+/// The documented error bound of `t` for this pair at a precision.
 fn bound(ray: &Ray, sphere: &Sphere, t: f32, precision: Precision) -> f64 {
     let (d, e) = (ray.direction.as_dvec3(), (sphere.center - ray.origin).as_dvec3());
     let (length, r) = (d.length(), f64::from(sphere.radius));
@@ -34,7 +34,7 @@ fn bound(ray: &Ray, sphere: &Sphere, t: f32, precision: Precision) -> f64 {
     }
 }
 
-/// Compares two answers; returns how many ids differ between spheres tied within the bounds.
+/// Compares two results. Returns the number of rays with different ids, whose `t` are equal within the bounds.
 fn compare(rays: &[Ray], spheres: &[Sphere], a: &[Hit], b: &[Hit], precision: Precision) -> Result<usize, String> {
     let mut ties = 0;
     for (i, (a, b)) in a.iter().zip(b).enumerate() {
@@ -59,13 +59,13 @@ fn closest(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precisi
 }
 
 #[test]
-fn a_million_rays_against_a_thousand_spheres() {
+fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
     let (spheres, rays) = (spheres(1000), rays(1_000_000));
     for precision in Precision::ALL {
         let truth = closest(&cpu(), &spheres, &rays, precision);
         assert!(
             (200_000..900_000).contains(&truth.report.hits),
-            "{} hits: too few or too many to tell",
+            "expected 200,000 to 900,000 hits, not {}",
             truth.report.hits
         );
         for device in devices().iter().filter(|device| !device.is_cpu()) {
@@ -78,7 +78,7 @@ fn a_million_rays_against_a_thousand_spheres() {
                 .filter(|(a, b)| bytemuck::bytes_of(*a) == bytemuck::bytes_of(*b))
                 .count();
             println!(
-                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, {} judged; {:.1} s, cpu {:.1} s",
+                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, {} resolved exactly; {:.1} s, cpu {:.1} s",
                 device.name(),
                 found.report.hits,
                 rays.len(),
@@ -88,25 +88,25 @@ fn a_million_rays_against_a_thousand_spheres() {
             );
             assert_eq!(found.report.hits, truth.report.hits);
             if precision == Precision::Exact {
-                assert_eq!(equal, rays.len(), "{}: exact answers are the same everywhere", device.name());
+                assert_eq!(equal, rays.len(), "{}: exact results differ between devices", device.name());
             }
         }
     }
 }
 
 #[test]
-fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
+fn a_half_chord_with_an_error_of_1e_4_is_detected() {
     let (spheres, rays) = (spheres(1000), rays(20_000));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Fast);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // In a program that the probe does not run: only the comparison can tell.
+        // An edit of a program that the probe does not run: only the comparison can detect it.
         let edit = ("var t = solved.t_enter;", "var t = solved.foot - 1.0001 * (solved.foot - solved.t_enter);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         assert_eq!(broken.probe().unwrap().failure, None);
         let found = closest(&broken, &spheres, &rays, Precision::Fast);
         let error = compare(&rays, &spheres, &truth, &found, Precision::Fast).unwrap_err();
         assert!(error.contains("t differs"), "{error}");
-        // In the solve itself: the probe refuses to promise anything, even `fast`.
+        // An edit of the intersection function itself: the probe fails, and every precision is refused, even `fast`.
         let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
@@ -121,11 +121,11 @@ fn a_half_chord_off_by_a_ten_thousandth_is_caught() {
 }
 
 #[test]
-fn a_device_that_loses_error_terms_still_answers_exactly() {
+fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // What naga and Mesa do to a TwoSum without the barrier.
+        // What naga and Mesa make of a TwoSum without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;

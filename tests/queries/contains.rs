@@ -1,15 +1,15 @@
-//! Points in spheres: every device against a look at every sphere, decided exactly.
+//! `contains`: every device, with and without a tree, compared with an exact test of every sphere.
 
-use crate::support::{Numbers, devices, nasty, with_and_without_tree};
+use crate::support::{Numbers, devices, hard_scenes, with_and_without_tree};
 use umbracast::{Containment, Error, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
 
-/// By definition.
+/// The expected result: tests every sphere with [`Sphere::contains`].
 fn expected(spheres: &[Sphere], point: [f32; 3]) -> Containment {
-    let holding = || (0..).zip(spheres).filter(|(_, sphere)| sphere.contains(point));
-    Containment { count: holding().count() as u32, id: holding().next().map_or(NO_SPHERE, |(id, _)| id) }
+    let containing = || (0..).zip(spheres).filter(|(_, sphere)| sphere.contains(point));
+    Containment { count: containing().count() as u32, id: containing().next().map_or(NO_SPHERE, |(id, _)| id) }
 }
 
-/// In spheres, on their surfaces as nearly as f32 has it, and anywhere.
+/// Points inside spheres, on their surfaces to within f32 rounding, outside, and at random.
 fn points(spheres: &[Sphere], count: usize) -> Vec<[f32; 3]> {
     let n = &mut Numbers(5);
     let mut points: Vec<[f32; 3]> = Vec::new();
@@ -19,7 +19,7 @@ fn points(spheres: &[Sphere], count: usize) -> Vec<[f32; 3]> {
         let length = away.iter().map(|x| x * x).sum::<f32>().sqrt();
         let share = [0.0, 0.5, 1.0, 1.0, 1.5][i % 5] * sphere.radius / length;
         points.push(std::array::from_fn(|k| sphere.center[k] + away[k] * share));
-        // Exactly on the surface where the radius adds without rounding.
+        // Exactly on the surface if the sum is not rounded.
         points.push([sphere.center.x + sphere.radius, sphere.center.y, sphere.center.z]);
         points.push(n.vector());
     }
@@ -27,13 +27,13 @@ fn points(spheres: &[Sphere], count: usize) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn points_are_held_by_what_holds_them() {
-    let mut held = 0;
-    for scene in &nasty::SCENES {
-        let spheres = nasty::spheres(scene, 700);
+fn contains_agrees_with_a_test_of_every_sphere() {
+    let mut contained = 0;
+    for scene in &hard_scenes::SCENES {
+        let spheres = hard_scenes::spheres(scene, 700);
         let points = points(&spheres, 200);
         let expected: Vec<Containment> = points.iter().map(|point| expected(&spheres, *point)).collect();
-        held += expected.iter().filter(|found| found.count > 0).count();
+        contained += expected.iter().filter(|found| found.count > 0).count();
         for device in devices() {
             for scene_on in with_and_without_tree(device, &spheres) {
                 let found = blocking::contains(&scene_on, &points, &Query::at(Precision::Exact)).unwrap();
@@ -42,7 +42,7 @@ fn points_are_held_by_what_holds_them() {
                 }
                 assert_eq!(found.report.hits, expected.iter().filter(|found| found.count > 0).count() as u64);
                 let standard = blocking::contains(&scene_on, &points, &Query::default()).unwrap();
-                // Of subnormal numbers only exact answers are promised.
+                // For subnormal numbers only `exact` is guaranteed.
                 if scene.0 != "subnormal" {
                     let off = standard.iter().zip(&expected).filter(|(a, b)| a != b).count();
                     assert!(off <= points.len() / 100, "{} on {}: {off}", scene.0, device.name());
@@ -51,11 +51,11 @@ fn points_are_held_by_what_holds_them() {
             }
         }
     }
-    assert!(held > 2000, "{held}");
+    assert!(contained > 2000, "{contained}");
 }
 
 #[test]
-fn pairs_empty_scenes_and_bad_points() {
+fn contains_handles_pairs_empty_scenes_and_invalid_points() {
     let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], 2.0), Sphere::new([9.0, 0.0, 0.0], 0.0)];
     let at = [[1.5, 0.0, 0.0], [1.5, 0.0, 0.0], [9.0, 0.0, 0.0]];
     let query = Query::default();

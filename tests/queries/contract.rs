@@ -1,4 +1,4 @@
-//! Each sentence of what a query means, on every device.
+//! The documented semantics of queries, one test per property, on every device.
 
 use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::{
@@ -48,7 +48,7 @@ fn every_query() -> Vec<Query> {
 }
 
 #[test]
-fn a_sphere_behind_the_start_is_never_met() {
+fn a_sphere_behind_the_start_is_never_hit() {
     let behind = [Sphere::new([-5.0, 0.0, 0.0], 1.0)];
     for device in devices() {
         let scene = scene(device, &behind);
@@ -62,7 +62,7 @@ fn a_sphere_behind_the_start_is_never_met() {
 }
 
 #[test]
-fn a_miss_overwrites_what_was_there() {
+fn a_miss_overwrites_the_output() {
     for device in devices() {
         let scene = scene(device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)]);
         let rays = [Ray::new([0.0; 3], X), Ray::new([0.0, 3.0, 0.0], X)];
@@ -76,7 +76,7 @@ fn a_miss_overwrites_what_was_there() {
 }
 
 #[test]
-fn whole_lines_see_both_ways() {
+fn whole_lines_extend_in_both_directions() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([-5.0, 0.0, 0.0], 1.0)];
     for device in devices() {
         let scene = scene(device, &spheres);
@@ -93,7 +93,7 @@ fn whole_lines_see_both_ways() {
 }
 
 #[test]
-fn a_root_beyond_f32_is_a_miss_and_counted() {
+fn an_overflowing_root_is_a_miss_and_is_counted() {
     // The sphere begins at t = 9e38 in units of a direction of 1e-30.
     let sphere = [Sphere::new([9.1e8, 0.0, 0.0], 1e7)];
     let ray = Ray::new([0.0; 3], [1e-30, 0.0, 0.0]);
@@ -102,13 +102,13 @@ fn a_root_beyond_f32_is_a_miss_and_counted() {
         for query in every_query() {
             let hits = blocking::closest(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!(hits.records, [Hit::MISS; 3], "{} {query:?}", device.name());
-            // The third one ends long before: an ordinary miss.
+            // The third ray ends long before the sphere: an ordinary miss.
             assert_eq!(hits.report.overflowed, 2, "{} {query:?}", device.name());
             let bits = blocking::occluded(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!((bits.words, bits.report.overflowed), (vec![0], 2), "{} {query:?}", device.name());
         }
     }
-    // From inside a vast sphere with a tiny direction: met at the start, its roots beyond f32.
+    // From inside a huge sphere with a tiny direction: a hit at the start, whose roots are outside f32's range.
     let around = [Sphere::new([0.0; 3], 1e9)];
     for device in devices() {
         for precision in Precision::ALL {
@@ -120,8 +120,8 @@ fn a_root_beyond_f32_is_a_miss_and_counted() {
 }
 
 #[test]
-fn equal_t_goes_to_the_lowest_id() {
-    // Copies, a sphere that starts at the same point, and several around the start.
+fn equal_t_reports_the_lowest_id() {
+    // Equal spheres, a sphere with the same first point, and several spheres that contain the start.
     let mut spheres = vec![Sphere::new([9.0, 0.0, 0.0], 1.0), Sphere::new([6.0, 0.0, 0.0], 2.0)];
     spheres.extend([Sphere::new([5.0, 0.0, 0.0], 1.0); 3]);
     let around = [Sphere::new([0.1, 0.0, 0.0], 1.0), Sphere::new([0.0; 3], 3.0), Sphere::new([0.0; 3], 3.0)];
@@ -142,7 +142,8 @@ fn equal_t_goes_to_the_lowest_id() {
 
 #[test]
 fn nearly_equal_t_is_decided_exactly() {
-    // The second sphere starts a quarter of an ulp of t earlier or later: exact rounds both to one t and keeps the lower id.
+    // In the first two pairs the roots differ by 0.01 ulp: they round to the same t, and the lower id is reported. In the third they
+    // differ by 1 ulp.
     let near = Sphere::new([5.0, 0.0, 0.0], 1.0);
     let pairs = [
         ([near, Sphere::new([5.0, 1e-4, 0.0], 1.0)], 0),
@@ -160,7 +161,7 @@ fn nearly_equal_t_is_decided_exactly() {
 }
 
 #[test]
-fn an_answer_does_not_depend_on_its_batch() {
+fn results_do_not_depend_on_the_batch() {
     let (spheres, rays) = (random_spheres(1, 300), random_rays(2, 1000));
     for device in devices() {
         let scene = scene(device, &spheres);
@@ -210,7 +211,7 @@ fn every_query_agrees_across_devices_at_every_policy() {
 }
 
 #[test]
-fn nothing_in_nothing_out() {
+fn empty_scenes_and_batches_are_valid() {
     for device in devices() {
         let empty = scene(device, &[]);
         assert!(empty.is_empty());
@@ -231,7 +232,7 @@ fn scenes_past_a_dispatch_and_past_the_loop_limit() {
     // lavapipe stops a thread silently after 65,535 loop iterations.
     let (spheres, rays) = (random_spheres(5, 70_000), random_rays(6, 200));
     for spheres in [&spheres[..16_384], &spheres[..16_385], &spheres[..]] {
-        // Only the last sphere is large: it must be reached.
+        // Only the last sphere is large, so that a truncated loop is noticed.
         let mut spheres: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, s.radius * 0.01)).collect();
         spheres.push(Sphere::new([3.0, 0.0, 0.0], 1.5));
         let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
@@ -244,7 +245,7 @@ fn scenes_past_a_dispatch_and_past_the_loop_limit() {
 }
 
 #[test]
-fn batches_around_the_sizes_of_words_and_workgroups() {
+fn batch_sizes_around_words_and_workgroups() {
     let spheres = random_spheres(8, 10);
     let rays = random_rays(9, 70_000);
     let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
@@ -321,7 +322,7 @@ fn bad_rays_are_refused_or_skipped_and_counted() {
 }
 
 #[test]
-fn pairs_are_as_many_rays_as_spheres() {
+fn pairwise_needs_as_many_rays_as_spheres() {
     let spheres = random_spheres(20, 5000);
     let rays = random_rays(21, 5000);
     for device in devices() {
@@ -348,7 +349,7 @@ fn single_pairs_need_no_device() {
     assert_eq!(ray.approach(&sphere), Some(Approach { t: 0.625, clearance: -1.0, id: 0 }));
     assert!(sphere.contains([6.0, 0.0, 0.0]) && !sphere.contains([6.000_001, 0.0, 0.0]));
     assert_eq!(ray.point_at(0.5).to_array(), [4.0, 0.0, 0.0]);
-    // From a million radii away the point still lies on the sphere.
+    // From two million radii away the point still lies on the sphere.
     let far = Ray::new([1e6, 0.3, 0.0], [-1.0, 0.0, 0.0]);
     let small = Sphere::new([0.0; 3], 0.5);
     let point = far.hit(&small, &Query::default()).unwrap().point(&far, &small);
@@ -357,7 +358,7 @@ fn single_pairs_need_no_device() {
 }
 
 #[test]
-fn devices_are_chosen_by_word_number_or_name() {
+fn devices_are_chosen_by_keyword_index_or_name() {
     let list = blocking::list();
     assert_eq!(list.last().unwrap().name, "cpu");
     assert!(blocking::open(&DeviceOptions::new("CPU")).unwrap().is_cpu());
@@ -366,7 +367,7 @@ fn devices_are_chosen_by_word_number_or_name() {
     let first = &list[0];
     let part = first.name[..5].to_uppercase();
     assert_eq!(blocking::open(&DeviceOptions::new(part)).unwrap().name(), first.name);
-    // Software adapters are slower than the CPU engine: auto never takes one.
+    // Software adapters are slower than the CPU engine, so `auto` never chooses one.
     let auto = blocking::open(&DeviceOptions::new("auto")).unwrap();
     assert_ne!(auto.kind(), "software");
     for wrong in ["nosuchgpu", "99", "-1"] {
@@ -406,20 +407,20 @@ fn a_query_from_inside_a_rayon_pool_does_not_hang() {
 }
 
 #[test]
-fn exact_answers_at_the_edges_of_f32() {
+fn exact_works_at_the_limits_of_f32() {
     let exact = Query::at(Precision::Exact);
     let (two, max) = (2f32.powi(125), f32::MAX);
     for device in devices() {
-        // A start at the largest f32 still meets what begins there.
+        // A ray that starts at the largest f32 still hits a sphere there.
         let far = [Sphere::new([2f32.powi(28), 0.0, 0.0], 2f32.powi(26))];
         let ray = [Ray::new([0.0; 3], [2f32.powi(-100), 0.0, 0.0]).between(max, f32::INFINITY)];
         assert_eq!(blocking::closest(&scene(device, &far), &ray, &exact).unwrap().records, [Hit { t: max, id: 0 }]);
         assert_eq!(blocking::occluded(&scene(device, &far), &ray, &exact).unwrap().words, [1]);
-        // Where large coordinates are equal, small ones decide.
+        // If the large coordinates are equal, the small ones decide.
         let near = [Sphere::new([two, 5.792_252e-38, 8.944_747_6e-38], 1.065_639_3e-37)];
         let ray = [Ray::new([two, 0.0, 0.0], [2f32.powi(-126), 0.0, 0.0]).between(-1.0, 1.0)];
         assert!(blocking::closest(&scene(device, &near), &ray, &exact).unwrap()[0].is_hit(), "{}", device.name());
-        // Ends past 2^127: both passes round to one clearance, so the lower id stays.
+        // Ends above 2^127: both clearances round to the same f32, so the lower id is reported.
         let small = [Sphere::new([0.1, 0.0, 0.0], 0.01), Sphere::new([0.1, 0.0, 0.0], 0.05)];
         let ray = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]).between(2e38, 3e38)];
         for precision in Precision::ALL {

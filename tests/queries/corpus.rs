@@ -1,4 +1,4 @@
-//! Ten thousand rays with exact answers, one sphere each, on every device at every precision.
+//! The corpus `tests/data/rays.bin`: ten thousand pairs with exact answers, on every device at every precision.
 
 use std::cmp::Ordering;
 
@@ -25,8 +25,8 @@ fn integer_arithmetic_reproduces_the_corpus() {
     }
 }
 
-/// What the policies make of a row: only flags that the record decides.
-fn met(row: &Row, inside: Inside, touch: Touch) -> bool {
+/// The expected hit flag of a row under a policy, from the flags of the record.
+fn expected_hit(row: &Row, inside: Inside, touch: Touch) -> bool {
     let flag = match inside {
         Inside::Exit => row.flags[0],
         Inside::Enter => row.flags[1],
@@ -35,20 +35,20 @@ fn met(row: &Row, inside: Inside, touch: Touch) -> bool {
     flag && row.crossing >= 0 && (touch == Touch::Hit || row.crossing > 0)
 }
 
-/// Whether an end lies within 32 steps of a root: there an f32 root cannot decide.
+/// Whether an end lies within 32 f32 steps of a root, where rounded roots cannot decide.
 fn near_an_end(row: &Row) -> bool {
     row.t.iter().any(|t| [row.ray.t_min, row.ray.t_max].iter().any(|end| steps(*end, *t as f32) <= 32))
 }
 
-/// Checks flags; returns (wrong, wrong away from ends).
+/// Returns the number of wrong flags, and the rows with a wrong flag whose ends are not near a root.
 fn wrong_flags(rows: &[Row], found: &[bool], inside: Inside, touch: Touch) -> (usize, Vec<usize>) {
-    let wrong: Vec<usize> = (0..rows.len()).filter(|i| found[*i] != met(&rows[*i], inside, touch)).collect();
+    let wrong: Vec<usize> = (0..rows.len()).filter(|i| found[*i] != expected_hit(&rows[*i], inside, touch)).collect();
     let away = wrong.iter().copied().filter(|i| !near_an_end(&rows[*i])).collect();
     (wrong.len(), away)
 }
 
 #[test]
-fn flags_under_every_policy() {
+fn hit_flags_of_the_corpus_under_every_policy() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
@@ -63,7 +63,7 @@ fn flags_under_every_policy() {
                     assert_eq!(found, occluded, "{} {query:?}", device.name());
                     let (wrong, away) = wrong_flags(&rows, &found, inside, touch);
                     println!(
-                        "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} judged",
+                        "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} resolved exactly",
                         device.name(),
                         away.len(),
                         hits.report.exact
@@ -85,7 +85,7 @@ fn flags_under_every_policy() {
     }
 }
 
-/// E/r, and whether an end lies within fast's bound of a root.
+/// The distance of the origin from the centre in radii, and whether an end lies within the bound of `fast` from a root.
 fn bound(row: &Row) -> (f64, bool) {
     let e = (row.sphere.center.as_dvec3() - row.ray.origin.as_dvec3()).length();
     let (r, length) = (f64::from(row.sphere.radius), row.ray.direction.as_dvec3().length());
@@ -96,7 +96,7 @@ fn bound(row: &Row) -> (f64, bool) {
 }
 
 #[test]
-fn half_open_ends_and_rounded_roots_at_exact() {
+fn exact_gives_rounded_roots_with_closed_and_half_open_ends() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
@@ -114,7 +114,7 @@ fn half_open_ends_and_rounded_roots_at_exact() {
     }
 }
 
-/// The answer from the corpus's own f64 roots where they are not within an f64 step of a decision, else from integers.
+/// The expected `t`: from the f64 roots of the corpus, or from integers if a rounded root equals an end.
 fn truth(row: &Row, inside: Inside, ends: Ends) -> Option<f32> {
     if row.crossing < 0 {
         return None;
@@ -134,12 +134,12 @@ fn truth(row: &Row, inside: Inside, ends: Ends) -> Option<f32> {
         (true, Inside::Exit) => (exit as f32, side(Root::Exit, exit, row.ray.t_max)),
         (true, Inside::Enter) => (row.ray.t_min, row.ray.t_min.total_cmp(&row.ray.t_max)),
     };
-    let met = past == Ordering::Less || (past == Ordering::Equal && ends == Ends::Closed);
-    met.then_some(t + 0.0)
+    let expected_hit = past == Ordering::Less || (past == Ordering::Equal && ends == Ends::Closed);
+    expected_hit.then_some(t + 0.0)
 }
 
 #[test]
-fn roots_within_their_bounds() {
+fn roots_are_within_their_error_bounds() {
     let rows: Vec<Row> = corpus().into_iter().filter(|row| row.crossing > 0).collect();
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
@@ -169,7 +169,7 @@ fn roots_within_their_bounds() {
                         Precision::Fast => 32.0 * U * (e + r + e * r / half),
                         _ => 8.0 * U * (truth.abs() * length + r * r / half),
                     };
-                    // Half the smallest normal f32 stands in for what underflow takes.
+                    // The smallest normal f32 is the allowance for underflow.
                     let share = (f64::from(t) - truth).abs() / (allowed / length + f64::from(f32::MIN_POSITIVE));
                     worst = worst.max(share);
                     assert!(
@@ -195,7 +195,7 @@ fn roots_within_their_bounds() {
 }
 
 #[test]
-fn approach_to_the_whole_line() {
+fn approaches_of_whole_lines_are_within_their_error_bounds() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
@@ -210,7 +210,7 @@ fn approach_to_the_whole_line() {
                 let r = f64::from(row.sphere.radius);
                 if precision == Precision::Exact {
                     assert_eq!(approach.t, row.tca as f32 + 0.0, "{} row {i}", device.name());
-                    // dist is itself rounded to f64: its error over r decides whether f32 can be compared.
+                    // `dist` is itself rounded to f64, hence an interval for the clearance.
                     let clearance = row.dist - r;
                     let blur = (row.dist + r) * 2f64.powi(-52);
                     let (low, high) = ((clearance - blur) as f32, (clearance + blur) as f32);

@@ -1,5 +1,5 @@
-//! The edge cases of `tests/data/degenerate.jsonl`: tangency, ends on roots, radius 0, huge and tiny numbers, and what is
-//! refused. Every row, on every device, at every precision, in batches and one by one.
+//! The edge cases of `tests/data/degenerate.jsonl`: tangency, ends on roots, radius 0, huge and tiny numbers, and invalid
+//! records. Every row is tested on every device, at every precision, in batches and as a single pair.
 
 use crate::support::devices;
 use serde_json::Value;
@@ -7,74 +7,75 @@ use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision,
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// A row that can be cast, or one that must be refused with this field named.
+/// A row that can be cast, or one that must be refused (`refused`: the field that the error must name).
 struct Row {
     id: String,
     ray: Ray,
     sphere: Sphere,
     refused: Option<&'static str>,
-    /// The sign of the discriminant, and of |o − c|² − r² where the row states it.
+    /// The sign of the discriminant; and the sign of |o − c|² − r², if the row states it.
     crossing: i64,
     side: Option<i64>,
     roots: Option<[f64; 2]>,
-    /// Met under `enter` and `exit`, and at which `t`.
+    /// The exact `t` of the hit under `Inside::Enter` and under `Inside::Exit`; `None` for a miss.
     enter: Option<f64>,
     exit: Option<f64>,
-    /// Whether the corpus calls the ball (with its interior) met; also said of rows that are refused here.
+    /// Whether the solid ball is hit according to the corpus, which states it for refused rows too.
     any_solid: bool,
 }
 
 fn vector(value: &Value) -> [f32; 3] {
     let list = value.as_array().expect("a vector");
-    std::array::from_fn(|i| single(&list[i]))
+    std::array::from_fn(|i| f32_input(&list[i]))
 }
 
-/// Inputs are f32 numbers: nothing may be rounded on the way in.
-fn single(value: &Value) -> f32 {
+/// Reads an input as f32. Panics if the number is not representable, so that no input is rounded.
+fn f32_input(value: &Value) -> f32 {
     let wide = value.as_f64().expect("a number");
     let narrow = wide as f32;
-    assert_eq!(f64::from(narrow), wide, "an input that is no f32");
+    assert_eq!(f64::from(narrow), wide, "an input is not representable in f32");
     narrow
 }
 
 fn rows() -> Vec<Row> {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/degenerate.jsonl"))
-        .expect("the data");
+        .expect("tests/data/degenerate.jsonl");
     let mut rows = Vec::new();
     for (i, line) in text.lines().enumerate() {
         let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("row {i}: {error}"));
-        let (id, inputs, told) = (value["id"].as_str().unwrap(), &value["inputs"], &value["recommended"]);
+        let (id, inputs, recommended) = (value["id"].as_str().unwrap(), &value["inputs"], &value["recommended"]);
         if id == "non-finite" {
-            // One row stands for every value that is not finite.
-            rows.extend(not_finite());
+            // This row stands for all fields and all values that are not finite.
+            rows.extend(non_finite_rows());
             continue;
         }
-        let t_min = single(&inputs["tmin"]);
-        let t_max = inputs.get("tmax").map_or(f32::INFINITY, single);
+        let t_min = f32_input(&inputs["tmin"]);
+        let t_max = inputs.get("tmax").map_or(f32::INFINITY, f32_input);
         let ray = Ray::new(vector(&inputs["o"]), vector(&inputs["d"])).between(t_min, t_max);
-        let sphere = Sphere::new(vector(&inputs["c"]), single(&inputs["r"]));
+        let sphere = Sphere::new(vector(&inputs["c"]), f32_input(&inputs["r"]));
         let exact = &value["exact"];
         let roots = exact.get("t0").map(|t0| [t0.as_f64().unwrap(), exact["t1"].as_f64().unwrap()]);
-        let refused = match (told["status"].as_str(), t_min > t_max) {
+        let refused = match (recommended["status"].as_str(), t_min > t_max) {
             (Some("zero_direction"), _) => Some("direction"),
             (Some("invalid"), _) => Some("r"),
             (None, true) => Some("t_min"),
             (None, false) => None,
             other => panic!("{id}: {other:?}"),
         };
-        let (any_solid, any_surface) = (told["any_solid"].as_bool().unwrap(), told["any_surface"].as_bool().unwrap());
+        let (any_solid, any_surface) =
+            (recommended["any_solid"].as_bool().unwrap(), recommended["any_surface"].as_bool().unwrap());
         let (mut enter, mut exit) = (None, None);
         if refused.is_none() {
             let first = f64::from(t_min);
             enter = any_solid.then(|| roots.unwrap()[0].max(first));
             exit = any_surface.then(|| roots.unwrap().into_iter().find(|t| *t >= first).unwrap());
-            // Where the corpus itself writes the answer down, it is the same.
+            // If the corpus states the answer itself, it must be the same.
             for (key, ours) in [("first_clamp", enter), ("first_exit", exit)] {
-                if let Some(stated) = told.get(key) {
+                if let Some(stated) = recommended.get(key) {
                     assert_eq!(stated.as_f64(), ours, "{id} {key}");
                 }
             }
-            if let Some(both) = told.get("both") {
+            if let Some(both) = recommended.get("both") {
                 assert_eq!(
                     both.as_array().unwrap().iter().map(Value::as_f64).collect::<Vec<_>>(),
                     roots.unwrap().map(Some)
@@ -88,7 +89,7 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-fn not_finite() -> Vec<Row> {
+fn non_finite_rows() -> Vec<Row> {
     let (ray, sphere) = (Ray::new([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]), Sphere::new([0.0; 3], 1.0));
     let mut rows = Vec::new();
     let mut push = |id: String, ray: Ray, sphere: Sphere, field: &'static str| {
@@ -126,14 +127,14 @@ fn parts(rows: &[Row]) -> (Vec<Ray>, Vec<Sphere>) {
     rows.iter().map(|row| (row.ray, row.sphere)).unzip()
 }
 
-/// What is promised of a row's roots at a precision: the allowed error of `t`, and whether the hit flag is promised.
-fn promise(row: &Row, precision: Precision) -> ([f64; 2], bool) {
+/// The guarantee for a row at a precision: the error bounds of both roots, and whether the hit flag is guaranteed.
+fn guarantee(row: &Row, precision: Precision) -> ([f64; 2], bool) {
     let (o, d, c) = (row.ray.origin.as_dvec3(), row.ray.direction.as_dvec3(), row.sphere.center.as_dvec3());
     let (e, r, length) = (c - o, f64::from(row.sphere.radius), d.length());
     let unit = d / length;
     let b = (e - e.dot(unit) * unit).length();
     let Some(roots) = row.roots.filter(|_| row.crossing > 0) else {
-        // No chord: the flag is promised unless the line passes within the band of tangency.
+        // No chord: the flag is guaranteed unless the line passes within the tangency band.
         let band = if precision == Precision::Fast { 32.0 * U } else { 2f64.powi(-40) } * (r + e.length());
         return ([0.0; 2], (b - r).abs() > band);
     };
@@ -147,22 +148,22 @@ fn promise(row: &Row, precision: Precision) -> ([f64; 2], bool) {
     (bounds, clear)
 }
 
-/// Checks an answer against the truth; returns whether the flag was right, for the rows where that is not promised.
+/// Checks a result against the exact one. Returns whether the hit flag was right, which matters for rows without a guarantee.
 fn check(row: &Row, precision: Precision, truth: Option<f64>, hit: Option<Hit>, what: &str) -> bool {
     let what = format!("{what} {} {precision:?}: {hit:?}, truth {truth:?}", row.id);
     let right = hit.is_some() == truth.is_some();
-    let (bounds, promised) = promise(row, precision);
+    let (bounds, guaranteed) = guarantee(row, precision);
     if precision == Precision::Exact {
         assert_eq!(hit.map(|hit| hit.t), truth.map(|t| t as f32), "{what}");
     } else {
-        assert!(right || !promised, "{what}");
+        assert!(right || !guaranteed, "{what}");
         if let (Some(hit), Some(t)) = (hit, truth)
             && row.crossing > 0
         {
-            // Where a root lies within its bound of the start, enter and exit may be taken for each other.
+            // If a root lies within its error bound of the start, either root may be reported.
             let roots = row.roots.unwrap();
             let near = |t: f64, bound: f64| (f64::from(hit.t) - t).abs() <= bound;
-            let other = !promised && roots.into_iter().zip(bounds).any(|(root, bound)| near(root, bound));
+            let other = !guaranteed && roots.into_iter().zip(bounds).any(|(root, bound)| near(root, bound));
             assert!(near(t, bounds[0].max(bounds[1])) || other, "{what}");
         }
     }
@@ -173,7 +174,7 @@ fn check(row: &Row, precision: Precision, truth: Option<f64>, hit: Option<Hit>, 
 }
 
 #[test]
-fn all_rows_are_read() {
+fn all_degenerate_rows_are_read() {
     let rows = rows();
     // 23 that can be cast, 3 zero directions, 1 empty range, 1 negative radius, and 34 variants of the last row.
     assert_eq!(rows.len(), 23 + 3 + 1 + 1 + 34);
@@ -181,7 +182,7 @@ fn all_rows_are_read() {
 }
 
 #[test]
-fn every_row_that_can_be_cast() {
+fn every_castable_row_has_its_expected_hit() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     for precision in Precision::ALL {
@@ -194,23 +195,23 @@ fn every_row_that_can_be_cast() {
             for device in devices() {
                 let pairs = blocking::pairwise(device, &spheres).unwrap();
                 let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-                let dark = blocking::occluded(&pairs, &rays, &query).unwrap();
+                let occluded = blocking::occluded(&pairs, &rays, &query).unwrap();
                 let (mut tangent, mut at_ends) = ([0, 0], [0, 0]);
                 for (i, (row, hit)) in rows.iter().zip(hits.iter()).enumerate() {
                     let found = hit.is_hit().then_some(*hit);
                     assert_eq!(hit.id, if hit.is_hit() { i as u32 } else { NO_SPHERE });
-                    assert!(hit.is_hit() || *hit == Hit::MISS, "{} leaves {hit:?}", row.id);
-                    assert_eq!(dark.get(i), Some(hit.is_hit()), "{} {precision:?} {}", device.name(), row.id);
+                    assert!(hit.is_hit() || *hit == Hit::MISS, "{}: a miss is {hit:?}", row.id);
+                    assert_eq!(occluded.get(i), Some(hit.is_hit()), "{} {precision:?} {}", device.name(), row.id);
                     let right = check(row, precision, truth(row), found, device.name());
                     let tally = if row.crossing == 0 { &mut tangent } else { &mut at_ends };
-                    if !promise(row, precision).1 {
+                    if !guarantee(row, precision).1 {
                         tally[0] += usize::from(right);
                         tally[1] += 1;
                     }
                 }
                 if precision < Precision::Exact {
                     println!(
-                        "{} {precision:?} {inside:?}: not promised but right: {} of {} tangent, {} of {} with a root at an end",
+                        "{} {precision:?} {inside:?}: right without a guarantee: {} of {} tangent, {} of {} with a root at an end",
                         device.name(),
                         tangent[0],
                         tangent[1],
@@ -224,7 +225,7 @@ fn every_row_that_can_be_cast() {
 }
 
 #[test]
-fn touch_and_ends_change_only_the_rows_they_name() {
+fn touch_and_ends_policies_change_only_the_affected_rows() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
@@ -232,7 +233,7 @@ fn touch_and_ends_change_only_the_rows_they_name() {
         let exact = Query::at(Precision::Exact);
         let usual = blocking::closest(&pairs, &rays, &exact).unwrap();
         for (query, changed) in [
-            // Of the six tangent rows one lies behind.
+            // One of the six tangent rows lies behind the start, and is a miss anyway.
             (Query { touch: Touch::Miss, ..exact }, 5),
             (Query { ends: Ends::HalfOpen, ..exact }, 2),
         ] {
@@ -254,7 +255,7 @@ fn touch_and_ends_change_only_the_rows_they_name() {
 }
 
 #[test]
-fn both_roots_of_every_row() {
+fn both_roots_of_every_row_are_within_bounds() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
@@ -266,15 +267,15 @@ fn both_roots_of_every_row() {
         let pairs = blocking::pairwise(device, &spheres).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision);
-            // The line's own roots, and those of the ray as given: never clipped to its ends.
+            // For the whole line and for the ray as given. The roots are not clipped to the ray's ends.
             for clipped in [false, true] {
-                let asked = if clipped { &rays } else { &lines };
-                let found = blocking::interval(&pairs, asked, &query).unwrap();
+                let batch_rays = if clipped { &rays } else { &lines };
+                let found = blocking::interval(&pairs, batch_rays, &query).unwrap();
                 for (row, interval) in rows.iter().zip(found.iter()) {
                     let what = format!("{} {precision:?} {}: {interval:?}", device.name(), row.id);
                     let met = if clipped { row.enter.is_some() } else { row.roots.is_some() };
-                    let (bounds, promised) = promise(row, precision);
-                    if precision == Precision::Exact || promised {
+                    let (bounds, guaranteed) = guarantee(row, precision);
+                    if precision == Precision::Exact || guaranteed {
                         assert_eq!(interval.is_hit(), met, "{what}");
                     }
                     if !interval.is_hit() {
@@ -295,9 +296,9 @@ fn both_roots_of_every_row() {
     }
 }
 
-/// Whether the closed ball holds the start: the answer that a ray without a direction would have had.
+/// Whether the closed ball contains the start. For rays with a zero direction this is the answer that the corpus states.
 #[test]
-fn starts_inside_on_and_outside() {
+fn starts_inside_on_and_outside_are_classified() {
     let mut count = 0;
     for row in rows() {
         let Some(side) = row.side else { continue };
@@ -368,7 +369,7 @@ fn bad_records_are_refused_by_field() {
 }
 
 #[test]
-fn skipped_rays_miss_and_are_counted_and_change_nothing_else() {
+fn skipped_rays_miss_are_counted_and_do_not_affect_others() {
     let all = rows();
     let rows: Vec<&Row> = all.iter().filter(|row| row.sphere.check().is_ok()).collect();
     let rays: Vec<Ray> = rows.iter().map(|row| row.ray).collect();
@@ -378,16 +379,16 @@ fn skipped_rays_miss_and_are_counted_and_change_nothing_else() {
         for inside in [Inside::Enter, Inside::Exit] {
             let query = Query { inside, on_bad: OnBad::Skip, ..Query::at(Precision::Exact) };
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let dark = blocking::occluded(&pairs, &rays, &query).unwrap();
+            let occluded = blocking::occluded(&pairs, &rays, &query).unwrap();
             let both = blocking::interval(&pairs, &rays, &query).unwrap();
-            for report in [&hits.report, &dark.report, &both.report] {
+            for report in [&hits.report, &occluded.report, &both.report] {
                 assert_eq!((report.rays, report.skipped), (49, 26), "{}", device.name());
             }
             for (i, row) in rows.iter().enumerate() {
                 let truth = if inside == Inside::Enter { row.enter } else { row.exit };
                 let t = truth.map_or(f32::INFINITY, |t| t as f32);
                 assert_eq!(hits[i].t, t, "{} {}", device.name(), row.id);
-                assert_eq!(dark.get(i), Some(truth.is_some()), "{} {}", device.name(), row.id);
+                assert_eq!(occluded.get(i), Some(truth.is_some()), "{} {}", device.name(), row.id);
                 assert_eq!(both[i].is_hit(), truth.is_some(), "{} {}", device.name(), row.id);
                 if row.refused.is_some() {
                     assert_eq!((hits[i], both[i]), (Hit::MISS, Interval::MISS), "{} {}", device.name(), row.id);

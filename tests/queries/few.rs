@@ -1,10 +1,10 @@
-//! Small exact queries, which the CPU engine answers for a GPU that `auto` chose.
+//! Small exact queries, which the CPU engine computes if `auto` chose a GPU.
 
 use crate::support::{Numbers, devices};
 use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, blocking};
 
-/// Whether answers differ from the CPU engine's, and whether the device made buffers for them.
-fn asks_it(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {
+/// Runs queries and asserts that exact results equal those of the CPU engine. Returns whether the device created buffers for them.
+fn runs_on_device(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {
     let query = Query::at(precision);
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
     let cpu =
@@ -22,20 +22,23 @@ fn asks_it(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precisi
 }
 
 #[test]
-fn a_device_that_auto_chose_is_spared_small_exact_queries() {
+fn small_exact_queries_run_on_the_cpu_if_auto_chose_a_gpu() {
     let n = &mut Numbers(4);
     let spheres: Vec<Sphere> = (0..2000).map(|_| Sphere::new(n.vector(), 0.1)).collect();
     let rays: Vec<Ray> = (0..1 << 14).map(|_| Ray::new(n.vector(), n.vector())).collect();
     for index in 0..devices().len() - 1 {
         let open = || blocking::open(&umbracast::DeviceOptions::new(index.to_string())).unwrap();
-        let sparing = || pollster::block_on(open().with_cpu_for_few()).unwrap();
-        // Buffers that a query made are there for the next: hence a new device each time. 10³ pairs take a microsecond.
-        assert!(!asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Exact));
+        let with_cpu = || pollster::block_on(open().with_cpu_for_few()).unwrap();
+        // Queries reuse the buffers of earlier ones, hence a new device each time. 10³ pairs take a microsecond.
+        assert!(!runs_on_device(&with_cpu(), &spheres[..100], &rays[..10], Precision::Exact));
         assert!(
-            asks_it(&sparing(), &spheres[..100], &rays[..10], Precision::Standard),
-            "answers may differ in last bits"
+            runs_on_device(&with_cpu(), &spheres[..100], &rays[..10], Precision::Standard),
+            "standard must run on the device, because its last bits may differ"
         );
-        assert!(asks_it(&sparing(), &spheres, &rays, Precision::Exact), "3e7 pairs are not few");
-        assert!(asks_it(&open(), &spheres[..100], &rays[..10], Precision::Exact), "chosen by name");
+        assert!(runs_on_device(&with_cpu(), &spheres, &rays, Precision::Exact), "3e7 pairs must run on the device");
+        assert!(
+            runs_on_device(&open(), &spheres[..100], &rays[..10], Precision::Exact),
+            "a device chosen by name must run the query"
+        );
     }
 }

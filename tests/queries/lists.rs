@@ -1,9 +1,9 @@
-//! `all`, `count` and `nearest`: every sphere that is met, each once, in order; held to single pairs, to f64 and to exact
-//! arithmetic, on every device, with a tree and without.
+//! `all`, `count` and `nearest`: every sphere that a ray hits, once each and in order. Compared with single pairs, with f64 and with
+//! exact arithmetic, on every device, with and without a tree.
 
 use std::cmp::Ordering;
 
-use crate::support::{Numbers, cpu, devices, nasty, scaled, scenes, with_and_without_tree};
+use crate::support::{Numbers, cpu, devices, hard_scenes, scaled, scenes, with_and_without_tree};
 use rayon::prelude::*;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::raygen::Parallel;
@@ -24,21 +24,21 @@ fn policies() -> impl Iterator<Item = Query> {
     all.flat_map(|query| Precision::ALL.map(|precision| Query { precision, ..query }))
 }
 
-/// What each ray meets, asked pair by pair: where, and both roots.
+/// The expected lists: the roots of all hits of each ray, from pairwise queries.
 fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Vec<Vec<Interval>> {
     let scene = blocking::pairwise(device, spheres).unwrap();
     let list = |ray: &Ray| {
         let rays = vec![*ray; spheres.len()];
         let hits = blocking::closest(&scene, &rays, query).unwrap();
         let roots = blocking::interval(&scene, &rays, query).unwrap();
-        let mut met: Vec<_> = hits.iter().zip(roots.iter()).filter(|(hit, _)| hit.is_hit()).collect();
-        met.sort_by(|(a, _), (b, _)| (a.t, a.id).partial_cmp(&(b.t, b.id)).unwrap());
-        met.into_iter().map(|(_, roots)| *roots).collect()
+        let mut both: Vec<_> = hits.iter().zip(roots.iter()).filter(|(hit, _)| hit.is_hit()).collect();
+        both.sort_by(|(a, _), (b, _)| (a.t, a.id).partial_cmp(&(b.t, b.id)).unwrap());
+        both.into_iter().map(|(_, roots)| *roots).collect()
     };
     rays.iter().map(list).collect()
 }
 
-/// What must hold of any lists.
+/// Checks the lists for consistency with `count`, `closest`, `interval` and `nearest`.
 fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitLists) {
     assert_eq!((lists.len(), lists.offsets.len(), lists.offsets[0]), (rays.len(), rays.len() + 1, 0), "{what}");
     assert_eq!(*lists.offsets.last().unwrap(), lists.records.len() as u64, "{what}");
@@ -53,13 +53,13 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
         let first = list.first().copied().unwrap_or(Interval::MISS);
         assert_eq!(first, interval[i], "{what}, ray {i}: {ray:?}");
         assert_eq!(first.id, closest[i].id, "{what}, ray {i}");
-        if let Some(met) = list.first().filter(|_| query.precision != Precision::Exact) {
-            assert_eq!(met.hit_t(ray, query.inside), closest[i].t, "{what}, ray {i}");
+        if let Some(hit) = list.first().filter(|_| query.precision != Precision::Exact) {
+            assert_eq!(hit.hit_t(ray, query.inside), closest[i].t, "{what}, ray {i}");
         }
-        let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
+        let mut ids: Vec<u32> = list.iter().map(|hit| hit.id).collect();
         ids.sort_unstable();
         ids.dedup();
-        assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere twice");
+        assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere is listed twice");
     }
     for k in [1, 2, 3, 10, 70, 5000] {
         let nearest = blocking::nearest(scene, rays, k, query).unwrap();
@@ -71,34 +71,34 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
 }
 
 #[test]
-fn lists_are_what_single_pairs_say() {
-    let mut met = 0;
+fn hit_lists_agree_with_single_pairs() {
+    let mut hit_count = 0;
     for device in devices() {
-        for scene in &nasty::SCENES {
-            let spheres = nasty::spheres(scene, 230);
-            let rays: Vec<Ray> = nasty::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
+        for scene in &hard_scenes::SCENES {
+            let spheres = hard_scenes::spheres(scene, 230);
+            let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
             let scenes = with_and_without_tree(device, &spheres);
             for query in policies() {
                 let expected = pair_by_pair(&cpu(), &spheres, &rays, &query);
-                for (way, held) in ["tree", "brute"].iter().zip(&scenes) {
-                    let what = format!("{} on {} by {way}, {query:?}", scene.0, device.name());
-                    let lists = blocking::all(held, &rays, &query).unwrap();
-                    // Where a device flushes subnormal numbers its own pairs are the measure.
+                for (search, built) in ["tree", "brute"].iter().zip(&scenes) {
+                    let what = format!("{} on {} by {search}, {query:?}", scene.0, device.name());
+                    let lists = blocking::all(built, &rays, &query).unwrap();
+                    // A device may flush subnormal numbers, so its lists are compared only with its own other queries.
                     if scene.0 != "subnormal" || device.is_cpu() {
                         for (i, (list, expected)) in lists.iter().zip(&expected).enumerate() {
                             assert_eq!(list, expected, "{what}, ray {i}: {:?}", rays[i]);
                         }
                     }
-                    check(&what, held, &rays, &query, &lists);
-                    met += lists.records.len();
+                    check(&what, built, &rays, &query, &lists);
+                    hit_count += lists.records.len();
                 }
             }
         }
     }
-    assert!(met > 100_000, "{met}");
+    assert!(hit_count > 100_000, "{hit_count}");
 }
 
-/// What f64 makes of a pair: a miss, both roots if it is met for certain, or nothing certain.
+/// Classifies a pair in f64: a certain miss (`Some(None)`), the roots of a certain crossing, or `None` if undecided.
 fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
     let (o, d, c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
     let (e, r) = (c - o, f64::from(sphere.radius));
@@ -114,13 +114,13 @@ fn in_f64(ray: &Ray, sphere: &Sphere) -> Option<Option<[f64; 2]>> {
     (apart < r * 0.999 && !near(enter) && !near(exit)).then_some(Some([enter, exit]))
 }
 
-/// The policies by exact arithmetic, for closed ends and solid balls.
-fn exactly(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
+/// The roots of a hit in exact arithmetic, for closed ends and solid balls.
+fn in_integers(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
     let roots = ExactRoots::new(ray, sphere);
-    let met = roots.crossing != Ordering::Less
+    let is_hit = roots.crossing != Ordering::Less
         && roots.compare(Root::Exit, ray.t_min) != Some(Ordering::Less)
         && roots.compare(Root::Enter, ray.t_max) != Some(Ordering::Greater);
-    met.then(|| [Root::Enter, Root::Exit].map(|root| roots.round_f64(root)))
+    is_hit.then(|| [Root::Enter, Root::Exit].map(|root| roots.round_f64(root)))
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
     let n = &mut Numbers(6);
     let query = Query::at(Precision::Exact);
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let (mut met, mut worst) = (0, 0.0f64);
-    // A billion at a time: memory stays flat.
+    let (mut hit_count, mut worst) = (0, 0.0f64);
+    // A billion pairs at a time, so that memory stays constant.
     for round in 0..scaled(1) {
         let mut rays: Vec<Ray> = (0..80_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
         rays.extend((0..20_000).map(|_| Ray::segment(n.vector(), n.vector())));
@@ -142,7 +142,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
             .map(|ray| {
                 let one = |(id, sphere): (u32, &Sphere)| {
                     let found = in_f64(ray, sphere).map_or_else(
-                        || exactly(ray, sphere),
+                        || in_integers(ray, sphere),
                         |sure| sure.filter(|[enter, exit]| *exit > ray.t_min.into() && *enter < ray.t_max.into()),
                     );
                     found.map(|roots| (id, roots))
@@ -155,13 +155,13 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
         for (i, ((list, expected), ray)) in lists.iter().zip(&expected).zip(&rays).enumerate() {
             let t = |roots: [f64; 2]| roots[0].max(ray.t_min.into());
             let of = |id: u32| expected[expected.binary_search_by_key(&id, |(id, _)| *id).unwrap()].1;
-            let mut ids: Vec<u32> = list.iter().map(|met| met.id).collect();
+            let mut ids: Vec<u32> = list.iter().map(|hit| hit.id).collect();
             ids.sort_unstable();
             assert!(ids.iter().eq(expected.iter().map(|(id, _)| id)), "round {round}, ray {i}: {ids:?}, {expected:?}");
             assert_eq!(counts[i] as usize, expected.len(), "round {round}, ray {i}");
             for found in list {
                 for (found, exact) in [found.t_enter, found.t_exit].into_iter().zip(of(found.id)) {
-                    // Rounded once; what f64 may be off itself is far less.
+                    // One rounding to f32. The error of the f64 values is far smaller.
                     let off = (f64::from(found) - exact).abs() / (exact.abs() * (1.0 / 16_777_216.0)).max(1e-8);
                     worst = worst.max(off);
                 }
@@ -174,29 +174,29 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
                     "round {round}, ray {i}: {pair:?}, {a}, {b}"
                 );
             }
-            met += list.len();
+            hit_count += list.len();
         }
     }
-    assert!(met > 1_000_000, "{met}");
+    assert!(hit_count > 1_000_000, "{hit_count}");
     assert!(worst < 1.001, "{worst} half steps");
 }
 
 #[test]
-fn lists_depend_on_nothing_but_the_ray() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
-    let rays = nasty::rays(&spheres, 2.0, 700);
+fn hit_lists_do_not_depend_on_the_batch() {
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
+    let rays = hard_scenes::rays(&spheres, 2.0, 700);
     for device in devices() {
-        for held in with_and_without_tree(device, &spheres) {
+        for built in with_and_without_tree(device, &spheres) {
             let query = Query::default();
-            let whole = blocking::all(&held, &rays, &query).unwrap();
-            let polled = pollster::block_on(held.all(&rays, &query)).unwrap();
+            let whole = blocking::all(&built, &rays, &query).unwrap();
+            let polled = pollster::block_on(built.all(&rays, &query)).unwrap();
             assert_eq!((&whole.offsets, &whole.records), (&polled.offsets, &polled.records));
-            let count = pollster::block_on(held.count(&rays, &query)).unwrap();
-            assert_eq!(count.records, blocking::count(&held, &rays, &query).unwrap().records);
-            let near = pollster::block_on(held.nearest(&rays, 2, &query)).unwrap();
-            assert_eq!(near.records, blocking::nearest(&held, &rays, 2, &query).unwrap().records);
+            let count = pollster::block_on(built.count(&rays, &query)).unwrap();
+            assert_eq!(count.records, blocking::count(&built, &rays, &query).unwrap().records);
+            let near = pollster::block_on(built.nearest(&rays, 2, &query)).unwrap();
+            assert_eq!(near.records, blocking::nearest(&built, &rays, 2, &query).unwrap().records);
             for range in [0..1, 1..65, 65..1000, 1000..rays.len()] {
-                let part = blocking::all(&held, Rays::from(&rays).slice(range.clone()), &query).unwrap();
+                let part = blocking::all(&built, Rays::from(&rays).slice(range.clone()), &query).unwrap();
                 for (i, list) in range.zip(part.iter()) {
                     assert_eq!(Some(list), whole.get(i), "ray {i} on {}", device.name());
                 }
@@ -206,10 +206,10 @@ fn lists_depend_on_nothing_but_the_ray() {
 }
 
 #[test]
-fn pairs_have_lists_of_one_at_most() {
+fn pairwise_lists_have_at_most_one_hit() {
     for device in devices() {
-        let spheres = nasty::spheres(&nasty::SCENES[0], 500);
-        let rays = &nasty::rays(&spheres, 2.0, 500)[..500];
+        let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 500);
+        let rays = &hard_scenes::rays(&spheres, 2.0, 500)[..500];
         let scene = blocking::pairwise(device, &spheres).unwrap();
         for query in policies() {
             let lists = blocking::all(&scene, rays, &query).unwrap();
@@ -220,7 +220,7 @@ fn pairs_have_lists_of_one_at_most() {
 }
 
 #[test]
-fn nothing_is_something() {
+fn empty_scenes_and_batches_have_empty_lists() {
     for device in devices() {
         let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
         let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
@@ -237,7 +237,7 @@ fn nothing_is_something() {
 }
 
 #[test]
-fn a_root_beyond_f32_is_not_listed_but_counted() {
+fn an_overflowing_root_is_counted_and_not_listed() {
     for device in devices() {
         let spheres = [Sphere::new([1e30, 0.0, 0.0], 1.0), Sphere::new([0.0, 1e30, 0.0], 1.0)];
         let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
@@ -278,7 +278,7 @@ fn bad_rays_are_refused_or_skipped() {
         }
         assert!(matches!(blocking::nearest(&scene, &rays, 0, &skip), Err(Error::Usage(_))));
 
-        // Rays that are made on the device, of points that cannot be used.
+        // Rays that the device generates, some from invalid points.
         let mut points = [[0.5, 0.5, -1.0]; 130];
         (points[3][0], points[70][2]) = (f32::NAN, f32::INFINITY);
         let made = Parallel { points: &points, direction: [0.01, 0.02, 1.0] };
@@ -295,7 +295,7 @@ fn bad_rays_are_refused_or_skipped() {
 }
 
 #[test]
-fn lists_too_long_for_memory_are_refused_with_figures() {
+fn hit_lists_above_the_memory_limit_are_refused_with_figures() {
     let spheres = vec![Sphere::new([5.0, 0.0, 0.0], 1.0); 3000];
     let rays = vec![Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3000];
     let names = devices().iter().enumerate().map(|(i, _)| i.to_string());
@@ -309,7 +309,7 @@ fn lists_too_long_for_memory_are_refused_with_figures() {
         assert!(asked > allowed && allowed <= 60 << 20, "{what}: {asked} of {allowed}");
         let few = blocking::all(&scene, &rays[..300], &Query::default()).unwrap();
         assert_eq!(few.records.len(), 300 * 3000);
-        assert!(few.get(7).unwrap().iter().map(|met| met.id).eq(0..3000));
+        assert!(few.get(7).unwrap().iter().map(|hit| hit.id).eq(0..3000));
         assert_eq!(blocking::nearest(&scene, &rays, 2, &Query::default()).unwrap().records.len(), 6000);
         assert_eq!(blocking::count(&scene, &rays, &Query::default()).unwrap().records, vec![3000; 3000]);
     }
@@ -324,9 +324,9 @@ fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) ->
 }
 
 #[test]
-fn little_room_changes_nothing() {
+fn small_buffers_give_the_same_hit_lists() {
     let mut spheres = scenes::spheres("uniform", 150_000);
-    // More than a device with so little room can list: one ray goes to the host.
+    // One ray has more hits than fit in the small buffers; it is cast on the CPU.
     spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
     let mut rays = scenes::rays("random", &spheres[..150_000], 300);
     rays[100] = Ray::new([9.0, 9.0, 0.0], [0.0, 0.0, 1.0]);
@@ -348,13 +348,13 @@ fn little_room_changes_nothing() {
 }
 
 #[test]
-fn a_device_that_loses_error_terms_still_lists_exactly() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 400);
-    let rays = nasty::rays(&spheres, 2.0, scaled(100));
+fn exact_lists_work_on_devices_that_lose_error_terms() {
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 400);
+    let rays = hard_scenes::rays(&spheres, 2.0, scaled(100));
     let query = Query::at(Precision::Exact);
     let expected = lists_on(&cpu(), &spheres, &rays, &query);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // What naga and Mesa do to a TwoSum without the barrier.
+        // What naga and Mesa make of a TwoSum without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         assert!(broken.probe().unwrap().failure.is_some());
@@ -364,12 +364,12 @@ fn a_device_that_loses_error_terms_still_lists_exactly() {
 }
 
 #[test]
-fn a_walk_that_was_not_finished_is_made_up_for() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
-    let rays = nasty::rays(&spheres, 2.0, scaled(200));
+fn unfinished_list_traversals_are_cast_again() {
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
+    let rays = hard_scenes::rays(&spheres, 2.0, scaled(200));
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // Of the walks that count every third; of those that list those of another third, which leaves lists unfinished.
+        // Marks every third counting traversal as unfinished; ends every third listing traversal early.
         for edit in [
             ("select(0u, COUNT_UNFINISHED, over_step_limit())", "select(0u, COUNT_UNFINISHED, i % 3u == 0u)"),
             (
@@ -385,14 +385,14 @@ fn a_walk_that_was_not_finished_is_made_up_for() {
 }
 
 #[test]
-fn wrong_programs_are_caught() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 3000);
-    let rays = nasty::rays(&spheres, 2.0, 100);
+fn broken_list_shaders_are_detected() {
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
+    let rays = hard_scenes::rays(&spheres, 2.0, 100);
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
-            // What is certain counted and solved, too; not counted; roots exchanged; another sphere's id; one record written over
-            // another. (Lists that end too early are made up for.)
+            // The edits: certain hits are counted twice; certain hits are not counted; roots are exchanged; a wrong id; records overwrite
+            // one another. (Lists that end too early are detected and cast again.)
             ("counted.count += 1u;\n  return false;", "counted.count += 1u;\n  return true;"),
             ("counted.count += 1u;\n  return false;", "return false;"),
             (
@@ -409,7 +409,7 @@ fn wrong_programs_are_caught() {
             let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
             let counts = blocking::count(&scene, &rays, &Query::default()).unwrap();
             let counted = counts.iter().map(|count| *count as usize).eq(expected.iter().map(<[Interval]>::len));
-            // An error says so by itself.
+            // An error counts as detected, too.
             let lists = blocking::all(&scene, &rays, &Query::default());
             let listed = lists.is_ok_and(|found| {
                 (found.offsets, found.records) == (expected.offsets.clone(), expected.records.clone())

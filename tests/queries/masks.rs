@@ -1,13 +1,13 @@
-//! Masks and skips: what a ray meets is what it meets of the spheres that are for it, on every device, with a tree and without.
+//! Masks and skipped ids select the spheres that a ray can hit, on every device, with and without a tree.
 
-use crate::support::{Numbers, cpu, devices, nasty, with_and_without_tree};
+use crate::support::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
 use umbracast::raygen::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Sphere, Spheres, blocking,
 };
 
-/// Spheres, rays, and what is beside them: a bit or two, now and then none.
+/// Spheres and rays with masks of a few bits, sometimes all or none, and a skipped id per ray.
 struct Case {
     spheres: Vec<Sphere>,
     sphere_masks: Vec<u32>,
@@ -18,9 +18,9 @@ struct Case {
 
 impl Case {
     fn new(scene: usize, spheres: usize, rays: usize) -> Self {
-        let scene = &nasty::SCENES[scene];
-        let spheres = nasty::spheres(scene, spheres);
-        let rays = nasty::rays(&spheres, scene.2, rays);
+        let scene = &hard_scenes::SCENES[scene];
+        let spheres = hard_scenes::spheres(scene, spheres);
+        let rays = hard_scenes::rays(&spheres, scene.2, rays);
         let n = &mut Numbers(12);
         let mut mask = |_| match (n.unit() * 10.0) as u32 {
             0 => 0,
@@ -30,7 +30,7 @@ impl Case {
         let sphere_masks = (0..spheres.len()).map(&mut mask).collect();
         let ray_masks = (0..rays.len()).map(&mut mask).collect();
         let mut case = Self { spheres, sphere_masks, rays, ray_masks, skips: Vec::new() };
-        // Half of the rays skip what they would meet first.
+        // Every second ray skips the sphere that it would hit first.
         let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();
         let first =
             blocking::closest(&scene, Rays::from(&case.rays).masks(&case.ray_masks), &Query::default()).unwrap();
@@ -50,23 +50,23 @@ impl Case {
         self.ray_masks[ray] & self.sphere_masks[id as usize] != 0 && self.skips[ray] != id
     }
 
-    /// With a tree, however few, and without.
+    /// A scene with a tree, however few the spheres, and one without.
     fn scenes(&self, device: &Device) -> [Scene; 2] {
         with_and_without_tree(device, self.spheres())
     }
 }
 
-/// What every ray would meet if all were for it, less what is not.
+/// The expected hits of each ray: all hits without masks and skips, filtered.
 fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
     let scene = blocking::scene(&cpu(), &case.spheres, &SceneOptions::default()).unwrap();
     let all = blocking::all(&scene, &case.rays, query).unwrap();
     all.iter()
         .enumerate()
-        .map(|(i, list)| list.iter().copied().filter(|met| case.admits(i, met.id)).collect())
+        .map(|(i, list)| list.iter().copied().filter(|hit| case.admits(i, hit.id)).collect())
         .collect()
 }
 
-/// The nearest pass by single pairs.
+/// The expected closest approach of each ray: a scene of the admitted spheres only.
 fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
     let one = |(i, ray): (usize, &Ray)| {
         let mine = (0..case.spheres.len() as u32).filter(|id| case.admits(i, *id));
@@ -80,8 +80,8 @@ fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
 }
 
 #[test]
-fn only_what_is_for_a_ray_is_met() {
-    let mut met = 0;
+fn masks_select_the_spheres_a_ray_can_hit() {
+    let mut hit_count = 0;
     for scene in [0, 2, 4, 6, 8] {
         let case = Case::new(scene, 500, 150);
         for inside in [Inside::Enter, Inside::Exit] {
@@ -90,15 +90,15 @@ fn only_what_is_for_a_ray_is_met() {
                 let lists = expected(&case, &query);
                 let near = approaches(&case, &query);
                 for device in devices() {
-                    for (way, held) in ["tree", "brute"].iter().zip(case.scenes(device)) {
-                        let what = format!("scene {scene} on {} by {way}, {query:?}", device.name());
-                        let all = blocking::all(&held, case.rays(), &query).unwrap();
+                    for (search, built) in ["tree", "brute"].iter().zip(case.scenes(device)) {
+                        let what = format!("scene {scene} on {} by {search}, {query:?}", device.name());
+                        let all = blocking::all(&built, case.rays(), &query).unwrap();
                         assert!(all.iter().eq(lists.iter().map(|list| &list[..])), "{what}");
-                        let counts = blocking::count(&held, case.rays(), &query).unwrap();
+                        let counts = blocking::count(&built, case.rays(), &query).unwrap();
                         assert!(counts.iter().map(|count| *count as usize).eq(lists.iter().map(Vec::len)), "{what}");
-                        let interval = blocking::interval(&held, case.rays(), &query).unwrap();
-                        let hits = blocking::closest(&held, case.rays(), &query).unwrap();
-                        let dark = blocking::occluded(&held, case.rays(), &query).unwrap();
+                        let interval = blocking::interval(&built, case.rays(), &query).unwrap();
+                        let hits = blocking::closest(&built, case.rays(), &query).unwrap();
+                        let occluded = blocking::occluded(&built, case.rays(), &query).unwrap();
                         for (i, list) in lists.iter().enumerate() {
                             let first = list.first().copied().unwrap_or(Interval::MISS);
                             assert_eq!(interval[i], first, "{what}, ray {i}");
@@ -108,24 +108,24 @@ fn only_what_is_for_a_ray_is_met() {
                                 Hit { t: first.hit_t(&case.rays[i], inside), id: first.id }
                             };
                             assert_eq!(hits[i], hit, "{what}, ray {i}");
-                            assert_eq!(dark.get(i), Some(!list.is_empty()), "{what}, ray {i}");
+                            assert_eq!(occluded.get(i), Some(!list.is_empty()), "{what}, ray {i}");
                         }
                         assert_eq!(hits.report.hits, lists.iter().filter(|list| !list.is_empty()).count() as u64);
-                        let found = blocking::approach(&held, case.rays(), &query).unwrap();
+                        let found = blocking::approach(&built, case.rays(), &query).unwrap();
                         for (i, (found, near)) in found.iter().zip(&near).enumerate() {
                             assert_eq!(found, near, "{what}, ray {i}");
                         }
-                        met += all.records.len();
+                        hit_count += all.records.len();
                     }
                 }
             }
         }
     }
-    assert!(met > 20_000, "{met}");
+    assert!(hit_count > 20_000, "{hit_count}");
 }
 
 #[test]
-fn columns_travel_with_their_rays() {
+fn masks_and_skipped_ids_follow_their_rays() {
     let case = Case::new(0, 3000, 700);
     let query = Query::at(Precision::Exact);
     for device in devices() {
@@ -138,7 +138,7 @@ fn columns_travel_with_their_rays() {
         assert!(
             lists
                 .iter()
-                .map(|list| list.first().map(|met| met.id))
+                .map(|list| list.first().map(|hit| hit.id))
                 .eq(whole.iter().map(|hit| hit.is_hit().then_some(hit.id)))
         );
         for range in [0..1, 1..65, 65..1000, 1000..case.rays.len()] {
@@ -149,7 +149,7 @@ fn columns_travel_with_their_rays() {
 }
 
 #[test]
-fn either_may_be_left_out() {
+fn ray_masks_and_sphere_masks_are_optional() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([9.0, 0.0, 0.0], 1.0)];
     let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
     let query = Query::default();
@@ -160,12 +160,12 @@ fn either_may_be_left_out() {
         assert_eq!(id(&plain, Rays::from(&ray).masks(&[0])), NO_SPHERE);
         assert_eq!(id(&plain, Rays::from(&ray).masks(&[1 << 31])), 0);
         assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[0])), 1);
-        assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[7])), 0, "there is no sphere 7 to be skipped");
+        assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[7])), 0, "sphere 7 does not exist");
         assert_eq!(id(&masked, (&ray).into()), 1);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[4])), 1);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[3])), NO_SPHERE);
         assert_eq!(id(&masked, Rays::from(&ray).masks(&[4]).skip_ids(&[1])), NO_SPHERE);
-        // Rays that are made where they are cast, and points.
+        // Rays that the device generates, and points.
         let points = [[0.0; 3], [9.0, 0.0, 0.5]];
         let made = Parallel { points: &points, direction: [1.0, 0.0, 0.0] };
         let found = blocking::closest(&plain, Rays::from(&made).skip_ids(&[0, 1]), &query).unwrap();
@@ -173,7 +173,7 @@ fn either_may_be_left_out() {
         let at = umbracast::Points::from(&points).masks(&[u32::MAX, 3]);
         assert_eq!(blocking::contains(&masked, at, &query).unwrap()[1].count, 0);
         assert_eq!(blocking::contains(&masked, &points, &query).unwrap()[1].id, 1);
-        // Masks stay when spheres move, unless there are new ones.
+        // An update keeps the masks unless it has new ones.
         let mut moved = masked.clone();
         blocking::update(&mut moved, &[spheres[1], spheres[0]]).unwrap();
         let hit = blocking::closest(&moved, &ray, &query).unwrap()[0];
@@ -189,7 +189,7 @@ fn either_may_be_left_out() {
 }
 
 #[test]
-fn pairs_have_masks_too() {
+fn masks_apply_to_pairwise_queries() {
     let case = Case::new(0, 700, 700);
     let spheres = Spheres::from(&case.spheres[..700]).masks(&case.sphere_masks[..700]);
     let n = &mut Numbers(3);
@@ -208,18 +208,18 @@ fn pairs_have_masks_too() {
         let found = blocking::closest(&some, given, &query).unwrap();
         let part = blocking::closest(&some, given.slice(100..400), &query).unwrap();
         assert_eq!(*part, found[100..400]);
-        let mut met = [0; 2];
+        let mut hit_count = [0; 2];
         for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
             let admitted = case.ray_masks[i] & case.sphere_masks[i] != 0 && skips[i] != i as u32;
             assert_eq!(*found, if admitted { *expected } else { Hit::MISS }, "pair {i} on {}", device.name());
-            met[usize::from(found.is_hit())] += usize::from(expected.is_hit());
+            hit_count[usize::from(found.is_hit())] += usize::from(expected.is_hit());
         }
-        assert!(met[0] > 20 && met[1] > 20, "{met:?}");
+        assert!(hit_count[0] > 20 && hit_count[1] > 20, "{hit_count:?}");
     }
 }
 
 #[test]
-fn columns_of_another_length_are_refused() {
+fn mask_columns_of_another_length_are_refused() {
     let case = Case::new(0, 100, 20);
     let differ = |error: Error, words: [&str; 2]| match error {
         Error::LengthsDiffer { left_name, right_name, .. } => assert_eq!([left_name, right_name], words),
@@ -241,7 +241,7 @@ fn columns_of_another_length_are_refused() {
 }
 
 #[test]
-fn programs_that_do_not_look_are_caught() {
+fn shaders_that_ignore_masks_are_detected() {
     let case = Case::new(0, 3000, 100);
     let query = Query::default();
     let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();

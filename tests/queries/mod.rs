@@ -1,4 +1,4 @@
-//! Query kinds and their policies, against exact answers.
+//! Query kinds and their policies, compared with exact answers.
 
 mod agreement;
 mod attributes;

@@ -1,4 +1,5 @@
-//! Random scenes, tame and nasty: exact answers against integer arithmetic and a table of policies written here anew.
+//! Property tests on random scenes, ordinary and degenerate: `exact` results are compared with integer arithmetic and with a second
+//! implementation of the policies.
 
 use std::cmp::Ordering;
 
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 use umbracast::exact::{self, ExactRoots, Root, Roots};
 use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere, Touch, blocking};
 
-/// The policies once more, from the sentences of the contract rather than from the code.
+/// A second implementation of the policies, written from the documentation and not from the code.
 fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
     let roots = ExactRoots::new(ray, sphere);
     let at_least = |root, t| roots.compare(root, t).unwrap() != Ordering::Less;
@@ -16,7 +17,7 @@ fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
         Ordering::Equal if query.touch == Touch::Miss => return None,
         _ => {}
     }
-    // A sphere behind the start is never met.
+    // A sphere behind the start is always a miss.
     if !at_least(Root::Exit, ray.t_min) {
         return None;
     }
@@ -49,18 +50,18 @@ fn closest(ray: &Ray, spheres: &[Sphere], query: &Query) -> Hit {
     best
 }
 
-/// Any finite f32 there is, subnormals and the largest included.
-fn wild() -> BoxedStrategy<f32> {
+/// Any finite f32, including subnormals and the largest numbers.
+fn any_finite() -> BoxedStrategy<f32> {
     any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |x| x.is_finite()).boxed()
 }
 
-/// Small multiples of powers of two: tangents, surface starts and ties abound.
+/// Small multiples of powers of two, which often give tangents, starts on a surface and equal `t`.
 fn lattice() -> BoxedStrategy<f32> {
     (-6i8..=6, -2i8..=2).prop_map(|(m, e)| f32::from(m) * 2f32.powi(e.into())).boxed()
 }
 
-/// Numbers of everyday sizes.
-fn tame() -> BoxedStrategy<f32> {
+/// Numbers of ordinary magnitude.
+fn ordinary() -> BoxedStrategy<f32> {
     (-10.0f32..10.0).boxed()
 }
 
@@ -83,11 +84,12 @@ fn query() -> impl Strategy<Value = Query> {
     (inside, touch, ends).prop_map(|(inside, touch, ends)| Query { inside, touch, ends, ..Query::at(Precision::Exact) })
 }
 
-/// Tangents whose foot no float holds, missed or not by an offset far below f64's digits: only integers decide them.
+/// Tangents whose perpendicular foot is not representable, some of them offset by less than f64 resolves: only integers decide
+/// them.
 fn tangents() -> impl Strategy<Value = Case> {
     let pair = (2i32..24, 1i32..24, -2000i32..2000, -2000i32..2000, -60i32..-20, any::<bool>());
     let pair = pair.prop_map(|(m, n, x, y, exponent, exact)| {
-        // A Pythagorean direction of length q, and a centre q · (x, y): the distance |x b − y a| is whole.
+        // A Pythagorean direction of length q and a centre q · (x, y): the distance |x b − y a| is an integer.
         let (a, b, q) = (m * m - n * n, 2 * m * n, m * m + n * n);
         let offset = if exact { 0.0 } else { 2f32.powi(exponent) };
         let sphere = Sphere::new([(q * x) as f32, (q * y) as f32, offset], (x * b - y * a).abs() as f32);
@@ -105,7 +107,7 @@ fn case(x: BoxedStrategy<f32>) -> impl Strategy<Value = Case> {
     (prop::collection::vec(sphere(x.clone()), 1..6), prop::collection::vec(ray(x), 1..8), query())
 }
 
-/// Every device, in one scene and one batch.
+/// Compares `closest`, `occluded` and `approach` on every device with the oracle: one scene and one batch.
 fn check((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
     let expected: Vec<Hit> = rays.iter().map(|ray| closest(ray, spheres, query)).collect();
     for device in crate::support::devices() {
@@ -132,27 +134,27 @@ proptest! {
     })]
 
     #[test]
-    fn tame_numbers(case in case(tame())) {
+    fn exact_agrees_with_integers_for_ordinary_numbers(case in case(ordinary())) {
         check(&case)?;
     }
 
     #[test]
-    fn lattice_numbers(case in case(lattice())) {
+    fn exact_agrees_with_integers_on_a_lattice(case in case(lattice())) {
         check(&case)?;
     }
 
     #[test]
-    fn wild_numbers(case in case(wild())) {
+    fn exact_agrees_with_integers_for_any_f32(case in case(any_finite())) {
         check(&case)?;
     }
 
     #[test]
-    fn tangents_by_a_hair(case in tangents()) {
+    fn exact_agrees_with_integers_for_near_tangents(case in tangents()) {
         check(&case)?;
     }
 
     #[test]
-    fn single_pairs((spheres, rays, query) in case(lattice())) {
+    fn single_pairs_agree_with_integers((spheres, rays, query) in case(lattice())) {
         let (ray, sphere) = (rays[0], spheres[0]);
         prop_assert_eq!(ray.hit(&sphere, &query).map(|hit| hit.t), oracle(&ray, &sphere, &query));
         prop_assert_eq!(ray.roots(&sphere).is_some(), ExactRoots::new(&ray, &sphere).crossing.is_ge());

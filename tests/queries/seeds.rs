@@ -1,6 +1,5 @@
-//! Five published texts about rays and spheres, and what each of them promises its readers: their worked examples, and the
-//! inputs on which their formulas fail. They disagree about tangency, about origins inside and about ends; the policies of a
-//! [`Query`] cover all five.
+//! Five published texts about ray–sphere intersection ("seeds" 000 to 004): their worked examples, and inputs on which their formulas
+//! fail. They differ in how they treat tangency, origins inside and ends; the policies of a [`Query`] cover all five.
 
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_6};
 
@@ -12,20 +11,20 @@ fn exact(inside: Inside, touch: Touch, ends: Ends) -> Query {
     Query { inside, touch, ends, ..Query::at(Precision::Exact) }
 }
 
-/// What each ray makes of its sphere: asked of every device, in a batch, three ways, and of the function for one ray.
-/// All must give the same bits.
-fn ask_all(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
+/// The `t` of the hit of each ray and its sphere, from the function for a single pair. Asserts that `closest`, `occluded` and
+/// `interval` of the whole batch give the same bits on every device.
+fn hit_times(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = pairs.iter().copied().unzip();
     let alone: Vec<Option<Hit>> = pairs.iter().map(|(ray, sphere)| ray.hit(sphere, query)).collect();
     for device in devices() {
         let scene = blocking::pairwise(device, &spheres).unwrap();
         let hits = blocking::closest(&scene, &rays, query).unwrap();
-        let dark = blocking::occluded(&scene, &rays, query).unwrap();
+        let occluded = blocking::occluded(&scene, &rays, query).unwrap();
         let both = blocking::interval(&scene, &rays, query).unwrap();
         for (i, expected) in alone.iter().enumerate() {
             let what = format!("{} {query:?} {:?}", device.name(), pairs[i]);
             assert_eq!(hits[i].is_hit().then_some(hits[i].t), expected.map(|hit| hit.t), "{what}");
-            assert_eq!(dark.get(i), Some(expected.is_some()), "{what}");
+            assert_eq!(occluded.get(i), Some(expected.is_some()), "{what}");
             let roots = both[i].is_hit().then_some((both[i].t_enter, both[i].t_exit));
             assert_eq!(roots, expected.and_then(|_| rays[i].roots(&spheres[i])), "{what}");
         }
@@ -33,12 +32,12 @@ fn ask_all(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
     alone.into_iter().map(|hit| hit.map(|hit| hit.t)).collect()
 }
 
-fn ask(ray: Ray, sphere: Sphere, query: &Query) -> Option<f32> {
-    ask_all(&[(ray, sphere)], query)[0]
+fn hit_time(ray: Ray, sphere: Sphere, query: &Query) -> Option<f32> {
+    hit_times(&[(ray, sphere)], query)[0]
 }
 
-/// The nearest pass, the same on every device.
-fn ask_approach(ray: Ray, sphere: Sphere) -> Approach {
+/// The closest approach. Asserts that it is the same on every device.
+fn approach_of(ray: Ray, sphere: Sphere) -> Approach {
     let alone = ray.approach(&sphere).unwrap();
     for device in devices() {
         let scene = blocking::pairwise(device, &[sphere]).unwrap();
@@ -62,7 +61,7 @@ fn near(found: Vec3, expected: [f32; 3], tolerance: f32) {
     assert!((found - Vec3::from(expected)).length() <= tolerance, "{found} for {expected:?}");
 }
 
-/// Points with whole coordinates at whole distances from the origin: starts that lie exactly on a sphere.
+/// Points with integer coordinates at integer distances from the origin: starts that lie exactly on a sphere.
 fn on_whole_spheres() -> Vec<(Vec3, f32)> {
     let mut points = Vec::new();
     for [x, y, z, r] in
@@ -78,43 +77,43 @@ fn on_whole_spheres() -> Vec<(Vec3, f32)> {
     points
 }
 
-/// Seed 000, the time of the hit: a closed ball, its first point or the start when that is inside; tangency is a hit.
+/// Seed 000, the time of the hit: with a closed ball, at its first point, or at the start if that is inside. Tangency is a hit.
 #[test]
 fn seed_000_time_of_hit() {
     let query = exact(Inside::Enter, Touch::Hit, Ends::Closed);
     assert_eq!(query, Query::at(Precision::Exact), "these are the defaults");
 
-    // The time, and the point at that time.
+    // The time and the point at that time.
     let along = ray([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
-    assert_eq!(ask(along, UNIT, &query), Some(2.0));
+    assert_eq!(hit_time(along, UNIT, &query), Some(2.0));
     assert_eq!(along.point_at(2.0), Vec3::new(-1.0, 0.0, 0.0));
 
-    // A direction of any length: t counts in it.
-    assert_eq!(ask(ray([-3.0, 0.0, 0.0], [2.0, 0.0, 0.0]), UNIT, &query), Some(1.0));
-    assert_eq!(ask(ray([-3.0, 0.0, 0.0], [0.25, 0.0, 0.0]), UNIT, &query), Some(8.0));
+    // A direction of any length: t is in units of it.
+    assert_eq!(hit_time(ray([-3.0, 0.0, 0.0], [2.0, 0.0, 0.0]), UNIT, &query), Some(1.0));
+    assert_eq!(hit_time(ray([-3.0, 0.0, 0.0], [0.25, 0.0, 0.0]), UNIT, &query), Some(8.0));
 
-    // From inside the time is 0, wherever the ray points.
-    assert_eq!(ask(ray([0.0; 3], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
-    assert_eq!(ask(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
-    assert_eq!(ask(ray([0.5, 0.25, 0.0], [-1.0, 0.0, 3.0]), UNIT, &query), Some(0.0));
+    // From inside, the time is 0 for every direction.
+    assert_eq!(hit_time(ray([0.0; 3], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([0.5, 0.25, 0.0], [-1.0, 0.0, 3.0]), UNIT, &query), Some(0.0));
 
-    // A sphere behind has negative roots too, and is a miss: nothing is clamped to a hit at 0.
+    // A sphere behind has two negative roots and is a miss: roots are not clamped to a hit at 0.
     let behind = ray([3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(behind.roots(&UNIT), Some((-4.0, -2.0)));
-    assert_eq!(ask(behind, UNIT, &query), None);
+    assert_eq!(hit_time(behind, UNIT, &query), None);
 
-    // On the surface and going outward, the closed ball is touched at 0; where that hurts, t_min is the tool.
+    // On the surface and leaving, the closed ball is hit at 0. A small t_min avoids that.
     let leaving = ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(leaving.roots(&UNIT), Some((-2.0, 0.0)));
-    assert_eq!(ask(leaving, UNIT, &query), Some(0.0));
-    assert_eq!(ask(leaving.between(1e-6, f32::INFINITY), UNIT, &query), None);
+    assert_eq!(hit_time(leaving, UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(leaving.between(1e-6, f32::INFINITY), UNIT, &query), None);
 
-    // The two roots are equal, and one is enough.
+    // Tangency: the two roots are equal.
     let tangent = ray([-3.0, 1.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(tangent.roots(&UNIT), Some((3.0, 3.0)));
-    assert_eq!(ask(tangent, UNIT, &query), Some(3.0));
+    assert_eq!(hit_time(tangent, UNIT, &query), Some(3.0));
 
-    // Past a unit sphere 10⁴ away by half its radius. In f32 b² − c is 0 there, a hit at 10000; here it is a miss at
+    // A ray that misses a unit sphere 10⁴ away by half its radius. In f32 b² − c is 0, which would be a hit at 10000. It is a miss at
     // every precision.
     let (b, c) = (1e4f32, 1.5 * 1.5 + 1e8f32 - 1.0);
     assert_eq!(b * b - c, 0.0);
@@ -127,15 +126,15 @@ fn seed_000_time_of_hit() {
             assert_eq!(hits[0], Hit::MISS, "{} {precision:?}", device.name());
         }
     }
-    assert_eq!(ask_approach(past, far), Approach { t: 1e4, clearance: 0.5, id: 0 });
+    assert_eq!(approach_of(past, far), Approach { t: 1e4, clearance: 0.5, id: 0 });
 
-    // Two metres above a planet, down a slope of 4 in 3: −b − √D cancels to percents, t is 0.5.
+    // Two metres above a planet, down a slope of 4 in 3: −b − √D cancels to an error of several per cent; t is 0.5.
     let down = ray([0.0, 2.0, 0.0], [3.0, -4.0, 0.0]);
-    let t = ask(down, ball([0.0, -6.4e6, 0.0], 6.4e6), &query).unwrap();
+    let t = hit_time(down, ball([0.0, -6.4e6, 0.0], 6.4e6), &query).unwrap();
     assert_eq!(t, 0.500_000_043_958_425_6f64 as f32);
 }
 
-/// What becomes of a bullet: distance, frames, point, angle to the tangent plane, velocity after the ricochet.
+/// The ricochet of a bullet: distance, frames, point, angle to the tangent plane, velocity afterwards.
 #[derive(Debug)]
 struct Ricochet {
     distance: f32,
@@ -145,10 +144,10 @@ struct Ricochet {
     velocity: Vec3,
 }
 
-/// A bullet that starts inside is refused, one that leaves the surface is not stopped by it: `ignore`.
+/// The ricochet, if there is a hit. With `Inside::Ignore`, a bullet that starts inside or leaves the surface does not hit that sphere.
 fn bullet(from: [f32; 3], to: [f32; 3], speed: f32, sphere: Sphere) -> Option<Ricochet> {
     let path = Ray::new(from, Vec3::from(to) - Vec3::from(from));
-    let t = ask(path, sphere, &exact(Inside::Ignore, Touch::Hit, Ends::Closed))?;
+    let t = hit_time(path, sphere, &exact(Inside::Ignore, Touch::Hit, Ends::Closed))?;
     let hit = Hit { t, id: 0 };
     let (normal, direction) = (hit.normal(&path, &sphere), path.direction.normalize());
     let distance = t * path.direction.length();
@@ -162,10 +161,10 @@ fn bullet(from: [f32; 3], to: [f32; 3], speed: f32, sphere: Sphere) -> Option<Ri
     })
 }
 
-/// Seed 001, the bullet: the first of the roots that is not negative, only from outside; tangency is a hit.
+/// Seed 001, the bullet: the first root that is not negative, only from outside. Tangency is a hit.
 #[test]
 fn seed_001_bullet() {
-    // Its own figures: from the origin towards (4, 4, 4), speed 3, a sphere of radius 4 at (4, 4, 0).
+    // The example of the text: from the origin towards (4, 4, 4), speed 3, a sphere of radius 4 at (4, 4, 0).
     let sphere = ball([4.0, 4.0, 0.0], 4.0);
     let found = bullet([0.0; 3], [4.0; 3], 3.0, sphere).unwrap();
     assert!(steps(found.distance, (4.0 / 3f64.sqrt()) as f32) <= 2, "{found:?}");
@@ -182,7 +181,7 @@ fn seed_001_bullet() {
     let (_, far) = path.roots(&sphere).unwrap();
     assert!((far * path.direction.length() - 6.928_203).abs() < 1e-6);
 
-    // Head on it turns back, and the angle is 90° whatever rounding makes of U·T; a cosine above 1 is no NaN here.
+    // Head on, the bullet is reflected back and the angle is 90°, also if U·T rounds to more than 1, which must not become NaN.
     let mut numbers = Numbers(1);
     for _ in 0..200 {
         let start = Vec3::from(numbers.vector()) * 9.0 + Vec3::new(30.0, 0.0, 0.0);
@@ -193,12 +192,12 @@ fn seed_001_bullet() {
         assert!((found.velocity - back).length() < 5e-6, "{found:?} {back}");
     }
 
-    // A bullet does not fly backwards, and one that starts inside is not asked about.
+    // A bullet does not fly backwards, and one that starts inside has no ricochet.
     assert!(bullet([0.0; 3], [-4.0; 3], 3.0, sphere).is_none());
     assert!(bullet([3.0, 3.0, 0.0], [9.0, 9.0, 0.0], 3.0, sphere).is_none());
     assert!(sphere.contains([3.0, 3.0, 0.0]));
 
-    // Grazing is a hit that changes nothing.
+    // A grazing hit does not change the velocity.
     let found = bullet([-5.0, 4.0, 0.0], [0.0, 4.0, 0.0], 2.0, ball([0.0; 3], 4.0)).unwrap();
     assert_eq!((found.distance, found.frames, found.angle), (5.0, 2.5, 0.0));
     assert_eq!((found.point, found.velocity), (Vec3::new(0.0, 4.0, 0.0), Vec3::new(2.0, 0.0, 0.0)));
@@ -207,20 +206,20 @@ fn seed_001_bullet() {
     let found = bullet([-5.0, 2.0, 0.0], [0.0, 2.0, 0.0], 1.0, ball([0.0; 3], 4.0)).unwrap();
     assert!((found.angle - 2.0 * FRAC_PI_6).abs() < 3e-7, "{found:?}");
 
-    // Squares that are expanded before they are subtracted: 10001 and 10000 are 1 apart, f32 makes it 0; 4097.25 and 4096
-    // are 1.25 apart, whose square is 1.5625, f32 makes it 2.
+    // (a − b)² computed as a² − 2ab + b² in f32: for 10001 and 10000, which are 1 apart, it is 0; for 4097.25 and 4096, which are 1.25
+    // apart, it is 2 instead of 1.5625.
     for (center, at, apart, expanded) in [(10001.0f32, 1e4f32, 1.0f32, 0.0), (4097.25, 4096.0, 1.25, 2.0)] {
         assert_eq!(center * center - 2.0 * center * at + at * at, expanded);
         let path = ray([at, 0.0, 0.0], [0.0, 1.0, 0.0]);
         for (radius, expected) in [(apart - 0.125, false), (apart, true), (apart + 0.125, true)] {
             let query = exact(Inside::Ignore, Touch::Hit, Ends::Closed);
             let sphere = ball([center, 5.0, 0.0], radius);
-            assert_eq!(ask(path, sphere, &query).is_some(), expected, "{center} {radius}");
-            assert_eq!(ask_approach(path, sphere).clearance, apart - radius);
+            assert_eq!(hit_time(path, sphere, &query).is_some(), expected, "{center} {radius}");
+            assert_eq!(approach_of(path, sphere).clearance, apart - radius);
         }
     }
 
-    // From a point on the surface inward the distance is 0. With roots in f32 a third of such starts jumps to the far side.
+    // From a point on the surface inwards, the distance is 0. With roots in f32, a third of such starts report the far side.
     let mut inward = Vec::new();
     for (start, radius) in on_whole_spheres() {
         for shift in [Vec3::ZERO, Vec3::new(1000.0, -37.0, 512.5)] {
@@ -232,18 +231,18 @@ fn seed_001_bullet() {
         }
     }
     assert_eq!(inward.len(), 336);
-    let found = ask_all(&inward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed));
+    let found = hit_times(&inward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed));
     assert!(found.iter().all(|t| *t == Some(0.0)), "{found:?}");
-    // Outward it flies free: the sphere it starts on does not count.
+    // Outwards, there is no hit: the sphere that the bullet starts on is ignored.
     let outward: Vec<_> = inward.iter().map(|(ray, sphere)| (Ray::new(ray.origin, -ray.direction), *sphere)).collect();
-    assert!(ask_all(&outward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed)).iter().all(Option::is_none));
+    assert!(hit_times(&outward, &exact(Inside::Ignore, Touch::Hit, Ends::Closed)).iter().all(Option::is_none));
 }
 
-/// Seed 002, the geometric solution and its table of seven: the way out when inside; tangency is a hit.
+/// Seed 002, the geometric solution and its table of seven rows: from inside, the exit is reported. Tangency is a hit.
 #[test]
 fn seed_002_geometric() {
     let query = exact(Inside::Exit, Touch::Hit, Ends::Closed);
-    // The directions stand as printed, not of unit length; t counts in them. Rows 2 and 4 are exactly tangent.
+    // The directions are as printed, not of unit length; t is in units of them. Rows 2 and 4 are exactly tangent.
     let row = |o, d, c, expected, roots| (Ray::new(o, d), Sphere::new(c, 2.0), expected, roots);
     let (left, right) = ([-2.0f32, 1.0, 0.0], [2.0f32, 0.0, 0.0]);
     let root_3 = 3f64.sqrt();
@@ -259,18 +258,18 @@ fn seed_002_geometric() {
     assert_eq!(table.map(|row| row.2), [true, true, true, true, true, false, false]);
     // To seven digits: 1.133975 and 2.866025, −0.866025 and 0.866025, −5.732051 and −2.267949.
     let pairs = table.map(|(ray, sphere, ..)| (ray, sphere));
-    let found = ask_all(&pairs, &query);
+    let found = hit_times(&pairs, &query);
     for (i, ((ray, sphere, expected, roots), t)) in table.iter().zip(&found).enumerate() {
         assert_eq!(t.is_some(), *expected, "row {}", i + 1);
         assert_eq!(ray.roots(sphere), roots.map(|[t0, t1]| (t0 as f32, t1 as f32)), "row {}", i + 1);
         let first = roots.and_then(|roots| roots.into_iter().find(|t| *t >= 0.0));
         assert_eq!(*t, first.map(|t| t as f32), "row {}", i + 1);
     }
-    // −1 is how that text says "no collision".
+    // The text writes −1 for "no collision".
     let written: Vec<f32> = found.iter().map(|t| t.unwrap_or(-1.0)).collect();
     assert_eq!(written, [1.133_974_6, 2.0, 0.0, 2.0 / 3.0, 0.866_025_4, -1.0, -1.0]);
 
-    // The point that goes with it, on the sphere to a rounding.
+    // The points of the hits, on the sphere to within a rounding.
     let points = [
         [0.267_949_2, 1.0, 0.0],
         [2.0, 0.0, 0.0],
@@ -283,19 +282,19 @@ fn seed_002_geometric() {
         near(hit.point(ray, sphere), point, 3e-7);
         near(ray.point_at(hit.t), point, 3e-7);
     }
-    // The two tangent rows hang on one rounding; with radii of 2.1, as a careful reader has them, nothing does.
+    // One rounding decides the two tangent rows. With radii of 2.1 or 1.9 the answer is clear.
     for (i, roots) in [(1, (1.679_843_8, 2.320_156)), (3, (0.453_229_2, 0.880_104_1))] {
         let (ray, sphere) = (pairs[i].0, Sphere { radius: 2.1, ..pairs[i].1 });
         let (enter, exit) = ray.roots(&sphere).unwrap();
         assert!((enter - roots.0).abs() < 1e-6 && (exit - roots.1).abs() < 1e-6, "{enter} {exit}");
-        assert_eq!(ask(ray, sphere, &query), Some(enter));
-        assert_eq!(ask(ray, Sphere { radius: 1.9, ..sphere }, &query), None);
+        assert_eq!(hit_time(ray, sphere, &query), Some(enter));
+        assert_eq!(hit_time(ray, Sphere { radius: 1.9, ..sphere }, &query), None);
     }
-    // Without the tangent hits the table is another one.
-    let without = ask_all(&pairs, &Query { touch: Touch::Miss, ..query });
+    // With `Touch::Miss`, the two tangent rows are misses.
+    let without = hit_times(&pairs, &Query { touch: Touch::Miss, ..query });
     assert_eq!(without.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, false, true, false, false]);
 
-    // Through the centre, from anywhere: |e|² − a² rounds below 0 for a third of unit directions, and its root is NaN.
+    // Rays through the centre, from any direction: |e|² − a² rounds below 0 for a third of unit directions, and its square root is NaN.
     let mut numbers = Numbers(2);
     let aimed: Vec<(Ray, Sphere)> = (0..scaled(500))
         .map(|_| {
@@ -303,89 +302,89 @@ fn seed_002_geometric() {
             (Ray::new(-8.0 * direction, direction), UNIT)
         })
         .collect();
-    for t in ask_all(&aimed, &query) {
+    for t in hit_times(&aimed, &query) {
         assert!((t.unwrap() - 7.0).abs() < 2e-6, "{t:?}");
     }
-    // A start on the surface takes the outside branch there: entering is 0, leaving was a miss and is 0 for a closed ball.
-    assert_eq!(ask(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
-    assert_eq!(ask(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    // The text treats a start on the surface as outside: 0 for entering rays, a miss for leaving ones. For a closed ball both are 0.
+    assert_eq!(hit_time(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), UNIT, &query), Some(0.0));
 }
 
-/// Seed 003, a point in the sphere and a segment through it: yes or no, from inside yes; its open ball is `touch = miss`.
+/// Seed 003, whether a point is in a sphere and whether a segment hits it; from inside it does. Its open ball is `Touch::Miss`.
 #[test]
 fn seed_003_point_and_segment() {
     let closed = exact(Inside::Enter, Touch::Hit, Ends::Closed);
     let open = Query { touch: Touch::Miss, ..closed };
-    let meets = |ray: Ray, sphere: Sphere, query: &Query| ask(ray, sphere, query).is_some();
+    let meets = |ray: Ray, sphere: Sphere, query: &Query| hit_time(ray, sphere, query).is_some();
 
-    // The point in the sphere: the closed ball, decided exactly.
+    // Point in sphere: the closed ball, decided exactly.
     let sphere = ball([1.0, 2.0, 3.0], 3.0);
     assert!(sphere.contains([1.0, 2.0, 3.0]) && sphere.contains([2.0, 4.0, 5.0]));
     assert!(!sphere.contains([2.0, 4.0, 5.000_000_5]) && sphere.contains([2.0, 4.0, 4.999_999_5]));
 
-    // A segment that stops short is no ray: (0,0,0)–(1,0,0) does not reach a unit sphere at 5, its line does.
+    // A segment ends at its end point: (0,0,0)–(1,0,0) does not reach a unit sphere at 5, its line does.
     let (short, five) = (Ray::segment([0.0; 3], [1.0, 0.0, 0.0]), ball([5.0, 0.0, 0.0], 1.0));
     assert!(!meets(short, five, &closed));
-    assert_eq!(ask(Ray::new([0.0; 3], [1.0, 0.0, 0.0]), five, &closed), Some(4.0));
-    assert_eq!(ask_approach(short, five), Approach { t: 1.0, clearance: 3.0, id: 0 });
-    // Its end belongs to it, unless that is asked otherwise.
+    assert_eq!(hit_time(Ray::new([0.0; 3], [1.0, 0.0, 0.0]), five, &closed), Some(4.0));
+    assert_eq!(approach_of(short, five), Approach { t: 1.0, clearance: 3.0, id: 0 });
+    // The end point belongs to the segment, unless ends are half-open.
     let touching = Ray::segment([0.0; 3], [4.0, 0.0, 0.0]);
-    assert_eq!(ask(touching, five, &closed), Some(1.0));
+    assert_eq!(hit_time(touching, five, &closed), Some(1.0));
     assert!(!meets(touching, five, &Query { ends: Ends::HalfOpen, ..closed }));
     assert!(!meets(Ray::segment([0.0; 3], [3.999_999_8, 0.0, 0.0]), five, &closed));
-    // Nor does it reach back.
+    // A segment does not extend backwards either.
     assert!(!meets(Ray::segment([7.0, 0.0, 0.0], [9.0, 0.0, 0.0]), five, &closed));
 
-    // A direction of length 2 moves a projected point to twice its place: a miss there, a hit at 4.5.
+    // The text's projection assumes a unit direction: with length 2 the projected point is twice as far away, a miss. The hit is at 4.5.
     let ten = ball([10.0, 0.0, 0.0], 1.0);
-    assert_eq!(ask(ray([0.0; 3], [2.0, 0.0, 0.0]), ten, &closed), Some(4.5));
-    assert_eq!(ask_approach(ray([0.0; 3], [2.0, 0.0, 0.0]), ten).t, 5.0);
+    assert_eq!(hit_time(ray([0.0; 3], [2.0, 0.0, 0.0]), ten, &closed), Some(4.5));
+    assert_eq!(approach_of(ray([0.0; 3], [2.0, 0.0, 0.0]), ten).t, 5.0);
 
-    // Inside is a hit, whatever the direction, and when the whole segment is inside; a surface is not met then.
+    // A start inside is a hit for every direction, also if the whole segment is inside. Then the surface is not hit.
     let within = Ray::segment([4.5, 0.0, 0.0], [5.5, 0.25, 0.0]);
     assert!(meets(within, five, &closed) && meets(within, five, &open));
     assert!(!meets(within, five, &Query { inside: Inside::Exit, ..closed }));
     assert!(meets(ray([5.5, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open));
 
-    // Tangency: the closed ball is met, the open one is not. Neither is a start that slides along the surface.
+    // Tangency: a hit of the closed ball and a miss of the open one, also if the ray starts at the point of tangency.
     for tangent in [ray([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]), ray([5.0, 1.0, 0.0], [0.0, 0.0, 2.0])] {
         assert!(meets(tangent, five, &closed) && !meets(tangent, five, &open));
     }
-    // One step of f32 below the tangent both agree.
+    // One f32 below and one above the tangent, the policies agree.
     assert!(meets(ray([0.0, 1.0f32.next_down(), 0.0], [1.0, 0.0, 0.0]), five, &open));
     assert!(!meets(ray([0.0, 1.0f32.next_up(), 0.0], [1.0, 0.0, 0.0]), five, &closed));
 
-    // On the surface: going in counts in either ball. Going out the closed ball is left at 0; `ignore` says it is not met.
-    assert_eq!(ask(ray([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open), Some(0.0));
+    // On the surface: an entering ray hits both balls. A leaving ray hits the closed ball at 0, and misses with `Inside::Ignore`.
+    assert_eq!(hit_time(ray([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open), Some(0.0));
     let leaving = ray([6.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
-    assert_eq!(ask(leaving, five, &closed), Some(0.0));
+    assert_eq!(hit_time(leaving, five, &closed), Some(0.0));
     assert!(!meets(leaving, five, &Query { inside: Inside::Ignore, ..open }));
-    // Away from the ball nothing is met.
+    // Outside and pointing away: a miss.
     assert!(!meets(ray([7.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &closed));
 }
 
-/// Seed 004, jHitSphere, for bullets within a frame and stars behind planets: half-open time, no tangency, the solid ball.
+/// Seed 004, jHitSphere, for bullets within a frame and stars behind planets: half-open time, a solid ball, and tangency is a miss.
 #[test]
-fn seed_004_jhitsphere() {
+fn seed_004_half_open_time() {
     let query = exact(Inside::Enter, Touch::Miss, Ends::HalfOpen);
-    let blocked = |ray: Ray, query: &Query| ask(ray, UNIT, query).is_some();
+    let blocked = |ray: Ray, query: &Query| hit_time(ray, UNIT, query).is_some();
     let coming = ray([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     let frame = |from: f32, to: f32| coming.between(from, to);
 
-    // Within the frame, and not; at exactly dt it is left to the next frame, which finds it at its start.
+    // A hit within the frame, and one after it. A hit at exactly dt belongs to the next frame, which finds it at its start.
     assert!(blocked(frame(0.0, 2.5), &query));
     assert!(!blocked(frame(0.0, 1.5), &query));
     assert!(!blocked(frame(0.0, 2.0), &query));
     assert!(blocked(frame(0.0, 2.0f32.next_up()), &query));
-    assert_eq!(ask(frame(2.0, 4.0), UNIT, &query), Some(2.0));
-    assert_eq!(ask(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 2.0), UNIT, &query), Some(0.0));
-    // Closed ends find it in both.
-    assert_eq!(ask(frame(0.0, 2.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(2.0));
-    // A frame of no length is empty; a closed one is a point.
+    assert_eq!(hit_time(frame(2.0, 4.0), UNIT, &query), Some(2.0));
+    assert_eq!(hit_time(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 2.0), UNIT, &query), Some(0.0));
+    // With closed ends, both frames find it.
+    assert_eq!(hit_time(frame(0.0, 2.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(2.0));
+    // A half-open frame of length 0 is empty; a closed one is a point.
     assert!(!blocked(frame(3.0, 3.0), &query));
-    assert_eq!(ask(frame(3.0, 3.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(3.0));
+    assert_eq!(hit_time(frame(3.0, 3.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(3.0));
 
-    // Step by step, the way in is found in exactly one frame, boundaries on it included.
+    // Over consecutive frames, the entry is found in exactly one, also if it lies on a frame boundary.
     let mut numbers = Numbers(4);
     let once = exact(Inside::Ignore, Touch::Miss, Ends::HalfOpen);
     let mut steps = Vec::new();
@@ -396,27 +395,27 @@ fn seed_004_jhitsphere() {
         ends.sort_by(f32::total_cmp);
         steps.extend(ends.windows(2).map(|pair| (path.between(pair[0], pair[1]), UNIT)));
     }
-    let found = ask_all(&steps, &once);
+    let found = hit_times(&steps, &once);
     for (frames, steps) in found.chunks(6).zip(steps.chunks(6)) {
         assert_eq!(frames.iter().flatten().count(), 1, "{frames:?} {steps:?}");
     }
 
-    // Overlap with the solid ball: from inside, and with a frame that lies wholly inside; not before and not after.
-    assert_eq!(ask(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 0.25), UNIT, &query), Some(0.0));
-    assert_eq!(ask(frame(2.5, 3.0), UNIT, &query), Some(2.5));
+    // Overlap with the solid ball: from inside, and with a frame that lies wholly inside; a frame after the exit misses.
+    assert_eq!(hit_time(ray([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 0.25), UNIT, &query), Some(0.0));
+    assert_eq!(hit_time(frame(2.5, 3.0), UNIT, &query), Some(2.5));
     assert!(!blocked(frame(4.5, 9.0), &query));
-    // Its lower end is closed: t₁ = 0 still counts.
-    assert_eq!(ask(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 1.0), UNIT, &query), Some(0.0));
+    // The lower end is closed: an exit root of 0 is a hit.
+    assert_eq!(hit_time(ray([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 1.0), UNIT, &query), Some(0.0));
 
-    // D ≤ 0 rejects tangency.
+    // The text rejects D ≤ 0: tangency is a miss.
     let tangent = ray([-3.0, 1.0, 0.0], [1.0, 0.0, 0.0]);
     assert!(!blocked(tangent, &query) && blocked(tangent, &Query { touch: Touch::Hit, ..query }));
 
-    // Squares that leave f32: |d| = 1e-25 underflows to a miss, |d| = 1e20 overflows to NaN.
+    // Squares outside f32's range: |d|² underflows for |d| = 1e-25 (a miss in f32) and overflows for |d| = 1e20 (NaN).
     let (slow, fast) = (ray([-3.0, 0.0, 0.0], [1e-25, 0.0, 0.0]), ray([-3.0, 0.0, 0.0], [1e20, 0.0, 0.0]));
     assert_eq!((3e-25f32 * 3e-25, 1e20f32 * 1e20), (0.0, f32::INFINITY));
     for (path, truth) in [(slow, 2e25f32), (fast, 2e-20)] {
-        let t = ask(path, UNIT, &query).unwrap();
+        let t = hit_time(path, UNIT, &query).unwrap();
         assert!(crate::support::steps(t, truth) <= 1, "{t}");
         for precision in Precision::ALL {
             for device in devices() {
@@ -427,15 +426,15 @@ fn seed_004_jhitsphere() {
         }
     }
 
-    // No direction: refused by name, not by chance; whether the start is inside is another question, and has its answer.
+    // A zero direction is refused with an error that names the field. `contains` still answers whether the start is inside.
     let still = ray([0.5, 0.0, 0.0], [0.0; 3]);
     assert!(matches!(still.check(), Err(Error::BadRecord { what: "ray", field: "direction", .. })));
     assert!(still.hit(&UNIT, &query).is_none() && UNIT.contains(still.origin));
 
-    // The nearest pass is the mean of the roots, and exists without them.
+    // The closest approach is at the mean of the roots, and is defined also if there are no roots.
     let (enter, exit) = coming.roots(&UNIT).unwrap();
-    assert_eq!(ask_approach(coming, UNIT), Approach { t: (enter + exit) / 2.0, clearance: -1.0, id: 0 });
+    assert_eq!(approach_of(coming, UNIT), Approach { t: (enter + exit) / 2.0, clearance: -1.0, id: 0 });
     let wide = ray([-3.0, 4.0, 0.0], [0.5, 0.0, 0.0]);
     assert_eq!(wide.roots(&UNIT), None);
-    assert_eq!(ask_approach(wide, UNIT), Approach { t: 6.0, clearance: 3.0, id: 0 });
+    assert_eq!(approach_of(wide, UNIT), Approach { t: 6.0, clearance: 3.0, id: 0 });
 }

@@ -1,4 +1,4 @@
-//! Rays made where they are cast are the rays that their descriptions mean, the same bytes on every device.
+//! Ray generators: devices generate the same rays as the host, byte for byte, and queries return the same results as for explicit rays.
 
 use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
@@ -43,33 +43,33 @@ fn sensor(count: usize, channels: usize, azimuths: usize) -> Lidar {
     Lidar::new(&poses(count), &elevations, &azimuths).unwrap().within(0.5, 120.0).unwrap()
 }
 
-/// As a device holds it: infinite ends are the largest f32.
+/// The ray as a device stores it: infinite ends are the largest f32.
 fn finite(ray: Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
 
-fn written(rays: Rays<'_>) -> Vec<Ray> {
+fn explicit_rays(rays: Rays<'_>) -> Vec<Ray> {
     (0..rays.len()).map(|i| rays.ray(i).unwrap()).collect()
 }
 
-/// What a device makes of a source is what the host makes of it, to the bit; the answers to every query are too. Says how many
-/// bytes went up.
+/// Asserts that every device generates the same rays as the host, bit for bit, and that queries return the same results. Returns the
+/// number of bytes uploaded.
 #[track_caller]
-fn same(what: &str, rays: Rays<'_>) -> u64 {
-    let records = written(rays);
+fn check_generated_rays(what: &str, rays: Rays<'_>) -> u64 {
+    let records = explicit_rays(rays);
     let (spheres, mut bytes) = (spheres(), 0);
     for device in devices() {
         let what = format!("{what}, {} rays on {}", rays.len(), device.name());
         if !rays.is_empty()
-            && let Some((made, up)) = bench::made(device, rays).unwrap()
+            && let Some((generated, uploaded)) = bench::made(device, rays).unwrap()
         {
             let expected: Vec<Ray> = records.iter().copied().map(finite).collect();
-            let different = made.iter().zip(&expected).position(|(a, b)| bytes_of(a) != bytes_of(b));
-            assert_eq!(different.map(|i| (i, made[i], expected[i])), None, "{what}");
-            assert_eq!(made.len(), expected.len(), "{what}");
-            bytes = up;
+            let different = generated.iter().zip(&expected).position(|(a, b)| bytes_of(a) != bytes_of(b));
+            assert_eq!(different.map(|i| (i, generated[i], expected[i])), None, "{what}");
+            assert_eq!(generated.len(), expected.len(), "{what}");
+            bytes = uploaded;
         }
-        answers(&what, device, &spheres, rays, &records);
+        check_results(&what, device, &spheres, rays, &records);
     }
     bytes
 }
@@ -81,85 +81,92 @@ fn bytes_of(ray: &Ray) -> [u32; 8] {
 }
 
 #[track_caller]
-fn answers(what: &str, device: &Device, spheres: &[Sphere], rays: Rays<'_>, records: &[Ray]) {
+fn check_results(what: &str, device: &Device, spheres: &[Sphere], rays: Rays<'_>, records: &[Ray]) {
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
     for precision in Precision::ALL {
         let query = Query::at(precision);
         macro_rules! ask {
             ($($verb:ident),+) => {$(
-                let (made, sent) = (blocking::$verb(&scene, rays, &query), blocking::$verb(&scene, records, &query));
-                let (made, sent) = (made.unwrap(), sent.unwrap());
-                assert_eq!(made.records, sent.records, "{} {what} {precision:?}", stringify!($verb));
-                assert_eq!(made.report.hits, sent.report.hits, "{} {what} {precision:?}", stringify!($verb));
+                let (generated, sent) = (blocking::$verb(&scene, rays, &query), blocking::$verb(&scene, records, &query));
+                let (generated, sent) = (generated.unwrap(), sent.unwrap());
+                assert_eq!(generated.records, sent.records, "{} {what} {precision:?}", stringify!($verb));
+                assert_eq!(generated.report.hits, sent.report.hits, "{} {what} {precision:?}", stringify!($verb));
             )+};
         }
         ask!(closest, interval, approach);
-        let (made, sent) = (blocking::occluded(&scene, rays, &query), blocking::occluded(&scene, records, &query));
-        assert_eq!(made.unwrap().words, sent.unwrap().words, "occluded {what} {precision:?}");
+        let (generated, sent) = (blocking::occluded(&scene, rays, &query), blocking::occluded(&scene, records, &query));
+        assert_eq!(generated.unwrap().words, sent.unwrap().words, "occluded {what} {precision:?}");
     }
 }
 
 const COUNTS: [usize; 6] = [0, 1, 63, 64, 65, 1537];
 
 #[test]
-fn points_make_the_same_rays_everywhere() {
+fn rays_from_points_are_the_same_on_every_device() {
     for count in COUNTS {
         let points = points(count);
-        let up = same("parallel", (&Parallel { points: &points, direction: [0.3, -2.0, 0.7] }).into());
-        assert_eq!(up, if count > 0 { 64 + 12 * count as u64 } else { 0 });
+        let uploaded =
+            check_generated_rays("parallel", (&Parallel { points: &points, direction: [0.3, -2.0, 0.7] }).into());
+        assert_eq!(uploaded, if count > 0 { 64 + 12 * count as u64 } else { 0 });
         for (target, radius) in [([0.5, 0.25, 9.0], 0.0), ([0.5, 0.25, 9.0], 0.75), ([0.0; 3], 2.0)] {
-            let up = same("toward", (&Toward { points: &points, target, radius }).into());
-            assert_eq!(up, if count > 0 { 64 + 12 * count as u64 } else { 0 });
+            let uploaded = check_generated_rays("toward", (&Toward { points: &points, target, radius }).into());
+            assert_eq!(uploaded, if count > 0 { 64 + 12 * count as u64 } else { 0 });
         }
     }
 }
 
 #[test]
-fn tables_make_the_same_rays_everywhere() {
+fn rays_of_sensors_and_images_are_the_same_on_every_device() {
     for (poses, channels, azimuths) in
         [(0, 3, 5), (1, 1, 1), (1, 7, 9), (1, 1, 64), (1, 64, 1), (5, 1, 13), (3, 16, 33), (65, 1, 1), (1, 64, 90)]
     {
-        same("sensor", (&sensor(poses, channels, azimuths)).into());
+        check_generated_rays("sensor", (&sensor(poses, channels, azimuths)).into());
     }
     for lens in [Lens::Perspective { field_of_view_deg: 47.0 }, Lens::Orthographic { width: 9.0 }] {
         for size in [[1, 1], [63, 1], [1, 65], [40, 30]] {
-            same("image", (&Image::new(&camera(lens), size).unwrap()).into());
+            check_generated_rays("image", (&Image::new(&camera(lens), size).unwrap()).into());
         }
     }
 }
 
 #[test]
-fn directions_of_all_lengths_are_the_same_everywhere() {
+fn directions_of_all_lengths_are_the_same_on_every_device() {
     let mut numbers = Numbers(3);
     let point = |i: usize| numbers.vector().map(|x| x * ((i % 200) as f32 - 100.0).exp2());
     let points: Vec<[f32; 3]> = (0..scaled(4000)).map(point).collect();
     for (target, radius) in [([0.0; 3], 0.0), ([0.0; 3], 1e-20), ([0.0; 3], 1.0), ([1e30, 0.0, -1e25], 1e29)] {
         let toward = Toward { points: &points, target, radius };
         for device in devices() {
-            let Some((made, _)) = bench::made(device, &toward).unwrap() else { continue };
-            for (i, (made, ray)) in made.iter().zip(written((&toward).into())).enumerate() {
-                assert_eq!(bytes_of(made), bytes_of(&finite(ray)), "point {i} {:?} on {}", points[i], device.name());
+            let Some((generated, _)) = bench::made(device, &toward).unwrap() else { continue };
+            for (i, (generated, ray)) in generated.iter().zip(explicit_rays((&toward).into())).enumerate() {
+                assert_eq!(
+                    bytes_of(generated),
+                    bytes_of(&finite(ray)),
+                    "point {i} {:?} on {}",
+                    points[i],
+                    device.name()
+                );
             }
         }
     }
 }
 
 #[test]
-fn any_part_of_a_grid_is_the_same_everywhere() {
+fn any_part_of_a_grid_is_the_same_on_every_device() {
     let sensor = sensor(5, 3, 70);
     let whole = Rays::from(&sensor);
     for device in devices() {
         for (start, end) in [(0, 300), (69, 500), (70, 700), (209, 900), (211, 212), (640, 1050), (100, 170)] {
             let part = whole.slice(start..end);
-            let Some((made, _)) = bench::made(device, part).unwrap() else { continue };
-            let expected: Vec<Ray> = written(whole)[start..end].iter().copied().map(finite).collect();
-            assert_eq!(made, expected, "{start}..{end} on {}", device.name());
+            let Some((generated, _)) = bench::made(device, part).unwrap() else { continue };
+            let expected: Vec<Ray> = explicit_rays(whole)[start..end].iter().copied().map(finite).collect();
+            assert_eq!(generated, expected, "{start}..{end} on {}", device.name());
         }
     }
 }
 
 #[test]
-fn pieces_have_no_seams() {
+fn chunk_boundaries_do_not_change_generated_rays() {
     let (spheres, points, sensor) = (spheres(), points(1000), sensor(3, 16, 33));
     let toward = Toward { points: &points, target: [0.5, 0.25, 9.0], radius: 0.5 };
     for (rays, end) in [(1, 110), (33, 400), (64, 400), (500, 1000)] {
@@ -168,14 +175,14 @@ fn pieces_have_no_seams() {
         for device in limited(limits) {
             for source in [Rays::from(&toward), Rays::from(&sensor)] {
                 let source = source.slice(100..end);
-                answers(&format!("{rays} a piece"), device, &spheres, source, &written(source));
+                check_results(&format!("{rays} rays per chunk"), device, &spheres, source, &explicit_rays(source));
             }
         }
     }
 }
 
 #[test]
-fn async_calls_answer_alike() {
+fn async_calls_give_the_same_results() {
     let (spheres, points) = (spheres(), points(700));
     let toward = Toward { points: &points, target: [0.5, 0.25, 9.0], radius: 0.5 };
     for device in devices() {
@@ -191,29 +198,29 @@ fn async_calls_answer_alike() {
     }
 }
 
-/// A device without barriers against clever compilers is not trusted to make rays, and answers alike.
+/// A device whose compiler ignores the optimisation barriers does not generate rays; the host's are uploaded.
 #[test]
-fn a_device_that_fails_the_probe_is_sent_the_rays() {
+fn rays_are_uploaded_to_a_device_that_fails_the_probe() {
     let points = points(100);
     let parallel = Parallel { points: &points, direction: [0.0, 1.0, 0.0] };
     let edit = ("return bitcast<f32>(bitcast<u32>(x) ^ zero);", "return x * 1.0000002;");
     let device = pollster::block_on(Device::open_edited(0, edit)).unwrap();
     assert!(device.probe().unwrap().failure.is_some());
-    let (made, up) = bench::made(&device, &parallel).unwrap().unwrap();
-    assert_eq!((up, made), (3200, written((&parallel).into()).into_iter().map(finite).collect()));
+    let (generated, uploaded) = bench::made(&device, &parallel).unwrap().unwrap();
+    assert_eq!((uploaded, generated), (3200, explicit_rays((&parallel).into()).into_iter().map(finite).collect()));
 }
 
 #[test]
-fn a_camera_looks_through_the_centres_of_pixels() {
+fn camera_rays_go_through_pixel_centres() {
     let image = Image::new(&perspective(), [40, 30]).unwrap();
     let rays = Rays::from(&image);
     assert_eq!(rays.len(), 1200);
     let forward = (perspective().target - perspective().position).normalize();
     let half = (47.0_f64.to_radians() / 2.0).tan();
-    for (i, ray) in written(rays).into_iter().enumerate() {
+    for (i, ray) in explicit_rays(rays).into_iter().enumerate() {
         let (column, row) = ((i % 40) as f64, (i / 40) as f64);
         let direction = ray.direction.as_dvec3();
-        // Depth 1, upwards first, from left to right.
+        // Directions have depth 1. Rows run from top to bottom, columns from left to right.
         assert!((direction.dot(forward) - 1.0).abs() < 1e-6, "{i}");
         let right = forward.cross(perspective().up).normalize();
         let (x, y) = (direction.dot(right), direction.dot(right.cross(forward)));
@@ -222,7 +229,7 @@ fn a_camera_looks_through_the_centres_of_pixels() {
         assert_eq!((ray.origin, ray.t_min, ray.t_max), (Vec3::new(9.0, -4.0, 2.5), 0.0, f32::INFINITY));
     }
     let plan = Image::new(&camera(Lens::Orthographic { width: 8.0 }), [4, 2]).unwrap();
-    let rays = written((&plan).into());
+    let rays = explicit_rays((&plan).into());
     assert!(rays.iter().all(|ray| ray.direction == rays[0].direction));
     assert!(((rays[3].origin - rays[0].origin).length() - 6.0).abs() < 1e-5);
     assert!(((rays[4].origin - rays[0].origin).length() - 2.0).abs() < 1e-5);
@@ -230,8 +237,8 @@ fn a_camera_looks_through_the_centres_of_pixels() {
 }
 
 #[test]
-fn a_picture_and_its_rays_see_the_same() {
-    // The same camera draws a system; the spheres it finds are those that its rays meet.
+fn camera_rays_hit_the_spheres_that_render_shows() {
+    // Renders a system with the same camera: its pixels show the spheres that the rays hit.
     let balls = spheres();
     let image = Image::new(&perspective(), [64, 48]).unwrap();
     let light = LightSource { name: "sun".into(), ball: Ball::new([0.0, 0.0, 1000.0], 1.0), color: Color::WHITE };
@@ -264,37 +271,37 @@ fn a_picture_and_its_rays_see_the_same() {
 }
 
 #[test]
-fn a_sensor_turns_left_and_looks_up() {
+fn azimuth_turns_left_and_elevation_looks_up() {
     let sensor = Lidar::new(
         &[Pose { position: DVec3::new(1.0, 2.0, 3.0), rotation: DQuat::IDENTITY }],
         &[0.0, 30.0, 90.0],
         &[0.0, 90.0, 180.0, -90.0],
     );
-    let rays = written((&sensor.unwrap()).into());
+    let rays = explicit_rays((&sensor.unwrap()).into());
     let directions: Vec<[f32; 3]> = rays.iter().map(|ray| ray.direction.to_array()).collect();
     assert_eq!(directions[..4], [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]);
     let cos = 0.75_f32.sqrt();
     assert_eq!(directions[4..6], [[cos, 0.0, 0.5], [0.0, cos, 0.5]]);
     assert!(directions[8..].iter().all(|d| *d == [0.0, 0.0, 1.0]), "{directions:?}");
-    // A quarter turn to the left: what was ahead is now at y.
+    // After a rotation by 90° to the left, azimuth 0 points along y.
     let turned = Pose { position: DVec3::ZERO, rotation: DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2) };
     let turned = Lidar::new(&[turned], &[0.0], &[0.0]).unwrap();
     assert_eq!(Rays::from(&turned).ray(0).unwrap().direction, Vec3::Y);
 }
 
 #[test]
-fn directions_of_a_sensor_have_unit_length() {
+fn sensor_directions_have_unit_length() {
     let sensor = sensor(20, 64, 100);
     let rays = Rays::from(&sensor);
     let off = |ray: Ray| (ray.direction.as_dvec3().length() - 1.0).abs() * f64::from(1 << 23);
-    let worst = written(rays).into_iter().map(off).fold(0.0, f64::max);
+    let worst = explicit_rays(rays).into_iter().map(off).fold(0.0, f64::max);
     assert!(worst < 8.0, "{worst} ulp");
     assert_eq!(rays.ray(rays.len()), None);
 }
 
 #[test]
-fn a_lamp_does_not_stand_in_its_own_light() {
-    // The lamp is in the scene, and reached from everywhere; behind a small ball it is not.
+fn rays_toward_a_lamp_end_before_it() {
+    // Rays towards a lamp that is itself in the scene are not occluded by it, but by a small ball in front of it.
     let lamp = Sphere::new([0.3, 0.1, 6.0], 1.5);
     let scene_of = [lamp, Sphere::new([0.3, 0.1, 3.0], 0.01)];
     let points: Vec<[f32; 3]> = points(scaled(20_000)).into_iter().filter(|p| !lamp.contains(Vec3::from(*p))).collect();
@@ -303,20 +310,20 @@ fn a_lamp_does_not_stand_in_its_own_light() {
         for precision in Precision::ALL {
             let query = Query::at(precision);
             let alone = blocking::scene(device, &[lamp], &SceneOptions::default()).unwrap();
-            let dark = blocking::occluded(&alone, &light(&points), &query).unwrap();
-            assert_eq!(dark.report.hits, 0, "{precision:?} on {}", device.name());
+            let occluded = blocking::occluded(&alone, &light(&points), &query).unwrap();
+            assert_eq!(occluded.report.hits, 0, "{precision:?} on {}", device.name());
             let both = blocking::scene(device, &scene_of, &SceneOptions::default()).unwrap();
-            let dark = blocking::occluded(&both, &light(&[[0.3, 0.1, 0.0], [2.0, 0.0, 0.0]]), &query).unwrap();
-            assert_eq!(dark.iter().collect::<Vec<_>>(), [true, false], "{precision:?} on {}", device.name());
+            let occluded = blocking::occluded(&both, &light(&[[0.3, 0.1, 0.0], [2.0, 0.0, 0.0]]), &query).unwrap();
+            assert_eq!(occluded.iter().collect::<Vec<_>>(), [true, false], "{precision:?} on {}", device.name());
         }
-        // A point in the lamp has no way to go.
+        // For a point inside the lamp, the ray has length 0.
         let inside = light(&[[0.3, 0.1, 5.5]]);
         assert_eq!(Rays::from(&inside).ray(0).unwrap().t_max, 0.0);
     }
 }
 
-fn fault<T: std::fmt::Debug>(result: umbracast::Result<T>) -> String {
-    result.map(|_| ()).expect_err("it should be refused").to_string()
+fn error_text<T: std::fmt::Debug>(result: umbracast::Result<T>) -> String {
+    result.map(|_| ()).expect_err("expected an error").to_string()
 }
 
 #[test]
@@ -345,17 +352,17 @@ fn bad_points_are_refused_or_skipped() {
                 "point 1098: y is -300000000000000000000000000000000000000: the distance to the target exceeds the largest f32, 3.4e38",
             ),
         ] {
-            assert_eq!(fault(blocking::closest(&scene, source, &Query::default())), first, "{}", device.name());
-            assert_eq!(fault(pollster::block_on(scene.occluded(source, &Query::default()))), first);
+            assert_eq!(error_text(blocking::closest(&scene, source, &Query::default())), first, "{}", device.name());
+            assert_eq!(error_text(pollster::block_on(scene.occluded(source, &Query::default()))), first);
             let hits = blocking::closest(&scene, source, &skip).unwrap();
             assert_eq!(hits.report.skipped, bad.len() as u64, "{}", device.name());
             for at in &bad {
                 assert!(!hits[*at].is_hit());
             }
-            let sent = blocking::closest(&scene, &written(source), &skip).unwrap();
+            let sent = blocking::closest(&scene, &explicit_rays(source), &skip).unwrap();
             assert_eq!(hits.records, sent.records, "{}", device.name());
-            let dark = blocking::occluded(&scene, source, &skip).unwrap();
-            assert_eq!((dark.report.skipped, dark.report.hits), (bad.len() as u64, hits.report.hits));
+            let occluded = blocking::occluded(&scene, source, &skip).unwrap();
+            assert_eq!((occluded.report.skipped, occluded.report.hits), (bad.len() as u64, hits.report.hits));
             let polled = pollster::block_on(scene.closest(source, &skip)).unwrap();
             assert_eq!((polled.report.skipped, &polled.records), (bad.len() as u64, &hits.records));
         }
@@ -363,7 +370,7 @@ fn bad_points_are_refused_or_skipped() {
 }
 
 #[test]
-fn what_spoils_all_rays_is_refused() {
+fn invalid_targets_and_directions_are_refused() {
     let points = points(3);
     let at = |target, radius| Toward { points: &points, target, radius };
     for device in devices() {
@@ -374,12 +381,12 @@ fn what_spoils_all_rays_is_refused() {
             (at([0.0; 3], -1.0), "the radius is -1: it must be finite and not negative"),
             (at([0.0; 3], f32::NAN), "the radius is NaN"),
         ] {
-            let found = fault(blocking::closest(&scene, &toward, &skip));
+            let found = error_text(blocking::closest(&scene, &toward, &skip));
             assert!(found.contains(words), "{found}");
         }
         for (direction, words) in [([0.0; 3], "must not be zero"), ([0.0, f32::NAN, 1.0], "0,NaN,1: it must be finite")]
         {
-            let found = fault(blocking::occluded(&scene, &Parallel { points: &points, direction }, &skip));
+            let found = error_text(blocking::occluded(&scene, &Parallel { points: &points, direction }, &skip));
             assert!(found.contains(words), "{found}");
         }
     }
@@ -394,10 +401,10 @@ fn bad_poses_are_refused_or_skipped() {
     let skip = Query { on_bad: OnBad::Skip, ..Query::default() };
     for device in devices() {
         let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
-        let refused = fault(blocking::closest(&scene, &sensor, &Query::default()));
+        let refused = error_text(blocking::closest(&scene, &sensor, &Query::default()));
         assert_eq!(refused, "pose 1: y is NaN: a position must be finite", "{}", device.name());
         let rest = Rays::from(&sensor).slice(300..600);
-        let refused = fault(blocking::closest(&scene, rest, &Query::default()));
+        let refused = error_text(blocking::closest(&scene, rest, &Query::default()));
         assert_eq!(refused, "pose 2: |q| is 0.9: a rotation must be a quaternion of length 1");
         let hits = blocking::closest(&scene, &sensor, &skip).unwrap();
         assert_eq!(hits.report.skipped, 300, "{}", device.name());
@@ -409,32 +416,32 @@ fn bad_poses_are_refused_or_skipped() {
 }
 
 #[test]
-fn sensors_and_cameras_that_cannot_be_are_refused() {
+fn invalid_sensors_and_cameras_are_refused() {
     let pose = poses(1);
     let new = |elevations: &[f64], azimuths: &[f64]| Lidar::new(&pose, elevations, azimuths);
     let cases = [
-        (fault(new(&[], &[0.0])), "the list of elevations is empty"),
-        (fault(new(&[0.0], &[])), "the list of azimuths is empty"),
-        (fault(new(&[0.0, 91.0], &[0.0])), "elevation 1: deg is 91"),
-        (fault(new(&[f64::NAN], &[0.0])), "elevation 0: deg is NaN"),
-        (fault(new(&[0.0], &[0.0, 1.0, f64::INFINITY])), "azimuth 2: deg is inf"),
-        (fault(new(&[0.0; 40_000], &[0.0; 40_000])), "are too many"),
-        (fault(new(&[0.0], &[0.0]).unwrap().within(2.0, 1.0)), "the range is 2 to 1"),
-        (fault(new(&[0.0], &[0.0]).unwrap().within(-1.0, 1.0)), "the range is -1 to 1"),
-        (fault(new(&[0.0], &[0.0]).unwrap().within(0.0, f32::NAN)), "the range is 0 to NaN"),
-        (fault(Image::new(&perspective(), [0, 3])), "size is 0x3"),
-        (fault(Image::new(&perspective(), [u32::MAX, 3])), "size is 4294967295x3"),
-        (fault(Image::new(&perspective(), [65_536, 65_536])), "are too many"),
-        (fault(Image::new(&Camera { up: DVec3::ZERO, ..perspective() }, [4, 3])), "up is [0, 0, 0]"),
+        (error_text(new(&[], &[0.0])), "the list of elevations is empty"),
+        (error_text(new(&[0.0], &[])), "the list of azimuths is empty"),
+        (error_text(new(&[0.0, 91.0], &[0.0])), "elevation 1: deg is 91"),
+        (error_text(new(&[f64::NAN], &[0.0])), "elevation 0: deg is NaN"),
+        (error_text(new(&[0.0], &[0.0, 1.0, f64::INFINITY])), "azimuth 2: deg is inf"),
+        (error_text(new(&[0.0; 40_000], &[0.0; 40_000])), "are too many"),
+        (error_text(new(&[0.0], &[0.0]).unwrap().within(2.0, 1.0)), "the range is 2 to 1"),
+        (error_text(new(&[0.0], &[0.0]).unwrap().within(-1.0, 1.0)), "the range is -1 to 1"),
+        (error_text(new(&[0.0], &[0.0]).unwrap().within(0.0, f32::NAN)), "the range is 0 to NaN"),
+        (error_text(Image::new(&perspective(), [0, 3])), "size is 0x3"),
+        (error_text(Image::new(&perspective(), [u32::MAX, 3])), "size is 4294967295x3"),
+        (error_text(Image::new(&perspective(), [65_536, 65_536])), "are too many"),
+        (error_text(Image::new(&Camera { up: DVec3::ZERO, ..perspective() }, [4, 3])), "up is [0, 0, 0]"),
         (
-            fault(Image::new(&Camera { target: perspective().position, ..perspective() }, [4, 3])),
+            error_text(Image::new(&Camera { target: perspective().position, ..perspective() }, [4, 3])),
             "the two points must differ",
         ),
         (
-            fault(Image::new(&camera(Lens::Perspective { field_of_view_deg: 171.0 }), [4, 3])),
+            error_text(Image::new(&camera(Lens::Perspective { field_of_view_deg: 171.0 }), [4, 3])),
             "field_of_view_deg is 171",
         ),
-        (fault(Image::new(&camera(Lens::Orthographic { width: f64::NAN }), [4, 3])), "width is NaN"),
+        (error_text(Image::new(&camera(Lens::Orthographic { width: f64::NAN }), [4, 3])), "width is NaN"),
     ];
     for (found, words) in cases {
         assert!(found.contains(words), "{found}: {words}");
@@ -446,17 +453,17 @@ fn sensors_and_cameras_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn pairs_take_made_rays_too() {
+fn generated_rays_work_pairwise() {
     let balls = spheres();
     let points = points(balls.len());
     let toward = Toward { points: &points, target: [0.0; 3], radius: 0.0 };
     for device in devices() {
         let scene = blocking::pairwise(device, &balls).unwrap();
-        let made = blocking::approach(&scene, &toward, &Query::default()).unwrap();
-        let sent = blocking::approach(&scene, &written((&toward).into()), &Query::default()).unwrap();
-        assert_eq!(made.records, sent.records, "{}", device.name());
+        let generated = blocking::approach(&scene, &toward, &Query::default()).unwrap();
+        let sent = blocking::approach(&scene, &explicit_rays((&toward).into()), &Query::default()).unwrap();
+        assert_eq!(generated.records, sent.records, "{}", device.name());
         let half = Rays::from(&toward).slice(100..200);
         let half = blocking::approach(&scene, half, &Query::default()).unwrap();
-        assert_eq!(half.records, made.records[100..200], "{}", device.name());
+        assert_eq!(half.records, generated.records[100..200], "{}", device.name());
     }
 }

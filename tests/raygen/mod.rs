@@ -1,3 +1,3 @@
-//! Rays that are generated on the device.
+//! Ray generators: rays that are generated on the device.
 
 mod emit;

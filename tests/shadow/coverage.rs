@@ -1,4 +1,4 @@
-//! The visible fraction against 50-digit truth, and unions against Monte Carlo.
+//! The visible fraction, compared with 50-digit values, and for several occluders with quasi-Monte Carlo sampling.
 
 use std::f64::consts::TAU;
 
@@ -35,7 +35,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn every_row_of_the_table_in_f64() {
+fn the_table_of_overlaps_is_reproduced_in_f64() {
     let mut worst = std::collections::BTreeMap::<String, f64>::new();
     let mut misses = Vec::new();
     let rows = rows();
@@ -55,16 +55,17 @@ fn every_row_of_the_table_in_f64() {
     assert!(misses.is_empty(), "{} misses: {misses:#?}", misses.len());
 }
 
-/// In f32 to 10⁻⁴; where an occluder's edge lies across a light of some µrad, f32 cannot, and the host does it.
+/// GPUs compute fractions in f32, to 10⁻⁴. If an occluder's edge crosses a light of a few µrad, f32 is not enough, and the CPU computes
+/// them.
 #[test]
-fn every_row_of_the_table_on_every_device() {
+fn the_table_of_overlaps_is_reproduced_on_every_device() {
     let rows = rows();
-    let sights: Vec<VisibilityQuery> = rows
+    let queries: Vec<VisibilityQuery> = rows
         .iter()
         .map(|row| VisibilityQuery { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
         .collect();
     for device in devices() {
-        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let found = blocking::visible_fractions(device, &queries).unwrap();
         let mut worst = std::collections::BTreeMap::<&str, (f64, usize)>::new();
         let mut misses = Vec::new();
         let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
@@ -86,7 +87,7 @@ fn every_row_of_the_table_on_every_device() {
     }
 }
 
-/// A light of 0.5 to 40 degrees, and spheres before it that overlap each other.
+/// A light of 0.5 to 40 degrees, and overlapping spheres in front of it.
 fn crowd(case: usize, count: usize) -> VisibilityQuery {
     let mut state = 1 + case as u64;
     let mut random = || {
@@ -107,30 +108,30 @@ fn crowd(case: usize, count: usize) -> VisibilityQuery {
     VisibilityQuery { observer: DVec3::ZERO, light, occluders }
 }
 
-/// Several occluders against well-spread points of the disc, each tested by itself.
+/// Several occluders, compared with a low-discrepancy sampling of the disc.
 #[test]
-fn unions_against_points_on_the_disc() {
+fn unions_of_occluders_agree_with_sampling() {
     const POINTS: u32 = 200_000;
     let (mut worst, mut mean, mut partial) = (0.0_f64, 0.0, 0);
     let cases = 300;
     for case in 0..cases {
-        let sight = crowd(case, 2 + case % 4);
-        let angle = (sight.light.radius / 100.0).asin();
+        let query = crowd(case, 2 + case % 4);
+        let angle = (query.light.radius / 100.0).asin();
         let mut open = 0;
         for i in 0..POINTS {
-            // Equal solid angles: 1 − cos is uniform. Additive recurrence of the plastic number.
+            // Uniform in solid angle: 1 − cos is uniform. An additive recurrence with the plastic number.
             let u = (0.5 + f64::from(i) * 0.754_877_666_246_692_7).fract();
             let v = (0.5 + f64::from(i) * 0.569_840_290_998_053_3).fract();
             let z = 1.0 - u * 2.0 * f64::sin(0.5 * angle).powi(2);
             let r = (1.0 - z * z).sqrt();
             let point = DVec3::new(r * f64::cos(TAU * v), r * f64::sin(TAU * v), z);
-            open += u32::from(sight.occluders.iter().all(|ball| {
+            open += u32::from(query.occluders.iter().all(|ball| {
                 let along = ball.center.dot(point);
                 along <= 0.0 || (ball.center - along * point).length() > ball.radius
             }));
         }
         let truth = f64::from(open) / f64::from(POINTS);
-        let got = visible_fraction(sight.observer, sight.light, &sight.occluders).unwrap();
+        let got = visible_fraction(query.observer, query.light, &query.occluders).unwrap();
         worst = worst.max((got - truth).abs());
         mean += (got - truth).abs() / cases as f64;
         partial += u32::from(truth > 0.0 && truth < 1.0);
@@ -139,18 +140,18 @@ fn unions_against_points_on_the_disc() {
     assert!(partial > 100 && worst < 1e-3, "{worst}");
 }
 
-/// In f32 a union is good to 10⁻⁴ too; more than sixteen occluders on one disc are handed to the host.
+/// GPUs compute unions in f32, to 10⁻⁴ too. Discs with more than sixteen occluders are computed on the CPU.
 #[test]
-fn unions_on_every_device() {
+fn unions_of_occluders_agree_on_every_device() {
     let count = scaled(30_000);
-    // In parts, so that memory stays flat.
+    // In parts, so that memory stays constant.
     for first in (0..count).step_by(30_000) {
         let cases = first..count.min(first + 30_000);
-        let sights: Vec<VisibilityQuery> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
+        let queries: Vec<VisibilityQuery> = cases.map(|case| crowd(case, 2 + case % 25)).collect();
         let expected: Vec<f64> =
-            sights.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
+            queries.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
         for device in devices() {
-            let found = blocking::visible_fractions(device, &sights).unwrap();
+            let found = blocking::visible_fractions(device, &queries).unwrap();
             let (case, worst) = (first..)
                 .zip(found.iter().zip(&expected))
                 .map(|(case, (a, b))| (case, (a - b).abs()))
@@ -163,37 +164,37 @@ fn unions_on_every_device() {
 }
 
 #[test]
-fn what_is_before_the_light_and_what_is_not() {
+fn only_occluders_between_observer_and_light_count() {
     let sun = Ball::new([0.0, 0.0, 100.0], 1.0);
     let ball = |x: f64, z: f64, radius: f64| Ball::new([x, 0.0, z], radius);
     let half = visible_fraction(DVec3::ZERO, sun, &[ball(3.0, 10.0, 3.0)]).unwrap();
-    assert!((half - 0.5).abs() < 0.03, "an edge through the middle of the disc: {half}");
+    assert!((half - 0.5).abs() < 0.03, "an edge through the centre of the disc: {half}");
     let cases = [
-        ("nothing", vec![], 1.0),
-        ("before it", vec![ball(0.0, 50.0, 0.6)], 0.0),
-        ("of equal size to the last digit", vec![ball(0.0, 50.0, 0.5)], 0.0),
+        ("no occluder", vec![], 1.0),
+        ("in front of it", vec![ball(0.0, 50.0, 0.6)], 0.0),
+        ("of exactly equal size", vec![ball(0.0, 50.0, 0.5)], 0.0),
         ("behind it", vec![ball(0.0, 150.0, 20.0)], 1.0),
         ("behind the observer", vec![ball(0.0, -50.0, 20.0)], 1.0),
         ("around the observer", vec![ball(0.0, -5.0, 20.0)], 0.0),
-        ("beside it", vec![ball(10.0, 50.0, 1.0)], 1.0),
+        ("next to it", vec![ball(10.0, 50.0, 1.0)], 1.0),
         ("a point", vec![ball(0.0, 50.0, 0.0)], 1.0),
-        ("half as wide", vec![ball(0.0, 50.0, 0.25)], 0.75),
-        ("twice the same", vec![ball(0.0, 50.0, 0.25), ball(0.0, 50.0, 0.25)], 0.75),
+        ("half the angular radius", vec![ball(0.0, 50.0, 0.25)], 0.75),
+        ("the same ball twice", vec![ball(0.0, 50.0, 0.25), ball(0.0, 50.0, 0.25)], 0.75),
         ("one behind another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 10.0, 0.04)], 0.75),
         ("one around another", vec![ball(0.0, 50.0, 0.25), ball(0.0, 51.0, 0.9)], 0.0),
     ];
-    let sights: Vec<VisibilityQuery> = cases
+    let queries: Vec<VisibilityQuery> = cases
         .iter()
         .map(|(_, occluders, _)| VisibilityQuery { observer: DVec3::ZERO, light: sun, occluders: occluders.clone() })
         .collect();
     for device in devices() {
-        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let found = blocking::visible_fractions(device, &queries).unwrap();
         for ((name, _, expected), got) in cases.iter().zip(found) {
-            // A disc of half the width is not quite a quarter of it: both are tilted by their nearness.
+            // By solid angle, a disc of half the angular radius is not exactly a quarter: hence the tolerance.
             assert!((got - expected).abs() < 1e-4, "{}: {name}: {got}", device.name());
         }
     }
-    // A point of light is seen or not; inside a light there is light.
+    // A point light is visible or not. An observer inside a light sees it.
     let point = Ball::new([0.0, 0.0, 100.0], 0.0);
     for (x, expected) in [(0.0, 0.0), (0.999, 0.0), (1.001, 1.0)] {
         assert_eq!(visible_fraction(DVec3::ZERO, point, &[ball(x, 50.0, 1.0)]).unwrap(), expected);
@@ -203,17 +204,17 @@ fn what_is_before_the_light_and_what_is_not() {
     assert_eq!(visible_fraction(sun.center, sun, &[ball(0.0, 100.0, 0.5)]).unwrap(), 0.0);
 }
 
-/// Two occluders that differ by little hide little more than one of them, however little that is.
+/// Two nearly equal occluders hide nearly the same as one of them, down to differences of a rounding.
 #[test]
-fn nearly_equal_occluders_hide_what_one_does() {
+fn nearly_equal_occluders_hide_as_much_as_one() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
-    let sight = |occluders: Vec<Ball>| VisibilityQuery { observer: DVec3::ZERO, light, occluders };
-    let mut sights = Vec::new();
+    let query = |occluders: Vec<Ball>| VisibilityQuery { observer: DVec3::ZERO, light, occluders };
+    let mut queries = Vec::new();
     let mut changes = Vec::new();
     for x in [0.0, 0.05, 0.3, 0.5, 0.6] {
         for radius in [0.1, 0.25, 0.4, 3.0] {
             let one = Ball::new([x * radius / 0.25, 0.1 * x, 50.0], radius);
-            sights.push(sight(vec![one]));
+            queries.push(query(vec![one]));
             changes.push(None);
             for exponent in 2..17 {
                 let change = 0.1_f64.powi(exponent);
@@ -221,29 +222,29 @@ fn nearly_equal_occluders_hide_what_one_does() {
                     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.7, -0.4, 0.5], [-0.2, 0.3, -0.1], [0.0, 0.0, 1.0]]
                 {
                     let center = one.center + change * DVec3::new(dx, dy, 0.0);
-                    sights.push(sight(vec![one, Ball { center, radius: radius + change * wider }]));
+                    queries.push(query(vec![one, Ball { center, radius: radius + change * wider }]));
                     changes.push(Some(change));
                 }
             }
         }
     }
     for device in devices() {
-        let found = blocking::visible_fractions(device, &sights).unwrap();
+        let found = blocking::visible_fractions(device, &queries).unwrap();
         let mut alone = 0.0;
-        for ((change, got), sight) in changes.iter().zip(found).zip(&sights) {
+        for ((change, got), query) in changes.iter().zip(found).zip(&queries) {
             let Some(change) = change else {
                 alone = got;
                 continue;
             };
-            // An edge of the disc's whole circumference that moves by so much: twice the change, relative to the disc's area.
+            // Moving the whole edge of the disc by this amount changes the fraction by twice the relative change.
             let may = 8.0 * change + if device.is_cpu() { 1e-9 } else { 1e-4 };
-            assert!((got - alone).abs() <= may, "{}: {got}, alone {alone}: {sight:?}", device.name());
+            assert!((got - alone).abs() <= may, "{}: {got}, alone {alone}: {query:?}", device.name());
         }
     }
 }
 
 #[test]
-fn bad_input_is_refused_by_name() {
+fn invalid_input_is_refused_by_name() {
     let good = Ball::new([0.0, 0.0, 1.0], 0.1);
     let bad = |observer: DVec3, light, occluders: &[Ball]| {
         visible_fraction(observer, light, occluders).unwrap_err().to_string()
@@ -257,14 +258,14 @@ fn bad_input_is_refused_by_name() {
 
 #[test]
 fn the_last_of_very_many_occluders_counts() {
-    // A thread of lavapipe stops without a word after 65,535 loop iterations.
+    // lavapipe silently stops a thread after 65,535 loop iterations.
     let (observer, light) = (DVec3::ZERO, Ball::new([0.0, 0.0, 100.0], 1.0));
-    let sight = |count: usize| {
+    let query = |count: usize| {
         let aside = (0..count).map(|i| Ball::new([100.0 + i as f64, 50.0, 50.0], 0.1));
         VisibilityQuery { observer, light, occluders: aside.chain([Ball::new([0.0, 0.0, 50.0], 5.0)]).collect() }
     };
-    let sights = [sight(10), sight(4095), sight(4096), sight(30_000), sight(0)];
+    let queries = [query(10), query(4095), query(4096), query(30_000), query(0)];
     for device in devices() {
-        assert_eq!(blocking::visible_fractions(device, &sights).unwrap(), [0.0; 5], "{}", device.name());
+        assert_eq!(blocking::visible_fractions(device, &queries).unwrap(), [0.0; 5], "{}", device.name());
     }
 }

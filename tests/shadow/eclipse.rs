@@ -1,5 +1,5 @@
-//! The total eclipse of 2024-04-08 at 18:17:20 UTC: where its axis meets the ground, and how wide the umbra is there. The
-//! annular one of 2023-10-14 at 17:59:27 UTC: where its axis meets the ground, and that a ring of the Sun is left there.
+//! The total eclipse of 2024-04-08 at 18:17:20 UTC: the point where its axis reaches the ground, and the width of the umbra there. The
+//! annular eclipse of 2023-10-14 at 17:59:27 UTC: the point where its axis reaches the ground, and the ring of the Sun seen there.
 
 use std::path::Path;
 
@@ -8,16 +8,9 @@ use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 
-use crate::support::devices;
+use crate::support::{devices, shipped_system};
 
-fn system(name: &str) -> System {
-    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)).unwrap();
-    // Only the middles of the pixels count here.
-    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
-    system.with_picture(picture).unwrap()
-}
-
-/// Where the line through the centres of light and moon meets the Earth.
+/// The point where the line through the centres of the light and the Moon enters the Earth.
 fn axis_on_ground(system: &System) -> DVec3 {
     let (sun, earth, moon) = (system.light().ball, system.bodies()[0].balls[0], system.bodies()[1].balls[0]);
     let along = (moon.center - sun.center).normalize();
@@ -28,8 +21,8 @@ fn axis_on_ground(system: &System) -> DVec3 {
 }
 
 #[test]
-fn the_axis_meets_the_ground_in_mexico() {
-    let ground = axis_on_ground(&system("eclipse-2024-04-08.toml"));
+fn the_axis_of_2024_reaches_the_ground_in_mexico() {
+    let ground = axis_on_ground(&shipped_system("eclipse-2024-04-08.toml"));
     let latitude = (ground.z / ground.length()).asin().to_degrees();
     let longitude = ground.y.atan2(ground.x).to_degrees();
     println!("{latitude:.4} N {longitude:.4} E");
@@ -37,8 +30,8 @@ fn the_axis_meets_the_ground_in_mexico() {
     assert!((longitude + 104.155).abs() < 0.001, "{longitude}");
 }
 
-/// Along the axis the umbra is a circle, whatever the slope of the ground: its diameter is that of the cone there,
-/// 189.3 km. (On the ground, 20° off square, it measures 189 by 201 km.)
+/// Checks the umbra in a picture along the axis. It is a circle there, independent of the slope of the ground, with the diameter of
+/// the cone: 189.3 km. (On the ground, tilted by 20°, it measures 189 by 201 km.)
 fn check_umbra(picture: &Picture) {
     assert_eq!(picture.size, [601, 601]);
     let dark = |x: usize, y: usize| picture.fraction[y * 601 + x] == 0.0;
@@ -55,7 +48,7 @@ fn check_umbra(picture: &Picture) {
 
 #[test]
 fn the_umbra_is_189_km_across() {
-    let system = system("umbra-2024-04-08.toml");
+    let system = shipped_system("umbra-2024-04-08.toml");
     let middle = system.camera().target;
     assert!((middle - axis_on_ground(&system)).length() < 1e-6);
     for device in devices() {
@@ -65,8 +58,8 @@ fn the_umbra_is_189_km_across() {
 }
 
 #[test]
-fn a_picture_and_the_function_agree() {
-    let system = system("umbra-2024-04-08.toml");
+fn rendered_fractions_agree_with_visible_fraction() {
+    let system = shipped_system("umbra-2024-04-08.toml");
     let camera = system.camera();
     let forward = (camera.target - camera.position).normalize();
     let right = forward.cross(camera.up).normalize();
@@ -74,14 +67,14 @@ fn a_picture_and_the_function_agree() {
     let moon: Ball = system.bodies()[1].balls[0];
     for device in devices() {
         let picture = blocking::render(device, &system, None).unwrap();
-        // In f32 the disc's covered part is good to about 10⁻⁵.
+        // In f32 the covered part of the disc has an error of about 10⁻⁵.
         let allowed = if device.is_cpu() { 2e-6 } else { 2e-5 };
         for (x, y) in [(300, 300), (180, 300), (300, 420), (20, 30), (590, 300), (0, 600)] {
             let origin = camera.position + (x as f64 - 300.0) * right - (y as f64 - 300.0) * up;
             let i = y * 601 + x;
             let ground = origin + f64::from(picture.t[i]) * forward;
             let expected = visible_fraction(ground, system.light().ball, &[moon]).unwrap();
-            // The point comes from an f32 distance here: 1 m, of a penumbra of 3,500 km.
+            // The point comes from an f32 distance, with an error of 1 m; the penumbra is 3,500 km wide.
             let error = (f64::from(picture.fraction[i]) - expected).abs();
             assert!(error < allowed, "{}: {x} {y}: off by {error:.1e} from {expected}", device.name());
             assert_eq!(picture.id[i], 0);
@@ -89,7 +82,7 @@ fn a_picture_and_the_function_agree() {
     }
 }
 
-/// The cells of a table of tests/data: a row a line.
+/// The cells of a CSV table of tests/data, row by row, without the header.
 fn table(name: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)).unwrap();
     text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
@@ -97,23 +90,23 @@ fn table(name: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn the_axis_of_2023_is_on_the_centre_line() {
-    let system = system("annular-2023-10-14.toml");
+    let system = shipped_system("annular-2023-10-14.toml");
     let ground = axis_on_ground(&system);
     let (latitude, longitude) =
         ((ground.z / ground.length()).asin().to_degrees(), ground.y.atan2(ground.x).to_degrees());
     assert!((latitude - 11.331).abs() < 0.001 && (longitude + 83.114).abs() < 0.001, "{latitude} {longitude}");
 
-    // The table is of the flattened Earth (WGS 84): the same axis, met with that. Flattened along z, it is a sphere.
+    // The table is for the oblate Earth (WGS 84): intersect the same axis with the ellipsoid, scaled along z to a sphere.
     let (a, b) = (6_378.137, 6_356.752_314_245);
     let (sun, moon) = (system.light().ball.center, system.bodies()[1].balls[0].center);
     let squash = |v: DVec3| DVec3::new(v.x, v.y, v.z * a / b);
     let (from, along) = (squash(moon), squash(moon - sun).normalize());
     let foot = -from.dot(along);
-    let met = from + (foot - (a * a - (from + foot * along).length_squared()).sqrt()) * along;
-    let (x, y, z) = (met.x, met.y, met.z * b / a);
+    let point = from + (foot - (a * a - (from + foot * along).length_squared()).sqrt()) * along;
+    let (x, y, z) = (point.x, point.y, point.z * b / a);
     let latitude = (z * (a / b).powi(2)).atan2(x.hypot(y)).to_degrees();
     let longitude = y.atan2(x).to_degrees();
-    // Every five minutes: at 17:59:27, by the parabola through the three nearest.
+    // The table has a row every five minutes. The position at 17:59:27 is interpolated by the parabola through the three nearest rows.
     let rows = table("solar_centerline.csv");
     let at = rows.iter().position(|row| row[1] == "18:00").unwrap();
     let s = (59.0 + 27.0 / 60.0 - 60.0) / 5.0;
@@ -126,19 +119,19 @@ fn the_axis_of_2023_is_on_the_centre_line() {
     assert!(km.iter().all(|km| km.abs() < 0.3), "{km:?}");
 }
 
-/// The part of the Sun's disc that a moon wholly before it covers.
+/// The part of the Sun's disc that a moon covers whose disc lies wholly inside the Sun's.
 fn covered(observer: DVec3, sun: Ball, moon: Ball) -> f64 {
     let share = |ball: Ball| 1.0 - (1.0 - (ball.radius / (ball.center - observer).length()).powi(2)).sqrt();
     share(moon) / share(sun)
 }
 
 #[test]
-fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
-    let shipped = system("annular-2023-10-14.toml");
+fn the_antumbra_of_2023_is_173_km_across_and_never_total() {
+    let shipped = shipped_system("annular-2023-10-14.toml");
     let (sun, moon) = (shipped.light().ball, shipped.bodies()[1].balls[0]);
     let ground = axis_on_ground(&shipped);
     let along = (moon.center - sun.center).normalize();
-    // Along the axis, 1 km a pixel, the axis in the middle of one.
+    // A view along the axis, 1 km per pixel, with the axis at the centre of a pixel.
     let camera = Camera {
         position: ground - 20_000.0 * along,
         target: ground,
@@ -147,7 +140,7 @@ fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
     };
     let picture = PictureOptions { size: [301, 301], ..shipped.picture().clone() };
     let system = System::new(shipped.light().clone(), shipped.bodies().to_vec(), camera, picture).unwrap();
-    // As far behind the tip of the umbra as the ground is: cones widen as they narrowed.
+    // The radius of the antumbra at the ground, behind the tip of the umbra: the cone widens there at the rate at which it narrowed.
     let sine = (sun.radius - moon.radius) / (moon.center - sun.center).length();
     let radius =
         (ground - moon.center).length() * sine / (1.0 - sine * sine).sqrt() - moon.radius / (1.0 - sine * sine).sqrt();
@@ -174,7 +167,7 @@ fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
             1.0 - darkest,
             row[10]
         );
-        // Just outside, the part covered falls so slowly that f32 does not see it at once.
+        // Just outside, the covered part decreases so slowly that f32 does not resolve it at first.
         assert!((found - radius).abs() < if device.is_cpu() { 1.0 } else { 3.0 }, "{found} {radius}");
         assert!((f64::from(middle) - row[10].parse::<f64>().unwrap()).abs() < 2e-4, "{middle}");
         assert!(darkest > 0.09);
@@ -182,11 +175,11 @@ fn the_antumbra_of_2023_is_173_km_across_and_nowhere_dark() {
 }
 
 #[test]
-fn a_ring_was_to_be_seen() {
-    let system = system("ring-2023-10-14.toml");
+fn the_ring_of_2023_is_rendered() {
+    let system = shipped_system("ring-2023-10-14.toml");
     let (sun, moon, eye) = (system.light().ball, system.bodies()[1].balls[0], system.camera().position);
     assert!((eye - axis_on_ground(&system)).length() < 0.003);
-    let Lens::Perspective { field_of_view_deg } = system.camera().lens else { panic!("a telescope") };
+    let Lens::Perspective { field_of_view_deg } = system.camera().lens else { panic!("expected a perspective camera") };
     let [width, height] = system.picture().size.map(|side| side as usize);
     let scale = 0.5 * height as f64 / (0.5 * field_of_view_deg).to_radians().tan();
     let radius = |ball: Ball| scale * (ball.radius / (ball.center - eye).length()).asin().tan();
@@ -198,7 +191,7 @@ fn a_ring_was_to_be_seen() {
                 let at = [width as f64 / 2.0 + r * cosine, height as f64 / 2.0 + r * sine].map(|c| c as usize);
                 picture.id[at[1] * width + at[0]]
             };
-            // From the middle outwards: the Moon, the Sun, nothing.
+            // From the centre outwards: the Moon, the Sun, the background.
             let [inner, outer] = [radius(moon), radius(sun)];
             for (r, expected) in
                 [(0.0, 1), (inner - 1.5, 1), (inner + 1.5, 2), (outer - 1.5, 2), (outer + 1.5, NO_SPHERE)]

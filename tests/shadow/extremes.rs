@@ -1,4 +1,4 @@
-//! Discs that are equal to a rounding, and observers so far away that squares of angles exceed f32.
+//! Discs that are equal to within a rounding, and observers so far away that squares of angles are outside f32's range.
 
 use umbracast::blocking::shadows;
 use umbracast::glam::DVec3;
@@ -6,14 +6,14 @@ use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
 
 use crate::support::{Numbers, devices};
 
-/// Directions, as exact and as rounded as they come.
+/// Three axes and 40 random unit vectors.
 fn directions() -> Vec<DVec3> {
     let n = &mut Numbers(17);
     let any = (0..40).map(|_| DVec3::from(n.vector().map(f64::from)).normalize());
     [DVec3::Z, DVec3::NEG_X, DVec3::Y].into_iter().chain(any).collect()
 }
 
-/// An observer in the middle, a light, and a ball before it whose disc is equal to the light's but for a few roundings.
+/// Pairs of a light and a ball in front of it whose discs, seen from the origin, are equal to within a few roundings.
 fn equal_discs() -> Vec<(Ball, Ball)> {
     let n = &mut Numbers(3);
     let mut rows = vec![(
@@ -27,7 +27,7 @@ fn equal_discs() -> Vec<(Ball, Ball)> {
             let equal = (1.0 + f64::from(step) * f64::EPSILON) * sine;
             let ball = |distance: f64, sine: f64| Ball::new(direction * distance, distance * sine);
             rows.push((ball(far, sine), ball(far * share, equal)));
-            // With the same centre to the last digit.
+            // With exactly the same direction: all components are scaled by a power of two.
             let light = ball(far, sine);
             rows.push((light, Ball { center: light.center * 0.25, radius: light.radius * 0.25 }));
         }
@@ -35,8 +35,8 @@ fn equal_discs() -> Vec<(Ball, Ball)> {
     rows
 }
 
-/// What is said of a disc that another one of the same centre covers.
-fn agrees(shadow: Shadow) -> bool {
+/// Whether a shadow is a valid result for a disc covered by an equal concentric one: total, or annular with a thin ring.
+fn is_total_or_thin_ring(shadow: Shadow) -> bool {
     match shadow.kind {
         ShadowKind::Total => shadow.fraction == 0.0,
         ShadowKind::Annular => shadow.fraction > 0.0 && shadow.fraction < 1e-4,
@@ -45,18 +45,18 @@ fn agrees(shadow: Shadow) -> bool {
 }
 
 #[test]
-fn equal_discs_of_one_centre_are_covered_wholly_or_but_for_a_ring() {
+fn equal_concentric_discs_are_total_or_annular() {
     for device in devices() {
         let mut wrong = Vec::new();
         for (light, ball) in equal_discs() {
-            // Alone, and together with one that covers a part of the same.
+            // The ball alone, and together with another one that covers a part of the same area.
             let smaller = Ball { radius: 0.5 * ball.radius, ..ball };
             let beside =
                 Ball::new(ball.center + 0.5 * ball.radius * ball.center.any_orthonormal_vector(), 1e-3 * ball.radius);
             for occluders in [vec![ball], vec![ball, smaller], vec![ball, beside]] {
                 let lighting = Lighting::new(light, occluders).unwrap();
                 let found = shadows(device, &lighting, &[DVec3::ZERO; 3]).unwrap();
-                if !agrees(found[0]) || found[1] != found[0] {
+                if !is_total_or_thin_ring(found[0]) || found[1] != found[0] {
                     wrong.push(format!("{light:?} {:?}: {:?}", lighting.occluders(), found[0]));
                 }
             }
@@ -66,13 +66,13 @@ fn equal_discs_of_one_centre_are_covered_wholly_or_but_for_a_ring() {
 }
 
 #[test]
-fn far_observers_are_not_in_the_dark() {
+fn very_distant_observers_have_the_right_fraction() {
     let light = Ball::new([0.0, 0.0, 100.0], 10.0);
     let lighting = Lighting::new(light, [Ball::new([0.0, 0.0, 50.0], 1.0), Ball::new([5.0, 0.0, 30.0], 2.0)]).unwrap();
     let observers: Vec<DVec3> = (12..150).map(|exponent| DVec3::NEG_Z * 10.0_f64.powi(exponent)).collect();
-    // Near a small system whose light is far away and wide.
+    // Observers near a small system, with a wide light very far away.
     let wide = Lighting::new(Ball::new([0.0, 0.0, 1e24], 1e22), [Ball::new([0.0, 0.0, 1e3], 5.0)]).unwrap();
-    // One ball alone is computed another way.
+    // A single occluder takes another code path.
     let one = |radius: f64| Lighting::new(light, [Ball::new([0.0, 0.0, 50.0], radius)]).unwrap();
     let cases = [
         (lighting, 0.95, ShadowKind::Annular),

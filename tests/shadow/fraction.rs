@@ -1,4 +1,4 @@
-//! Many observers of one light: the batch against 50-digit truth, against one by one, and against the sky.
+//! Visible fractions for batches of observers, compared with 50-digit values, with single calls, and with ephemerides.
 
 use umbracast::blocking::{self, shadows};
 use umbracast::glam::DVec3;
@@ -9,7 +9,7 @@ use crate::support::{Numbers, cpu, devices, scaled};
 
 use ShadowKind::{Annular, None as Lit, Partial, Total};
 
-/// The Sun of 2024-04-08 18:17:20 UTC, the Earth, and the Moon then, km, in the frame that rotates with the Earth.
+/// The Sun and the Moon on 2024-04-08 at 18:17:20 UTC, in km, in the frame that rotates with the Earth, from its centre.
 const SUN: [f64; 3] = [-10_166_499.187541846, -148_161_748.2976715, 19_793_051.468534708];
 const MOON: [f64; 3] = [-25_416.495482834707, -355_482.07845826703, 49_445.03724081092];
 
@@ -35,7 +35,7 @@ fn shadow(device: &umbracast::Device, lighting: &Lighting, observer: DVec3) -> S
 }
 
 #[test]
-fn every_row_of_the_table() {
+fn the_table_of_sphere_overlaps_is_reproduced() {
     let text = include_str!("../data/sphere_overlap.csv");
     for device in devices() {
         let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
@@ -55,7 +55,7 @@ fn every_row_of_the_table() {
             let kind = if cells[14] == "behind" { "none" } else { cells[14] };
             if found.kind.word() != kind {
                 kinds += 1;
-                // Where two edges touch, the last digit of an input decides. Equal discs may be either.
+                // Where two edges touch, the last digit of an input decides. Equal discs may be total or annular.
                 let (a, b, c) = (v(15), v(16), v(17));
                 let near = (c - (a + b)).abs().min((c - (a - b).abs()).abs());
                 let (few, share) = if device.is_cpu() { (1e-13, 1e-9) } else { (3e-7, 1e-4) };
@@ -70,17 +70,17 @@ fn every_row_of_the_table() {
     }
 }
 
-/// A case that a widely used toolkit answered with 1,935,582 %: on the edge of the Earth's umbra, where the two discs touch
-/// from within, it took the Earth for a transiting planet and returned the square of the radii's ratio.
+/// A case for which a widely used toolkit returned 1,935,582 %: on the edge of the Earth's umbra, where the two discs touch
+/// internally, it took the Earth for a transiting planet and returned the square of the ratio of the radii.
 #[test]
-fn nobody_sees_two_million_percent_of_the_sun() {
+fn fractions_at_the_edge_of_the_umbra_stay_within_0_and_1() {
     let lighting = lighting(sun(), [earth()]);
     let away = -sun().center.normalize();
     let (x, y) = away.any_orthonormal_pair();
     let mut observers = Vec::new();
     for turn in 0..2000 {
         let across = x * f64::from(turn).cos() + y * f64::from(turn).sin();
-        // To the last digit by bisection, and the offset that was reported.
+        // The edge of the umbra by bisection to the last digit, and the reported offset.
         let at = |offset: f64| away * 8_480.0 + across * offset;
         let (mut dark, mut seen) = (6_300.0, 6_371.0);
         while (dark + seen) * 0.5 != dark && (dark + seen) * 0.5 != seen {
@@ -105,11 +105,11 @@ fn nobody_sees_two_million_percent_of_the_sun() {
     }
 }
 
-/// A case that a widely used library answered with −11.33: an orbit 100 km above the Moon, 2026-03-03 09:50 UTC, an hour
-/// before the middle of a lunar eclipse, the Sun behind the limbs of both Moon and Earth. Positions of JPL's DE421 from the
-/// Moon's centre, km; fractions from the disc cut into 4 · 10⁶ slices, which agrees with 10⁶ to 2 · 10⁻⁹.
+/// A case for which a widely used library returned −11.33: an orbit 100 km above the Moon, 2026-03-03 09:50 UTC, an hour
+/// before the middle of a lunar eclipse, with the Sun behind the limbs of both Moon and Earth. Positions are JPL's DE421 in km from the
+/// Moon's centre. Fractions were computed from the disc cut into 4 · 10⁶ slices, which agrees with 10⁶ slices to 2 · 10⁻⁹.
 #[test]
-fn earth_and_moon_together_leave_no_negative_light() {
+fn earth_and_moon_together_never_give_negative_fractions() {
     let sun = Ball::new([141_764_825.0050473, -41_114_064.97116132, -17_821_121.375813235], 695_700.0);
     let earth = Ball::new([362_632.2331536079, -111_820.20476761891, -46_514.555948489615], 6_378.137);
     let lighting = lighting(sun, [Ball::new([0.0; 3], 1_737.4), earth]);
@@ -119,7 +119,7 @@ fn earth_and_moon_together_leave_no_negative_light() {
         ([-453.606, -182.801, 1771.12], 0.471_249_800_0, Partial),
         ([-638.848, -719.219, 1565.451], 0.165_818_594_2, Partial),
         ([-642.266, -717.574, 1564.807], 0.066_182_836_7, Partial),
-        // Half the Sun is beside the Moon, a fortieth beside the Earth, and nothing beside both.
+        // The Moon alone leaves half of the Sun visible and the Earth alone a fortieth; together they cover all of it.
         ([-1011.944, -1488.028, 371.187], 0.0, Total),
         ([-1093.25, -1382.835, -518.276], 0.0, Total),
         ([-1011.505, -744.242, -1341.268], 0.047_827_907_1, Partial),
@@ -140,9 +140,9 @@ fn earth_and_moon_together_leave_no_negative_light() {
     }
 }
 
-/// The obscuration at 271 places of the flattened Earth on 2024-04-08 at 18:17:00 UTC, as Skyfield has it with JPL's DE421.
+/// Compares the obscuration at 271 places of the oblate Earth on 2024-04-08 at 18:17:00 UTC with Skyfield's (JPL's DE421).
 #[test]
-fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
+fn the_eclipse_of_2024_has_the_obscuration_of_the_ephemerides() {
     let sun = Ball::new([-9_950_956.769529846, -148_176_400.78641182, 19_792_826.904298924], 695_700.0);
     let moon = Ball::new([-24_917.4531705742, -355_518.3706825553, 49_434.95114399382], 1_737.4);
     let rows: Vec<[f64; 3]> = include_str!("../data/solar_obscuration.csv")
@@ -170,9 +170,9 @@ fn the_eclipse_of_2024_is_as_deep_as_ephemerides_say() {
     }
 }
 
-/// Along the axis of 2024-04-08: the Moon's umbra, behind its tip the antumbra, and beside the penumbra full light.
+/// Along the axis of 2024-04-08: the Moon's umbra, the antumbra behind its tip, and full light outside the penumbra.
 #[test]
-fn umbra_antumbra_and_penumbra_lie_where_they_must() {
+fn umbra_antumbra_and_penumbra_have_their_analytic_bounds() {
     let lighting = lighting(sun(), [moon()]);
     let axis = moon().center - sun().center;
     let distance = axis.length();
@@ -229,7 +229,7 @@ fn direction(numbers: &mut Numbers) -> DVec3 {
     DVec3::new(x.into(), y.into(), f64::from(z) + 1e-9).normalize()
 }
 
-/// Observers and balls of all scales: near surfaces, on them, inside, behind, in the light.
+/// A random light, balls of all scales, and observers near, on and inside the balls and the light, and near the edges of shadows.
 fn scene(numbers: &mut Numbers, balls: usize, observers: usize) -> (Lighting, Vec<DVec3>) {
     let scale = 10_f64.powf(between(numbers, -6.0, 6.0));
     let center = direction(numbers) * scale * 10_f64.powf(between(numbers, 1.0, 5.0));
@@ -247,7 +247,7 @@ fn scene(numbers: &mut Numbers, balls: usize, observers: usize) -> (Lighting, Ve
             let depth = [0.0, -1e-7, -1e-16, 1e-16, 1e-9, -2.4e-7, -3e-7, -1e-6, -0.5, 1e-3, 0.1, 1.0, 10.0][i % 13];
             return ball.center + away * ball.radius * (1.0 + depth);
         }
-        // Behind the ball, seen from the light, and near its shadow's edge.
+        // Behind the ball as seen from the light, near the edge of its shadow.
         let axis = (ball.center - light.center).normalize_or(DVec3::X);
         let aside = away.cross(axis).normalize_or(DVec3::Y);
         ball.center + ball.radius * (axis * between(numbers, 1.0, 30.0) + aside * between(numbers, 0.0, 1.5))
@@ -256,10 +256,10 @@ fn scene(numbers: &mut Numbers, balls: usize, observers: usize) -> (Lighting, Ve
     (Lighting::new(light, occluders).unwrap(), places)
 }
 
-/// What is sifted out and what is computed in lanes is what one by one comes to; and to the last bit, it does not depend on the
-/// lane and on what the processor can do.
+/// Culling and SIMD lanes do not change the results: a batch agrees with single calls. The results are bit-identical in every lane and
+/// at every instruction set.
 #[test]
-fn many_at_once_are_as_one_by_one() {
+fn batches_agree_with_single_observers() {
     let device = cpu();
     let mut numbers = Numbers(5);
     let (mut kinds, mut worst) = ([0; 4], 0.0_f64);
@@ -278,7 +278,7 @@ fn many_at_once_are_as_one_by_one() {
         for level in bench::levels() {
             let instructions = bench::use_level(level);
             let again = shadows(&device, &lighting, &observers).unwrap();
-            // Alone, whatever the lane.
+            // Each observer in a batch of its own, so that its lane is another one.
             let alone: Vec<_> = observers.iter().take(20).map(|one| shadow(&device, &lighting, *one)).collect();
             drop(instructions);
             assert_eq!(again, found, "case {case}: {level}");
@@ -289,13 +289,13 @@ fn many_at_once_are_as_one_by_one() {
     assert!(kinds.iter().all(|count| *count > 1000), "{kinds:?}");
 }
 
-/// Devices agree, over more observers than go to one at a time.
+/// Devices agree on the shadows of Earth and Moon, for more observers than fit in one dispatch.
 #[test]
 fn devices_agree_on_the_night_and_the_moons_shadow() {
     let lighting = lighting(sun(), [earth(), moon()]);
     let observers: Vec<DVec3> = (0..300_000)
         .map(|i| {
-            // Evenly over spheres of 6,400 and of 30,000 km, and a tenth of all under the Moon.
+            // Evenly over spheres of 6,400 and of 30,000 km, and a tenth of all near the axis of the Moon's shadow.
             let z = 1.0 - 2.0 * (f64::from(i) + 0.5) / 300_000.0;
             let turn = f64::from(i) * 2.399_963_229_728_653;
             let r = (1.0 - z * z).sqrt();
@@ -327,9 +327,9 @@ fn devices_agree_on_the_night_and_the_moons_shadow() {
     }
 }
 
-/// A swarm before a wide light: many on each disc, most beside it, and more than go to a device at a time.
+/// A swarm of 3,000 balls in front of a wide light: many overlap each observer's disc, and most do not.
 #[test]
-fn swarms_are_as_one_by_one() {
+fn swarms_of_occluders_agree_with_single_observers() {
     let mut numbers = Numbers(11);
     let light = Ball::new([0.0, 0.0, 1_000.0], 30.0);
     let swarm: Vec<Ball> =
@@ -350,7 +350,7 @@ fn swarms_are_as_one_by_one() {
 }
 
 #[test]
-fn where_observers_may_stand() {
+fn observers_inside_on_and_around_balls_and_lights() {
     let (light, ball) = (Ball::new([0.0, 0.0, 100.0], 1.0), Ball::new([0.0, 0.0, 50.0], 5.0));
     let below = |depth: f64| DVec3::new(0.0, 0.0, 50.0 + 5.0 * (1.0 - depth));
     let cases: [(&str, DVec3, f64, ShadowKind); 11] = [
@@ -372,20 +372,20 @@ fn where_observers_may_stand() {
         for (found, (name, _, fraction, kind)) in shadows(device, &with_ball, &observers).unwrap().iter().zip(cases) {
             assert_eq!((found.fraction, found.kind), (fraction, kind), "{}: {name}", device.name());
         }
-        // Nothing to ask, nothing in the way, and on the terminator half the light.
+        // No observers, and no occluders.
         assert_eq!(shadows(device, &with_ball, &[]).unwrap(), []);
         assert_eq!(shadows(device, &lighting(light, []), &observers).unwrap(), [Shadow::LIT; 11]);
-        // Where the light's centre is on the horizon.
+        // On the terminator the light's centre is on the horizon, and half of it is visible.
         let terminator = shadow(device, &with_ball, ball.center + 5.0 * DVec3::new(0.99_f64.sqrt(), 0.0, 0.1));
         assert_eq!(terminator.kind, Partial);
         assert!((terminator.fraction - 0.5).abs() < 1e-4, "{}: {terminator:?}", device.name());
-        // Two small balls side by side before a large light, and one that reaches its rim.
+        // Two small balls side by side in front of a large light; then one of them overlaps its rim.
         let wide = Ball::new([0.0, 0.0, 100.0], 50.0);
         let (left, right) = (Ball::new([-2.0, 0.0, 20.0], 1.0), Ball::new([2.0, 0.0, 20.0], 1.0));
         assert_eq!(shadow(device, &lighting(wide, [left, right]), DVec3::ZERO).kind, Annular);
         let at_rim = Ball::new([11.0, 0.0, 20.0], 1.0);
         assert_eq!(shadow(device, &lighting(wide, [left, at_rim]), DVec3::ZERO).kind, Partial);
-        // A point of light.
+        // A point light.
         let point = lighting(Ball { radius: 0.0, ..light }, [ball]);
         let found = shadows(device, &point, &[DVec3::ZERO, DVec3::new(30.0, 0.0, 0.0)]).unwrap();
         assert_eq!(found, [Shadow::DARK, Shadow::LIT]);
@@ -393,7 +393,7 @@ fn where_observers_may_stand() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named() {
+fn invalid_observers_and_balls_are_named() {
     let good = lighting(sun(), [moon()]);
     for device in devices() {
         let mut observers = vec![DVec3::ZERO; 300_000];
@@ -410,9 +410,9 @@ fn what_cannot_be_used_is_named() {
     assert!(bad(sun(), vec![moon(), endless]).contains("occluder 1: x is inf"));
 }
 
-/// From a future as from a blocking call.
+/// The async call returns the same as the blocking one.
 #[test]
-fn futures_answer_the_same() {
+fn async_shadows_give_the_same_results() {
     let mut numbers = Numbers(9);
     let (lighting, observers) = scene(&mut numbers, 3, 300_000);
     let device = cpu();

@@ -1,4 +1,4 @@
-//! Visible fractions, eclipses, and pictures.
+//! Visible fractions of lights, eclipses, and rendered pictures.
 
 mod coverage;
 mod eclipse;

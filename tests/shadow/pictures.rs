@@ -1,4 +1,4 @@
-//! Pictures are the same on every device.
+//! Rendered pictures: the devices agree with the CPU engine, and shadows with `visible_fraction`.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn shipped(name: &str, size: [u32; 2]) -> System {
     system.with_picture(picture).unwrap()
 }
 
-/// A body that looks at a crowd of others before a wide light.
+/// A ground, 36 overlapping balls between it and a light of radius `light`, and a ball that neither casts nor receives shadows.
 fn crowded(lens: Lens, light: f64) -> System {
     let ball = |x: f64, y: f64, z: f64, radius: f64| Ball::new([x, y, z], radius);
     let mut crowd = Vec::new();
@@ -53,7 +53,7 @@ fn crowded(lens: Lens, light: f64) -> System {
     .unwrap()
 }
 
-/// The same with some of the crowd flattened, drawn out and turned, and the ground flattened.
+/// The same scene with an oblate ground, and with every fifth ball as an oblate or prolate spheroid with another pole.
 fn oblate(system: System) -> System {
     let [ground, crowd, ghost] = system.bodies() else { panic!() };
     let mut bodies =
@@ -70,7 +70,7 @@ fn oblate(system: System) -> System {
 }
 
 #[test]
-fn every_device_draws_the_same() {
+fn every_device_renders_the_same_picture() {
     let perspective = Lens::Perspective { field_of_view_deg: 40.0 };
     let systems = [
         ("planet", shipped("planet.toml", [320, 180])),
@@ -82,7 +82,7 @@ fn every_device_draws_the_same() {
         ("lunar eclipse", shipped("lunar-2025-03-14.toml", [320, 180])),
         ("occultation", shipped("occultation.toml", [320, 180])),
         ("ten thousand moonlets", shipped("ring.toml", [480, 270])),
-        // More than sixteen overlap on this light: single pixels go to the host.
+        // More than sixteen occluders overlap on this light: such pixels are computed on the CPU.
         ("crowd", crowded(perspective, 20.0)),
         ("crowd under a small light", crowded(Lens::Orthographic { width: 12.0 }, 2.0)),
         ("crowd under a point", crowded(perspective, 0.0)),
@@ -105,13 +105,13 @@ fn every_device_draws_the_same() {
                  colours differ",
                 device.name()
             );
-            // A point's shadow has an edge; everything else is soft or on a limb.
+            // Differences are allowed at the hard shadow edges of a point light and at limbs.
             assert!(ids + fractions + colors <= count / 500, "{name} on {}", device.name());
         }
     }
 }
 
-/// Where the ray of a pixel's middle enters a ball, in f64 and by another way than the renderer's.
+/// The point where the ray through a pixel's centre enters a ball, in f64, computed independently of the renderer.
 fn ground(system: &System, ball: Ball, x: u32, y: u32) -> Option<DVec3> {
     let camera = system.camera();
     let [width, height] = system.picture().size.map(f64::from);
@@ -127,7 +127,7 @@ fn ground(system: &System, ball: Ball, x: u32, y: u32) -> Option<DVec3> {
 }
 
 #[test]
-fn shadows_fall_from_what_casts_on_what_receives() {
+fn casts_and_receives_control_shadows() {
     let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 6.0);
     let light = system.light().ball;
     let (earth, crowd) = (system.bodies()[0].balls[0], &system.bodies()[1].balls);
@@ -150,7 +150,7 @@ fn shadows_fall_from_what_casts_on_what_receives() {
             if height < (light.radius / toward.length()).asin() {
                 continue;
             }
-            // The whole disc is up: the horizon hides nothing. The ghost, before the crowd, casts no shadow and has none.
+            // The whole disc of the light is above the horizon. The ghost, in front of the crowd, neither casts nor receives shadows.
             let expected = if ball == earth { visible_fraction(point, light, crowd).unwrap() } else { 1.0 };
             worst = worst.max((fraction - expected).abs());
             compared += 1;
@@ -163,9 +163,9 @@ fn shadows_fall_from_what_casts_on_what_receives() {
     }
 }
 
-/// Lavapipe stops a thread after 65,535 loop iterations without a word: what asks for more is done elsewhere, not wrongly.
+/// Lavapipe silently stops a thread after 65,535 loop iterations. Pixels that need more are computed on the CPU.
 #[test]
-fn a_heap_too_high_for_one_dispatch() {
+fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
     let mut random = Random(7);
     let mut heap = |count: usize, y: f64, radius: f64| {
         let place = |_| Ball { center: 0.4 * random.point(0.5) + DVec3::new(0.0, y, 3.0), radius };
@@ -181,7 +181,7 @@ fn a_heap_too_high_for_one_dispatch() {
         casts,
         receives,
     };
-    // Those that are seen come last.
+    // The visible balls have the highest ids.
     let (many, casting) = (heap(58_000, 0.0, 0.2), heap(6_000, -1.5, 0.03));
     let system = System::new(
         LightSource { name: "light".into(), ball: Ball::new([3.0, 0.0, 60.0], 4.0), color: Color::WHITE },
@@ -221,7 +221,7 @@ fn a_heap_too_high_for_one_dispatch() {
 }
 
 #[test]
-fn a_picture_of_nothing_but_stars() {
+fn a_picture_without_bodies_shows_stars() {
     let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 0.5);
     let camera = Camera { target: DVec3::new(30.0, -60.0, 6.0), ..*system.camera() };
     let system = System::new(system.light().clone(), Vec::new(), camera, system.picture().clone()).unwrap();
@@ -234,7 +234,7 @@ fn a_picture_of_nothing_but_stars() {
     }
 }
 
-/// Numbers in 0…1.
+/// Random numbers in f64 (a linear congruential generator).
 struct Random(u64);
 
 impl Random {
@@ -243,7 +243,7 @@ impl Random {
         (self.0 >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// A length within some decades of 1.
+    /// A random length, log-uniform over some decades around 1.
     fn length(&mut self, decades: f64) -> f64 {
         10f64.powf(decades * (self.unit() - 0.5))
     }
@@ -274,7 +274,7 @@ impl Random {
             .collect();
         let target = bodies[0].balls[0];
         let lens = if case.is_multiple_of(2) {
-            // Not 3: then some pixels would be tangent to the last digit.
+            // Not 3, with which some pixels' rays would be exactly tangent.
             Lens::Orthographic { width: 3.1 * target.radius }
         } else {
             Lens::Perspective { field_of_view_deg: 17.0 * self.length(2.0) }
@@ -292,9 +292,9 @@ impl Random {
     }
 }
 
-/// From atoms to light years: no panic, and every number a number.
+/// Scenes of all scales, from atoms to light years: no panic, and all results are valid numbers.
 #[test]
-fn extremes_stay_numbers() {
+fn scenes_of_any_scale_give_valid_numbers() {
     let mut random = Random(11);
     let (mut drawn, mut refused, mut differ) = (0, 0, 0);
     for case in 0..900 {

@@ -1,21 +1,14 @@
-//! Shadows in the sky, measured in the pictures that systems/ describes: a moon's on Jupiter, the Earth's on the Moon, a
-//! planet's before a star, and that of ten thousand spheres. Expected values come from elsewhere: see tests/data/README.md.
+//! Astronomical shadows, measured in the pictures of systems/: Ganymede's on Jupiter, the Earth's on the Moon, an occultation of a
+//! star by a planet, and the shadow of ten thousand spheres. tests/data/README.md has the sources of the expected values.
 
 use umbracast::blocking;
 use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 use umbracast::{Ends, NO_SPHERE, Query, Ray, Sphere, Touch};
 
-use crate::support::{Numbers, cpu, devices, root};
+use crate::support::{Numbers, cpu, devices, root, shipped_system};
 
-/// A system of the folder systems; only the middles of its pixels count here.
-fn shipped(name: &str) -> System {
-    let system = System::read(&root().join("systems").join(name)).unwrap();
-    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
-    system.with_picture(picture).unwrap()
-}
-
-/// The rows of a table of tests/data, each as the cells of the columns asked for.
+/// The rows of a CSV table of tests/data: the cells of the columns named.
 fn rows<const N: usize>(name: &str, columns: [&str; N]) -> Vec<[String; N]> {
     let text = std::fs::read_to_string(root().join("tests/data").join(name)).unwrap();
     let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
@@ -27,8 +20,10 @@ fn rows<const N: usize>(name: &str, columns: [&str; N]) -> Vec<[String; N]> {
     text.lines().skip(1).map(cells).collect()
 }
 
-/// A camera's eye, its axes to the right, up and forward, and how many pixels a length is that is 1 away (perspective) or
-/// anywhere (orthographic): by another way than the renderer's.
+/// The projection of a camera, computed independently of the renderer.
+///
+/// `axes` point right, up and forward. `pixels` is the size in pixels of a unit length at distance 1 (perspective) or at any distance
+/// (orthographic: `flat`). `middle` is the centre of the picture in pixels.
 struct Eye {
     at: DVec3,
     axes: [DVec3; 3],
@@ -53,14 +48,14 @@ impl Eye {
         Self { at: camera.position, axes, pixels, middle: 0.5 * DVec2::new(width, height), flat }
     }
 
-    /// The depth of a point, and its place in the picture in pixels.
+    /// Projects a point: its depth, and its position in the picture in pixels.
     fn see(&self, point: DVec3) -> (f64, DVec2) {
         let [x, y, z] = self.axes.map(|axis| axis.dot(point - self.at));
         let scale = if self.flat { self.pixels } else { self.pixels / z };
         (z, self.middle + scale * DVec2::new(x, -y))
     }
 
-    /// The point at distance `t` in a pixel's middle.
+    /// The point at distance `t` along the ray through a pixel's centre.
     fn point(&self, x: usize, y: usize, t: f64) -> DVec3 {
         let v = (DVec2::new(x as f64, y as f64) + 0.5 - self.middle) / self.pixels;
         let [right, up, forward] = self.axes;
@@ -76,7 +71,7 @@ fn places(picture: &Picture) -> impl Iterator<Item = (usize, usize, usize)> {
     (0..width * height).map(move |i| (i, i % width, i / width))
 }
 
-/// The system with a body somewhere else.
+/// The system with the light and one body at other positions.
 fn moved(system: &System, body: usize, light: DVec3, center: DVec3) -> System {
     let (mut source, mut bodies) = (system.light().clone(), system.bodies().to_vec());
     source.ball.center = light;
@@ -84,8 +79,8 @@ fn moved(system: &System, body: usize, light: DVec3, center: DVec3) -> System {
     System::new(source, bodies, *system.camera(), system.picture().clone()).unwrap()
 }
 
-/// Where a row says that the shadow's axis meets Jupiter: from planetographic latitude and east longitude of System III on
-/// a spheroid of 71,492 and 66,854 km, turned by the IAU's pole and rotation of the planet (Archinal et al. 2018).
+/// The point of Jupiter with a planetographic latitude and an east longitude of System III: a spheroid of 71,492 and 66,854 km, with
+/// the pole and the rotation of the IAU (Archinal et al. 2018). A row states these for the axis of the shadow.
 fn on_jupiter(jd: f64, latitude: f64, longitude: f64) -> DVec3 {
     let (a, c) = (71_492.0_f64, 66_854.0_f64);
     let days = jd - 2_451_545.0;
@@ -102,12 +97,13 @@ fn on_jupiter(jd: f64, latitude: f64, longitude: f64) -> DVec3 {
     curvature * cosine * outward + curvature * (c / a).powi(2) * sine * pole
 }
 
-/// The middle of what `dark` says of the face of Jupiter, in pixels, and the radius of a circle of that area, in pixels.
+/// The pixels on the disc of Jupiter whose fraction satisfies `dark`: their centroid, and the radius of a circle of the same area,
+/// in pixels.
 fn spot(picture: &Picture, disc: (DVec2, f64), dark: impl Fn(f32) -> bool) -> (DVec2, f64) {
     let (mut sum, mut count) = (DVec2::ZERO, 0.0);
     for (i, x, y) in places(picture) {
         let place = DVec2::new(x as f64, y as f64) + 0.5;
-        // Not where it is night, or evening, anyway.
+        // Leaves out the rim of the disc, where it is night or the Sun is low.
         if picture.id[i] == 0 && (place - disc.0).length() < 0.95 * disc.1 && dark(picture.fraction[i]) {
             sum += place;
             count += 1.0;
@@ -117,8 +113,8 @@ fn spot(picture: &Picture, disc: (DVec2, f64), dark: impl Fn(f32) -> bool) -> (D
 }
 
 #[test]
-fn ganymedes_shadow_is_where_its_row_says() {
-    let system = shipped("ganymede-2015-03-03.toml");
+fn ganymedes_shadow_is_at_its_ephemeris_position() {
+    let system = shipped_system("ganymede-2015-03-03.toml");
     let columns = [
         "jd_tdb",
         "mx",
@@ -143,13 +139,13 @@ fn ganymedes_shadow_is_where_its_row_says() {
 
     let eye = Eye::of(&system);
     let (depth, middle) = eye.see(DVec3::ZERO);
-    // Up to the poles.
+    // The disc, with the polar radius.
     let disc = (middle, eye.pixels * 66_854.0 / depth);
     let mut compared = 0;
     for row in &table {
         let (sun, moon) = (DVec3::from_slice(&row[4..7]), DVec3::from_slice(&row[1..4]));
         let expected = on_jupiter(row[0], row[7], row[8]);
-        // On its way in and out the shadow is drawn out along the limb and has no middle to speak of.
+        // Near ingress and egress the shadow is stretched along the limb, and its centroid means little.
         let slope = expected.normalize().dot(sun.normalize());
         if slope < 0.7 {
             continue;
@@ -157,7 +153,7 @@ fn ganymedes_shadow_is_where_its_row_says() {
         let system = moved(&system, 1, sun, moon);
         let (depth, place) = eye.see(expected);
         let km = depth / eye.pixels;
-        // The circle is drawn out by the ground's slope to the light and foreshortened by that to the camera.
+        // The circle is stretched by the slope of the ground to the light, and foreshortened by its slope to the camera.
         let view = expected.normalize().dot((eye.at - expected).normalize());
         let stretch = (view / slope).sqrt();
         for device in devices().iter().filter(|device| row == shown || device.is_cpu()) {
@@ -168,7 +164,7 @@ fn ganymedes_shadow_is_where_its_row_says() {
             let radii = [umbra_radius, penumbra_radius].map(|r| r / stretch);
             let wanted = [row[9] / km, row[10] / km];
             println!(
-                "{} {}: umbra {off:.2} px from its row's place, penumbra {:.2}; radii {radii:.2?} px, expected {wanted:.2?}; \
+                "{} {}: umbra {off:.2} px from the position of its row, penumbra {:.2}; radii {radii:.2?} px, expected {wanted:.2?}; \
                  1 px is {km:.0} km",
                 device.name(),
                 row[0],
@@ -182,7 +178,7 @@ fn ganymedes_shadow_is_where_its_row_says() {
     assert!(compared > 10, "{compared}");
 }
 
-/// The circle nearest to some points (Kåsa's least squares): its middle and radius.
+/// Fits a circle to points (Kåsa's least squares): its centre and radius.
 fn circle(points: &[DVec2]) -> (DVec2, f64) {
     let n = points.len() as f64;
     let mean = points.iter().sum::<DVec2>() / n;
@@ -199,14 +195,14 @@ fn circle(points: &[DVec2]) -> (DVec2, f64) {
 
 #[test]
 fn the_earths_umbra_has_its_radius_at_the_moon() {
-    let system = shipped("lunar-2025-03-14.toml");
+    let system = shipped_system("lunar-2025-03-14.toml");
     let row = rows("lunar_eclipses.csv", ["engine", "gamma", "umbral_mag", "penumbral_mag"])
         .into_iter()
         .find(|row| row[0] == "skyfield-de421/geometric-sphere-6371.0")
         .unwrap();
     let [gamma, umbral, penumbral] = [1, 2, 3].map(|i| row[i].parse::<f64>().unwrap());
-    // Magnitude: how much of the Moon's diameter is within the shadow; gamma: the Moon's distance from its axis, in
-    // equatorial radii of the Earth; both at greatest eclipse, which the third Moon is at.
+    // The magnitude is the part of the Moon's diameter within the shadow. Gamma is the Moon's distance from the axis, in equatorial
+    // radii of the Earth. Both are those of the greatest eclipse, the time of the third Moon.
     let moons: Vec<DVec3> = system.bodies()[1..].iter().map(|body| body.balls[0].center).collect();
     let aside = moons[2].truncate().length();
     assert!((aside / 6_378.137 - gamma).abs() < 1e-5, "{aside}");
@@ -216,7 +212,8 @@ fn the_earths_umbra_has_its_radius_at_the_moon() {
     let eye = Eye::of(&system);
     let km = 1.0 / eye.pixels;
     let sun = -system.light().ball.center.z;
-    // How fast the cones narrow and widen: what is measured on a Moon's near side is brought to the third one's distance.
+    // The rates at which the cones narrow and widen. With them, edges measured on a Moon's near side are projected to the distance of
+    // the third Moon.
     let slopes = [(695_700.0 - 6_371.0) / sun, -(695_700.0 + 6_371.0) / sun];
     for device in devices() {
         let picture = blocking::render(device, &system, None).unwrap();
@@ -230,7 +227,7 @@ fn the_earths_umbra_has_its_radius_at_the_moon() {
             }
             let point = eye.point(x, y, f64::from(picture.t[i]));
             let (near, moon) = (point.truncate(), moons[id as usize - 1]);
-            // Not where the Moon's own horizon is.
+            // Leaves out the Moon's limb, where its own horizon hides the Sun.
             if (near - moon.truncate()).length() > 0.9 * 1_737.4 {
                 continue;
             }
@@ -238,7 +235,7 @@ fn the_earths_umbra_has_its_radius_at_the_moon() {
             for k in 0..2 {
                 for (j, step) in [(i + 1, DVec2::new(-0.5 * km, 0.0)), (i + width, DVec2::new(0.0, -0.5 * km))] {
                     if picture.id[j] == id && inside(i, k) != inside(j, k) {
-                        // East is to the left: x grows to the left.
+                        // East is on the left: x increases to the left.
                         let edge = near + step;
                         edges[k].push(edge + edge.normalize() * slopes[k] * (point.z - moons[2].z));
                     }
@@ -264,34 +261,34 @@ fn the_earths_umbra_has_its_radius_at_the_moon() {
     }
 }
 
-/// The bodies of a system before another camera.
+/// The system with another camera.
 fn seen_from(system: &System, camera: Camera, size: [u32; 2]) -> System {
     let picture = PictureOptions { size, samples: 1, ..system.picture().clone() };
     System::new(system.light().clone(), system.bodies().to_vec(), camera, picture).unwrap()
 }
 
-/// Seed 004's case, in its terms: the light of a star, on its way from the star to us (half-open in time, and a tangent
-/// ray gets past), is stopped by a planet or it is not.
+/// Whether a planet blocks the centre of a star, with the policies of seed 004 (`tests/queries/seeds.rs`): half-open ends, and a
+/// tangent ray passes.
 fn blocked(eye: DVec3, star: Ball, planet: Ball) -> bool {
     let query = Query { touch: Touch::Miss, ends: Ends::HalfOpen, ..Query::default() };
-    // About the planet's centre, so that f32 keeps what counts.
+    // Relative to the planet's centre, for the precision of f32.
     let ray =
         Ray::segment((eye - planet.center).as_vec3().to_array(), (star.center - planet.center).as_vec3().to_array());
     ray.hit(&Sphere::new([0.0; 3], planet.radius as f32), &query).is_some()
 }
 
 #[test]
-fn a_star_goes_behind_a_planet_when_geometry_says() {
-    let system = shipped("occultation.toml");
+fn occultation_contacts_agree_with_geometry() {
+    let system = shipped_system("occultation.toml");
     let (star, planet) = (system.light().ball, system.bodies()[0].balls[0]);
     assert_eq!(planet.center, DVec3::ZERO);
-    // We fly on a straight line past the planet, along which the star's middle passes behind it: in the plane through
-    // both, the line of sight touches the planet at the ends of the two tangents from the star.
+    // The observer moves along a straight line past the planet, and the star's centre passes behind it. In the plane through both, the
+    // line of sight touches the planet at the two tangents from the star.
     let (x, y) = (star.center.normalize(), star.center.cross(DVec3::Z).normalize());
     let (distance, far) = (star.center.length(), 204_000.0);
     let at = |aside: f64| -far * x + aside * y;
-    // A tangent from the star, and those from the rims of its disc: when it first touches the planet, when its middle goes,
-    // and when all of it is gone. (Rims as the planet's centre sees them would be 10⁻³ off; these touch both spheres.)
+    // The contacts: the star first touches the planet, its centre disappears, and all of it has disappeared. They are lines tangent to
+    // both spheres, and for the centre the tangent from the star's centre. (Rims as seen from the planet's centre would be 10⁻³ off.)
     let contact = |rim: f64| {
         let sine = (planet.radius - rim * star.radius) / distance;
         (distance + far) * sine / (1.0 - sine * sine).sqrt() + rim * star.radius / (1.0 - sine * sine).sqrt()
@@ -299,12 +296,12 @@ fn a_star_goes_behind_a_planet_when_geometry_says() {
     let [first, middle, last] = [-1.0, 0.0, 1.0].map(contact);
     println!("contacts at {first:.1}, {middle:.1} and {last:.1} km from the axis");
     for way in [1.0, -1.0] {
-        // 1 km, of 85,000: what f32 makes of the star's place.
+        // 1 km in 85,000: the effect of rounding the star's position to f32.
         assert!(!blocked(at(way * (middle + 1.0)), star, planet) && blocked(at(way * (middle - 1.0)), star, planet));
     }
     assert!(blocked(at(0.0), star, planet));
 
-    // The same in pictures: what is left of the star's disc, counted in pixels.
+    // The same in pictures: counts the visible pixels of the star's disc.
     let size = [201, 201];
     let lens = Lens::Perspective { field_of_view_deg: 10.0 };
     for device in devices() {
@@ -314,14 +311,14 @@ fn a_star_goes_behind_a_planet_when_geometry_says() {
             picture.id.iter().filter(|id| **id == 2).count() as f64
         };
         let whole = count(first + 2_000.0);
-        // A pixel, in km that we fly: its angle, over how fast the star's middle moves towards the limb.
+        // One pixel in km of the observer's path: its angle divided by the angular speed of the star's centre towards the limb.
         let gap = |aside: f64| {
             let (to_star, to_planet) = (star.center - at(aside), planet.center - at(aside));
             to_star.angle_between(to_planet) - (planet.radius / to_planet.length()).asin()
         };
         let pixel = (10.0_f64 / 201.0).to_radians() / (0.01 * (gap(middle + 50.0) - gap(middle - 50.0)));
-        println!("{}: {whole} pixels of star; a pixel is {pixel:.0} km of our way", device.name());
-        // A pixel counts by its middle: of the sliver at a contact, up to one and a half pixels deep, no middle may be.
+        println!("{}: {whole} pixels of star; a pixel is {pixel:.0} km of the observer's path", device.name());
+        // A pixel counts if its centre is on the star. The sliver at a contact, up to one and a half pixels deep, may contain no centre.
         let some = 1.5 * pixel;
         assert!(count(first - some) < whole && count(first + some) == whole, "{}", device.name());
         assert!(count(last - some) == 0.0 && count(last + some) > 0.0, "{}", device.name());
@@ -329,15 +326,15 @@ fn a_star_goes_behind_a_planet_when_geometry_says() {
             let aside = last + (first - last) * f64::from(step) / 12.0;
             let expected = visible_fraction(at(aside), star, &[planet]).unwrap();
             let found = count(aside) / whole;
-            // Rows of pixels along the limb come and go together.
+            // Whole rows of pixels along the limb change at once, hence the tolerance.
             assert!((found - expected).abs() < 0.01, "{}: {aside}: {found} {expected}", device.name());
         }
     }
 }
 
 #[test]
-fn ten_thousand_moonlets_shade_a_planet() {
-    let system = shipped("ring.toml");
+fn shadows_of_ten_thousand_moonlets_agree_with_visible_fraction() {
+    let system = shipped_system("ring.toml");
     let (light, planet, ring) = (system.light().ball, system.bodies()[0].balls[0], &system.bodies()[1].balls);
     assert_eq!(ring.len(), 10_000);
     let eye = Eye::of(&system);
@@ -346,18 +343,18 @@ fn ten_thousand_moonlets_shade_a_planet() {
     let (mut compared, mut shaded, mut of_ring, mut worst) = (0, 0, 0, 0.0_f64);
     for (i, x, y) in places(&picture) {
         let id = picture.id[i] as usize;
-        // All of the planet's pixels are lit or shaded, by what is tried out here one moonlet after the other.
+        // Compares a random 0.4 % of the pixels, with each moonlet tested.
         if id > ring.len() || numbers.unit() > 0.004 {
             continue;
         }
         let ball = if id == 0 { planet } else { ring[id - 1] };
-        // The ball's own point on the pixel's ray: f32 distances are too coarse for one of 400 km.
+        // The hit point of the pixel's ray in f64: f32 distances are too coarse for a moonlet of 400 km.
         let direction = (eye.point(x, y, 1.0) - eye.at).normalize();
         let foot = (ball.center - eye.at).dot(direction);
         let aside = (ball.center - eye.at - foot * direction).length();
         let point = eye.at + (foot - (ball.radius.powi(2) - aside.powi(2)).sqrt()) * direction;
         let (normal, toward) = ((point - ball.center) / ball.radius, (light.center - point).normalize());
-        // Where the whole disc is up, the ground itself hides nothing.
+        // Compares only where the whole disc of the light is above the horizon.
         if normal.dot(toward).asin() < 1.01 * light.radius / (light.center - point).length() {
             continue;
         }

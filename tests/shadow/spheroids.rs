@@ -1,4 +1,4 @@
-//! Oblate and prolate bodies before a light: against 30-digit truth, and against rays.
+//! Oblate and prolate occluders: visible fractions compared with 30-digit values and with ray casting.
 
 use umbracast::Error;
 use umbracast::blocking::shadows;
@@ -7,13 +7,13 @@ use umbracast::shadow::{Ball, Lighting, ShadowKind, Spheroid};
 
 use crate::support::{Numbers, cpu, devices};
 
-/// By how much fractions may be off on a device.
+/// The error of a fraction that is allowed on a device.
 fn allowed(device: &umbracast::Device) -> f64 {
     if device.is_cpu() { 1e-9 } else { 1e-3 }
 }
 
 #[test]
-fn every_row_of_the_table() {
+fn the_table_of_spheroid_overlaps_is_reproduced() {
     let text = include_str!("../data/ellipsoid_overlap.csv");
     for device in devices() {
         let (mut worst, mut rows, mut misses) = (0.0_f64, 0, Vec::new());
@@ -37,14 +37,14 @@ fn every_row_of_the_table() {
     }
 }
 
-/// Any rotation of the whole sky.
+/// A random rotation of the whole scene.
 fn turned(numbers: &mut Numbers) -> DQuat {
     let mut next = || f64::from(numbers.signed());
     DQuat::from_xyzw(next(), next(), next(), next()).normalize()
 }
 
 #[test]
-fn a_pole_may_point_anywhere() {
+fn the_pole_may_have_any_direction_and_length() {
     let text = include_str!("../data/ellipsoid_overlap.csv");
     let mut numbers = Numbers(5);
     for line in text.lines().skip(1) {
@@ -61,9 +61,9 @@ fn a_pole_may_point_anywhere() {
     }
 }
 
-/// A spheroid whose radii are equal is a sphere, and is computed in another way.
+/// A spheroid with equal radii takes another code path than a sphere, and must give the same fractions.
 #[test]
-fn spheres_are_spheroids() {
+fn spheroids_with_equal_radii_agree_with_spheres() {
     let text = include_str!("../data/sphere_overlap.csv");
     let mut numbers = Numbers(6);
     for device in devices() {
@@ -80,8 +80,8 @@ fn spheres_are_spheroids() {
             let kind = if cells[14] == "behind" { "none" } else { cells[14] };
             if found.kind.word() != kind {
                 kinds += 1;
-                // Where two edges touch, the last digit decides; a GPU looks at the rim in 32 directions, between which it
-                // may miss how far a lens of that width is across.
+                // Where two edges touch, the last digit decides. A GPU samples the rim in 32 directions, and between them it may not
+                // see an overlap of that width.
                 let (a, b, c) = (v(15), v(16), v(17));
                 let near = (c - (a + b)).abs().min((c - (a - b).abs()).abs());
                 let (few, share) = if device.is_cpu() { (1e-13, 1e-9) } else { (3e-7, 1e-2) };
@@ -92,16 +92,16 @@ fn spheres_are_spheroids() {
     }
 }
 
-/// Whether a ray meets a spheroid, by the definition: at some point of it the body's inequality holds.
-fn meets(observer: DVec3, direction: DVec3, body: &Spheroid) -> bool {
+/// Whether a ray hits a spheroid: stretched along the pole, the spheroid is a ball.
+fn hits_spheroid(observer: DVec3, direction: DVec3, body: &Spheroid) -> bool {
     let (pole, k) = (body.pole.normalize(), body.radius / body.polar_radius);
     let stretched = |v: DVec3| v + (k - 1.0) * v.dot(pole) * pole;
     let (o, d) = (stretched(body.center - observer), stretched(direction).normalize());
     o.dot(d) > 0.0 && o.cross(d).length() <= body.radius
 }
 
-/// What is left of a light's disc, by rays: many directions from its centre outwards, and in each the two places where rays
-/// begin and cease to meet a body, between which they meet it.
+/// The visible fraction by ray casting: along many radii of the light's disc, finds by bisection the two angles between which rays hit
+/// a body.
 fn by_rays(observer: DVec3, light: Ball, bodies: &[Spheroid]) -> f64 {
     const TURNS: usize = 8_000;
     const STEPS: usize = 100;
@@ -114,14 +114,16 @@ fn by_rays(observer: DVec3, light: Ball, bodies: &[Spheroid]) -> f64 {
         let (sine, cosine) = (std::f64::consts::TAU * (turn as f64 + 0.5) / TURNS as f64).sin_cos();
         let mut spans = Vec::new();
         for body in bodies {
-            let met = |angle: f64| meets(observer, toward * angle.cos() + (x * cosine + y * sine) * angle.sin(), body);
+            let hit_at = |angle: f64| {
+                hits_spheroid(observer, toward * angle.cos() + (x * cosine + y * sine) * angle.sin(), body)
+            };
             let at = |step: usize| edge * step as f64 / STEPS as f64;
-            let Some(first) = (0..=STEPS).find(|&step| met(at(step))) else { continue };
-            let last = (first..=STEPS).rfind(|&step| met(at(step))).unwrap();
+            let Some(first) = (0..=STEPS).find(|&step| hit_at(at(step))) else { continue };
+            let last = (first..=STEPS).rfind(|&step| hit_at(at(step))).unwrap();
             let end = |mut inside: f64, mut outside: f64| {
                 for _ in 0..30 {
                     let middle = 0.5 * (inside + outside);
-                    *(if met(middle) { &mut inside } else { &mut outside }) = middle;
+                    *(if hit_at(middle) { &mut inside } else { &mut outside }) = middle;
                 }
                 inside
             };
@@ -139,9 +141,9 @@ fn by_rays(observer: DVec3, light: Ball, bodies: &[Spheroid]) -> f64 {
     open / (TURNS as f64 * versine(edge))
 }
 
-/// Spheroids and spheres that overlap before the light count once.
+/// Areas where the discs of spheroids and spheres overlap count once.
 #[test]
-fn unions_agree_with_rays() {
+fn unions_of_spheroids_agree_with_ray_casting() {
     let mut numbers = Numbers(11);
     let light = Ball::new([3.0, -2.0, 40.0], 6.0);
     let (mut worst, mut overlaps) = (0.0_f64, 0);
@@ -172,9 +174,9 @@ fn unions_agree_with_rays() {
     assert!(overlaps > 15, "{overlaps}");
 }
 
-/// Two outlines that coincide, exactly or all but, are one.
+/// Two outlines that coincide, exactly or nearly, hide as much as one of them.
 #[test]
-fn twins_are_one() {
+fn coinciding_outlines_count_once() {
     let light = Ball::new([0.3, 0.1, 100.0], 2.0);
     let one = Spheroid::new([0.2, 0.3, 40.0], 0.7, 0.4, [0.3, 0.5, 0.2]);
     let ball = Ball::new([0.4, 0.0, 41.0], 0.5);
@@ -196,20 +198,21 @@ fn twins_are_one() {
 }
 
 #[test]
-fn places_where_it_is_plain() {
+fn observers_with_obvious_results() {
     let light = Ball::new([0.0, 0.0, 1000.0], 5.0);
-    // A disc of a planet: equator 10, poles at ±1 along z.
+    // A flat planet: equatorial radius 10, poles at ±1 along z.
     let flat = Spheroid::new([0.0; 3], 10.0, 1.0, [0.0, 0.0, 2.0]);
     let lighting = Lighting::new(light, []).unwrap().with_spheroids([flat]).unwrap();
     let observers = [
-        // Inside; above the south pole and above the north pole, both in the ball around; on the surface at either; beside it.
+        // Inside; above the south pole and above the north pole, both within the bounding ball; on the surface at the north and at the
+        // south pole; outside, next to the equator.
         [0.0, 0.0, 0.5],
         [0.0, 0.0, -1.5],
         [0.0, 0.0, 1.5],
         [0.0, 0.0, 1.0],
         [0.0, 0.0, -1.0],
         [10.5, 0.0, 0.0],
-        // In the light.
+        // Inside the light.
         [0.0, 0.0, 1003.0],
     ];
     use ShadowKind::{None as Lit, Total};
@@ -221,7 +224,7 @@ fn places_where_it_is_plain() {
             assert_eq!(one.fraction, if one.kind == Total { 0.0 } else { 1.0 }, "{}", device.name());
         }
     }
-    // From within its plane a thin body before a large light leaves two halves; a point of light is seen or not.
+    // Edge-on, a thin body in front of a large light leaves two halves visible; a point light is visible or not.
     let edge_on = Spheroid::new([0.0, 0.0, 500.0], 10.0, 0.1, [0.0, 1.0, 0.0]);
     let point = Ball::new(light.center, 0.0);
     for (light, observer, kind) in
@@ -230,7 +233,7 @@ fn places_where_it_is_plain() {
         let lighting = Lighting::new(light, []).unwrap().with_spheroids([edge_on]).unwrap();
         let found = shadows(&cpu(), &lighting, &[observer.into()]).unwrap()[0];
         assert_eq!(found.kind, kind, "{found:?}");
-        // A bar of 0.2 by 20 at half the distance, over a disc of 10: 0.4 × 10 of 25 π, nearly.
+        // A bar of 0.2 by 20 at half the distance, in front of a disc of diameter 10: it covers about 0.4 × 10 of 25 π.
         if kind == ShadowKind::Partial {
             assert!((1.0 - found.fraction - 4.0 / (25.0 * std::f64::consts::PI)).abs() < 1e-3, "{found:?}");
         }
@@ -238,7 +241,7 @@ fn places_where_it_is_plain() {
 }
 
 #[test]
-fn what_is_no_spheroid_is_refused() {
+fn invalid_spheroids_are_refused() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
     let good = Spheroid::new([0.0; 3], 1.0, 0.9, DVec3::Z);
     let cases = [

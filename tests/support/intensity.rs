@@ -1,9 +1,11 @@
-//! How much the random and the exhaustive tests try, the library's own included: `UMBRACAST_INTENSITY`.
+//! The number of cases of random and exhaustive tests, including the library's unit tests: `UMBRACAST_INTENSITY`.
 
 use std::sync::OnceLock;
 
-/// How many times as much as by default is tried: `UMBRACAST_INTENSITY`, a positive number, or 1 where it is not set. It is read
-/// once.
+/// The factor on the default number of cases: `UMBRACAST_INTENSITY`, a positive number, or 1 if it is not set. It is read once.
+///
+/// # Panics
+/// If the variable is set and is not a positive number.
 pub(crate) fn intensity() -> f64 {
     static INTENSITY: OnceLock<f64> = OnceLock::new();
     *INTENSITY.get_or_init(|| {
@@ -16,7 +18,7 @@ pub(crate) fn intensity() -> f64 {
     })
 }
 
-/// A number of random cases, scaled by the intensity; at least one.
+/// `count` times the intensity, rounded; at least 1.
 pub(crate) fn scaled(count: usize) -> usize {
     ((count as f64 * intensity()).round() as usize).max(1)
 }

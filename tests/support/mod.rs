@@ -1,9 +1,9 @@
-//! What the tests share: devices, corpora, a seeded generator, how much is tried, and folders to run commands in.
+//! Shared helpers of the tests: devices, corpora, seeded random numbers, the number of random cases, and temporary folders.
 
 pub(crate) mod child;
 pub(crate) mod folder;
+pub(crate) mod hard_scenes;
 mod intensity;
-pub(crate) mod nasty;
 mod numbers;
 pub(crate) mod scenes;
 
@@ -12,9 +12,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub(crate) use intensity::{intensity, scaled};
 pub(crate) use numbers::Numbers;
+use umbracast::glam::Vec3;
+use umbracast::shadow::{PictureOptions, System};
 use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
 
-/// All files below a folder that have an extension, as paths from it.
+/// All files below a folder with an extension, as paths relative to the folder.
 pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -31,7 +33,10 @@ pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The CPU engine and every adapter found. Fails, never skips, when there is no adapter: the GPU half would test nothing.
+/// Every adapter, and the CPU engine last.
+///
+/// # Panics
+/// If there is no adapter, because tests would not test the GPU.
 pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
@@ -40,7 +45,8 @@ pub(crate) fn devices() -> &'static [Device] {
         let mut devices = Vec::new();
         for info in list {
             assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
-            let device = blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device opens");
+            let device =
+                blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
             eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
             devices.push(device);
         }
@@ -48,7 +54,7 @@ pub(crate) fn devices() -> &'static [Device] {
     })
 }
 
-/// The same devices within limits. Each is opened once per run: a new device compiles its kernels again.
+/// The same devices with limits. Each is opened once per run, because a new device compiles its kernels again.
 pub(crate) fn limited(limits: Limits) -> &'static [Device] {
     static OPENED: Mutex<Vec<(Limits, &[Device])>> = Mutex::new(Vec::new());
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,18 +67,18 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
     new
 }
 
-/// The CPU engine.
+/// Opens the CPU engine.
 pub(crate) fn cpu() -> Device {
-    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine always opens")
+    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
 }
 
-/// The same spheres with a tree, however few, and without.
+/// Two scenes of the same spheres: with a tree, however few the spheres, and without.
 pub(crate) fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
-    both_ways(device, spheres.into(), &SceneOptions::default())
+    both_searches(device, spheres.into(), &SceneOptions::default())
 }
 
-/// The same, built otherwise.
-pub(crate) fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
+/// Two scenes of the same spheres, with a tree and without, built with these options.
+pub(crate) fn both_searches(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
     [1, usize::MAX].map(|from| {
         let _search = bench::use_tree(from == 1);
         let _from = bench::tree_from(from);
@@ -80,7 +86,7 @@ pub(crate) fn both_ways(device: &Device, spheres: Spheres<'_>, options: &SceneOp
     })
 }
 
-/// One record of `tests/data/rays.bin`: see `tests/data/README.md`.
+/// One record of `tests/data/rays.bin`; `tests/data/README.md` has the format.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) ray: Ray,
@@ -89,12 +95,12 @@ pub(crate) struct Row {
     pub(crate) gap: f64,
     pub(crate) tca: f64,
     pub(crate) dist: f64,
-    /// −1 no root, 0 tangent, 1 two roots.
+    /// −1: no root, 0: tangent, 1: two roots.
     pub(crate) crossing: i8,
-    /// −1 inside, 0 on the surface, 1 outside, at t = 0.
+    /// Position of the origin: −1 inside, 0 on the surface, 1 outside.
     pub(crate) origin_side: i8,
     pub(crate) regime: u8,
-    /// A root lies in [t_min, t_max]; the chord meets it; the enter root lies in it.
+    /// Whether a root lies in [t_min, t_max]; whether the chord overlaps it; whether the enter root lies in it.
     pub(crate) flags: [bool; 3],
 }
 
@@ -136,7 +142,19 @@ pub(crate) fn corpus() -> Vec<Row> {
         .collect()
 }
 
-/// The distance of two f32 in steps from one to the next.
+/// A random vector of multiples of 1/4 up to 8, which f32 adds and f64 multiplies without rounding.
+pub(crate) fn quarters(n: &mut Numbers) -> Vec3 {
+    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
+}
+
+/// A system of the folder systems, with one sample per pixel, at its centre.
+pub(crate) fn shipped_system(name: &str) -> System {
+    let system = System::read(&root().join("systems").join(name)).unwrap();
+    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
+    system.with_picture(picture).unwrap()
+}
+
+/// The number of f32 steps between two numbers.
 pub(crate) fn steps(a: f32, b: f32) -> u32 {
     let key = |x: f32| {
         let k = x.to_bits() as i32;

@@ -1,6 +1,6 @@
-//! The tests' generator, the library's own included.
+//! The random numbers of all tests, including the library's unit tests.
 
-/// A small generator; the seed is part of a test's name or message.
+/// A linear congruential generator of 64 bits, with its state (at first the seed).
 pub(crate) struct Numbers(pub(crate) u64);
 
 #[allow(dead_code, reason = "the unit tests of the command line use less of it")]

@@ -1,11 +1,11 @@
-//! The scenes and rays that `tools/peers/make_scene.py` makes, from another generator.
+//! The same families of scenes and kinds of rays as in `tools/peers/make_scene.py`, from another random generator.
 
 use super::{Numbers, Ray, Sphere};
 
 pub(crate) const FAMILIES: [&str; 5] = ["uniform", "sparse", "clustered", "molecule", "planet"];
 pub(crate) const KINDS: [&str; 3] = ["primary", "random", "shadow"];
 
-/// Two numbers of a normal distribution (Box and Muller).
+/// Two normally distributed numbers (Box–Muller).
 fn normal(n: &mut Numbers) -> [f32; 2] {
     let (size, angle) = ((-2.0 * n.unit().max(1e-9).ln()).sqrt(), n.unit() * std::f32::consts::TAU);
     [size * angle.cos(), size * angle.sin()]
@@ -21,7 +21,7 @@ fn direction(n: &mut Numbers) -> [f32; 3] {
     }
 }
 
-/// `count` spheres of a family; a planet's are its satellites and itself.
+/// `count` spheres of a family. Sphere 0 of "planet" is the planet, the others are its satellites.
 pub(crate) fn spheres(family: &str, count: usize) -> Vec<Sphere> {
     let n = &mut Numbers(count as u64);
     let spacing = (count as f32).powf(-1.0 / 3.0);
@@ -44,7 +44,7 @@ pub(crate) fn spheres(family: &str, count: usize) -> Vec<Sphere> {
             (0..count).map(one).collect()
         }
         "molecule" => {
-            // Neighbours on a grid touch.
+            // Spheres on a grid; neighbours touch.
             let side = (count as f32 / 0.7).powf(1.0 / 3.0).ceil() as usize;
             let site = |i: usize| [i % side, i / side % side, i / side / side].map(|x| x as f32);
             let mut sites: Vec<usize> = (0..side * side * side).filter(|_| n.unit() < 0.7).collect();
@@ -62,7 +62,8 @@ pub(crate) fn spheres(family: &str, count: usize) -> Vec<Sphere> {
     }
 }
 
-/// `count` rays of a kind: a picture of the scene, rays from around it into it, and from its surfaces towards the sun.
+/// `count` rays of a kind: "primary" are the pixels of a picture, "random" rays come from a ball around the scene, and "shadow"
+/// rays lead from surfaces towards a light.
 pub(crate) fn rays(kind: &str, spheres: &[Sphere], count: usize) -> Vec<Ray> {
     let n = &mut Numbers(count as u64 + 1);
     let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);

@@ -3,23 +3,23 @@
 #
 #   tools/peers/compare.sh [OPTIONS] [SCENE...]
 #
-#   SCENE              as tools/peers/make_scene.py names them: uniform-N, sparse-N, clustered-N, molecule-N (N as 10k or 1M),
+#   SCENE              a scene of tools/peers/make_scene.py: uniform-N, sparse-N, clustered-N, molecule-N (N as 10k or 1M),
 #                      planet [default: uniform-10k]
-#   -o FOLDER          where everything goes, to be used again [default: a temporary folder, removed at the end]
-#   --rays KINDS       primary, primary4x4, random, shadow, with commas between [default: primary4x4,random,shadow]
-#   --count N          rays of a random and of a shadow batch [default: 2M]
+#   -o FOLDER          folder for all files, which later runs use again [default: a temporary folder, removed at the end]
+#   --rays KINDS       primary, primary4x4, random, shadow, separated by commas [default: primary4x4,random,shadow]
+#   --count N          rays per random batch and per shadow batch [default: 2M]
 #   --width N          side of the primary picture, in pixels [default: 1024]
-#   --repeat N         times each is run after a first time that does not count [default: 5]
-#   --runs N           times that all of this is done; the ratios are of the medians [default: 3]
-#   --force            runs although other programs use the cores; such figures are not for publishing
-#   --precision P      of umbracast: fast, standard or exact [default: standard]
-#   --device DEVICE    of umbracast [default: cpu]
+#   --repeat N         number of timed repetitions, after a first one that is not timed [default: 5]
+#   --runs N           number of complete runs; the ratios are those of the medians [default: 3]
+#   --force            runs even if other programs use the cores; do not publish such figures
+#   --precision P      precision of umbracast: fast, standard or exact [default: standard]
+#   --device DEVICE    device of umbracast [default: cpu]
 #
-# Embree's spheres are hollow for rays that start inside, so umbracast runs with --inside exit. Before each program runs, the use of the
-# cores by others is measured for two seconds: above 5 % nothing is measured, because Embree loses more by it than umbracast does.
+# In Embree, rays that start inside a sphere hit its far side, so umbracast runs with --inside exit. Before each program runs, the CPU time
+# used by other programs is measured for two seconds. Above 5 % nothing is measured, because that slows Embree more than umbracast.
 #
 # Needs Linux on x86-64, Rust, g++, and Python 3.10 or newer with venv. Python's package index gives numpy and the wheel
-# `embreex`, which carries Embree's own release build; no headers of Embree are needed. Everything else is in this folder.
+# `embreex`, which contains Embree's release build; headers of Embree are not needed. Everything else is in this folder.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -83,14 +83,14 @@ umbracast=$target/release/umbracast
 say "scenes"
 "$python" "$here/make_scene.py" "$folder/data" "${scenes[@]}" --rays "$kinds" --count "$count" --width "$width" >&2
 
-# Per cent of the cores' time that anything uses for two seconds, stolen time included.
+# Prints the percentage of CPU time used by all programs during two seconds, including stolen time.
 busy() {
   read -r before_idle before_all < <(awk '/^cpu / {print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9}' /proc/stat)
   sleep 2
   read -r idle all < <(awk '/^cpu / {print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9}' /proc/stat)
   awk "BEGIN {printf \"%.1f\", 100 - 100 * ($idle - $before_idle) / ($all - $before_all)}"
 }
-quiet() { # waits for a quiet machine, for half a minute at most, and notes how quiet it is
+quiet() { # waits at most half a minute for an idle machine, and records the load
   for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
     share=$(busy)
     if [ -n "$force" ] || awk "BEGIN {exit !($share <= 5)}"; then

@@ -1,5 +1,5 @@
-// What embree_spheres.cpp uses of Embree 4's C interface, so that its library alone is enough. Checked when it is built against
-// the library (names) and when it runs (version; Embree reports wrong calls itself).
+// The part of Embree 4's C interface that embree_spheres.cpp uses, so that Embree's headers are not needed. The linker checks the names,
+// and embree_spheres.cpp checks the version when it runs (Embree itself reports wrong calls).
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ enum RTCSceneFlags : int { RTC_SCENE_FLAG_ROBUST = 1 << 2 };
 enum RTCRayQueryFlags : int { RTC_RAY_QUERY_FLAG_INCOHERENT = 0, RTC_RAY_QUERY_FLAG_COHERENT = 1 << 16 };
 enum RTCError : int {};
 
-// K rays in columns; K = 1 is one ray.
+// K rays as a structure of arrays; K = 1 is a single ray.
 template <unsigned K>
 struct alignas(K < 4 ? 16 : 4 * K) RTCRays {
   float org_x[K], org_y[K], org_z[K], tnear[K];
@@ -37,7 +37,7 @@ template <unsigned K>
 struct alignas(K < 4 ? 16 : 4 * K) RTCHits {
   float Ng_x[K], Ng_y[K], Ng_z[K], u[K], v[K];
   unsigned primID[K], geomID[K];
-  // Builds with instance arrays have two columns here, others one: nothing that is used lies behind.
+  // Builds with instance arrays have two ids here, others one. No member after it is used.
   unsigned instID[2][K];
 };
 
@@ -47,7 +47,7 @@ struct RTCRayHits {
   RTCHits<K> hit;
 };
 
-// The same for both kinds of query. Optional members that builds append are read as zero.
+// Used for both kinds of query. Members that some builds append are zero.
 struct RTCQueryArguments {
   int flags = RTC_RAY_QUERY_FLAG_INCOHERENT;
   unsigned feature_mask = ~0u;

@@ -1,19 +1,20 @@
-// How fast Embree 4 answers the same batches, and what it answers.
+// Runs the same batches with Embree 4: measures the speed and writes the results.
 //
 //   embree_spheres SPHERES RAYS... [--repeat N] [--threads N] [--answers FOLDER]
 //
 // SPHERES  little-endian f32 records  x y z r
 // RAYS     little-endian f32 records  ox oy oz tmin dx dy dz tmax
 //
-// One JSON object a line: a "build", then a "trace" for every batch, query and variant (single rays; packets of 4, 8 and 16,
+// Prints one JSON object per line: a "build", then a "trace" per batch, query and variant (single rays; packets of 4, 8 and 16,
 // with and without the flag for coherent rays). Scenes are "robust": without it Embree loses hits on small spheres far away.
 //
-// With --answers, FOLDER gets the answers of single rays: RAYS-closest.f32 (t of each ray, infinite on a miss), RAYS-closest.u32 (the
-// spheres' numbers, all ones on a miss) and RAYS-occluded.u8. "differ" counts the rays of a variant that single rays answer otherwise.
+// With --answers, the results of single rays are written to FOLDER: RAYS-closest.f32 (t of each ray, infinite on a miss),
+// RAYS-closest.u32 (the sphere ids, all ones on a miss) and RAYS-occluded.u8. "differ" counts the rays of a variant with another result
+// than as single rays.
 //
-// The whole batch is on the clock: packed rays are read, traced, and t and index (or one byte) written for each. Threads take
-// 4096 rays at a time. `mrays_per_second` is wall clock; `mrays_per_second_free` is rays a second of CPU time, times the
-// threads: what the same run reaches when nobody else uses the cores.
+// The time includes the whole batch: packed rays are read and traced, and t and id (or one byte) are written for each. Threads take
+// 4096 rays at a time. `mrays_per_second` is rays per second of elapsed time. `mrays_per_second_free` is rays per second of CPU time
+// times the number of threads: the rate of the same run on otherwise idle cores.
 
 #include "embree.h"
 
@@ -141,7 +142,7 @@ void run_batch(unsigned threads, Kernel kernel, RTCScene scene, bool coherent, c
   constexpr size_t kChunk = 4096;
   std::atomic<size_t> next{0};
   auto worker = [&] {
-    _mm_setcsr(_mm_getcsr() | 0x8040);  // flush-to-zero, denormals-are-zero, as Embree asks
+    _mm_setcsr(_mm_getcsr() | 0x8040);  // flush-to-zero and denormals-are-zero, as Embree recommends
     RTCQueryArguments args;
     args.flags = coherent ? RTC_RAY_QUERY_FLAG_COHERENT : RTC_RAY_QUERY_FLAG_INCOHERENT;
     for (;;) {
@@ -176,7 +177,7 @@ double median(std::vector<double> v) {
   return v[(v.size() + 1) / 2 - 1];
 }
 
-// Runs something once without counting, then a few times, each time after what is not to be timed.
+// Runs `work` once untimed, then `repeat` times timed, each after an untimed call of `before`. Returns the medians.
 template <class Work, class Before>
 Times time_median(unsigned repeat, Work work, Before before) {
   work();
@@ -193,7 +194,7 @@ Times time_median(unsigned repeat, Work work, Before before) {
 
 // ---------------------------------------------------------------- the run
 
-// What Embree says that it has allocated.
+// Counts the bytes that Embree reports as allocated.
 bool on_memory(void* user, ssize_t bytes, bool) {
   static_cast<std::atomic<int64_t>*>(user)->fetch_add(bytes);
   return true;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How the time of a ray grows with the spheres: numbers and a picture from what `umbracast bench scenes --json` printed.
+"""Time per ray as a function of the number of spheres: figures and a plot, from the output of `umbracast bench scenes --json`.
 
     growth.py OUT < LINES
 
-Writes OUT.json and OUT.png. LINES has one table a line, a scene each, as in output/bench/README.md. Needs matplotlib.
+Writes OUT.json and OUT.png. LINES has one table per line with one scene each, as in output/bench/README.md. Needs matplotlib.
 """
 
 import json

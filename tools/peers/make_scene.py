@@ -127,7 +127,7 @@ def random(spheres, count, rng):
 
 
 def shadow(spheres, count, rng):
-    """Half the rays start on a sphere picked by index, half on one picked by area."""
+    """Half of the rays start on a random sphere, half on one chosen with a probability proportional to its area."""
     area = spheres[:, 3].astype(float) ** 2
     by_area = np.searchsorted(np.cumsum(area) / area.sum(), rng.random(count))
     by_index = rng.integers(0, len(spheres), count)

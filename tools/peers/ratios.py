@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tables of ratios and of differing answers from a folder that compare.sh filled.
+"""Prints tables of speed ratios and of differing results, from a folder of compare.sh.
 
     ratios.py FOLDER
 
-Rates are millions of rays a second of CPU time, times the threads, where umbracast ran on the CPU engine: what both reach
-on free cores. For a GPU they are of the wall clock. Of several runs the medians count. Exits with 1 when answers differ by more than
-grazing rays explain.
+For the CPU engine, rates are millions of rays per second of CPU time, times the number of threads: the rates on otherwise idle cores.
+For a GPU they are per second of elapsed time. With several runs, medians are used. Exits with 1 if more results differ than grazing rays
+explain.
 """
 
 import collections
@@ -17,9 +17,9 @@ import sys
 
 import numpy as np
 
-# Embree solves in plain f32: where both meet the same sphere, its t may be off by so much of the distance travelled,
+# Embree intersects in plain f32. If both hit the same sphere, the allowed error of its t, relative to the distance travelled,
 CLOSE = 1e-3
-# and by so much of the origin's distance from (0, 0, 0), whose digits cancel where a ray starts near the sphere that it meets.
+# plus this, relative to the distance of the origin from (0, 0, 0): its digits cancel if the ray starts near the sphere that it hits.
 CANCELLED = 1e-5
 
 
@@ -29,12 +29,12 @@ def rows(path):
 
 
 def may_differ(rays):
-    """A ray in ten thousand may graze, and a handful in a small batch."""
+    """The number of rays that may differ: one in ten thousand may graze, and two more."""
     return 2 + rays // 10_000
 
 
 def differences(folder, rays, query):
-    """How many rays differ: in hit or miss, in the sphere alone, in t alone; and the largest difference of t, relative to t."""
+    """The numbers of rays that differ in hit or miss, only in the sphere, and only in t; and the largest relative difference of t."""
     answers = folder / "answers"
     ours = np.load(answers / f"{rays}-{query}.npz")
     if query == "occluded":

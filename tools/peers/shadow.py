@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""The visible fraction of the Sun for a million observers: umbracast, NumPy and SPICE's `occult` in one run.
+"""Compares the speed of umbracast, NumPy and SPICE's `occult`: the visible fraction of the Sun for a million observers.
 
     shadow.py [--umbracast PROGRAM] [--count N] [--repeat N] [--spice N] [--json]
 
     --umbracast PROGRAM   [default: target/release/umbracast of this checkout]
-    --count N             observers of a scene [default: 1000000]
-    --repeat N            times everything is run; medians are printed [default: 5]
-    --spice N             observers SPICE is asked about, one call each [default: 20000]
-    --json                figures for programs
+    --count N             observers per scene [default: 1000000]
+    --repeat N            number of runs, whose medians are printed [default: 5]
+    --spice N             observers for SPICE, one call per observer [default: 20000]
+    --json                prints JSON
 
-Observers are spread evenly and at random over spheres around the Earth on 2024-04-08 at 18:17:20 UTC, the Moon's penumbra on it:
-`leo` at 400 km, `gps` at 20,189 km, `ground` at 0, and `penumbra`, on the ground inside the Moon's penumbra. Two occluders,
-Earth and Moon; for SPICE, whose call knows one, the Earth alone, and umbracast again with that.
+The time is 2024-04-08 at 18:17:20 UTC, when the Moon's penumbra is on the Earth. Observers are random and uniform on spheres around the
+Earth: `leo` at a height of 400 km, `gps` at 20,189 km, `ground` at 0; and in `penumbra` on the ground within the Moon's penumbra. The
+occluders are Earth and Moon. SPICE's call takes one occluder, so it is compared with umbracast for the Earth alone.
 
-All figures are fractions (SPICE: kinds) a second of CPU time of the process, arrays in memory to arrays in memory. NumPy is
-written twice, both times with the half-angle form of the spherical triangle, f64: `whole` computes everything for all, `masked`
-only for whom the discs overlap in part. Where both occluders touch the Sun it subtracts both areas, which is less work than the union
-and wrong. The kinds that SPICE finds must be those of umbracast.
+All figures are fractions (SPICE: kinds) per second of CPU time of the process, from arrays in memory to arrays in memory. There are two
+NumPy versions, both in f64 with the half-angle form of the spherical triangle: `whole` computes everything for all observers, `masked`
+only for observers whose discs overlap partially. If both occluders overlap the Sun, they subtract both areas, which is less work than
+the union and wrong. The kinds of SPICE must equal those of umbracast.
 
 Needs Python 3.10 or newer, numpy and spiceypy: python3 -m venv venv && venv/bin/pip install numpy spiceypy
 """
@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 
-# One thread of NumPy: CPU time is what is compared.
+# NumPy on one thread, because CPU time is compared.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import spiceypy as spice
@@ -41,7 +41,7 @@ SUN = np.array([-10_166_499.187541846, -148_161_748.2976715, 19_793_051.46853470
 MOON = np.array([-25_416.495482834707, -355_482.07845826703, 49_445.03724081092])
 SUN_KM, EARTH_KM, MOON_KM = 695_700.0, 6_371.0, 1_737.4
 EARTH = np.zeros(3)
-# As spice.occult numbers them, the second target being the Sun.
+# The codes of spice.occult with the Sun as the second target.
 KINDS = {0: "none", 1: "partial", 2: "annular", 3: "total"}
 
 
@@ -54,17 +54,17 @@ def scenes(count):
     random = np.random.default_rng(2024)
     for name, height in (("leo", 400.0), ("gps", 20_189.0), ("ground", 0.0)):
         yield name, directions(random, count) * (EARTH_KM + height)
-    # Where the Moon's axis meets the ground, and 3,000 km around it.
+    # The point where the axis of the Moon's shadow reaches the ground, and 3,000 km around it.
     ground = np.array([-1_410.3089733347551, -5_591.9432649401715, 2_707.5524226518246])
     points = ground + directions(random, count) * 3_000.0 * np.sqrt(random.random((count, 1)))
     yield "penumbra", points / np.linalg.norm(points, axis=1)[:, None] * EARTH_KM
 
 
 def covered(a, b, c):
-    """The part of a disc of angular radius a that a cap of radius b covers, c apart; only where edges cross."""
+    """The part of a disc of angular radius a that is covered by a cap of radius b at distance c. The edges must cross."""
     s = 0.5 * (a + b + c)
     sine, less_a, less_b, less_c = np.sin(s), np.sin(s - a), np.sin(s - b), np.sin(s - c)
-    # At the centres of both; each lies opposite to the other's radius.
+    # The angles of the spherical triangle at both centres; each is opposite to the radius of the other disc.
     at_a = 2.0 * np.arctan2(np.sqrt(less_a * less_c), np.sqrt(sine * less_b))
     at_b = 2.0 * np.arctan2(np.sqrt(less_b * less_c), np.sqrt(sine * less_a))
     excess = 4.0 * np.arctan(np.sqrt(np.tan(0.5 * s) * np.tan(0.5 * (s - a)) * np.tan(0.5 * (s - b)) * np.tan(0.5 * (s - c))))
@@ -136,7 +136,7 @@ def write_system(path, names):
 
 
 def spice_kernel(path, observers):
-    """The observers as one moving body, at rest at each whole second; the Sun at rest."""
+    """Writes a kernel with the observers as the positions of one body at whole seconds, with velocity 0, and the Sun at rest."""
     handle = spice.spkopn(str(path), "observers", 0)
     end = float(len(observers) - 1)
     epochs = [float(i) for i in range(len(observers))]
@@ -181,7 +181,7 @@ def main():
             np.save(path, observers)
             occluders = [(EARTH, EARTH_KM), (MOON, MOON_KM)]
             if name == "penumbra":
-                # Nobody there is near the night.
+                # All observers are far from the night side: the Earth is left out.
                 occluders, system = occluders[1:], folder / "moon.toml"
                 write_system(system, ["Moon"])
             else:
@@ -194,7 +194,7 @@ def main():
                 times["whole"].append(seconds)
                 seconds, masked = timed(lambda: numpy_masked(observers, occluders))
                 times["masked"].append(seconds)
-            # On the ground rounding puts half of them inside the Earth, and NumPy's edges are theirs.
+            # On the ground, half of the observers are inside the Earth because of rounding, and NumPy treats them differently.
             apart = np.abs(masked - fraction)
             odd = int((apart > 1e-4).sum() + (np.abs(whole - fraction) > 1e-4).sum())
             rate = {k: args.count / statistics.median(v) * 1e-6 for k, v in times.items()}
@@ -206,7 +206,7 @@ def main():
         spice_kernel(folder / "few.bsp", observers)
         ours, theirs = [], []
         for _ in range(args.repeat):
-            # A few observers take no time worth measuring: the whole scene with the same one occluder.
+            # The time for a few observers is too short to measure: measures the whole scene with the same single occluder.
             ours.append(umbracast(args.umbracast, folder, folder / "leo.npy", one)[0] / args.count)
             seconds, codes = timed(lambda: spice_kinds(len(observers)))
             theirs.append(seconds / len(observers))

@@ -45,7 +45,7 @@ mod tests {
     use super::{median, share};
 
     #[test]
-    fn shares_are_of_the_times_in_order() {
+    fn share_returns_quantiles_of_the_sorted_times() {
         let mut times: Vec<f64> = (1..=200).rev().map(f64::from).collect();
         assert_eq!([0.0, 0.5, 0.99, 1.0].map(|part| share(&mut times, part)), [1.0, 100.0, 198.0, 200.0]);
         assert_eq!(share(&mut [3.0, 1.0, 2.0], 0.5), 2.0);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_run_does_not_count() {
+    fn the_first_run_is_not_timed() {
         let mut runs = 0;
         let times = median(3, || {
             runs += 1;

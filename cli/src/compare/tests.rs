@@ -37,14 +37,14 @@ fn hit(t: f32, id: u32) -> Hit {
 const FAR: f32 = f32::INFINITY;
 
 #[test]
-fn equal_answers_break_nothing() {
+fn equal_results_have_no_differences() {
     for precision in Precision::ALL {
         assert_eq!(compare(precision, 0.0, FAR, &[hit(3.0, 0), Hit::MISS], &[hit(3.0, 0), Hit::MISS]), None);
     }
 }
 
 #[test]
-fn exact_allows_no_difference_standard_those_within_the_bounds() {
+fn exact_allows_no_difference_and_standard_allows_those_within_the_bounds() {
     let (found, expected) = ([hit(3.0_f32.next_up(), 0)], [hit(3.0, 0)]);
     assert!(compare(Precision::Exact, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("1 ulp, at ray 0")));
     assert_eq!(compare(Precision::Standard, 0.0, FAR, &found, &expected), None);
@@ -52,7 +52,7 @@ fn exact_allows_no_difference_standard_those_within_the_bounds() {
 }
 
 #[test]
-fn a_half_chord_scaled_by_a_little_breaks_the_bounds() {
+fn a_slightly_scaled_half_chord_exceeds_the_bounds() {
     let (found, expected) = ([hit(4.0 - 1.0001, 0)], [hit(3.0, 0)]);
     for precision in Precision::ALL {
         assert!(compare(precision, 0.0, FAR, &found, &expected).is_some_and(|w| w.contains("the error bounds")));
@@ -66,7 +66,7 @@ fn a_half_chord_scaled_by_a_little_breaks_the_bounds() {
 }
 
 #[test]
-fn a_few_flags_may_differ_at_standard() {
+fn a_few_hit_flags_may_differ_at_standard() {
     let expected = vec![hit(3.0, 0); 100];
     for (wrong, breaks) in [(3, false), (4, true)] {
         let mut found = expected.clone();
@@ -82,7 +82,7 @@ fn a_few_flags_may_differ_at_standard() {
 }
 
 #[test]
-fn another_sphere_must_be_as_near() {
+fn different_ids_need_equal_t_within_the_bounds() {
     let near = [hit(3.0, 0), hit(3.0, 1)];
     assert_eq!(compare(Precision::Standard, 0.0, FAR, &near[..1], &near[1..]), None);
     let far = [hit(3.0, 0), hit(7.0, 1)];
@@ -93,7 +93,7 @@ fn another_sphere_must_be_as_near() {
 }
 
 #[test]
-fn bits_are_compared_one_by_one() {
+fn occlusion_bits_are_compared_one_by_one() {
     let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
     let query = Query::at(Precision::Standard);
     let spheres = spheres();
@@ -105,7 +105,7 @@ fn bits_are_compared_one_by_one() {
 }
 
 #[test]
-fn parts_add_up_and_keep_their_numbers() {
+fn differences_of_chunks_add_up_and_keep_ray_ids() {
     let spheres = spheres();
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 4];
     let (found, expected) = ([hit(3.0, 0), hit(2.0, 0), hit(3.5, 0), Hit::MISS], [hit(3.0, 0); 4]);
@@ -131,7 +131,7 @@ fn parts_add_up_and_keep_their_numbers() {
 
 /// The bounds are those of the actual pair: the sphere at its position at the time, with the radius of the ray added.
 #[test]
-fn what_moves_is_held_to_its_own_bounds() {
+fn moving_pairs_have_bounds_of_the_actual_positions() {
     let spheres = [Sphere::new([1000.0, -24.75, 0.0], 1.0)];
     let mut held = OptionalColumns::default();
     held.velocities = Some(vec![Vec3::new(-10.0, 0.25, 0.0)]);
@@ -176,7 +176,7 @@ fn ellipsoids(lines: &str) -> umbracast::io::Table<Sphere> {
 
 /// The bounds of a needle are not those of its bounding ball: a ray that grazes the needle passes deep inside the ball.
 #[test]
-fn ellipsoids_are_held_to_their_own_bounds() {
+fn ellipsoids_have_bounds_of_their_own() {
     // A needle along x, rotated to lie along y; its width is 1/128 of its length.
     let table = ellipsoids("10,0,0,1,0.0078125,0.0078125,1,0,0,1\n");
     let aside = |z: f32| [Ray::new([0.0, 0.5, z], [1.0, 0.0, 0.0])];
@@ -204,7 +204,7 @@ fn ellipsoids_are_held_to_their_own_bounds() {
 
 /// Compares `fast` with `standard` for balls, needles and discs, with grazing and with central hits.
 #[test]
-fn no_precision_is_blamed_of_ellipsoids() {
+fn fast_and_standard_stay_within_the_bounds_of_ellipsoids() {
     let mut numbers = Numbers(1);
     let mut random = || numbers.unit();
     let mut lines = String::new();
@@ -249,7 +249,7 @@ fn no_precision_is_blamed_of_ellipsoids() {
 /// Rays nearly tangent to small, large, near and far spheres, some with an end on a root. Here plain f32 is wrong for one ray in seven, but
 /// within its guarantees.
 #[test]
-fn no_precision_is_blamed_for_what_it_never_promised() {
+fn nearly_tangent_rays_stay_within_the_bounds_of_every_precision() {
     let mut numbers = Numbers(1);
     let mut random = || numbers.unit();
     let mut spheres = Vec::new();

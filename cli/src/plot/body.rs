@@ -68,7 +68,7 @@ mod tests {
     use umbracast::glam::{DQuat, DVec3};
 
     #[test]
-    fn a_turned_ellipsoid_is_seen_where_its_points_are() {
+    fn the_outline_of_a_rotated_ellipsoid_contains_its_points() {
         let turn = DMat3::from_quat(DQuat::from_xyzw(0.3, -0.5, 0.2, 0.7).normalize());
         for radii in [DVec3::new(50.0, 20.0, 8.0), DVec3::splat(30.0), DVec3::new(3.0, 900.0, 40.0)] {
             let matrix = turn * DMat3::from_diagonal(radii);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_thin_is_seen_still() {
+    fn thin_bodies_have_a_minimum_width() {
         for radii in [DVec3::ZERO, DVec3::new(90.0, 1e-9, 1e-9), DVec3::new(90.0, 0.0, 90.0)] {
             let body = Body::of(DMat3::from_diagonal(radii));
             assert!(body.outline.half.min_element() >= 0.59 && body.depth.is_finite() && body.lean.is_finite());

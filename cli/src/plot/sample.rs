@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_few_and_a_selection_of_many_whatever_the_batches() {
+    fn sampling_keeps_few_rays_and_thins_many_for_any_batch_size() {
         for (count, batch) in [(5, 2), (2000, 300)] {
             assert_eq!(kept(count, batch), (0..count).collect::<Vec<_>>());
         }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_keeps_its_azimuths_and_elevations() {
+    fn sampling_a_sensor_keeps_all_elevations_and_most_azimuths() {
         let found = kept(64 * 1024, 4096);
         let different =
             |of: fn(u64) -> u64| found.iter().map(|ray| of(*ray)).collect::<std::collections::BTreeSet<_>>().len();

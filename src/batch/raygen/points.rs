@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_end_somewhere() {
+    fn segment_ends_are_accurate_for_extreme_lengths() {
         for (direction, radius, t) in [
             (Vec3::X, 0.0, 1.0),
             (Vec3::X, 1.0, 0.0),

@@ -45,7 +45,7 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
 }
 
 #[test]
-fn trees_hold() {
+fn valid_trees_pass_the_validator() {
     for (name, spheres) in scenes() {
         let frame = SceneFrame::of(&spheres);
         let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
@@ -54,13 +54,13 @@ fn trees_hold() {
 }
 
 #[test]
-fn a_walk_has_room_for_every_level() {
+fn the_shader_stack_has_an_entry_per_level() {
     let room = format!("var<private> stack: array<Siblings, {}>;", QBvh4::MAX_LEVELS);
     assert!(crate::gpu::programs::CLOSEST_BVH.source.contains(&room));
 }
 
 #[test]
-fn the_checker_sees_what_is_broken() {
+fn the_validator_finds_faults_in_broken_trees() {
     let (_, spheres) = scenes().swap_remove(4);
     let frame = SceneFrame::of(&spheres);
     let broken = |name: &str, change: &dyn Fn(&mut QBvh4)| {
@@ -86,7 +86,7 @@ fn the_checker_sees_what_is_broken() {
 }
 
 #[test]
-fn boxes_hold_what_they_are_made_of() {
+fn quantised_boxes_contain_the_child_bounds() {
     let mut n = Numbers(2);
     let around =
         |at: [f32; 3], r: f32| Bounds { low: at.map(|x| next_below(x - r)), high: at.map(|x| next_above(x + r)) };

@@ -49,7 +49,7 @@ mod tests {
 
     /// Balls, needles and discs, grazed within a few roundings, from near and far, at rest and in motion.
     #[test]
-    fn what_a_solve_calls_met_is_never_passed_by() {
+    fn ellipsoid_hits_are_never_rejected() {
         let mut numbers = Numbers(1);
         let mut unit = || numbers.unit();
         let mut counts = [Precision::Fast, Precision::Standard].map(|precision| (precision, 0, 0));

@@ -12,7 +12,7 @@ use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 
 /// Speed of the spheres relative to the rays, and whether the spheres move with the rays.
-const PACES: [(f32, bool); 6] = [(0.0, false), (0.05, false), (1.0, false), (30.0, false), (0.1, true), (0.45, true)];
+const SPEEDS: [(f32, bool); 6] = [(0.0, false), (0.05, false), (1.0, false), (30.0, false), (0.1, true), (0.45, true)];
 const RANGES: [[f32; 2]; 3] = [[0.0, 1.0], [-2.0, 2.0], [100.0, 101.0]];
 
 /// Positions where a ray enters and leaves a sphere.
@@ -34,14 +34,20 @@ struct Found {
     along: usize,
 }
 
-fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision: Precision, found: &mut Found) {
+fn check_random_leaf(
+    n: &mut Numbers,
+    range: [f32; 2],
+    (speed, along): (f32, bool),
+    precision: Precision,
+    found: &mut Found,
+) {
     let heading = Vec3::from(n.vector()).normalize() * 2.0;
     let vector = |n: &mut Numbers| Vec3::from(n.vector());
     let size = 10.0_f32.powf(2.0 * n.signed());
     // Each sphere is near the middle at one of these times.
     let time = |n: &mut Numbers| range[0] + (range[1] - range[0]) * n.unit();
     let drift: Vec<Vec3> =
-        (0..8).map(|_| size * (vector(n) * pace + if along { heading } else { Vec3::ZERO })).collect();
+        (0..8).map(|_| size * (vector(n) * speed + if along { heading } else { Vec3::ZERO })).collect();
     let spheres: Vec<Sphere> =
         drift.iter().map(|v| Sphere::new(vector(n) * size - *v * time(n), 0.2 * size * n.unit())).collect();
     let cancel = CancelToken::new();
@@ -74,7 +80,8 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                 let velocity = drift[ids[k] as usize];
                 let roots = roots(&ray, sphere, velocity);
                 let (maybe, certain) = (leaf_hits[0].candidates >> k & 1 == 1, leaf_hits[0].certain >> k & 1 == 1);
-                let told = format!("{range:?} {pace} {along} {precision:?} {ray:?} {sphere:?} {velocity:?} {roots:?}");
+                let context =
+                    format!("{range:?} {speed} {along} {precision:?} {ray:?} {sphere:?} {velocity:?} {roots:?}");
                 let inside = |t: f64| (f64::from(ray.t_min)..=f64::from(ray.t_max)).contains(&t);
                 let reaches = |r: &[f64; 2]| r[0] <= ray.t_max.into() && r[1] >= ray.t_min.into();
                 let within = roots.filter(reaches);
@@ -83,13 +90,13 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
                 let from_start = |r: [f64; 2]| r[0] <= ray.t_max.max(0.0).into() && r[1] >= ray.t_min.min(0.0).into();
                 let far = !self::roots(&ray, &larger, velocity).is_some_and(from_start);
                 let low = f64::from(leaf_hits[0].low[k]);
-                assert!(within.is_none_or(|r| maybe && low <= s_of(r[0])), "{told}: {low}");
+                assert!(within.is_none_or(|r| maybe && low <= s_of(r[0])), "{context}: {low}");
                 let high = f64::from(leaf_hits[0].high[k]);
                 let begins = roots.filter(|r| inside(r[0]));
-                assert!(!certain || begins.is_some_and(|r| s_of(r[0]) <= high), "{told}: {high}");
+                assert!(!certain || begins.is_some_and(|r| s_of(r[0]) <= high), "{context}: {high}");
                 // A sphere that moves with the ray is a candidate, and nothing else is known about it.
                 if within.is_some() && (ray.direction - velocity).length() < 0.49 * ray.direction.length() {
-                    assert!(!certain && low == f64::NEG_INFINITY, "{told}");
+                    assert!(!certain && low == f64::NEG_INFINITY, "{context}");
                     found.along += 1;
                 } else if (ray.direction - velocity).length() > 0.51 * ray.direction.length() {
                     found.leaf_hits += usize::from(within.is_some());
@@ -106,29 +113,29 @@ fn look(n: &mut Numbers, range: [f32; 2], (pace, along): (f32, bool), precision:
 }
 
 #[test]
-fn what_a_leaf_says_of_what_moves_is_so() {
+fn the_moving_leaf_test_agrees_with_f64_roots() {
     let n = &mut Numbers(3);
     for precision in [Precision::Fast, Precision::Standard] {
         for range in RANGES {
-            for pace in PACES {
+            for speed in SPEEDS {
                 let mut found = Found::default();
                 for _ in 0..200 {
-                    look(n, range, pace, precision, &mut found);
+                    check_random_leaf(n, range, speed, precision, &mut found);
                 }
                 let Found { leaf_hits, certain, idle, whole, along } = found;
-                let told =
-                    format!("{range:?} {pace:?} {precision:?}: {certain} of {whole}, {idle} idle, {leaf_hits} met");
+                let context =
+                    format!("{range:?} {speed:?} {precision:?}: {certain} of {whole}, {idle} idle, {leaf_hits} met");
                 // Plain arithmetic that starts far away is inaccurate itself.
                 let sure = certain * 3 >= whole && idle * 10 <= leaf_hits;
-                assert!(sure || precision == Precision::Fast, "{told}");
-                assert!(along > 1_000 || leaf_hits > 2_000, "{told}, {along} along");
+                assert!(sure || precision == Precision::Fast, "{context}");
+                assert!(along > 1_000 || leaf_hits > 2_000, "{context}, {along} along");
             }
         }
     }
 }
 
 #[test]
-fn a_ball_of_a_ray_is_met_where_it_touches() {
+fn the_moving_leaf_test_includes_the_ray_radius() {
     let spheres = [Sphere::new([0.0, 1.5, 0.0], 1.0), Sphere::new([9.0, 1.5, 0.0], 1.0)];
     let drift = [Vec3::ZERO, Vec3::new(-1.0, 0.0, 0.0)];
     let cancel = CancelToken::new();

@@ -14,10 +14,10 @@ use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::{Approach, Hit, Interval};
 use crate::runtime::cancel::CancelToken;
 
-#[path = "../../../tests/support/nasty.rs"]
-mod nasty;
+#[path = "../../../tests/support/hard_scenes.rs"]
+mod hard_scenes;
 
-use nasty::{SCENES, Scene, rays, spheres};
+use hard_scenes::{SCENES, Scene, rays, spheres};
 
 fn both<T: RayQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
     let cancel = CancelToken::new();
@@ -69,7 +69,7 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
 }
 
 #[test]
-fn a_tree_answers_what_a_sweep_does() {
+fn bvh_results_equal_brute_force() {
     for scene in &SCENES {
         // Integer arithmetic is slow: few rays at `exact`, where everything ties.
         compare(scene, 1500, scaled(150), &[Precision::Fast, Precision::Standard]);
@@ -78,7 +78,7 @@ fn a_tree_answers_what_a_sweep_does() {
 }
 
 #[test]
-fn what_is_met_beyond_f32_hides_nothing() {
+fn hits_with_overflowing_roots_do_not_hide_other_hits() {
     // The roots of the large sphere overflow f32; the points are hit.
     let spheres: Vec<Sphere> =
         (0..9).map(|i| Sphere::new([0.0, 0.0, i as f32], if i == 4 { 1.2e25 } else { 0.0 })).collect();
@@ -100,12 +100,12 @@ fn what_is_met_beyond_f32_hides_nothing() {
 }
 
 #[test]
-fn a_tree_of_a_million_identical_spheres_answers() {
+fn a_bvh_of_a_million_identical_spheres_works() {
     compare(&SCENES[4], 1_000_000, 3, &[Precision::Standard]);
 }
 
 #[test]
-fn trees_of_every_size_are_whole() {
+fn trees_of_every_size_are_valid() {
     for scene in &SCENES {
         for count in [1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 20_000] {
             let tree = CpuBvh::new(&spheres(scene, count), SimdLevel::best(), &CancelToken::new()).unwrap().tree;
@@ -115,7 +115,7 @@ fn trees_of_every_size_are_whole() {
 }
 
 #[test]
-fn a_tree_that_is_stopped_does_not_grow() {
+fn a_cancelled_build_stops() {
     let (spheres, cancel) = (spheres(&SCENES[1], 20_000), CancelToken::new());
     cancel.cancel();
     let stopped = CpuBvh::new(&spheres, SimdLevel::best(), &cancel).map(drop);
@@ -123,7 +123,7 @@ fn a_tree_that_is_stopped_does_not_grow() {
 }
 
 #[test]
-fn a_broken_tree_is_caught() {
+fn the_validator_finds_a_broken_tree() {
     let spheres = spheres(&SCENES[1], 2000);
     let broken = |what: &str, edit: &dyn Fn(&mut crate::bvh::bvh8::node::Bvh8)| {
         let mut tree = CpuBvh::new(&spheres, SimdLevel::best(), &CancelToken::new()).unwrap().tree;

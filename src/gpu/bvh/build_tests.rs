@@ -68,7 +68,7 @@ fn more_scenes() -> Vec<(&'static str, Vec<Sphere>)> {
 }
 
 #[test]
-fn shaders_build_the_same_tree() {
+fn shaders_build_the_same_tree_as_the_cpu() {
     pollster::block_on(async {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
@@ -86,7 +86,7 @@ fn shaders_build_the_same_tree() {
 }
 
 #[test]
-fn a_part_as_large_as_a_binding_allows() {
+fn shaders_build_trees_of_parts_that_fill_a_binding() {
     pollster::block_on(async {
         for adapter in adapters::adapters().await {
             let limits = Limits { binding: 1 << 19, ..Limits::default() };
@@ -106,7 +106,7 @@ fn a_part_as_large_as_a_binding_allows() {
 }
 
 #[test]
-fn shaders_fit_a_tree_to_spheres_that_moved() {
+fn shaders_refit_a_tree_to_moved_spheres() {
     pollster::block_on(async {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {

@@ -80,7 +80,7 @@ fn the_union_of_overlapping_caps_agrees_with_slices() {
 }
 
 #[test]
-fn irradiance_is_the_integral_of_the_cosine_over_what_has_risen() {
+fn irradiance_is_the_integral_of_the_cosine_over_the_part_above_the_horizon() {
     let rings = 2000;
     for radius in [0.0047, 0.05, 0.5, 1.2] {
         for step in 0..=12 {

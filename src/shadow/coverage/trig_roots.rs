@@ -104,7 +104,7 @@ mod tests {
     use crate::intensity::scaled;
 
     #[test]
-    fn every_change_of_sign_is_found() {
+    fn all_sign_changes_of_the_trigonometric_polynomial_are_found() {
         let mut word = 1_u64;
         let mut unit = || {
             word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

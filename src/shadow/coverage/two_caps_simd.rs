@@ -291,7 +291,7 @@ mod tests {
     use crate::math::simd::f64x8::F64x8;
 
     #[test]
-    fn arctangents_are_right_to_the_last_digits() {
+    fn simd_arctangents_are_accurate_to_a_few_ulp() {
         let mut worst = 0.0_f64;
         for i in 0..200_000 {
             let y = f64::from(i % 1000) * 0.001 * 10_f64.powi(-(i / 10_000));

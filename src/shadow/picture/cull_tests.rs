@@ -131,7 +131,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
 }
 
 #[test]
-fn pictures_are_the_same_bit_for_bit() {
+fn culling_does_not_change_a_bit_of_a_picture() {
     let systems = [
         ("planet", shipped("planet.toml", [96, 54], 1)),
         ("eclipse", shipped("eclipse-2024-04-08.toml", [96, 54], 1)),
@@ -157,7 +157,7 @@ fn pictures_are_the_same_bit_for_bit() {
 }
 
 #[test]
-fn groups_hold_every_ball_once() {
+fn groups_contain_every_ball_once() {
     let mut random = Random(9);
     for count in [0, 1, 63, 64, 65, 1000] {
         let balls: Vec<Ball> = (0..count)
@@ -179,7 +179,7 @@ fn groups_hold_every_ball_once() {
 
 /// If the list lacked an occluder, a part of its shadow would be missing.
 #[test]
-fn nothing_that_can_shade_is_left_out() {
+fn occluder_lists_contain_every_ball_that_can_cast_a_shadow() {
     let mut numbers = Random(5);
     let mut random = || numbers.unit();
     let (mut kept, mut needed) = (0, 0);

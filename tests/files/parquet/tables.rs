@@ -10,7 +10,7 @@ use parquet::schema::types::Type as Node;
 
 /// Type of the numbers in the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Of {
+pub(crate) enum NumberType {
     F32,
     F64,
     I64,
@@ -18,8 +18,8 @@ pub(crate) enum Of {
 
 /// Options for writing a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
-    pub(crate) of: Of,
+pub(crate) struct WriteOptions {
+    pub(crate) of: NumberType,
     pub(crate) nullable: bool,
     pub(crate) compression: Compression,
     pub(crate) dictionary: bool,
@@ -28,8 +28,8 @@ pub(crate) struct How {
     pub(crate) group: usize,
 }
 
-pub(crate) const PLAIN: How = How {
-    of: Of::F32,
+pub(crate) const PLAIN: WriteOptions = WriteOptions {
+    of: NumberType::F32,
     nullable: false,
     compression: Compression::UNCOMPRESSED,
     dictionary: false,
@@ -37,7 +37,7 @@ pub(crate) const PLAIN: How = How {
     group: 1 << 16,
 };
 
-impl How {
+impl WriteOptions {
     fn properties(&self) -> WriterPropertiesBuilder {
         WriterProperties::builder()
             .set_compression(self.compression)
@@ -48,22 +48,22 @@ impl How {
     }
 }
 
-fn is_whole(name: &str) -> bool {
+fn is_integer_column(name: &str) -> bool {
     ["mask", "skip_id"].contains(&name)
 }
 
 /// Writes a table of columns in row groups. In nullable columns, NaN stands for null.
-pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
+pub(crate) fn table(how: WriteOptions, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
     let physical = match how.of {
-        Of::F32 => Type::FLOAT,
-        Of::F64 => Type::DOUBLE,
-        Of::I64 => Type::INT64,
+        NumberType::F32 => Type::FLOAT,
+        NumberType::F64 => Type::DOUBLE,
+        NumberType::I64 => Type::INT64,
     };
     let repetition = if how.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let field = |(name, _): &(&str, Vec<f64>)| {
         let own = match name {
             // Unsigned 32-bit integers, as Arrow writes them.
-            name if is_whole(name) => {
+            name if is_integer_column(name) => {
                 Node::primitive_type_builder(name, Type::INT32).with_logical_type(Some(LogicalType::integer(32, false)))
             }
             name => Node::primitive_type_builder(name, physical),
@@ -83,16 +83,16 @@ pub(crate) fn table(how: How, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
             let levels = how.nullable.then_some(&levels[..]);
             let mut column = group.next_column().unwrap().unwrap();
             let written = match how.of {
-                _ if is_whole(name) => {
+                _ if is_integer_column(name) => {
                     let held: Vec<i32> = held.iter().map(|value| *value as u32 as i32).collect();
                     column.typed::<Int32Type>().write_batch(&held, levels, None)
                 }
-                Of::F32 => {
+                NumberType::F32 => {
                     let held: Vec<f32> = held.iter().map(|value| *value as f32).collect();
                     column.typed::<FloatType>().write_batch(&held, levels, None)
                 }
-                Of::F64 => column.typed::<DoubleType>().write_batch(&held, levels, None),
-                Of::I64 => {
+                NumberType::F64 => column.typed::<DoubleType>().write_batch(&held, levels, None),
+                NumberType::I64 => {
                     let held: Vec<i64> = held.iter().map(|value| *value as i64).collect();
                     column.typed::<Int64Type>().write_batch(&held, levels, None)
                 }

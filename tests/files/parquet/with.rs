@@ -7,14 +7,14 @@ use parquet::record::Field;
 use umbracast::glam::DVec3;
 use umbracast::io::read_spheres;
 
-use super::tables::{How, Of, PLAIN, columns, deep, footer, schema, table};
+use super::tables::{NumberType, PLAIN, WriteOptions, columns, deep, footer, schema, table};
 use crate::support::folder::Folder;
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n0.1,0,9,3\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,2,0\n0,0,0,-1,0,0\n0,0,0,0,0.3,1\n";
 
 /// Converts a Parquet table of results to CSV.
-fn spoken(bytes: Vec<u8>) -> String {
+fn as_csv(bytes: Vec<u8>) -> String {
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
     let names = reader.metadata().file_metadata().schema().get_fields().iter().map(|f| f.name()).collect::<Vec<_>>();
     let mut text = names.join(",") + "\n";
@@ -25,7 +25,7 @@ fn spoken(bytes: Vec<u8>) -> String {
             Field::Float(x) => format!("{x:?}"),
             Field::UInt(id) => id.to_string(),
             Field::Bool(flag) => flag.to_string(),
-            other => panic!("{other:?} in an answer"),
+            other => panic!("{other:?} in a table of results"),
         });
         text += &(cells.collect::<Vec<_>>().join(",") + "\n");
     }
@@ -43,11 +43,11 @@ fn many(rows: usize) -> (String, String) {
 }
 
 #[test]
-fn whoever_wrote_it_it_reads_to_the_same_answers() {
+fn files_of_every_writer_give_the_same_results() {
     let (spheres, rays) = many(5000);
     let folder = Folder::new();
     folder.write("s.csv", &spheres).write("r.csv", &rays);
-    folder.right("cast s.csv r.csv -o text.csv -q");
+    folder.run_ok("cast s.csv r.csv -o text.csv -q");
     let expected = folder.text("text.csv");
     assert_eq!(expected.lines().filter(|line| *line == ",").count(), 715);
     for compression in [
@@ -58,14 +58,16 @@ fn whoever_wrote_it_it_reads_to_the_same_answers() {
         Compression::LZ4,
         Compression::LZ4_RAW,
     ] {
-        for (of, nullable) in [(Of::F32, false), (Of::F32, true), (Of::F64, false), (Of::F64, true)] {
+        for (of, nullable) in
+            [(NumberType::F32, false), (NumberType::F32, true), (NumberType::F64, false), (NumberType::F64, true)]
+        {
             for (dictionary, version) in [(false, WriterVersion::PARQUET_1_0), (true, WriterVersion::PARQUET_2_0)] {
                 for group in [1 << 16, 1234] {
-                    let how = How { of, nullable, compression, dictionary, version, group };
+                    let how = WriteOptions { of, nullable, compression, dictionary, version, group };
                     let mut shuffled = columns(&spheres);
                     shuffled.rotate_left(1);
                     folder.write("s.parquet", table(how, &shuffled)).write("r.parquet", table(how, &columns(&rays)));
-                    folder.right("cast s.parquet r.parquet -o out.csv -q");
+                    folder.run_ok("cast s.parquet r.parquet -o out.csv -q");
                     assert!(folder.text("out.csv") == expected, "{how:?}");
                 }
             }
@@ -74,37 +76,37 @@ fn whoever_wrote_it_it_reads_to_the_same_answers() {
 }
 
 #[test]
-fn every_query_answers_as_in_text() {
+fn every_query_gives_the_same_results_as_csv() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.parquet", table(PLAIN, &columns(RAYS)));
     for query in ["closest", "occluded", "interval", "approach"] {
-        folder.right(&format!("cast s.csv r.parquet -o out.csv -q --query {query}"));
-        folder.right(&format!("cast s.csv r.parquet -o out.parquet -q --query {query}"));
-        assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"), "{query}");
+        folder.run_ok(&format!("cast s.csv r.parquet -o out.csv -q --query {query}"));
+        folder.run_ok(&format!("cast s.csv r.parquet -o out.parquet -q --query {query}"));
+        assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"), "{query}");
     }
-    folder.right("cast s.csv r.parquet -o out.csv -q --with distance,normal");
-    folder.right("cast s.csv r.parquet -o out.parquet -q --with distance,normal");
+    folder.run_ok("cast s.csv r.parquet -o out.csv -q --with distance,normal");
+    folder.run_ok("cast s.csv r.parquet -o out.parquet -q --with distance,normal");
     let text = folder.text("out.csv");
     assert!(text.starts_with("t,id,distance,nx,ny,nz\n3.0,0,3.0,-1.0,") && text.contains("\n,,,,,\n"), "{text}");
-    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), text);
+    assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), text);
     // Files without rays or spheres are valid.
     folder.write("s0.parquet", table(PLAIN, &columns("x,y,z,r\n")));
     folder.write("r0.parquet", table(PLAIN, &columns("ox,oy,oz,dx,dy,dz\n")));
-    folder.right("cast s0.parquet r0.parquet -o out.parquet -q");
-    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n");
-    folder.right("cast s0.parquet r.parquet -o out.parquet -q");
-    assert_eq!(spoken(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n,\n,\n,\n,\n");
+    folder.run_ok("cast s0.parquet r0.parquet -o out.parquet -q");
+    assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n");
+    folder.run_ok("cast s0.parquet r.parquet -o out.parquet -q");
+    assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n,\n,\n,\n,\n");
 }
 
 /// Converts a Parquet table of hit lists to CSV.
-fn spoken_lists(bytes: Vec<u8>) -> String {
+fn lists_as_csv(bytes: Vec<u8>) -> String {
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
     let mut text = "ray,t_enter,t_exit,id\n".to_owned();
     for (ray, row) in reader.get_row_iter(None).unwrap().enumerate() {
         let row = row.unwrap();
         let lists = row.get_column_iter().map(|(name, field)| match field {
             Field::ListInternal(list) => (name.as_str(), list.elements()),
-            other => panic!("{other:?} in a list"),
+            other => panic!("{other:?} in a table of hit lists"),
         });
         let lists: Vec<_> = lists.collect();
         assert_eq!(lists.iter().map(|list| list.0).collect::<Vec<_>>(), ["t_enter", "t_exit", "id"]);
@@ -126,12 +128,12 @@ fn lists_are_columns_of_lists() {
     let folder = Folder::new();
     folder.write("s.csv", spheres + "5,0,0,3\n6,0,0,1\n").write("r.csv", rays).write("none.csv", "ox,oy,oz,dx,dy,dz\n");
     for query in ["all", "nearest --k 2"] {
-        folder.right(&format!("cast s.csv r.csv -o out.csv -q --query {query}"));
-        folder.right(&format!("cast s.csv r.csv -o out.parquet -q --query {query}"));
-        let (lists, text) = (spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"));
+        folder.run_ok(&format!("cast s.csv r.csv -o out.csv -q --query {query}"));
+        folder.run_ok(&format!("cast s.csv r.csv -o out.parquet -q --query {query}"));
+        let (lists, text) = (lists_as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"));
         assert!(lists == text && text.lines().count() > 5000, "{query}: {}", text.lines().count());
-        folder.right(&format!("cast s.csv none.csv -o out.parquet -q --query {query}"));
-        assert_eq!(spoken_lists(std::fs::read(folder.path("out.parquet")).unwrap()), "ray,t_enter,t_exit,id\n");
+        folder.run_ok(&format!("cast s.csv none.csv -o out.parquet -q --query {query}"));
+        assert_eq!(lists_as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), "ray,t_enter,t_exit,id\n");
     }
     // Several row groups: the number of rays per group is limited (2¹⁸), and so is the number of hits per group (about 2²⁰).
     for (spheres, rays, groups) in [(1, 300_000, vec![1 << 18, 300_000 - (1 << 18)]), (700, 2000, vec![1498, 502])] {
@@ -140,12 +142,12 @@ fn lists_are_columns_of_lists() {
         let columns =
             ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, vec![f64::from(u8::from(name == "dx")); rays]));
         folder.write("r.parquet", table(PLAIN, &columns));
-        folder.right("cast s.csv r.parquet -o out.parquet -q --query all");
+        folder.run_ok("cast s.csv r.parquet -o out.parquet -q --query all");
         let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
         let found = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
         assert_eq!(found, groups);
-        let text = spoken_lists(bytes);
+        let text = lists_as_csv(bytes);
         let expected = |(i, line): (usize, &str)| line == format!("{},3.0,5.0,{}", i / spheres, i % spheres);
         assert!(text.lines().skip(1).enumerate().all(expected));
         assert_eq!(text.lines().count(), 1 + spheres * rays);
@@ -153,7 +155,7 @@ fn lists_are_columns_of_lists() {
 }
 
 #[test]
-fn many_rays_go_by_in_groups() {
+fn many_rays_are_streamed_by_row_group() {
     let count = 600_000;
     let column = |period: usize| (0..count).map(|i| (i % period) as f64).collect::<Vec<_>>();
     let rays = ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, column(if name == "dx" { 2 } else { 1 })));
@@ -161,18 +163,20 @@ fn many_rays_go_by_in_groups() {
     let mut rays = rays.to_vec();
     // Rays along z hit nothing.
     rays[5].1 = (0..count).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
-    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", table(How { group: 250_000, ..PLAIN }, &rays));
-    let done = folder.right("cast s.csv r.parquet -o out.parquet --json");
+    folder
+        .write("s.csv", "x,y,z,r\n4,0,0,1\n")
+        .write("r.parquet", table(WriteOptions { group: 250_000, ..PLAIN }, &rays));
+    let done = folder.run_ok("cast s.csv r.parquet -o out.parquet --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["rays"], &json["hits"]), (&count.into(), &(count / 2).into()));
     let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
     let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
     assert_eq!(groups, [1 << 18, 1 << 18, count as i64 - (2 << 18)]);
-    let text = spoken(bytes);
+    let text = as_csv(bytes);
     assert!(text.lines().skip(1).enumerate().all(|(i, line)| line == [",", "3.0,0"][i % 2]));
     // The same results give the same bytes.
-    folder.right("cast s.csv r.parquet -o again.parquet -q");
+    folder.run_ok("cast s.csv r.parquet -o again.parquet -q");
     assert!(std::fs::read(folder.path("out.parquet")).unwrap() == std::fs::read(folder.path("again.parquet")).unwrap());
 }
 
@@ -181,12 +185,12 @@ fn doubles_are_rounded_once_and_counted() {
     let folder = Folder::new();
     let far = "x,y,z,r\n50000000.25,7000000.5,0,0.125\n";
     let rays = "ox,oy,oz,dx,dy,dz\n49999990.25,7000000.5,0,1,0,0\n";
-    let wide = How { of: Of::F64, ..PLAIN };
+    let wide = WriteOptions { of: NumberType::F64, ..PLAIN };
     folder.write("s.parquet", table(wide, &columns(far))).write("r.parquet", table(wide, &columns(rays)));
     folder.write("s.csv", far).write("r.csv", rays);
     for origin in ["", "--origin auto", "--origin 50000000,7000000,0"] {
         let json = |spheres: &str, rays: &str| {
-            let done = folder.right(&format!("cast {spheres} {rays} -o out.csv --json {origin}"));
+            let done = folder.run_ok(&format!("cast {spheres} {rays} -o out.csv --json {origin}"));
             let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
             (json["rounded"].clone(), folder.text("out.csv"))
         };
@@ -202,28 +206,28 @@ fn doubles_are_rounded_once_and_counted() {
 }
 
 #[test]
-fn points_poses_and_bullets_are_columns_too() {
+fn points_poses_and_bullets_are_read_from_columns() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("p.parquet", table(PLAIN, &columns("z,y,x\n0,0,0\n3,0,4\n")));
-    folder.right("cast s.csv p.parquet -o out.csv -q --parallel 0,0,-2");
+    folder.run_ok("cast s.csv p.parquet -o out.csv -q --parallel 0,0,-2");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n1.0,0\n");
     folder.write("b.parquet", table(PLAIN, &columns("speed,z2,y2,x2,x1,y1,z1\n2,0,0,1,0,0,0\n1,9,0,0,0,0,0\n")));
-    folder.right("bullets s.csv b.parquet -o out.csv -q --bounces 2");
+    folder.run_ok("bullets s.csv b.parquet -o out.csv -q --bounces 2");
     let rows = folder.text("out.csv");
     assert!(rows.contains("\n0,0,hit,0,3.0,1.5,3.0,0.0,0.0,1.5707964,-2.0,"), "{rows}");
     folder.write("poses.parquet", table(PLAIN, &columns("x,y,z,qw,qx,qy,qz\n0,0,0,1,0,0,0\n")));
     folder.write("l.toml", "elevations_deg = [0]\nazimuths_deg = [0, 90]\nposes = 'poses.parquet'\n");
-    folder.right("cast s.csv --sensor l.toml -o out.csv -q");
+    folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q");
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n3.0,1\n");
 }
 
 #[test]
-fn masks_and_skips_are_whole_numbers() {
+fn masks_and_skipped_ids_are_integers() {
     let spheres = "x,y,z,r,mask\n5,0,0,1,2147483648\n9,0,0,1,4294967295\n";
     let rays =
         "ox,oy,oz,dx,dy,dz,mask,skip_id\n0,0,0,1,0,0,2147483648,null\n0,0,0,1,0,0,1,null\n0,0,0,1,0,0,4294967295,0\n";
     let folder = Folder::new();
-    let nullable = How { nullable: true, ..PLAIN };
+    let nullable = WriteOptions { nullable: true, ..PLAIN };
     folder.write("s.csv", spheres).write("r.csv", rays.replace("null", ""));
     folder.write("s.parquet", table(PLAIN, &columns(spheres))).write("r.parquet", table(nullable, &columns(rays)));
     for (s, r) in [("s.csv", "r.csv"), ("s.parquet", "r.parquet")] {
@@ -235,22 +239,22 @@ fn masks_and_skips_are_whole_numbers() {
 
 #[test]
 fn nulls_are_bad_rays_and_can_be_skipped() {
-    let nullable = How { nullable: true, ..PLAIN };
+    let nullable = WriteOptions { nullable: true, ..PLAIN };
     let folder = Folder::new();
     let rays = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,null,0,1,0,0\n0,0,0,null,0,0\n0,0,0,0,1,0\n";
     folder.write("s.csv", SPHERES).write("r.parquet", table(nullable, &columns(rays)));
-    let done = folder.right("cast s.csv r.parquet -o out.csv --on-bad skip");
+    let done = folder.run_ok("cast s.csv r.parquet -o out.csv --on-bad skip");
     assert!(done.errors.contains("2 bad rays skipped"), "{}", done.errors);
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n,\n,\n3.0,1\n");
 }
 
 #[test]
-fn what_is_wrong_is_said_and_nothing_is_touched() {
+fn invalid_files_are_refused_and_no_file_changes() {
     let folder = Folder::new();
     let right = table(PLAIN, &columns(SPHERES));
-    let snappy = How { compression: Compression::SNAPPY, ..PLAIN };
-    let nullable = How { nullable: true, ..PLAIN };
-    let of = |how: How, text: &str| table(how, &columns(text));
+    let snappy = WriteOptions { compression: Compression::SNAPPY, ..PLAIN };
+    let nullable = WriteOptions { nullable: true, ..PLAIN };
+    let of = |how: WriteOptions, text: &str| table(how, &columns(text));
     let mut encrypted = right.clone();
     let end = encrypted.len();
     encrypted[end - 1] = b'E';
@@ -292,7 +296,11 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
             of(nullable, "x,y,z,r,mask\n1,2,3,4,null\n"),
             "row 1 (index 0): mask is null: it must be a whole number",
         ),
-        ("int", of(How { of: Of::I64, ..PLAIN }, SPHERES), "column 'x' is INT64: expected Float32 or Float64"),
+        (
+            "int",
+            of(WriteOptions { of: NumberType::I64, ..PLAIN }, SPHERES),
+            "column 'x' is INT64: expected Float32 or Float64",
+        ),
         (
             "half_float",
             schema(
@@ -353,11 +361,11 @@ fn what_is_wrong_is_said_and_nothing_is_touched() {
 
 #[test]
 #[cfg(unix)]
-fn a_pipe_has_no_end_to_begin_at() {
+fn parquet_from_a_pipe_is_refused() {
     let folder = Folder::new();
-    folder.write("s.csv", SPHERES).pipe("r.parquet");
+    folder.write("s.csv", SPHERES).make_pipe("r.parquet");
     let child = folder.start("cast s.csv r.parquet -o out.csv");
-    drop(folder.feed("r.parquet"));
+    drop(folder.open_pipe("r.parquet"));
     let done = crate::support::folder::Done::of(child);
     assert!(done.code == 2 && done.errors.contains("cannot be read from a pipe"), "{}", done.errors);
 }
@@ -373,7 +381,7 @@ fn damaged_bytes_are_errors_or_numbers() {
         (Compression::UNCOMPRESSED, false, WriterVersion::PARQUET_2_0),
         (Compression::SNAPPY, true, WriterVersion::PARQUET_1_0),
     ] {
-        let how = How { nullable: true, compression, dictionary, version, group: 50, ..PLAIN };
+        let how = WriteOptions { nullable: true, compression, dictionary, version, group: 50, ..PLAIN };
         let right = table(how, &columns(&text.replace("null", "1")));
         for at in 0..right.len() {
             for value in [0xff, right[at] ^ 0x01] {

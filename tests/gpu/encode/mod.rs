@@ -11,20 +11,20 @@ use umbracast::{
     Spheres, Touch, blocking, required_features, required_limits,
 };
 
-const QUESTIONS: [QueryKind; 4] = [QueryKind::Closest, QueryKind::Interval, QueryKind::Approach, QueryKind::Occluded];
-const UNDONE: u32 = 0x7fc0_0004;
+const QUERY_KINDS: [QueryKind; 4] = [QueryKind::Closest, QueryKind::Interval, QueryKind::Approach, QueryKind::Occluded];
+const UNFINISHED: u32 = 0x7fc0_0004;
 /// A number of spheres for which every adapter uses a tree.
 const TREE: usize = 3000;
 
 /// A wgpu device of the caller, and our device that uses it.
-struct Own {
+struct CallerDevice {
     adapter: wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
     ours: Device,
 }
 
-fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<Own> {
+fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<CallerDevice> {
     let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
     description.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let found = pollster::block_on(wgpu::Instance::new(description).enumerate_adapters(wgpu::Backends::all()));
@@ -39,19 +39,19 @@ fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<Own> {
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&description)).unwrap();
         let ours = blocking::from_wgpu(device.clone(), queue.clone()).unwrap();
-        Own { adapter, device, queue, ours }
+        CallerDevice { adapter, device, queue, ours }
     };
     found.into_iter().map(open).collect()
 }
 
 /// Devices with the required limits of their adapters. Only one test at a time uses them, because some count the buffers that a device
 /// creates. They are opened once per run, because a new device compiles its kernels again.
-fn shared() -> MutexGuard<'static, Vec<Own>> {
-    static SHARED: OnceLock<Mutex<Vec<Own>>> = OnceLock::new();
+fn shared() -> MutexGuard<'static, Vec<CallerDevice>> {
+    static SHARED: OnceLock<Mutex<Vec<CallerDevice>>> = OnceLock::new();
     SHARED.get_or_init(|| Mutex::new(own(|_| ()))).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Own {
+impl CallerDevice {
     fn scene(&self, spheres: &[Sphere]) -> Scene {
         blocking::scene(&self.ours, spheres, &SceneOptions::default()).unwrap()
     }
@@ -81,34 +81,27 @@ impl Own {
 
     /// Encodes a query, and returns its results and its status. Rays and results start `at` bytes into their buffers. The words around
     /// the results must not change.
-    fn encoded(
-        &self,
-        scene: &Scene,
-        question: QueryKind,
-        rays: &[Ray],
-        query: &Query,
-        at: usize,
-    ) -> (Vec<u32>, [u32; 4]) {
-        self.encoded_at(scene, question, rays, None, query, at)
+    fn encoded(&self, scene: &Scene, kind: QueryKind, rays: &[Ray], query: &Query, at: usize) -> (Vec<u32>, [u32; 4]) {
+        self.encoded_at(scene, kind, rays, None, query, at)
     }
 
     /// Like `encoded`, with times: one per ray, or one for all rays.
     fn encoded_at(
         &self,
         scene: &Scene,
-        question: QueryKind,
+        kind: QueryKind,
         rays: &[Ray],
         times: Option<&[f32]>,
         query: &Query,
         at: usize,
     ) -> (Vec<u32>, [u32; 4]) {
         const UNTOUCHED: u32 = 0xabcd_ef01;
-        let words = words_of(question, rays.len());
+        let words = words_of(kind, rays.len());
         let given = self.filled(at, bytemuck::cast_slice(rays));
         let out = self.filled(0, &vec![UNTOUCHED; at / 4 + words + 3]);
         let status = self.filled(0, &[0; 16]);
         // The plan has a capacity for more rays than there are.
-        let plan = blocking::plan(scene, question, rays.len() as u64 + 7, query).unwrap();
+        let plan = blocking::plan(scene, kind, rays.len() as u64 + 7, query).unwrap();
         let slice = |buffer| wgpu::Buffer::slice(buffer, at as u64..);
         let (count, counts) = (rays.len() as u64, Some(status.slice(8..24)));
         let pass = match times {
@@ -131,7 +124,7 @@ impl Own {
         let (answers, after) = rest.split_at(words);
         assert!(
             before.iter().chain(&after[..3]).all(|word| *word == UNTOUCHED),
-            "{question:?}: wrote outside its results"
+            "{kind:?}: words outside the results were overwritten"
         );
         let counts = self.read(&status);
         assert_eq!((&counts[..2], &counts[6..16]), (&[0; 2][..], &[0; 10][..]));
@@ -139,7 +132,7 @@ impl Own {
     }
 
     /// Runs `work`, which must cause no error on the device.
-    fn without_a_trace<T>(&self, work: impl FnOnce() -> T) -> T {
+    fn without_errors<T>(&self, work: impl FnOnce() -> T) -> T {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = work();
@@ -149,8 +142,8 @@ impl Own {
     }
 }
 
-fn words_of(question: QueryKind, rays: usize) -> usize {
-    match question {
+fn words_of(kind: QueryKind, rays: usize) -> usize {
+    match kind {
         QueryKind::Closest => 2 * rays,
         QueryKind::Interval | QueryKind::Approach => 3 * rays,
         QueryKind::Occluded => rays.div_ceil(32),
@@ -158,10 +151,10 @@ fn words_of(question: QueryKind, rays: usize) -> usize {
 }
 
 /// Returns the results of the ordinary call as words, and the counts of a status without the count of unfinished rays.
-fn ordinary<'a>(scene: &Scene, question: QueryKind, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
+fn ordinary<'a>(scene: &Scene, kind: QueryKind, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
     let rays = rays.into();
     let query = &Query { on_bad: OnBad::Skip, ..*query };
-    let (words, report) = match question {
+    let (words, report) = match kind {
         QueryKind::Closest => {
             let found = blocking::closest(scene, rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
@@ -182,31 +175,31 @@ fn ordinary<'a>(scene: &Scene, question: QueryKind, rays: impl Into<Rays<'a>>, q
     (words, [report.skipped, report.overflowed, report.hits].map(|count| count as u32))
 }
 
-fn compare(own: &Own, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {
-    compare_at(own, scene, &QUESTIONS, rays, None, query, at);
+fn compare(own: &CallerDevice, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {
+    compare_at(own, scene, &QUERY_KINDS, rays, None, query, at);
 }
 
 fn compare_at(
-    own: &Own,
+    own: &CallerDevice,
     scene: &Scene,
-    questions: &[QueryKind],
+    kinds: &[QueryKind],
     rays: &[Ray],
     times: Option<&[f32]>,
     query: &Query,
     at: usize,
 ) {
-    for &question in questions {
+    for &kind in kinds {
         // One time for all rays, or one per ray.
         let each: Option<Vec<f32>> = times.map(|times| (0..rays.len()).map(|i| times[i % times.len()]).collect());
         let timed = each.as_ref().map_or(Rays::from(rays), |each| Rays::from(rays).times(each));
-        let (expected, [bad, beyond, hits]) = ordinary(scene, question, timed, query);
-        let (found, counts) = own.encoded_at(scene, question, rays, times, query, at);
-        let what = format!("{question:?}, {} rays at {at}, {} spheres, {query:?}", rays.len(), scene.len());
+        let (expected, [bad, beyond, hits]) = ordinary(scene, kind, timed, query);
+        let (found, counts) = own.encoded_at(scene, kind, rays, times, query, at);
+        let what = format!("{kind:?}, {} rays at {at}, {} spheres, {query:?}", rays.len(), scene.len());
         // For a segment far outside the scene all spheres are about equally near, so a traversal for the nearest pass may stay unfinished.
         let unfinished = |words: &[u32]| f32::from_bits(words[0]).is_nan() && words[2] == u32::MAX;
         let (mut found, expected) = (found, expected);
         let mut undone = 0;
-        if question == QueryKind::Approach {
+        if kind == QueryKind::Approach {
             for (found, expected) in found.chunks_mut(3).zip(expected.chunks(3)).filter(|(f, _)| unfinished(f)) {
                 undone += 1;
                 found.copy_from_slice(expected);
@@ -264,7 +257,7 @@ fn bad_rays() -> Vec<Ray> {
 }
 
 #[test]
-fn every_policy_gives_the_bytes_of_the_ordinary_call() {
+fn encoded_queries_give_the_bytes_of_ordinary_calls_at_every_policy() {
     for own in shared().iter() {
         for count in [60, TREE] {
             let (scene, rays) = (own.scene(&spheres(count)), rays(400));
@@ -280,7 +273,7 @@ fn every_policy_gives_the_bytes_of_the_ordinary_call() {
 }
 
 #[test]
-fn any_number_of_rays_at_any_offset() {
+fn encoded_queries_take_any_ray_count_at_any_offset() {
     for own in shared().iter() {
         for count in [0, 1, 513, TREE] {
             let scene = own.scene(&spheres(count));
@@ -317,20 +310,20 @@ fn bad_rays_miss_and_are_counted() {
 }
 
 #[test]
-fn rays_beyond_the_tree_are_said_to_be_undone() {
+fn unfinished_rays_are_counted_in_the_status() {
     let mut rays = rays(70);
     rays[65] = Ray::new([1e30, 0.0, 0.0], [0.0, 1.0, 0.0]);
     for own in shared().iter() {
         let scene = own.scene(&spheres(TREE));
-        for question in QUESTIONS {
-            let (expected, [bad, beyond, hits]) = ordinary(&scene, question, &rays, &Query::default());
-            let (found, counts) = own.encoded(&scene, question, &rays, &Query::default(), 0);
-            let width = if question == QueryKind::Occluded { 0 } else { words_of(question, 1) };
-            assert_eq!(counts, [bad, 1, beyond, hits], "{question:?}");
+        for kind in QUERY_KINDS {
+            let (expected, [bad, beyond, hits]) = ordinary(&scene, kind, &rays, &Query::default());
+            let (found, counts) = own.encoded(&scene, kind, &rays, &Query::default(), 0);
+            let width = if kind == QueryKind::Occluded { 0 } else { words_of(kind, 1) };
+            assert_eq!(counts, [bad, 1, beyond, hits], "{kind:?}");
             if width > 0 {
                 let (before, rest) = found.split_at(65 * width);
                 assert_eq!(before, &expected[..65 * width]);
-                assert!(rest[..width - 1].iter().all(|word| *word == UNDONE), "{question:?}: {rest:x?}");
+                assert!(rest[..width - 1].iter().all(|word| *word == UNFINISHED), "{kind:?}: {rest:x?}");
                 assert_eq!(rest[width - 1], umbracast::NO_SPHERE);
                 assert_eq!(rest[width..], expected[66 * width..]);
             } else {
@@ -356,7 +349,7 @@ fn roots_beyond_f32_are_counted() {
 }
 
 #[test]
-fn more_spheres_than_a_dispatch_takes() {
+fn encoded_queries_take_more_spheres_than_one_dispatch() {
     // One sphere is near the limit of f32, so there is no tree.
     let mut spheres = spheres(9000);
     spheres[5000].center = [3e38; 3].into();
@@ -366,7 +359,7 @@ fn more_spheres_than_a_dispatch_takes() {
 }
 
 #[test]
-fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
+fn passes_may_share_encoder_plan_and_status_and_outlive_the_scene() {
     let all = rays(500);
     let query = Query::default();
     for own in shared().iter() {
@@ -403,18 +396,18 @@ fn passes_share_an_encoder_a_plan_and_a_status_and_outlive_the_scene() {
 }
 
 #[track_caller]
-fn says<T>(result: Result<T, Error>, words: &[&str]) {
-    let said = result.err().expect("an error").to_string();
+fn assert_error<T>(result: Result<T, Error>, words: &[&str]) {
+    let message = result.err().expect("expected an error").to_string();
     for word in words {
-        assert!(said.contains(word), "'{word}' is not in: {said}");
+        assert!(message.contains(word), "'{word}' is not in: {message}");
     }
 }
 
 #[test]
-fn what_cannot_be_encoded_is_refused() {
+fn unsupported_encoded_queries_are_refused() {
     let query = Query::default();
     let cpu = blocking::scene(&crate::support::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
-    says(blocking::plan(&cpu, QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
+    assert_error(blocking::plan(&cpu, QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
     let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 19);
     for own in &small {
         let scene = own.scene(&spheres(100));
@@ -431,32 +424,35 @@ fn what_cannot_be_encoded_is_refused() {
         let foreign = other.create_buffer(&foreign);
         let gone = own.filled(0, &[0; 8000]);
         gone.destroy();
-        own.without_a_trace(|| {
+        own.without_errors(|| {
             let exact = Query::at(Precision::Exact);
-            says(blocking::plan(&scene, QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
-            says(blocking::plan(&parts, QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
-            says(blocking::plan(&pairs, QueryKind::Closest, 1, &query), &["pairwise"]);
-            says(blocking::plan(&scene, QueryKind::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
-            says(blocking::plan(&scene, QueryKind::Closest, u64::MAX, &query), &["allowed"]);
+            assert_error(blocking::plan(&scene, QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
+            assert_error(blocking::plan(&parts, QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
+            assert_error(blocking::plan(&pairs, QueryKind::Closest, 1, &query), &["pairwise"]);
+            assert_error(
+                blocking::plan(&scene, QueryKind::Closest, 16_385, &query),
+                &["524320 bytes", "524288 allowed"],
+            );
+            assert_error(blocking::plan(&scene, QueryKind::Closest, u64::MAX, &query), &["allowed"]);
             let bind = |count, rays: &wgpu::Buffer, at, out: &wgpu::Buffer, to| {
                 blocking::bind(&plan, count, rays.slice(at..), out.slice(to..), Some(status.slice(..)))
             };
             assert!(bind(1000, &given, 0, &out, 0).is_ok());
-            says(bind(1001, &given, 0, &out, 0), &["32032 bytes", "32000 allowed"]);
-            says(bind(1000, &given, 12, &out, 0), &["the rays", "32000 bytes", "31996 allowed"]);
-            says(bind(1000, &given, 0, &out, 12), &["the results", "8000 bytes", "7996 allowed"]);
-            says(bind(1, &given, 2, &out, 0), &["the rays", "is 2 bytes", "multiple of 4"]);
-            says(bind(1, &plain, 0, &out, 0), &["the rays", "STORAGE", "COPY_DST"]);
-            says(bind(1, &given, 0, &plain, 0), &["the results", "STORAGE"]);
-            says(bind(1, &given, 0, &given, 0), &["in different buffers"]);
-            says(bind(1, &foreign, 0, &out, 0), &["cannot be bound", "Device"]);
-            says(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
-            says(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
+            assert_error(bind(1001, &given, 0, &out, 0), &["32032 bytes", "32000 allowed"]);
+            assert_error(bind(1000, &given, 12, &out, 0), &["the rays", "32000 bytes", "31996 allowed"]);
+            assert_error(bind(1000, &given, 0, &out, 12), &["the results", "8000 bytes", "7996 allowed"]);
+            assert_error(bind(1, &given, 2, &out, 0), &["the rays", "is 2 bytes", "multiple of 4"]);
+            assert_error(bind(1, &plain, 0, &out, 0), &["the rays", "STORAGE", "COPY_DST"]);
+            assert_error(bind(1, &given, 0, &plain, 0), &["the results", "STORAGE"]);
+            assert_error(bind(1, &given, 0, &given, 0), &["in different buffers"]);
+            assert_error(bind(1, &foreign, 0, &out, 0), &["cannot be bound", "Device"]);
+            assert_error(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
+            assert_error(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
             let counted = |status: wgpu::BufferSlice<'_>| {
                 blocking::bind(&plan, 1, given.slice(..), out.slice(..), Some(status)).map(|_| ())
             };
-            says(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
-            says(counted(out.slice(..)), &["in different buffers"]);
+            assert_error(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
+            assert_error(counted(out.slice(..)), &["in different buffers"]);
         });
         // The device still works.
         let expected = blocking::closest(&scene, &rays(100), &query).unwrap();
@@ -466,7 +462,7 @@ fn what_cannot_be_encoded_is_refused() {
 }
 
 #[test]
-fn masks_of_the_scene_count_in_an_encoded_query() {
+fn sphere_masks_apply_in_encoded_queries() {
     let (spheres, rays) = (spheres(TREE), rays(500));
     let masks: Vec<u32> = (0..TREE as u32).map(|id| id % 3).collect();
     let query = Query::default();

@@ -7,7 +7,7 @@ use umbracast::{
     Spheres, blocking,
 };
 
-use super::{Own, QUESTIONS, TREE, compare_at, rays, says, shared, spheres};
+use super::{CallerDevice, QUERY_KINDS, TREE, assert_error, compare_at, rays, shared, spheres};
 use crate::support::Numbers;
 
 fn velocities(count: usize) -> Vec<Vec3> {
@@ -17,19 +17,19 @@ fn velocities(count: usize) -> Vec<Vec3> {
     (0..count).map(|_| Vec3::from(n.vector()) * fastest).collect()
 }
 
-fn scene_of<'a>(own: &Own, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> Scene {
+fn scene_of<'a>(own: &CallerDevice, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> Scene {
     blocking::scene(&own.ours, spheres, &SceneOptions::default().over(range)).unwrap()
 }
 
 /// Whether the results at two times differ in more than 20 words. This shows that the test covers motion.
-fn differ(own: &Own, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
+fn differ(own: &CallerDevice, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
     let [a, b] =
         times.map(|time| own.encoded_at(scene, QueryKind::Closest, rays, Some(&[time]), &Query::default(), 0).0);
     a.iter().zip(&b).filter(|(a, b)| a != b).count() > 20
 }
 
 #[test]
-fn spheres_are_seen_at_the_times_that_rays_have() {
+fn moving_spheres_are_intersected_at_the_time_of_each_ray() {
     let all = rays(300);
     let mut n = Numbers(3);
     let times: Vec<f32> = all.iter().map(|_| 3.0 * n.unit() - 1.0).collect();
@@ -42,23 +42,23 @@ fn spheres_are_seen_at_the_times_that_rays_have() {
             assert!(differ(own, &scene, &all, [0.0, 1.5]));
             for precision in [Precision::Fast, Precision::Standard] {
                 let query = Query::at(precision);
-                compare_at(own, &scene, &QUESTIONS, &all, None, &query, 0);
+                compare_at(own, &scene, &QUERY_KINDS, &all, None, &query, 0);
                 for times in [&times[..], &[1.25], &[-1.0]] {
-                    compare_at(own, &scene, &QUESTIONS, &all, Some(times), &query, 12);
+                    compare_at(own, &scene, &QUERY_KINDS, &all, Some(times), &query, 12);
                 }
             }
             let masked = scene_of(own, moving.masks(&masks), [-1.0, 2.0]);
             let policies = Query { inside: Inside::Exit, ends: Ends::HalfOpen, ..Query::default() };
-            compare_at(own, &masked, &QUESTIONS, &all, Some(&times), &policies, 256);
+            compare_at(own, &masked, &QUERY_KINDS, &all, Some(&times), &policies, 256);
             // One ray, and none.
-            compare_at(own, &masked, &QUESTIONS, &all[..1], Some(&times[..1]), &policies, 0);
-            compare_at(own, &masked, &QUESTIONS, &[], Some(&[0.5]), &policies, 0);
+            compare_at(own, &masked, &QUERY_KINDS, &all[..1], Some(&times[..1]), &policies, 0);
+            compare_at(own, &masked, &QUERY_KINDS, &[], Some(&[0.5]), &policies, 0);
         }
     }
 }
 
 #[test]
-fn rays_of_other_times_are_bad_ones() {
+fn rays_outside_the_time_range_are_invalid() {
     let all = rays(64);
     let (nan, inf) = (f32::NAN, f32::INFINITY);
     let wrong = [nan, -nan, inf, -inf, 2.0_f32.next_up(), (-1.0_f32).next_down(), f32::MAX, -f32::MAX];
@@ -68,21 +68,21 @@ fn rays_of_other_times_are_bad_ones() {
         for count in [3, TREE] {
             let (spheres, drift) = (spheres(count), velocities(count));
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
-            compare_at(own, &scene, &QUESTIONS, &all, Some(&times), &Query::default(), 4);
+            compare_at(own, &scene, &QUERY_KINDS, &all, Some(&times), &Query::default(), 4);
             let query = Query::default();
             let (_, counts) = own.encoded_at(&scene, QueryKind::Closest, &all, Some(&times), &query, 0);
             assert_eq!(counts[0], 32);
-            compare_at(own, &scene, &QUESTIONS, &all, Some(&[nan]), &query, 0);
+            compare_at(own, &scene, &QUERY_KINDS, &all, Some(&[nan]), &query, 0);
             // Without times, rays have the time 0, which must be in the time range of the scene.
             let later = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.5, 1.0]);
-            compare_at(own, &later, &QUESTIONS, &all, None, &query, 0);
+            compare_at(own, &later, &QUERY_KINDS, &all, None, &query, 0);
             assert_eq!(own.encoded(&later, QueryKind::Occluded, &all, &query, 0).1, [64, 0, 0, 0]);
         }
     }
 }
 
 #[test]
-fn projectiles_meet_what_moves_with_them() {
+fn motion_with_ray_works_in_encoded_queries() {
     let mut n = Numbers(21);
     let all: Vec<Ray> = (0..300)
         .map(|i| {
@@ -103,7 +103,7 @@ fn projectiles_meet_what_moves_with_them() {
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
             for precision in [Precision::Fast, Precision::Standard] {
                 let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
-                compare_at(own, &scene, &QUESTIONS, &all, None, &query, 0);
+                compare_at(own, &scene, &QUERY_KINDS, &all, None, &query, 0);
                 let found = own.encoded(&scene, QueryKind::Closest, &all, &query, 0).0;
                 let still = own.encoded(&scene, QueryKind::Closest, &all, &Query::at(precision), 0).0;
                 assert!(found.iter().zip(&still).filter(|(a, b)| a != b).count() > 20, "nothing moved");
@@ -113,7 +113,7 @@ fn projectiles_meet_what_moves_with_them() {
 }
 
 #[test]
-fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
+fn ellipsoids_give_the_bytes_of_ordinary_calls() {
     let all = rays(300);
     let questions = [QueryKind::Closest, QueryKind::Interval, QueryKind::Occluded];
     for own in shared().iter() {
@@ -141,7 +141,7 @@ fn ellipsoids_are_answered_as_by_the_ordinary_calls() {
 }
 
 #[test]
-fn what_cannot_be_asked_of_what_moves_is_refused() {
+fn unsupported_queries_of_moving_scenes_are_refused() {
     let query = Query::default();
     let (spheres, drift) = (spheres(9), velocities(9));
     let ellipsoids = Ellipsoids::new(spheres.iter().map(|sphere| Ellipsoid::new(sphere.center, [1.0, 2.0, 3.0])));
@@ -152,24 +152,24 @@ fn what_cannot_be_asked_of_what_moves_is_refused() {
         let bind = |plan: &CastPlan, times: wgpu::BufferSlice<'_>| {
             blocking::bind_at(plan, 100, given.slice(..), times, out.slice(..), None)
         };
-        own.without_a_trace(|| {
+        own.without_errors(|| {
             let still = plan(&own.scene(&spheres), &query).unwrap();
-            says(bind(&still, times.slice(..)), &["times need moving spheres"]);
+            assert_error(bind(&still, times.slice(..)), &["times need moving spheres"]);
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.0, 1.0]);
             let shots = plan(&scene, &Query { motion: Motion::WithRay, ..query }).unwrap();
-            says(bind(&shots, times.slice(..)), &["t is the time"]);
+            assert_error(bind(&shots, times.slice(..)), &["t is the time"]);
             let moving = plan(&scene, &query).unwrap();
             assert!(bind(&moving, times.slice(..400)).is_ok() && bind(&moving, times.slice(8..12)).is_ok());
-            says(bind(&moving, times.slice(..396)), &["the times", "400 bytes", "396 allowed"]);
-            says(bind(&moving, times.slice(2..)), &["the times", "is 2 bytes", "multiple of 4"]);
-            says(bind(&moving, out.slice(..400)), &["in different buffers"]);
-            says(bind(&moving, given.slice(..400)), &["in different buffers"]);
+            assert_error(bind(&moving, times.slice(..396)), &["the times", "400 bytes", "396 allowed"]);
+            assert_error(bind(&moving, times.slice(2..)), &["the times", "is 2 bytes", "multiple of 4"]);
+            assert_error(bind(&moving, out.slice(..400)), &["in different buffers"]);
+            assert_error(bind(&moving, given.slice(..400)), &["in different buffers"]);
             let round = scene_of(own, &ellipsoids, [0.0, 1.0]);
-            says(
+            assert_error(
                 blocking::plan(&round, QueryKind::Approach, 1, &query),
                 &["approach queries do not support ellipsoids"],
             );
-            says(plan(&round, &Query::at(Precision::Exact)), &["'exact'", "fast or standard"]);
+            assert_error(plan(&round, &Query::at(Precision::Exact)), &["'exact'", "fast or standard"]);
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Points, normals, angles and distances of hits, held against exact rows, one by one and in batches, and in files.
+//! Points, normals, angles and distances of hits: compared with the exact corpora, for single pairs and batches, and in files.
 
 mod moving;
 
@@ -10,15 +10,15 @@ use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, Sc
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-/// What the docs of [`Attributes`] promise beyond one rounding: how far the normal can be off.
-fn slack(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
+/// The bound on the error of the normal in the documentation of [`Attributes`], without the rounding of the result.
+fn normal_bound(ray: &Ray, sphere: &Sphere, half: f64) -> f64 {
     let e = (sphere.center.as_dvec3() - ray.origin.as_dvec3()).length();
     let r = f64::from(sphere.radius);
     let unit = (-50.0_f64).exp2() * e.max(r);
     (unit / half).min((unit / r).sqrt())
 }
 
-/// The largest part of its bound that each number reached.
+/// For each attribute the largest error, relative to its bound.
 #[derive(Debug, Default)]
 struct Worst {
     point: f64,
@@ -29,38 +29,49 @@ struct Worst {
 }
 
 impl Worst {
-    /// `truth` is the vector from the centre to the point, and the half chord.
-    fn judge(&mut self, was: &Attributes, hit: &Hit, ray: &Ray, sphere: &Sphere, truth: (DVec3, f64), what: &str) {
+    /// Checks the attributes of a hit. `truth` is the exact vector from the centre to the point, and the half chord.
+    fn check(
+        &mut self,
+        attributes: &Attributes,
+        hit: &Hit,
+        ray: &Ray,
+        sphere: &Sphere,
+        truth: (DVec3, f64),
+        what: &str,
+    ) {
         let (offset, half) = truth;
         let (center, d) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
         let normal = offset.normalize_or_zero();
-        let mut slack = slack(ray, sphere, half);
+        let mut normal_bound = normal_bound(ray, sphere, half);
         if hit.t == ray.t_min {
-            // Within one rounding of the way out.
-            slack += 1.01 * U * f64::from(hit.t).abs() * d.length() / f64::from(sphere.radius);
+            // Adds one rounding of the distance: `t` may be the start of the ray.
+            normal_bound += 1.01 * U * f64::from(hit.t).abs() * d.length() / f64::from(sphere.radius);
         }
         let angle = normal.cross(d).length().atan2(-normal.dot(d));
         let distance = f64::from(hit.t) * d.length();
         let tiny = f64::from(f32::MIN_POSITIVE) * U;
         let part = |found: f64, allowed: f64, name: &str| {
-            assert!(found <= allowed, "{what}: {name} off by {found:e}, {allowed:e} allowed: {was:?}");
+            assert!(found <= allowed, "{what}: {name} off by {found:e}, {allowed:e} allowed: {attributes:?}");
             found / allowed
         };
         let at = center + offset;
-        let allowed = 1.01 * U * at.length() + slack * offset.length() + tiny;
-        self.point = self.point.max(part((was.point.as_dvec3() - at).length(), allowed, "point"));
-        self.normal = self.normal.max(part((was.normal.as_dvec3() - normal).length(), 1.01 * U + slack, "normal"));
-        self.angle = self.angle.max(part((f64::from(was.angle) - angle).abs(), 1.01 * U * angle + slack, "angle"));
+        let allowed = 1.01 * U * at.length() + normal_bound * offset.length() + tiny;
+        self.point = self.point.max(part((attributes.point.as_dvec3() - at).length(), allowed, "point"));
+        self.normal =
+            self.normal.max(part((attributes.normal.as_dvec3() - normal).length(), 1.01 * U + normal_bound, "normal"));
+        self.angle =
+            self.angle.max(part((f64::from(attributes.angle) - angle).abs(), 1.01 * U * angle + normal_bound, "angle"));
         if distance.abs() < f64::from(f32::MAX) {
             let allowed = 1.01 * U * distance.abs() + tiny;
-            self.distance = self.distance.max(part((f64::from(was.distance) - distance).abs(), allowed, "distance"));
+            self.distance =
+                self.distance.max(part((f64::from(attributes.distance) - distance).abs(), allowed, "distance"));
         }
         self.compared += 1;
     }
 }
 
-/// Where a row's ray meets its sphere under a policy, from the centre: its start within the ball, or an exact root.
-fn met(row: &Row, inside: Inside) -> DVec3 {
+/// The exact hit point of a row under a policy, relative to the centre: the start inside the ball, or a root.
+fn hit_offset(row: &Row, inside: Inside) -> DVec3 {
     let start = f64::from(row.ray.t_min);
     let t = match inside {
         _ if row.t[0] >= start => row.t[0],
@@ -71,7 +82,7 @@ fn met(row: &Row, inside: Inside) -> DVec3 {
 }
 
 #[test]
-fn ten_thousand_exact_rows() {
+fn attributes_of_the_corpus_are_within_bounds() {
     let rows = corpus();
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = rows.iter().map(|row| (row.ray, row.sphere)).unzip();
     for device in devices() {
@@ -84,23 +95,23 @@ fn ten_thousand_exact_rows() {
         ] {
             let query = Query { inside, precision, ..Query::default() };
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let were = pairs.attributes(&rays, &hits, &query).unwrap();
+            let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
             let mut worst = Worst::default();
-            for (i, ((row, hit), was)) in rows.iter().zip(hits.iter()).zip(&were).enumerate() {
-                // Wrong flags of f32 are another test's; tangent rows have no chord.
-                // What f32 makes of an end on a root is another test's too.
+            for (i, ((row, hit), attributes)) in rows.iter().zip(hits.iter()).zip(&all_attributes).enumerate() {
+                // Leaves out rows with a wrong hit flag and rows whose ends are near a root, which `queries::corpus` tests, and
+                // tangent rows, which have no chord.
                 let doubtful = precision != Precision::Exact
                     && row
                         .t
                         .iter()
                         .any(|t| [row.ray.t_min, row.ray.t_max].iter().any(|end| steps(*end, *t as f32) <= 32));
                 if !hit.is_hit() || row.crossing <= 0 || doubtful {
-                    assert!(hit.is_hit() || was.point.x.is_nan());
+                    assert!(hit.is_hit() || attributes.point.x.is_nan());
                     continue;
                 }
                 let half = 0.5 * (row.t[1] - row.t[0]) * row.ray.direction.as_dvec3().length();
                 let what = format!("{} {query:?} row {i} ({}) {hit:?}", device.name(), REGIMES[row.regime as usize]);
-                worst.judge(was, hit, &row.ray, &row.sphere, (met(row, inside), half), &what);
+                worst.check(attributes, hit, &row.ray, &row.sphere, (hit_offset(row, inside), half), &what);
             }
             println!("{} {precision:?} {inside:?}: {worst:.3?}", device.name());
             assert!(worst.compared > 4000);
@@ -108,15 +119,15 @@ fn ten_thousand_exact_rows() {
     }
 }
 
-/// 286 bullets at a fixed sphere, with exact points, normals and angles to the tangent plane.
+/// The 286 cases of `ricochet.bin` with a sphere at rest (case 1): exact points, normals and angles to the tangent plane.
 #[test]
-fn exact_ricochets() {
+fn normals_and_angles_agree_with_the_ricochet_corpus() {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let (count, size) = (word(12), word(16));
     assert_eq!((size, bytes.len()), (160, 32 + 160 * count));
     let (mut rays, mut spheres, mut truths) = (Vec::new(), Vec::new(), Vec::new());
-    // Those at a fixed sphere with a velocity of their own; the others are for bullets and for spheres that move.
+    // Case 1 has a velocity and a sphere at rest. The other cases are for bullets and for moving spheres.
     for record in bytes[32..].chunks(size).filter(|record| record[144] == 1) {
         let f32s: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);
         let f64s: Vec<f64> = bytemuck::pod_collect_to_vec(&record[56..144]);
@@ -127,71 +138,77 @@ fn exact_ricochets() {
     let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
     let query = Query::at(Precision::Exact);
     let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-    let were = pairs.attributes(&rays, &hits, &query).unwrap();
+    let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
     let mut worst = Worst::default();
     for (i, (normal, angle)) in truths.iter().enumerate() {
         let (ray, sphere) = (&rays[i], &spheres[i]);
         let r = f64::from(sphere.radius);
         let half = r * angle.sin();
-        worst.judge(&were[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
-        let allowed = 1.01 * U * FRAC_PI_2 + slack(ray, sphere, half);
-        assert!((FRAC_PI_2 - f64::from(were[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
+        worst.check(&all_attributes[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
+        let allowed = 1.01 * U * FRAC_PI_2 + normal_bound(ray, sphere, half);
+        assert!((FRAC_PI_2 - f64::from(all_attributes[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
     }
     println!("{worst:.3?}");
     assert_eq!((worst.compared, count), (286, 1000));
 }
 
-/// Where the two roots are one f32, the first is meant: seen from a million radii away a ball is met on its near side.
+/// If both roots round to the same f32, attributes are those of the first root: from a million radii away the near side is hit.
 #[test]
-fn the_near_side_of_what_is_far_away() {
+fn distant_spheres_are_hit_on_their_near_side() {
     let query = Query::default();
     for far in [1e3_f32, 1e5, 1e7, 3e8] {
         for aside in [0.0, 0.5, 0.99] {
             let (ray, sphere) = (Ray::new([-far, aside, 0.0], [1.0, 0.0, 0.0]), Sphere::new([0.0; 3], 1.0));
-            let was = ray.hit(&sphere, &query).unwrap().attributes(&ray, &sphere);
+            let attributes = ray.hit(&sphere, &query).unwrap().attributes(&ray, &sphere);
             let across = (1.0 - aside * aside).sqrt();
-            assert!((was.normal - Vec3::new(-across, aside, 0.0)).length() < 1e-6, "{far} {aside}: {was:?}");
-            assert!((was.angle - aside.asin()).abs() < 1e-6, "{far} {aside}: {was:?}");
+            assert!(
+                (attributes.normal - Vec3::new(-across, aside, 0.0)).length() < 1e-6,
+                "{far} {aside}: {attributes:?}"
+            );
+            assert!((attributes.angle - aside.asin()).abs() < 1e-6, "{far} {aside}: {attributes:?}");
         }
     }
 }
 
 #[test]
-fn ways_in_and_out_of_a_ball() {
+fn attributes_from_outside_inside_and_tangent_rays() {
     let sphere = Sphere::new([4.0, 0.0, 0.0], 2.0);
     let of = |ray: &Ray, inside| {
         ray.hit(&sphere, &Query { inside, ..Query::default() }).map(|hit| hit.attributes(ray, &sphere))
     };
-    let was = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
+    let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
         Some(Attributes { point: point.into(), normal: normal.into(), angle, distance })
     };
     let outside = Ray::new([0.0; 3], [0.5, 0.0, 0.0]);
-    assert_eq!(of(&outside, Inside::Enter), was([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, 2.0));
+    assert_eq!(of(&outside, Inside::Enter), attributes([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, 2.0));
     let within = Ray::new([5.0, 0.0, 0.0], [0.5, 0.0, 0.0]);
-    assert_eq!(of(&within, Inside::Enter), was([5.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 0.0));
-    assert_eq!(of(&within, Inside::Exit), was([6.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 1.0));
+    assert_eq!(of(&within, Inside::Enter), attributes([5.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 0.0));
+    assert_eq!(of(&within, Inside::Exit), attributes([6.0, 0.0, 0.0], [1.0, 0.0, 0.0], PI as f32, 1.0));
     let center = Ray::new([4.0, 0.0, 0.0], [0.0, 3.0, 0.0]);
-    assert_eq!(of(&center, Inside::Enter), was([4.0, 0.0, 0.0], [0.0; 3], 0.0, 0.0));
+    assert_eq!(of(&center, Inside::Enter), attributes([4.0, 0.0, 0.0], [0.0; 3], 0.0, 0.0));
     let tangent = Ray::new([0.0, 2.0, 0.0], [1.0, 0.0, 0.0]);
-    assert_eq!(of(&tangent, Inside::Enter), was([4.0, 2.0, 0.0], [0.0, 1.0, 0.0], FRAC_PI_2 as f32, 4.0));
+    assert_eq!(of(&tangent, Inside::Enter), attributes([4.0, 2.0, 0.0], [0.0, 1.0, 0.0], FRAC_PI_2 as f32, 4.0));
     let behind = Ray::new([8.0, 0.0, 0.0], [1.0, 0.0, 0.0]).line();
-    assert_eq!(of(&behind, Inside::Enter), was([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, -6.0));
+    assert_eq!(of(&behind, Inside::Enter), attributes([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, -6.0));
     let point = Sphere::new([4.0, 0.0, 0.0], 0.0);
     let hit = outside.hit(&point, &Query::default()).unwrap().attributes(&outside, &point);
-    assert_eq!(Some(hit), was([4.0, 0.0, 0.0], [0.0; 3], 0.0, 4.0));
+    assert_eq!(Some(hit), attributes([4.0, 0.0, 0.0], [0.0; 3], 0.0, 4.0));
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn mismatched_hits_and_rays_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0; 3])];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
     let query = Query { on_bad: OnBad::Skip, ..Query::default() };
     let hits = blocking::closest(&scene, &rays, &query).unwrap();
-    let were = scene.attributes(&rays, &hits, &query).unwrap();
-    assert_eq!(were[0].point, Vec3::new(3.0, 0.0, 0.0));
-    assert!(were[1].point.is_nan() && were[1].normal.is_nan() && were[1].angle.is_nan(), "a bad ray misses");
-    assert_eq!(were[1].distance, f32::INFINITY);
+    let all_attributes = scene.attributes(&rays, &hits, &query).unwrap();
+    assert_eq!(all_attributes[0].point, Vec3::new(3.0, 0.0, 0.0));
+    assert!(
+        all_attributes[1].point.is_nan() && all_attributes[1].normal.is_nan() && all_attributes[1].angle.is_nan(),
+        "an invalid ray is a miss"
+    );
+    assert_eq!(all_attributes[1].distance, f32::INFINITY);
     assert_eq!(
         scene.attributes(&rays[..1], &hits, &query).unwrap_err(),
         Error::LengthsDiffer { left_name: "rays", left: 1, right_name: "hits", right: 2 }
@@ -201,45 +218,45 @@ fn what_does_not_go_together_is_refused() {
 }
 
 mod files {
-    use crate::support::folder::{Folder, numbers};
+    use crate::support::folder::{Folder, npz_array};
 
     const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
     const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,2,0,0\n0,0,0,0,0,1\n0,0,2,0,1,0\n";
 
     #[test]
-    fn columns_in_the_order_asked_for() {
+    fn columns_are_written_in_the_requested_order() {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).write("r.csv", RAYS);
         for device in ["cpu", "gpu"] {
-            folder.right(&format!(
+            folder.run_ok(&format!(
                 "cast s.csv r.csv -o o.csv -q --device {device} --compare --with distance,point,normal,angle"
             ));
             let expected = "t,id,distance,px,py,pz,nx,ny,nz,angle_rad\n1.5,0,3.0,3.0,0.0,0.0,-1.0,0.0,0.0,0.0\n\
                             ,,,,,,,,,\n5.0,1,5.0,0.0,5.0,2.0,0.0,0.0,1.0,1.5707964\n";
             assert_eq!(folder.text("o.csv").replace("-0.0", "0.0"), expected);
         }
-        folder.right("cast s.csv r.csv -o o.npz -q --with angle,point");
+        folder.run_ok("cast s.csv r.csv -o o.npz -q --with angle,point");
         let path = folder.path("o.npz");
-        assert_eq!(numbers::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
-        assert_eq!(numbers::<f32>(&path, "px").map_nan(), [3.0, -1.0, 0.0]);
-        assert_eq!(numbers::<f32>(&path, "angle_rad").map_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
+        assert_eq!(npz_array::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
+        assert_eq!(npz_array::<f32>(&path, "px").replace_nan(), [3.0, -1.0, 0.0]);
+        assert_eq!(npz_array::<f32>(&path, "angle_rad").replace_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
         let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
-        assert_eq!(archive.len(), 6, "nothing that was not asked for");
+        assert_eq!(archive.len(), 6, "only the requested arrays");
     }
 
-    trait MapNan {
-        /// With −1 for NaN, which equals nothing.
-        fn map_nan(self) -> Vec<f32>;
+    trait ReplaceNan {
+        /// Replaces NaN by −1, because NaN is not equal to itself.
+        fn replace_nan(self) -> Vec<f32>;
     }
 
-    impl MapNan for Vec<f32> {
-        fn map_nan(self) -> Vec<f32> {
+    impl ReplaceNan for Vec<f32> {
+        fn replace_nan(self) -> Vec<f32> {
             self.into_iter().map(|x| if x.is_nan() { -1.0 } else { x }).collect()
         }
     }
 
     #[test]
-    fn what_no_hit_has_is_refused() {
+    fn invalid_attribute_options_are_refused() {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("o.csv", "before");
         let before = folder.contents();
@@ -264,7 +281,7 @@ mod files {
             let done = folder.run(&format!("cast {arguments}"));
             assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
             assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-            assert!(folder.contents() == before, "{arguments}: something was touched");
+            assert!(folder.contents() == before, "{arguments}: files have changed");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What hits are like where spheres move and rays have a radius: against exact rows, against f64, and by hand.
+//! Attributes of hits on moving spheres and by thick rays, compared with the exact corpus, with f64 and with values by hand.
 
 use std::f64::consts::FRAC_PI_2;
 
-use crate::support::{Numbers, cpu, devices, scaled};
+use crate::support::{Numbers, cpu, devices, quarters, scaled};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Attributes, Error, Inside, Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, blocking,
@@ -19,15 +19,15 @@ const WITH_RAY: Query = Query {
     on_bad: umbracast::OnBad::Refuse,
 };
 
-/// What the docs allow: of the normal, and how far the point may be off besides.
-fn slack(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
+/// The documented error bounds: that of the normal, and the part of the point's that comes from the motion.
+fn error_bounds(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
     let (unit, far) = ((-50.0_f64).exp2(), e.length().max(reach));
     ((unit * far / half).min((unit * far / reach).sqrt()), unit * v.length() / w.length() * (far + far * reach / half))
 }
 
-/// 298 bullets at spheres that move.
+/// The 298 cases of `ricochet.bin` with a moving sphere (case 2).
 #[test]
-fn exact_ricochets_off_moving_spheres() {
+fn attributes_agree_with_the_moving_ricochet_corpus() {
     let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
     let (mut rays, mut spheres, mut velocities, mut truths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for record in bytes[32..].chunks(160).filter(|record| record[144] == 2) {
@@ -45,17 +45,18 @@ fn exact_ricochets_off_moving_spheres() {
     for device in devices() {
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         let hits = blocking::closest(&pairs, &rays, &WITH_RAY).unwrap();
-        let were = pairs.attributes(&rays, &hits, &WITH_RAY).unwrap();
+        let all_attributes = pairs.attributes(&rays, &hits, &WITH_RAY).unwrap();
         let mut worst = [0.0f64; 3];
         for (i, (point, normal, angle)) in truths.iter().enumerate() {
-            let (ray, sphere, v, was) = (&rays[i], &spheres[i], velocities[i].as_dvec3(), &were[i]);
+            let (ray, sphere, v, attributes) = (&rays[i], &spheres[i], velocities[i].as_dvec3(), &all_attributes[i]);
             let e = sphere.center.as_dvec3() - ray.origin.as_dvec3();
             let (w, r) = (ray.direction.as_dvec3() - v, f64::from(sphere.radius));
-            let (turned, moved) = slack(e, w, v, r, r * angle.sin());
+            let (turned, moved) = error_bounds(e, w, v, r, r * angle.sin());
             let off = [
-                (was.point.as_dvec3() - *point).length() / (1.01 * U * point.length() + r * turned + moved),
-                (was.normal.as_dvec3() - *normal).length() / (1.01 * U + turned),
-                (f64::from(was.angle) - (FRAC_PI_2 - angle)).abs() / (1.01 * U * (FRAC_PI_2 - angle).abs() + turned),
+                (attributes.point.as_dvec3() - *point).length() / (1.01 * U * point.length() + r * turned + moved),
+                (attributes.normal.as_dvec3() - *normal).length() / (1.01 * U + turned),
+                (f64::from(attributes.angle) - (FRAC_PI_2 - angle)).abs()
+                    / (1.01 * U * (FRAC_PI_2 - angle).abs() + turned),
             ];
             assert!(off.iter().all(|part| *part <= 1.0), "record {i} on {}: {off:?} of what is allowed", device.name());
             worst = std::array::from_fn(|k| worst[k].max(off[k]));
@@ -65,27 +66,22 @@ fn exact_ricochets_off_moving_spheres() {
     }
 }
 
-/// Quarters, which f32 adds and f64 multiplies without rounding.
-fn coarse(n: &mut Numbers) -> Vec3 {
-    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
-}
-
-/// Where a ball first touches another one, in f64, from the quadratic: nothing here is far away.
-fn first(e: DVec3, w: DVec3, reach: f64) -> f64 {
+/// The time at which two balls first touch, in f64, from the quadratic formula. Accurate enough because nothing here is far away.
+fn first_contact(e: DVec3, w: DVec3, reach: f64) -> f64 {
     let (a, b, c) = (w.length_squared(), e.dot(w), e.length_squared() - reach * reach);
     c / (b + (b * b - a * c).max(0.0).sqrt())
 }
 
-/// Moving spheres, wide rays and segments, all at once.
+/// Moving spheres, thick rays and segments in one batch.
 #[test]
-fn balls_touch_where_f64_says() {
+fn contact_points_agree_with_f64() {
     let n = &mut Numbers(31);
     let count = scaled(4000);
-    let spheres: Vec<Sphere> = (0..count).map(|_| Sphere::new(coarse(n), 0.5 + n.unit().abs())).collect();
-    let velocities: Vec<Vec3> = (0..count).map(|_| coarse(n) * 0.25).collect();
+    let spheres: Vec<Sphere> = (0..count).map(|_| Sphere::new(quarters(n), 0.5 + n.unit().abs())).collect();
+    let velocities: Vec<Vec3> = (0..count).map(|_| quarters(n) * 0.25).collect();
     let radii: Vec<f32> = (0..count).map(|i| if i % 3 == 0 { 0.0 } else { n.unit().abs() }).collect();
     let times: Vec<f32> = (0..count).map(|_| (4.0 * n.unit().abs()).floor()).collect();
-    // Towards where the sphere will be about then, ends that f32 does not subtract exactly.
+    // Segments towards the sphere's position at about the ray's time. Their ends do not subtract exactly in f32.
     let ends: Vec<[[f32; 3]; 2]> = (0..count)
         .map(|i| {
             let from = Vec3::from(n.vector()) * 12.0;
@@ -102,42 +98,42 @@ fn balls_touch_where_f64_says() {
             let query = Query { motion, ..WITH_RAY };
             let rays = Rays::from(&segments).times(&times).radii(&radii);
             let hits = blocking::closest(&pairs, rays, &query).unwrap();
-            let were = pairs.attributes(rays, &hits, &query).unwrap();
-            let (mut met, mut worst) = (0, [0.0f64; 4]);
+            let all_attributes = pairs.attributes(rays, &hits, &query).unwrap();
+            let (mut compared, mut worst) = (0, [0.0f64; 4]);
             for i in (0..count).filter(|i| hits[*i].is_hit() && hits[*i].t > 0.0) {
                 let [from, to] = ends[i].map(|end| Vec3::from(end).as_dvec3());
-                let (v, d, was) = (velocities[i].as_dvec3(), to - from, &were[i]);
+                let (v, d, attributes) = (velocities[i].as_dvec3(), to - from, &all_attributes[i]);
                 let relative = motion == Motion::WithRay;
                 let start = spheres[i].center.as_dvec3() + if relative { DVec3::ZERO } else { f64::from(times[i]) * v };
                 let v = if relative { v } else { DVec3::ZERO };
                 let (own, reach) = (f64::from(spheres[i].radius), f64::from(spheres[i].radius) + f64::from(radii[i]));
                 let (e, w) = (start - from, d - v);
-                let t = first(e, w, reach);
+                let t = first_contact(e, w, reach);
                 let (center, at) = (start + t * v, from + t * d);
                 let (normal, point) = ((at - center) / reach, center + (at - center) * (own / reach));
                 let angle = normal.cross(w).length().atan2(-normal.dot(w));
-                // The quadratic loses digits of its own where a ray grazes.
+                // The f64 quadratic itself loses digits where the ray grazes.
                 let loss = 1e-11 * (e.length() / (reach * angle.cos().abs())).max(1.0);
                 let distance = t * d.length();
                 let off = [
-                    (was.point.as_dvec3() - point).length() / (1.01 * U * point.length() + loss),
-                    (was.normal.as_dvec3() - normal).length() / (1.01 * U + loss),
-                    (f64::from(was.angle) - angle).abs() / (1.01 * U * angle + loss),
-                    // `t` is that of `exact`, rounded once.
-                    (f64::from(was.distance) - distance).abs() / (2.01 * U * distance + loss),
+                    (attributes.point.as_dvec3() - point).length() / (1.01 * U * point.length() + loss),
+                    (attributes.normal.as_dvec3() - normal).length() / (1.01 * U + loss),
+                    (f64::from(attributes.angle) - angle).abs() / (1.01 * U * angle + loss),
+                    // `t` is the exact value, rounded once.
+                    (f64::from(attributes.distance) - distance).abs() / (2.01 * U * distance + loss),
                 ];
                 assert!(off.iter().all(|part| *part <= 1.0), "pair {i} on {}, {motion:?}: {off:?}", device.name());
                 worst = std::array::from_fn(|k| worst[k].max(off[k]));
-                met += 1;
+                compared += 1;
             }
-            println!("{} {motion:?}: {met} met, at most {worst:.3?} of what is allowed", device.name());
-            assert!(met > 1000, "{met}");
+            println!("{} {motion:?}: {compared} hits, at most {worst:.3?} of what is allowed", device.name());
+            assert!(compared > 1000, "{compared}");
         }
     }
 }
 
 #[test]
-fn by_hand() {
+fn attributes_of_moving_hits_computed_by_hand() {
     let sphere = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let along = [Vec3::new(-2.0, 0.0, 0.0)];
     let given = Spheres::from(&sphere).velocities(&along);
@@ -148,7 +144,7 @@ fn by_hand() {
         let hits = blocking::closest(&scene, rays, query).unwrap();
         scene.attributes(rays, &hits, query).unwrap()[0]
     };
-    let was = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| Attributes {
+    let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| Attributes {
         point: point.into(),
         normal: normal.into(),
         angle,
@@ -156,37 +152,38 @@ fn by_hand() {
     };
     let (back, at_time) = ([-1.0, 0.0, 0.0], Query { motion: Motion::AtTime, ..WITH_RAY });
     let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
-    // It comes nearer by 3 a unit of time; the ray itself flies 1.
-    assert_eq!(of(ray, 0.0, 0.0, &WITH_RAY), was([3.0, 0.0, 0.0], back, 0.0, 3.0));
-    assert_eq!(of(ray, 1.5, 0.0, &WITH_RAY), was([4.0, 0.0, 0.0], back, 0.0, 2.5));
-    assert_eq!(of(ray, 0.0, 2.0, &at_time), was([5.0, 0.0, 0.0], back, 0.0, 5.0));
-    assert_eq!(of(ray, 1.0, 2.0, &at_time), was([5.0, 0.0, 0.0], back, 0.0, 4.0));
-    // Overtaken from behind: the ray flies away, and the sphere sees it come.
+    // The sphere and the ray approach each other by 3 per unit of time; the ray travels 1 of these.
+    assert_eq!(of(ray, 0.0, 0.0, &WITH_RAY), attributes([3.0, 0.0, 0.0], back, 0.0, 3.0));
+    assert_eq!(of(ray, 1.5, 0.0, &WITH_RAY), attributes([4.0, 0.0, 0.0], back, 0.0, 2.5));
+    assert_eq!(of(ray, 0.0, 2.0, &at_time), attributes([5.0, 0.0, 0.0], back, 0.0, 5.0));
+    assert_eq!(of(ray, 1.0, 2.0, &at_time), attributes([5.0, 0.0, 0.0], back, 0.0, 4.0));
+    // The sphere overtakes the ray from behind. In the sphere's rest frame the ray approaches.
     let slow = Ray::new([0.0; 3], [-1.0, 0.0, 0.0]);
-    assert_eq!(of(slow, 0.0, 0.0, &WITH_RAY), was([-9.0, 0.0, 0.0], back, 0.0, 9.0));
-    // Its start overlaps: on the line between the centres, a third of the way out of both radii.
+    assert_eq!(of(slow, 0.0, 0.0, &WITH_RAY), attributes([-9.0, 0.0, 0.0], back, 0.0, 9.0));
+    // A thick ray that overlaps the sphere at its start. The contact point is on the line between the centres, at the fraction
+    // (sphere's radius) / (sum of the radii) = 1/3.
     let near = Ray::new([8.5, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let right = FRAC_PI_2 as f32;
-    assert_eq!(of(near, 2.0, 0.0, &at_time), was([9.5, 0.0, 0.0], back, right, 0.0));
+    assert_eq!(of(near, 2.0, 0.0, &at_time), attributes([9.5, 0.0, 0.0], back, right, 0.0));
     assert_eq!(of(near, 2.0, 0.5, &Query { inside: Inside::Exit, ..at_time }).point.x, 9.0 - 0.5 / 3.0);
-    // Keeps its distance, and is met from the start: there is no path to have an angle.
+    // No relative motion, touching from the start: there is no relative path, so the angle is 0.
     let beside = Ray::new([8.5, 0.0, 0.0], [-2.0, 0.0, 0.0]);
-    assert_eq!(of(beside, 0.5, 0.0, &WITH_RAY), was([9.0, 0.0, 0.0], back, 0.0, 0.0));
-    // A point, met by a ball.
+    assert_eq!(of(beside, 0.5, 0.0, &WITH_RAY), attributes([9.0, 0.0, 0.0], back, 0.0, 0.0));
+    // A sphere of radius 0, hit by a thick ray.
     let point = [Sphere::new([4.0, 0.0, 0.0], 0.0)];
     let scene = blocking::scene(&cpu(), &point, &SceneOptions::default()).unwrap();
     let rays = Rays::from(std::slice::from_ref(&ray)).radii(&[1.0]);
     let hits = blocking::closest(&scene, rays, &at_time).unwrap();
-    assert_eq!(scene.attributes(rays, &hits, &at_time).unwrap()[0], was([4.0, 0.0, 0.0], back, 0.0, 3.0));
+    assert_eq!(scene.attributes(rays, &hits, &at_time).unwrap()[0], attributes([4.0, 0.0, 0.0], back, 0.0, 3.0));
     assert_eq!(
         scene.attributes(Rays::from(&[ray, ray]).radii(&[1.0]), &[hits[0]; 2], &at_time).unwrap_err(),
         Error::LengthsDiffer { left_name: "rays", left: 2, right_name: "radii", right: 1 }
     );
 }
 
-/// What cancels on the way leaves the digits of what does not: a way of 2⁴⁰, and an origin there.
+/// Catastrophic cancellation: the sphere travels 2⁴⁰ and the ray's origin is 2⁴⁰ away. Attributes keep the digits of the difference.
 #[test]
-fn far_along_its_way() {
+fn attributes_keep_their_digits_after_cancellation() {
     let (far, query) = ((20.0_f32).exp2(), Query::at(Precision::Exact));
     let sphere = Sphere::new([0.1, 0.015, 0.07], 0.03);
     let near = Ray::new([0.0; 3], [1.0, 0.2, 0.6]);
@@ -196,7 +193,10 @@ fn far_along_its_way() {
     let scene = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.0, far])).unwrap();
     let rays = Rays::from(&there).times(std::slice::from_ref(&far));
     let hits = blocking::closest(&scene, rays, &query).unwrap();
-    let was = scene.attributes(rays, &hits, &query).unwrap()[0];
+    let attributes = scene.attributes(rays, &hits, &query).unwrap()[0];
     let expected = near.hit(&sphere, &query).unwrap().attributes(&near, &sphere);
-    assert_eq!((was.normal, was.angle, was.distance), (expected.normal, expected.angle, expected.distance));
+    assert_eq!(
+        (attributes.normal, attributes.angle, attributes.distance),
+        (expected.normal, expected.angle, expected.distance)
+    );
 }

@@ -1,8 +1,8 @@
-//! Scenes that trees are bad at, and rays that find out: for the library's own tests too.
+//! Scenes that are hard for a BVH, and rays through them. The library's unit tests use this file too.
 
 use super::{Numbers, Ray, Sphere};
 
-/// A scene's name, what makes its spheres, and from how far rays come.
+/// The name of a scene, the generator of its spheres, and the distance that rays come from.
 pub(crate) type Scene = (&'static str, fn(usize, &mut Numbers) -> Sphere, f32);
 
 pub(crate) const SCENES: [Scene; 12] = [
@@ -17,7 +17,7 @@ pub(crate) const SCENES: [Scene; 12] = [
     ("map", |_, n| Sphere::new(n.vector().map(|x| 1e7 + 100.0 * x), 1.0), 2e7),
     ("points", |_, n| Sphere::new(n.vector().map(|x| (8.0 * x).floor()), 0.0), 20.0),
     ("far ones", |i, n| Sphere::new(n.vector().map(|x| if i % 50 == 3 { 1e30 * x } else { x }), 0.05), 2.0),
-    // A device may take a third of these coordinates for 0.
+    // A device that flushes subnormals takes a third of these coordinates for 0.
     ("subnormal", |_, n| Sphere::new(n.vector().map(|x| 3e-38 * x), 1e-39), 1e-37),
 ];
 
@@ -26,7 +26,7 @@ pub(crate) fn spheres(scene: &Scene, count: usize) -> Vec<Sphere> {
     (0..count).map(|i| scene.1(i, n)).collect()
 }
 
-/// Towards spheres, past them, along axes, out of their insides.
+/// Rays towards spheres, past them, along the axes, and from inside.
 pub(crate) fn rays(spheres: &[Sphere], far: f32, count: usize) -> Vec<Ray> {
     let n = &mut Numbers(99);
     let ray = |i: usize| {
@@ -47,13 +47,13 @@ pub(crate) fn rays(spheres: &[Sphere], far: f32, count: usize) -> Vec<Ray> {
         }
     };
     let mut rays: Vec<Ray> = (0..count).map(ray).collect();
-    // Among the spheres, with ends anywhere.
+    // Rays with random origins among the spheres and random ends.
     let n = &mut Numbers(7);
     rays.extend((0..count * 6).map(|i| {
         let ray = Ray::new(n.vector(), n.vector());
         if i % 2 == 0 { ray.between(0.0, n.unit()) } else { ray.between(n.unit() - 0.5, 1.0 + n.unit()) }
     }));
-    // Stretches that begin or end far from everything.
+    // Rays that begin or end far from all spheres.
     let n = &mut Numbers(8);
     for (t_min, t_max) in [(1e16, 1e17), (1e17, f32::INFINITY), (1e18, f32::MAX), (1e25, 1e30), (-f32::INFINITY, -1e20)]
     {
