@@ -1,4 +1,4 @@
-"""Reads a stream of the Arrow C data interface (arrow.apache.org/docs/format/CDataInterface.html): flat columns of numbers."""
+"""Reader for flat numeric columns of an Arrow C stream (arrow.apache.org/docs/format/CDataInterface.html)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS = {
 
 
 class Schema(ctypes.Structure):
-    """ArrowSchema."""
+    """The C struct ArrowSchema."""
 
 
 Schema._fields_ = [
@@ -41,10 +41,10 @@ Schema._fields_ = [
 
 
 class Array(ctypes.Structure):
-    """ArrowArray."""
+    """The C struct ArrowArray."""
 
     def __del__(self) -> None:
-        """Gives back what the producer holds, once no column of it is left."""
+        """Release the producer's memory, once no column refers to it."""
         if self.release:
             self.release(ctypes.byref(self))
 
@@ -64,7 +64,7 @@ Array._fields_ = [
 
 
 class Stream(ctypes.Structure):
-    """ArrowArrayStream."""
+    """The C struct ArrowArrayStream."""
 
 
 Stream._fields_ = [
@@ -81,8 +81,12 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def read(capsule: Any) -> dict[str, NDArray[Any]]:
-    """Columns of numbers by name: not copied where the stream has one batch. Others are left out; a null is refused."""
-    # The capsule owns the stream, and releases it.
+    """Return the numeric columns by name, without a copy if the stream has one batch.
+
+    Other columns are left out. Raises ValueError for a null value, TypeError if the stream is not one of tables, OSError if the stream
+    reports an error.
+    """
+    # The capsule owns the stream and releases it.
     stream = Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
     schema = Schema()
     _check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)))
@@ -115,7 +119,7 @@ def _whole(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
-    """A column where it lies; it keeps its owner."""
+    """Return a view of a column's buffer. The view keeps ``owner`` alive."""
     first, length = owner.offset + column.offset, owner.length
     if column.null_count != 0 and column.buffers[0]:
         valid = np.ctypeslib.as_array(

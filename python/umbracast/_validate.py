@@ -1,4 +1,4 @@
-"""What is given one by one, or as an array of whatever kind, refused by its name where it is none."""
+"""Validation of scalar and array arguments. Error messages name the argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def whole(name: str, given: Any, least: int, most: int) -> int:
-    """A whole number, of Python or of NumPy."""
+    """Return a Python or NumPy integer as int, if it is within [least, most]."""
     try:
         number = operator.index(given)
     except TypeError:
@@ -21,7 +21,7 @@ def whole(name: str, given: Any, least: int, most: int) -> int:
 
 
 def several(name: str, given: Any, count: int) -> tuple[float, ...]:
-    """So many numbers."""
+    """Return exactly ``count`` numbers as floats."""
     try:
         found = tuple(float(one) for one in given)
     except (TypeError, ValueError):
@@ -38,7 +38,7 @@ def word(name: str, given: Any) -> str:
 
 
 def plain(name: str, given: Any) -> NDArray[Any]:
-    """An array. What lies below a mask is no number, and reading it would answer what nobody asked."""
+    """Return an array. Refuses masked values: the data below a mask is not meant to be used."""
     if np.ma.is_masked(given):
         place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))
         raise ValueError(f"{name}: the number at [{place}] is masked, and every row needs one")
