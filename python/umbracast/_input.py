@@ -1,4 +1,4 @@
-"""Whatever people bring, as columns that the compiled half can read; copied only where it must be."""
+"""Conversion of array and table arguments to columns for the extension module. Copies only where necessary."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ._options import Asked
 Columns = list[NDArray[Any] | None]
 
 RAY = ("ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max")
-"""The order of the compiled half's record, of raw files and of GPU buffers."""
+"""Column order of the extension module's records, raw files and GPU buffers."""
 WRITTEN = ("ox", "oy", "oz", "dx", "dy", "dz", "t_min", "t_max")
-"""The order in which people write rays: arrays, ``.npy``, ``.csv`` and the command line."""
+"""Column order of rays in arrays, ``.npy`` and ``.csv`` files and on the command line."""
 SEGMENT = ("x1", "y1", "z1", "x2", "y2", "z2")
 BULLET = (*SEGMENT, "speed")
 SPHERE = ("x", "y", "z", "r")
@@ -24,14 +24,25 @@ RADII = ("rx", "ry", "rz")
 ROTATION = ("qw", "qx", "qy", "qz")
 
 LARGEST_WHOLE = 2**53
-"""Whole numbers up to this are exact in float64."""
+"""All integers up to this magnitude are exact in float64."""
 
 
 class Segments:
-    """Straight ways from starts to ends, to be asked about instead of rays: ``t`` goes from 0 to 1.
+    """Line segments, to pass to a query instead of rays. ``t`` runs from 0 at the start to 1 at the end.
 
-    Directions are the exact differences of the points, which one float32 a component could not hold. ``starts`` and ``ends``
-    have shape (…, 3) and are broadcast; or give one array of shape (…, 6), or a table with columns x1, y1, z1, x2, y2, z2.
+    Directions are the exact differences of the points, which float32 components could not represent.
+
+    Parameters
+    ----------
+    starts : (…, 3) array; or, without ``ends``, (…, 6) array or table
+        Start points. Without ``ends``: start and end points, or a table with columns x1, y1, z1, x2, y2, z2.
+    ends : (…, 3) array, optional
+        End points. ``starts`` and ``ends`` are broadcast.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is not numeric or has the wrong shape.
     """
 
     def __init__(self, starts: ArrayLike | Any, ends: ArrayLike | None = None) -> None:
@@ -45,19 +56,19 @@ class Segments:
 
 
 class Given(NamedTuple):
-    """Rays as they came."""
+    """Rays in the layout in which the caller gave them."""
 
     shape: tuple[int, ...]
-    """Of the answer."""
+    """Leading shape of the rays and of the result."""
     records: NDArray[np.float32] | None
-    """(M, 8) in the order `WRITTEN`, borrowed."""
+    """(M, 8) array in the order `WRITTEN`, not copied; None if ``columns`` is used."""
     columns: Columns
-    """Otherwise: in the order `RAY`, or those of segments."""
+    """Columns in the order `RAY`, or in the order `SEGMENT`; empty if ``records`` is used."""
     written: bool = False
-    """Whether they are an array of eight columns, in the order `WRITTEN`."""
+    """Whether the caller gave an array of eight columns in the order `WRITTEN`."""
 
     def as_columns(self) -> Columns:
-        """The columns, whichever way they came."""
+        """Return the columns for either layout."""
         if self.records is None:
             return self.columns
         found = dict(zip(WRITTEN, self.records.T, strict=True))
@@ -65,17 +76,17 @@ class Given(NamedTuple):
 
 
 class Spheres(NamedTuple):
-    """Spheres or ellipsoids, as the compiled half reads them."""
+    """Spheres or ellipsoids, as the extension module reads them."""
 
     records: NDArray[np.float32]
-    """(N, 4) spheres; (N, 6) ellipsoids; (N, 3) centres of those that keep their shapes."""
+    """(N, 4) spheres; (N, 6) ellipsoids; (N, 3) new centres of ellipsoids that keep their shapes."""
     rotations: NDArray[np.float32] | None
     masks: NDArray[np.uint32] | None
     velocities: NDArray[np.float32] | None
 
 
 class Batch(NamedTuple):
-    """Rays, as the compiled half reads them."""
+    """Rays and their optional columns, as the extension module reads them."""
 
     records: NDArray[np.float32] | None
     columns: Columns
@@ -88,18 +99,21 @@ class Batch(NamedTuple):
 
 
 def batch(given: Given, origin: tuple[float, float, float], asked: Asked) -> Batch:
-    """Rays and what they bring along."""
+    """Combine rays, origin and optional columns for the extension module."""
     return Batch(
         given.records, given.columns, origin, asked.masks, asked.skip_ids, asked.times, asked.radii, given.written
     )
 
 
 def numbers(name: str, given: Any) -> NDArray[Any]:
-    """An array of float32 or float64 with the same numbers; not copied if it is one."""
+    """Return a float32 or float64 array with the same values, without a copy if it already is one.
+
+    Raises TypeError for other dtypes than floats and integers, ValueError for integers that float64 cannot represent.
+    """
     array = _validate.plain(name, given)
     kind = array.dtype
     if kind.kind == "f" and kind.itemsize in (4, 8):
-        # Of this machine's byte order, and at addresses that it can read from.
+        # In native byte order, and aligned.
         return np.require(array, kind.newbyteorder("="), "A")
     if kind.kind == "f" and kind.itemsize == 2:
         return array.astype(np.float32)
@@ -113,7 +127,10 @@ def numbers(name: str, given: Any) -> NDArray[Any]:
 def split(
     name: str, given: Any, widths: dict[int, tuple[str, ...]], fields: tuple[str, ...]
 ) -> tuple[tuple[int, ...], Columns]:
-    """The leading shape and the columns of an array whose last axis has one of some widths, or of a table."""
+    """Return the leading shape and the columns ``fields`` of a table, or of an array whose last axis has one of the ``widths``.
+
+    A missing optional column is None.
+    """
     table = _tables.columns(given)
     if table is not None:
         return _tables.picked(name, table, fields, numbers)
@@ -127,7 +144,7 @@ def split(
 
 
 def joined(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]:
-    """The common leading shape and the columns of arrays that are broadcast: vectors of a width, or numbers where it is 0."""
+    """Broadcast arrays of vectors and return their common leading shape and columns. A width of 0 marks an array of scalars."""
     arrays = {}
     for name, (given, width) in parts.items():
         array = numbers(name, given)
@@ -148,7 +165,7 @@ def joined(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]
 
 
 def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
-    """Rays in any of the ways in which they may be given."""
+    """Read rays from any accepted layout; see `Scene.closest`."""
     if isinstance(given, Segments):
         if directions is not None or t_min is not None or t_max is not None:
             raise TypeError("segments have directions and ends of their own")
@@ -187,7 +204,7 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
 
 
 def rounded(kind: str, columns: Columns, origin: tuple[float, float, float]) -> tuple[NDArray[np.float32], int, float]:
-    """Records of a kind, (N, width) float32: rounded once, after an origin is subtracted."""
+    """Subtract the origin, round to (N, width) float32 records, and return them, the number of rounded values and the largest rounding."""
     made, changed, largest = _umbracast.rounded(kind, columns, origin)
     return made.reshape(-1, len(columns)), changed, largest
 
@@ -195,7 +212,10 @@ def rounded(kind: str, columns: Columns, origin: tuple[float, float, float]) -> 
 def records(
     name: str, kind: str, given: Any, fields: tuple[str, ...], origin: tuple[float, float, float]
 ) -> tuple[tuple[int, ...], NDArray[np.float32], int, float]:
-    """The leading shape, and records: borrowed where they are contiguous float32, else rounded."""
+    """Return the leading shape, the records, the number of rounded values and the largest rounding.
+
+    Contiguous float32 records are not copied if the origin is zero. Others are rounded.
+    """
     if _tables.columns(given) is None:
         array = numbers(name, given)
         if (
@@ -214,7 +234,10 @@ def records(
 def ellipsoids(
     centers: Any, radii: Any, rotations: Any, origin: tuple[float, float, float]
 ) -> tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32] | None, int, float]:
-    """The leading shape, centres and semi-axes, rotations; and how many of the former were rounded, by how much at most."""
+    """Return the leading shape, centres with semi-axes, rotations, the number of rounded values and the largest rounding.
+
+    Roundings of rotations are not counted.
+    """
     shape, columns = split("centres of ellipsoids", centers, {3: POINT}, POINT)
     there, axes = split("radii", radii, {3: RADII}, RADII)
     if there != shape:

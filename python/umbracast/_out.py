@@ -1,4 +1,4 @@
-"""Arrays for answers: new ones, or the caller's, if answers can be written there."""
+"""Output arrays: new ones, or the caller's after validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 def arrays(
     out: Any, shape: tuple[int, ...], kind: Any, types: tuple[str, ...], inputs: Iterable[Any]
 ) -> tuple[NDArray[Any], ...]:
-    """An array for each column of an answer. What is given must be C-contiguous, writeable, and apart from all that is read."""
+    """Return one array per column of a result, new or from ``out``.
+
+    Arrays of ``out`` must have the right dtype and shape, be C-contiguous, aligned and writeable, and share no memory with the inputs or
+    with each other. Raises TypeError or ValueError otherwise.
+    """
     if out is None:
         return tuple(np.empty(shape, one) for one in types)
     names = ("",) if kind is None else kind._fields
@@ -39,5 +43,5 @@ def arrays(
 
 
 def flat(found: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
-    """The same memory in one dimension."""
+    """Return one-dimensional views of the arrays."""
     return [array.reshape(-1) for array in found]

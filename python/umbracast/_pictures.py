@@ -1,4 +1,4 @@
-"""Pictures of systems, and what is left of a light."""
+"""Rendering of systems of a light and bodies, and the visible fraction of the light."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ._options import Progress
 
 
 class Picture(NamedTuple):
-    """A picture and what its pixels know, row by row from the upper left."""
+    """A rendered picture and its per-pixel data, row by row from the upper left."""
 
     image: NDArray[np.uint8]
-    """(height, width, 3) sRGB: ready for `matplotlib.pyplot.imshow` and `PIL.Image.fromarray`."""
+    """(height, width, 3) uint8 sRGB, as `matplotlib.pyplot.imshow` and `PIL.Image.fromarray` take it."""
     t: NDArray[np.float32]
-    """(height, width) distance from the camera in the system's unit, inf where nothing is."""
+    """(height, width) float32: distance from the camera in the system's unit, inf for the background."""
     id: NDArray[np.uint32]
-    """(height, width) number of the sphere in the system, the light last; `NO_SPHERE` where nothing is."""
+    """(height, width) uint32: id of the body in the system, the light last; `NO_SPHERE` for the background."""
     fraction: NDArray[np.float32]
-    """(height, width) part of the light's disc to be seen from there; 1 where nothing is."""
+    """(height, width) float32: fraction of the light's disc that is visible from the point; 1 for the background."""
 
 
 class Shadows(NamedTuple):
-    """What observers see of a light."""
+    """How much of a light each observer sees."""
 
     fraction: NDArray[np.float64]
-    """(…) part of the light's disc that is seen, by solid angle: 0 in the umbra, 1 in full light."""
+    """(…) float64: visible fraction of the light's disc, by solid angle: 0 in the umbra, 1 in full light."""
     kind: NDArray[np.uint8]
-    """(…) 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra): places in `SHADOW_KINDS`."""
+    """(…) uint8: 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra); an index into `SHADOW_KINDS`."""
 
 
 SHADOW_KINDS = ("none", "partial", "annular", "total")
@@ -47,13 +47,34 @@ def render(
     samples: int | None = None,
     device: Device | str | int | None = None,
 ) -> Picture:
-    """Draws a system of a light and bodies, with umbra and penumbra as they are.
+    """Render a system of a light and bodies, with physically accurate umbra and penumbra.
 
-    ``system`` is the path of a system file (TOML; systems/README.md of the project describes it), or its text, if it has more than
-    one line. ``size`` is (width, height) in pixels and ``samples`` along each axis of a pixel, instead of the system's.
+    Parameters
+    ----------
+    system : str or path
+        Path of a system file (TOML, described in systems/README.md of the project). A string with more than one line is the text itself.
+    size : (int, int), optional
+        Width and height in pixels. Default: the system's.
+    samples : int, optional
+        Samples along each axis of a pixel. Default: the system's.
+    device : str, int or `Device`, optional
+        Device to render on; see `Device`.
 
-    Raises ValueError that names table, key and value for a system that cannot be used, FileNotFoundError, `DeviceError`, MemoryError,
-    and KeyboardInterrupt soon after Ctrl-C.
+    Returns
+    -------
+    Picture
+        Image, distances, ids and visible fractions.
+
+    Raises
+    ------
+    ValueError
+        For an invalid system. The message names table, key and value.
+    FileNotFoundError
+        If the file does not exist.
+    DeviceError, MemoryError
+        If the device fails, or if there is too little memory.
+    KeyboardInterrupt
+        Soon after Ctrl-C.
     """
     path, text = _system(system)
     if size is not None:
@@ -74,12 +95,32 @@ def shadow(
     device: Device | str | int | None = None,
     progress: Progress = False,
 ) -> Shadows:
-    """How much of a light each observer sees past bodies, and how it is covered.
+    """Compute the visible fraction of the light for each observer, and the kind of shadow.
 
-    ``observers`` (…, 3) are points in the unit and the frame of the system, used as float64, or a table with columns x, y, z. ``system`` is as
-    for `render`; it needs no camera. Exact to 10⁻⁹ on the CPU engine, to 10⁻⁴ on GPUs (10⁻³ past oblate bodies).
+    The error is at most 10⁻⁹ on the CPU engine and 10⁻⁴ on GPUs (10⁻³ for oblate bodies).
 
-    Raises as `render`, and `RecordError` for an observer that is no number up to 1e150.
+    Parameters
+    ----------
+    observers : (…, 3) array, or a table with columns x, y, z
+        Points in the unit and frame of the system, used as float64.
+    system : str or path
+        System file or its text, as for `render`. A camera is not needed.
+    device : str, int or `Device`, optional
+        Device to compute on; see `Device`.
+    progress : bool or callable, default False
+        True prints a progress line on stderr. A callable is called with the number of finished observers and the total number.
+
+    Returns
+    -------
+    Shadows
+        Visible fraction and kind of shadow per observer.
+
+    Raises
+    ------
+    RecordError
+        For an observer with a coordinate that is not a number of magnitude at most 1e150.
+    ValueError, FileNotFoundError, DeviceError, MemoryError, KeyboardInterrupt
+        As `render`.
     """
     path, text = _system(system)
     if _tables.columns(observers) is None:

@@ -1,4 +1,4 @@
-"""Telling how far long work is."""
+"""Progress reports of long calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
-    """Who is told; nobody unless asked."""
+    """Return the callable that receives progress reports: the caller's own, a `Line` for True, or None."""
     if callable(asked):
         return asked
     if asked is not None and not isinstance(asked, (bool, np.bool_)):
@@ -19,7 +19,7 @@ def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[
 
 
 class Line:
-    """A line on stderr that is written anew, once the work takes longer than a second."""
+    """A progress line on stderr. It appears after one second and is updated at most every 0.25 seconds."""
 
     def __init__(self, verb: str) -> None:
         self.verb = verb

@@ -1,4 +1,4 @@
-"""Spheres and ellipsoids in all the ways in which they may be given, and the origin that is subtracted from them."""
+"""Input layouts of spheres and ellipsoids, and the origin that is subtracted from their coordinates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Origin = tuple[float, float, float]
 
 
 def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
-    """Centres, radii and rotations of ellipsoids, given side by side or in one table; of spheres these alone. Tables are read once."""
+    """Return spheres, radii and rotations, each as given or the table that contains its columns. Reads a table only once.
+
+    Radii and rotations are None for spheres. Raises ValueError if either is given twice, or if there are rotations without radii.
+    """
     table = _tables.columns(spheres)
     if table is not None:
         spheres = table
@@ -37,7 +40,7 @@ def are_centers(spheres: Any) -> bool:
 def parted(
     stretched: NDArray[np.float32] | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-    """Radii and rotations of ellipsoids."""
+    """Split (N, 7) shapes of ellipsoids into copies of the radii, (N, 3), and the rotations, (N, 4)."""
     if stretched is None:
         return None
     shapes = stretched.reshape(-1, 7)
@@ -63,7 +66,7 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
         if not usable.any():
             return (0.0, 0.0, 0.0)
-        # Halved before they are added: the sum of two large corners could overflow.
+        # Halve before adding: the sum of two large bounds could overflow.
         middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
         return (middle[0], middle[1], middle[2])
     parts = _validate.several("origin", origin, 3)
