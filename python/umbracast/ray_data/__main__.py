@@ -1,4 +1,4 @@
-"""``python -m umbracast.ray_data SPHERES RAYS.parquet OUT/``."""
+"""Command line of the Ray queries: ``python -m umbracast.ray_data SPHERES RAYS.parquet OUT/``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command. Says what went wrong in a line."""
+    """Run the command and return its exit code. An error is printed as one line on stderr."""
     asked = parser().parse_args(arguments)
     try:
         told = run(asked)
@@ -141,7 +141,7 @@ def workers(text: str) -> int | tuple[int, int]:
 
 
 def run(asked: argparse.Namespace) -> dict[str, Any]:
-    """Everything; and what became of it."""
+    """Cast all rays, write the output folder and return the summary."""
     from ._query import question
     from ._shards import cut, inputs
     from ._partition import checked
@@ -193,7 +193,7 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces: Any, out: str) -> tuple[int, int]:
-    """Sends pieces through the workers of each part; how many rays met a sphere, how many were skipped."""
+    """Send the chunks through the workers of each part. Returns the numbers of rays that hit a sphere and of skipped rays."""
     import ray
     from ray.data import DataContext
 
@@ -202,10 +202,10 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
 
     context = DataContext.get_current()
     context.enable_progress_bars = False
-    # Constructors of these workers cannot fail: one that dies there was killed, or lost by Ray, and another can take its
-    # place. Ray itself gives up at once.
+    # The constructors of these workers cannot fail. A worker that dies there was killed or lost by Ray, and another can replace it; by
+    # default Ray gives up at once.
     context.max_consecutive_actor_init_deaths = 10
-    # Nothing but these workers needs a CPU.
+    # No CPU stays free: only these workers need CPUs.
     hands = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0, len(pieces))
     rows = [{**piece._asdict(), "error": b""} for piece in pieces]
     dataset: ray.data.Dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
@@ -234,9 +234,10 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
 
 
 def finished(dataset: Any) -> Generator[dict[str, Any], None, None]:
-    """Rows as workers finish them.
+    """Yield rows in the order in which the workers finish them.
 
-    Not by `iter_rows`: its threads outlive a loop that is left early, and whichever asks Ray while Ray shuts down ends the process.
+    `iter_rows` is not used: its threads outlive a loop that is left early, and a thread that calls Ray during its shutdown ends the
+    process.
     """
     import ray
 
@@ -247,7 +248,7 @@ def finished(dataset: Any) -> Generator[dict[str, Any], None, None]:
 
 @contextlib.contextmanager
 def cluster(address: str | None, spheres: int) -> Iterator[None]:
-    """The cluster at an address, or Ray on this machine, of which nothing stays."""
+    """Connect to the cluster at an address, or run Ray on this machine and remove its processes and files afterwards."""
     folder = None
     options: dict[str, Any] = {"address": address or os.environ.get("RAY_ADDRESS") or "local"}
     if options["address"] == "local":
@@ -258,13 +259,13 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
             ("RAY_AUTH_TOKEN", secrets.token_hex(32)),
         ):
             os.environ.setdefault(name, value)
-        # Spheres, and answers on their way from part to part. Beyond that Ray uses the disk.
+        # Space for the spheres and for the results that go from part to part. If there are more, Ray spills to disk.
         options |= {
             "include_dashboard": False,
             "object_store_memory": (256 << 20) + 2 * spheres,
             "_temp_dir": folder,
         }
-    # Ray warns of every actor that it may restart (its issue 53727).
+    # Suppress Ray's warning about every actor that it may restart (Ray issue 53727).
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     import ray.data
 
@@ -274,7 +275,7 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
         ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
         yield
     finally:
-        # Ray Data waits for its own thread for two seconds only.
+        # Wait for the threads of Ray Data, which itself waits only two seconds.
         for thread in threading.enumerate():
             if thread.name.startswith("StreamingExecutor"):
                 thread.join(60)
@@ -284,7 +285,7 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
 
 
 def spheres_of(path: Path) -> Any:
-    """Spheres from a file."""
+    """Read spheres from a file, by its suffix. Raises ValueError for an unknown suffix or an invalid file."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.csv  # type: ignore[import-untyped]
     import pyarrow.parquet  # type: ignore[import-untyped]
@@ -305,7 +306,7 @@ def spheres_of(path: Path) -> Any:
 
 
 def exit_code(error: BaseException) -> int:
-    """As the command line `umbracast` has them."""
+    """Return the exit code of an error, the same as those of the command line `umbracast`."""
     if isinstance(error, (NoDeviceError, PrecisionError)):
         return 3
     if isinstance(error, (DeviceError, MemoryError)):
@@ -318,6 +319,6 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    # Whoever ends it gets the same tidiness as from Ctrl-C.
+    # Clean up on SIGTERM as on Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

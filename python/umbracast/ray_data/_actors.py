@@ -1,4 +1,4 @@
-"""Workers: stateful actors of Ray Data, each with one scene, and how many of them fit into a cluster."""
+"""Workers: stateful actors of Ray Data with one scene each, and the number of them that fits into a cluster."""
 
 from __future__ import annotations
 
@@ -22,25 +22,28 @@ Concurrency = int | tuple[int, int] | None
 
 
 class Job(NamedTuple):
-    """What a worker is for."""
+    """The task of a worker."""
 
     part: Any
-    """A reference to its `Part` in the object store: it goes to each node once."""
+    """Reference to its `Part` in the object store, which sends it to each node once."""
     site: Site
     question: Question
     device: str | int | None
     threads: int
     earlier: bool
-    """Whether other parts have been asked before: their answers are in the table."""
+    """Whether other parts were queried before this one. Their results are then columns of the table."""
     last: bool
-    """Whether no part is asked after this one."""
+    """Whether this part is the last one to be queried."""
 
 
 class Worker:
-    """A scene, built once and asked by several threads. The device is the GPU that Ray gave to this worker, or the CPU engine, or what the caller says."""
+    """A scene that is built once and queried by several threads.
+
+    Its device is the one that the caller chose, else the GPU that Ray assigned to this worker, else the CPU engine.
+    """
 
     def __init__(self, job: Job) -> None:
-        # Read once, when the CPU engine or Arrow first works in this process.
+        # These settings are read once, when the CPU engine or Arrow first runs in this process.
         os.environ.setdefault("RAYON_NUM_THREADS", str(job.threads))
         pa.set_cpu_count(job.threads)
         self.job = job
@@ -48,7 +51,7 @@ class Worker:
         self.opening = Lock()
 
     def opened(self) -> Scene:
-        # Not in the constructor: an error there would reach nobody by its kind.
+        # Not in the constructor: Ray would not pass on the type of an exception raised there.
         with self.opening:
             if self.scene is None:
                 part = ray.get(self.job.part)
@@ -57,7 +60,7 @@ class Worker:
             return self.scene
 
     def answers(self, table: pa.Table, earlier: pa.Table | None) -> tuple[dict[str, pa.Array], int]:
-        """Columns of answers, merged with those of other parts, and how many rays were skipped."""
+        """Cast the rays of a table. Returns the result columns, merged with those of earlier parts, and the number of skipped rays."""
         scene, question = self.opened(), self.job.question
         answer, skipped = ask(scene, self.ids, question, table)
         if earlier is not None and isinstance(answer, dict):
@@ -66,7 +69,7 @@ class Worker:
 
 
 class Caster(Worker):
-    """Puts answers beside the columns of a batch."""
+    """Adds the result columns to a batch."""
 
     def __init__(self, job: Job, keep: list[str] | None) -> None:
         super().__init__(job)
@@ -93,7 +96,7 @@ class Caster(Worker):
 
 
 def free(names: list[str], keep: list[str] | None, question: Question) -> None:
-    """Refuses names that a table of answers would have twice, or that are not there."""
+    """Raise ValueError if a column of ``keep`` is missing, or if a kept column has the name of a result column."""
     missing = [name for name in keep or [] if name not in names]
     if missing:
         raise ValueError(f"keep: column {missing[0]!r} is missing; there are {', '.join(names) or 'none'}")
@@ -105,10 +108,10 @@ def free(names: list[str], keep: list[str] | None, question: Question) -> None:
 
 
 def own_device() -> str | int:
-    """The GPU that Ray gave to this worker, else the CPU engine.
+    """Return the device that Ray assigned to this worker: a GPU, else the CPU engine.
 
-    Vulkan does not look at CUDA_VISIBLE_DEVICES, so all GPUs of the node are seen here. Which of them answers to a number of Ray's
-    does not matter as long as every number has its own.
+    Vulkan ignores CUDA_VISIBLE_DEVICES, so this process sees all GPUs of the node. The mapping from Ray's GPU ids to devices is arbitrary,
+    as long as different ids get different devices.
     """
     given = ray.get_runtime_context().get_accelerator_ids().get("GPU", [])
     if not given:
@@ -117,26 +120,27 @@ def own_device() -> str | int:
 
     gpus = [about.index for about in devices() if about.failure is None and about.kind.endswith("GPU")]
     number = int(given[0]) if given[0].isdigit() else 0
-    # Without a GPU "gpu" says what to install, or takes a software adapter, as elsewhere.
+    # If there is no GPU, "gpu" opens a software adapter, or its error says what to install, as elsewhere.
     return gpus[number % len(gpus)] if gpus else "gpu"
 
 
 class Pool(NamedTuple):
-    """The workers of a part."""
+    """The workers of one part."""
 
     compute: ActorPoolStrategy
     takes: dict[str, Any]
-    """What Ray reserves for each."""
+    """Resources that Ray reserves for each worker."""
     threads: int
-    """Batches that each has under way at once: while one is cast others are read and written. Also the CPU engine's threads."""
+    """Batches that each worker processes at once: while one is cast, others are read and written. Also the CPU engine's thread count."""
 
 
 def pool(
     concurrency: Concurrency, num_cpus: float | None, num_gpus: float | None, parts: int, spare: int, most: int
 ) -> Pool:
-    """As many workers as there is room for, of the size of nodes, unless the caller decides.
+    """Choose the number and size of the workers. By default a worker takes a node, and there are as many as the cluster has room for.
 
-    Ray Data's own tasks, which read and write, starve beside actors that hold every CPU: so many stay ``spare``.
+    ``spare`` CPUs stay free: Ray Data's own tasks, which read and write, would never run if actors occupied all CPUs. ``most`` limits the
+    number of workers of a part. Raises ValueError for invalid resources, or if the cluster is too small.
     """
     for name, number in (("num_cpus", num_cpus), ("num_gpus", num_gpus)):
         if number is not None and not number >= 0:
@@ -181,7 +185,10 @@ def through(
     rest: tuple[Any, ...],
     **how: Any,
 ) -> ray.data.Dataset:
-    """Sends the rows through workers of each part; ``rest`` is what these want besides their job, ``how`` how rows come to them."""
+    """Send the rows through the workers of each part in turn.
+
+    ``rest`` contains further constructor arguments of the workers, ``how`` further arguments of ``map_batches``.
+    """
     for number, part in enumerate(parts):
         own = Job(ray.put(part), *job, hands.threads, number > 0, number == len(parts) - 1)
         dataset = dataset.map_batches(
@@ -196,7 +203,7 @@ def through(
 
 
 def _share(cpus: list[float], parts: int, spare: int) -> int:
-    """CPUs of a worker: the whole of the smallest node, divided when each has to hold several parts."""
+    """Return the CPUs per worker: those of the smallest node, divided if a node has to run workers of several parts."""
     there = [int(count) for count in cpus if count >= 1]
     if not there:
         return 1
@@ -204,7 +211,7 @@ def _share(cpus: list[float], parts: int, spare: int) -> int:
 
 
 def _room(nodes: list[dict[str, float]], takes: dict[str, float], spare: int) -> int:
-    """How many workers the nodes can hold at once."""
+    """Return the number of workers that the nodes can run at once."""
     total = 0
     for node in nodes:
         places = [node.get(name[4:-1].upper(), 0.0) / number + 1e-9 for name, number in takes.items() if number]

@@ -1,4 +1,4 @@
-"""Spheres on their way to the workers: checked once, cut into parts where one device cannot hold them, built anew there."""
+"""Spheres for the workers: validated once, split into parts if one device is too small, and built into scenes by the workers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ._query import Question
 
 
 class Part(NamedTuple):
-    """Some spheres of a scene, or all. Workers of a node share these arrays and cannot write into them."""
+    """Some or all spheres of a scene. The workers of a node share these arrays, which are read-only there."""
 
     ids: NDArray[np.uint32] | None
-    """Their numbers in the scene, ascending: equal t are decided among a part as in the whole. None of a whole scene."""
+    """Ids of the spheres in the whole scene, ascending, so that ties of t have the same winner as in the whole scene. None for all."""
     spheres: NDArray[np.float32]
     shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None
     masks: NDArray[np.uint32] | None
@@ -25,7 +25,7 @@ class Part(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What workers need beside spheres to build a scene."""
+    """What workers need in addition to the spheres to build a scene."""
 
     origin: Origin | None
     time_range: tuple[float, float]
@@ -34,7 +34,7 @@ class Site(NamedTuple):
     memory: int | None
 
     def build(self, part: Part, choice: str | int | None) -> Scene:
-        """The scene, in the worker."""
+        """Build the scene of a part, in the worker."""
         _, spheres, shapes, masks, velocities = part
         precision: Any = self.precision
         device = Device(choice, precision=precision, memory=self.memory)
@@ -55,8 +55,11 @@ def checked(
     builder: Any,
     memory: int | None,
 ) -> tuple[Site, list[Part]]:
-    """Refuses what no worker could use, and cuts the spheres into parts. Loads no driver."""
-    # Pairwise scenes have no tree: this checks and rounds, and does nothing else.
+    """Validate spheres and options, and split the spheres into parts. Loads no driver.
+
+    Raises what `umbracast.Scene` raises, and ValueError if there are more parts than spheres.
+    """
+    # A pairwise scene has no BVH: this only validates and rounds.
     scene = Scene(
         spheres,
         radii=radii,
@@ -78,7 +81,7 @@ def checked(
 
 
 def _try(site: Site, whole: Part, question: Question) -> None:
-    """Asks one sphere about no rays: words that are none are refused here, and not by every worker."""
+    """Run the query on one sphere without rays, so that invalid options fail here and not in every worker."""
     if site.builder not in ("auto", "cpu", "gpu"):
         raise ValueError(f"builder is {site.builder!r}: allowed are 'auto', 'cpu', 'gpu'")
     few = site._replace(builder="auto").build(_picked(whole, slice(0, 1)), "cpu")
@@ -89,7 +92,7 @@ def _try(site: Site, whole: Part, question: Question) -> None:
 
 
 def _cut(whole: Part, parts: int) -> list[Part]:
-    """By ranges of the Morton curve, which keep neighbours together, equally many in each."""
+    """Split the spheres into equal ranges of the Morton order, which keeps neighbours together."""
     order = np.argsort(_morton(whole.spheres[:, :3]), kind="stable")
     return [_picked(whole, np.sort(rows)) for rows in np.array_split(order, parts)]
 
@@ -104,7 +107,7 @@ def _picked(whole: Part, rows: Any) -> Part:
 
 
 def _morton(centers: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """21 bits of each coordinate, in turns."""
+    """Compute 63-bit Morton codes: 21 bits per coordinate, interleaved."""
     low = centers.min(0).astype(np.float64)
     side = (centers.max(0) - low).max() or 1.0
     cells = np.minimum((centers - low) / side * 2.0**21, 2.0**21 - 1).astype(np.uint64)

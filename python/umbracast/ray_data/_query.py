@@ -1,4 +1,4 @@
-"""Questions that a worker asks its scene about a table of rays, and answers as columns of Arrow."""
+"""Queries of a worker on the rays of a table, and their results as Arrow columns."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ COLUMNS = {
     "nearest": ("t_enter", "t_exit", "id"),
     "approach": ("t", "clearance", "id"),
 }
-"""What can be asked, and the columns of the answers."""
+"""The queries, and the columns of their results."""
 
 ORDERS = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
-"""Of the answers of two parts of a scene the lesser one is the whole scene's."""
+"""Sort keys for merging: among the results of two parts of a scene, the smaller one is the result of the whole scene."""
 
 MERGED = (*ORDERS, "occluded", "count")
-"""What can be asked of a scene in parts. The others order by a t that their answers do not hold."""
+"""Queries that work on a scene in parts. The others sort by a t that is not among their result columns."""
 
 BESIDE = {"mask": "masks", "skip_id": "skip_ids", "time": "times", "radius": "radii"}
-"""Columns beside rays, and how a query calls them."""
+"""Optional columns of rays, and the names of the corresponding query options."""
 
 Answer = dict[str, NDArray[Any]]
-"""Columns of one number a ray."""
+"""Result columns with one value per ray."""
 
 
 class Question(NamedTuple):
-    """What every worker asks."""
+    """The query that every worker runs."""
 
     query: str
     k: int | None
@@ -48,12 +48,12 @@ class Question(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The answer's."""
+        """Names of the result columns."""
         return COLUMNS[self.query]
 
 
 def question(query: str, k: int | None, parts: int, policies: Policies) -> Question:
-    """What is asked, if it can be."""
+    """Validate and return a query. Raises ValueError for an unknown query, or if ``k`` or ``parts`` does not go with it."""
     if query not in COLUMNS:
         raise ValueError(f"query is {query!r}: allowed are {', '.join(map(repr, COLUMNS))}")
     if (k is not None) != (query == "nearest"):
@@ -68,9 +68,12 @@ def question(query: str, k: int | None, parts: int, policies: Policies) -> Quest
 def ask(
     scene: Scene, ids: NDArray[np.uint32] | None, question: Question, table: pa.Table
 ) -> tuple[Answer | Lists, int]:
-    """Asks a scene, or a part of one, whose spheres have the numbers ``ids``, ascending; and how many rays were skipped."""
+    """Run a query on a scene, or on a part of one whose spheres have the ascending ``ids`` in the whole scene.
+
+    Returns the result and the number of skipped rays.
+    """
     there = set(table.column_names)
-    # A null becomes NaN, which the core refuses, or skips, by its row.
+    # A null becomes NaN, which the core refuses with its row, or skips.
     rays = {name: table[name].to_numpy() for name in RAY if name in there}
     options: dict[str, Any] = {option: _beside(table, name) for name, option in BESIDE.items() if name in there}
     if ids is not None and "skip_ids" in options:
@@ -91,7 +94,7 @@ def ask(
 
 
 def merged(query: str, first: Answer, second: Answer) -> Answer:
-    """The answer of two parts together."""
+    """Merge the results of two parts of a scene."""
     if query == "occluded":
         return {"occluded": first["occluded"] | second["occluded"]}
     if query == "count":
@@ -103,7 +106,7 @@ def merged(query: str, first: Answer, second: Answer) -> Answer:
 
 
 def arrow(question: Question, answer: Answer | Lists) -> dict[str, pa.Array]:
-    """As a table has it: a miss is null."""
+    """Convert a result to Arrow columns, where a miss is null."""
     if isinstance(answer, Lists):
         offsets = pa.array(answer.offsets.astype(np.int64))
         lists = zip(question.columns, (answer.t_enter, answer.t_exit, answer.id), strict=True)
@@ -113,7 +116,7 @@ def arrow(question: Question, answer: Answer | Lists) -> dict[str, pa.Array]:
 
 
 def hits(question: Question, columns: dict[str, pa.Array]) -> int:
-    """How many rays met a sphere; for "approach" touch or enter one."""
+    """Count the rays that hit a sphere; for "approach" those that touch or enter one."""
     first: Any = columns["clearance" if question.query == "approach" else question.columns[0]]
     if question.query == "approach":
         met = pc.less_equal(first, 0)
@@ -127,7 +130,7 @@ def hits(question: Question, columns: dict[str, pa.Array]) -> int:
 
 
 def numpy(question: Question, table: pa.Table) -> Answer:
-    """As it was before it became a table."""
+    """Convert Arrow columns back to a result; the inverse of `arrow` for results with one value per ray."""
     blank = {"id": NO_SPHERE, "t": np.inf, "clearance": np.inf}
     found = {}
     for name in question.columns:

@@ -1,7 +1,7 @@
-"""Files of rays, cut into pieces by their row groups: a row of the dataset is a piece, and a worker reads, casts and writes it.
+"""Chunks of ray files, split by row groups: each row of the dataset is one chunk, which a worker reads, casts and writes.
 
-A piece always becomes the same file with the same bytes, under a name that only a finished file has: to do it again, when a worker or
-a node died, changes nothing.
+A chunk always becomes the same file with the same bytes, under a name that only a finished file has. Repeating it after a worker or node
+died changes nothing.
 """
 
 from __future__ import annotations
@@ -24,31 +24,34 @@ from ._dataset import suit
 from ._actors import Job, Worker
 
 NUMBER = "ray"
-"""The column that says which ray a row answers: its number among all rays, from 0."""
+"""Result column with the index of the ray among all rays, from 0."""
 
 
 class Piece(NamedTuple):
-    """Some row groups of a file."""
+    """A chunk: consecutive row groups of a file."""
 
     number: int
+    """Index of the chunk."""
     path: str
     group: int
-    """The first of them."""
+    """First row group."""
     groups: int
+    """Number of row groups."""
     row: int
-    """Their first row in the file."""
+    """First row in the file."""
     first: int
-    """Its number among all rays."""
+    """Index of the first ray among all rays."""
     rays: int
+    """Number of rays."""
 
     @property
     def name(self) -> str:
-        """Of the file it becomes. In order of their names files are in order of the rays."""
+        """Name of the output file. Sorting the files by name sorts them by ray."""
         return f"rays-{self.first:015d}.parquet"
 
 
 def inputs(path: Path) -> list[Path]:
-    """A file, or the Parquet files of a folder in order of their names."""
+    """Return the file itself, or the Parquet files of a folder sorted by name. Raises ValueError if a folder contains none."""
     if not path.is_dir():
         return [path]
     found = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
@@ -58,7 +61,7 @@ def inputs(path: Path) -> list[Path]:
 
 
 def opened(path: Path | str) -> pq.ParquetFile:
-    """A Parquet file; what is none is said to be none."""
+    """Open a Parquet file. Raises ValueError if it is not one."""
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
@@ -66,7 +69,10 @@ def opened(path: Path | str) -> pq.ParquetFile:
 
 
 def cut(paths: list[Path], rays: int, keep: list[str], question: Any) -> list[Piece]:
-    """Whole row groups, until there are so many rays; files are not mixed. Refuses columns that no worker could use."""
+    """Split files into chunks of whole row groups with at most ``rays`` rays, or one row group if that is larger.
+
+    A chunk does not span files. Raises ValueError for columns that the workers could not use.
+    """
     pieces: list[Piece] = []
     first = 0
     for path in paths:
@@ -85,7 +91,7 @@ def cut(paths: list[Path], rays: int, keep: list[str], question: Any) -> list[Pi
             if count:
                 pieces.append(Piece(len(pieces), str(path.resolve()), group, end - group, row, first, count))
             group, row, first = end, row + count, first + count
-    # Without a ray there is a file all the same, which says what columns there would be.
+    # Without rays there is one empty file, which has the result columns.
     return pieces or [Piece(0, str(paths[0].resolve()), 0, 0, 0, 0, 0)]
 
 
@@ -101,7 +107,7 @@ def _check(schema: pa.Schema, keep: list[str], question: Any) -> None:
 
 
 class PieceCaster(Worker):
-    """Answers pieces. What goes wrong is told in the row: an exception would lose its kind on its way through Ray Data."""
+    """Casts chunks. Exceptions are returned in the row, because Ray Data would not preserve their type."""
 
     def __init__(self, job: Job, keep: list[str], out: str, batch: int) -> None:
         super().__init__(job)
@@ -120,7 +126,7 @@ class PieceCaster(Worker):
         return pa.table({**own, "error": pa.array([error], pa.binary()), **found})
 
     def _answer(self, piece: Piece, rows: pa.Table) -> dict[str, Any]:
-        """The answers of this part and those before, for the next: a list a piece."""
+        """Return the merged results of this part and earlier ones for the next part, as one list per chunk."""
         found = [pa.table(answers) for _, answers, _ in self._batches(piece, rows)]
         whole = pa.concat_tables(found)
         offsets = pa.array([0, len(whole)], pa.int64())
@@ -129,7 +135,7 @@ class PieceCaster(Worker):
         }
 
     def _write(self, piece: Piece, rows: pa.Table) -> dict[str, Any]:
-        """The file, under another name until it is complete."""
+        """Write the output file, under a temporary name until it is complete. Returns the numbers of hits and skipped rays."""
         final = Path(self.out, piece.name)
         partial = final.with_name(f".{piece.name}.{uuid.uuid4().hex}")
         met = skipped = 0
@@ -154,7 +160,10 @@ class PieceCaster(Worker):
         return {"hits": [met], "skipped": [skipped]}
 
     def _batches(self, piece: Piece, rows: pa.Table) -> Iterator[tuple[pa.Table, dict[str, pa.Array], int]]:
-        """Rays of a piece with their answers, so many at a time: a row group may be larger than what there is memory for."""
+        """Cast the rays of a chunk in batches, because a row group may be larger than memory.
+
+        Yields the rays, the results and the number of skipped rays of each batch.
+        """
         earlier = None
         if self.job.earlier:
             earlier = pa.table({name: rows[name].combine_chunks().values for name in self.job.question.columns})
@@ -164,7 +173,7 @@ class PieceCaster(Worker):
             names = [name for name in there if name in (*RAY, *BESIDE, *self.keep)]
             groups = list(range(piece.group, piece.group + piece.groups))
             batches = file.iter_batches(self.batch, row_groups=groups, columns=names, use_threads=False)
-            # One of no rays, where there are none: what is written has columns all the same.
+            # For a chunk without rays, yield one empty batch, so that the output file has its columns.
             empty = file.schema_arrow.empty_table().select(names)
             for table in (pa.Table.from_batches([batch]) for batch in batches) if piece.rays else [empty]:
                 try:
@@ -179,7 +188,7 @@ class PieceCaster(Worker):
 
 
 def _placed(error: RecordError, path: str, start: int) -> RecordError:
-    """The error with the ray's place in its file: an editor counts rows from 1, an array from 0."""
+    """Return the error with the file and row of the ray: the row counted from 1, as in an editor, and the index from 0."""
     index = start + error.index
     _, _, said = str(error).partition(": ")
     message = f"{path}: row {index + 1} (index {index}): {said}"
@@ -187,7 +196,7 @@ def _placed(error: RecordError, path: str, start: int) -> RecordError:
 
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    # Floats hardly repeat, so a dictionary of them is time lost; ids do, and the numbers of rays differ by one.
+    # A dictionary of floats would not pay off, because they rarely repeat. Ids and counts do; consecutive ray indices differ by one.
     repeats = [name for name in ("id", "count") if name in schema.names]
     return pq.ParquetWriter(
         path, schema, compression="snappy", use_dictionary=repeats, column_encoding={NUMBER: "DELTA_BINARY_PACKED"}
