@@ -1,4 +1,4 @@
-//! The library's errors as Python's exceptions, which `umbracast/_errors.py` defines.
+//! Conversion of the library's errors to Python exceptions. `umbracast/_errors.py` defines those that Python lacks.
 
 use pyo3::exceptions::{
     PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
@@ -6,7 +6,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use umbracast::Error;
 
-/// The exception that says the same.
+/// Converts an error to the corresponding exception.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
@@ -27,7 +27,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// What is said where threads of a parent process are missing.
+/// The `ForkError` for a forked process, which lacks the threads of its parent.
 pub(crate) fn forked(py: Python<'_>) -> PyErr {
     let message = "this process was forked from one that had used umbracast, whose threads and devices it lacks: start it with \
         multiprocessing.get_context('spawn') or 'forkserver', or use umbracast only after the fork";

@@ -1,4 +1,4 @@
-//! Work without the interpreter's lock: other Python threads run meanwhile, Ctrl-C ends it, and progress is told.
+//! Work without the GIL: other Python threads keep running, Ctrl-C cancels the work, and progress is reported.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,20 +10,20 @@ use umbracast::{CancelToken, Result};
 
 use crate::exceptions::{exception, forked};
 
-/// Fewer records are answered, spheres built in and pixels drawn, before anybody could press a key.
+/// Work on fewer records (rays, spheres or pixels) finishes before anyone could interrupt it, and is not watched.
 const FEW: usize = 1 << 12;
-/// How often signals are looked at, and progress is told.
+/// Interval at which signals are checked and progress is reported.
 const OFTEN: Duration = Duration::from_millis(50);
 
-/// The process whose threads do the work; 0 before there is any.
+/// Id of the process that owns the worker threads; 0 before the first work.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Whether this process is a fork of one that had begun to work.
+/// Returns whether this process was forked from one that had already worked.
 pub(crate) fn is_forked() -> bool {
     ![0, std::process::id()].contains(&OWNER.load(Ordering::Relaxed))
 }
 
-/// Refuses to wait for threads that a fork has left behind.
+/// Raises `ForkError` in a forked process, where work would wait for threads that do not exist. Else records the owner process.
 pub(crate) fn check_fork(py: Python<'_>) -> PyResult<()> {
     let me = std::process::id();
     match OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
@@ -32,14 +32,14 @@ pub(crate) fn check_fork(py: Python<'_>) -> PyResult<()> {
     }
 }
 
-/// Short work that needs no watching, and work that cannot be stopped.
+/// Runs work without the GIL that is short or cannot be cancelled.
 pub(crate) fn brief<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     check_fork(py)?;
     py.detach(work).map_err(|error| exception(py, &error))
 }
 
-/// Work on so many records, in a thread of its own if they are many, while this one looks after signals. `progress` is called
-/// with how many are done and how many there are; what it raises ends the work.
+/// Runs cancellable work on `records` records without the GIL. Many records are processed in a new thread, while this one checks for
+/// signals. `progress` is called with the number of finished records and the total; an exception that it raises cancels the work.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     records: usize,
@@ -81,7 +81,7 @@ pub(crate) fn interruptible<T: Send>(
                 Some(error) => Err(error),
                 None => {
                     let result = result.map_err(|error| Python::attach(|py| exception(py, &error)))?;
-                    // That all is done is told, too, and a key pressed just now is not forgotten.
+                    // Report the final progress, and check for a signal that arrived in the last interval.
                     look().map(|()| result)
                 }
             }

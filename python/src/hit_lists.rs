@@ -1,4 +1,4 @@
-//! The questions whose answers are lists, and what follows from hits.
+//! The queries that return lists (`all`, `nearest`, `bullets`), and the attributes of hits.
 
 use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -12,7 +12,7 @@ use crate::input::{Given, PIECE, Rounding, room, slice};
 use crate::policies::Policies;
 use crate::scene::{ReportTuple, Scene, report_tuple};
 
-/// Adds to a list, if there is room.
+/// Extends a list, with an error if the allocation fails.
 fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
     let failed = |e: std::collections::TryReserveError| Error::OutOfMemory {
         device: "this machine".into(),
@@ -25,9 +25,9 @@ fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Resul
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// A sphere and its ray's roots, column by column.
+/// Columns of hit lists: offsets, `t_enter`, `t_exit`, id.
 type ListArrays<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, ReportTuple);
-/// The legs of bullets, column by column: offsets, status, id, distance, frames, points, angle, velocities.
+/// Columns of the legs of bullets: offsets, status, id, distance, frames, points, angle, velocities.
 type FlightArrays<'py> = (
     Array<'py, u64>,
     Array<'py, u8>,
@@ -39,10 +39,10 @@ type FlightArrays<'py> = (
     Array<'py, f32>,
     ReportTuple,
 );
-/// Points, normals, angles, distances.
+/// Columns of hit attributes: points, normals, angles, distances.
 type AttributeArrays<'py> = (Array<'py, f32>, Array<'py, f32>, Array<'py, f32>, Array<'py, f32>);
 
-/// All spheres that each ray meets, or the first `k`.
+/// Finds all spheres that each ray hits, or the first `k`.
 #[pyfunction]
 pub(crate) fn lists<'py>(
     scene: &Scene,
@@ -56,7 +56,7 @@ pub(crate) fn lists<'py>(
     let batch = rays.batch(&query)?;
     let failed = |error| exception(py, &error);
     if k == Some(0) {
-        // Without rays nothing else would say so.
+        // If there are no rays, nothing else would check this.
         return Err(failed(Error::Usage("k is 0: it must be 1 at least".into())));
     }
     let mut offsets = room(batch.len + 1).map_err(failed)?;
@@ -78,7 +78,7 @@ pub(crate) fn lists<'py>(
     Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), told))
 }
 
-/// The flights of bullets, 7 numbers each, which may have radii.
+/// Traces bullets, 7 numbers each, with optional radii.
 #[pyfunction]
 pub(crate) fn bullets<'py>(
     scene: &Scene,
@@ -116,7 +116,7 @@ pub(crate) fn bullets<'py>(
     ))
 }
 
-/// What hits were like.
+/// Computes the attributes of hits.
 #[pyfunction]
 pub(crate) fn attributes<'py>(
     scene: &Scene,

@@ -1,4 +1,4 @@
-//! Arrays as records: borrowed where they lie as the library wants them, else rounded piece by piece.
+//! Input arrays: borrowed if they have the layout of the library, else gathered into records and rounded, chunk by chunk.
 
 use std::ops::Range;
 
@@ -11,23 +11,23 @@ use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
 
 use crate::gil::brief;
 
-/// Records cast at once: what is made for them, 18 MiB at most (of segments), is all the memory that a query takes in addition to its
-/// answer. The command line casts as many at once.
+/// Records per chunk. The buffers of one chunk, at most 18 MiB (for segments), are all the memory that a query uses in addition to its
+/// result. The command line uses the same chunk size.
 pub(crate) const PIECE: usize = 1 << 18;
 
-/// Numbers of any stride.
+/// A column of numbers with any stride.
 #[derive(FromPyObject)]
 pub(crate) enum Column<'py> {
     F32(PyReadonlyArray1<'py, f32>),
     F64(PyReadonlyArray1<'py, f64>),
 }
 
-/// The same without the interpreter.
+/// A view of a [`Column`] that does not need the GIL.
 #[derive(Clone, Copy)]
 enum View<'a> {
     F32(ArrayView1<'a, f32>),
     F64(ArrayView1<'a, f64>),
-    /// A column that was left out.
+    /// A missing column: one default value for all records.
     All(f32),
 }
 
@@ -41,15 +41,15 @@ impl View<'_> {
     }
 }
 
-/// What rounding to f32 did: how many numbers changed, and by how much at most.
+/// Statistics of rounding to f32: the number of changed values, and the largest change.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rounding {
     pub(crate) changed: u64,
     pub(crate) largest: f64,
 }
 
-/// A kind of record: its name in errors, its fields in order, how many of them are coordinates that an origin is subtracted from,
-/// from the first one on, and what a field holds that is left out.
+/// A kind of record: its name in errors; its fields in order; the number of leading fields that are positions, from which the origin is
+/// subtracted; and the default value of a missing field.
 struct Kind<const K: usize> {
     name: &'static str,
     fields: [&'static str; K],
@@ -75,7 +75,7 @@ const VELOCITIES: Kind<3> = Kind { name: "sphere", fields: ["vx", "vy", "vz"], p
 const BULLETS: Kind<7> =
     Kind { name: "bullet", fields: ["x1", "y1", "z1", "x2", "y2", "z2", "speed"], positions: 6, default: |_| 0.0 };
 
-/// Columns that make records of one kind.
+/// Columns of one kind of record.
 struct Columns<'a, const K: usize> {
     kind: &'static Kind<K>,
     views: [View<'a>; K],
@@ -84,7 +84,7 @@ struct Columns<'a, const K: usize> {
 }
 
 impl<const K: usize> Columns<'_, K> {
-    /// Writes records `first..first + out.len()`.
+    /// Gathers records `first..first + out.len()`. Subtracts the origin and rounds to f32.
     fn gather(&self, first: usize, out: &mut [[f32; K]], rounding: &mut Rounding) -> Result<()> {
         for (field, view) in self.views.iter().enumerate() {
             let origin = if field < self.kind.positions { self.origin[field % 3] } else { 0.0 };
@@ -127,7 +127,7 @@ impl<const K: usize> Columns<'_, K> {
                 rounding.changed += 1;
                 rounding.largest = rounding.largest.max((f64::from(narrow) - wide).abs());
             } else if self.on_bad == OnBad::Skip {
-                // As an infinity it would be a valid end of a ray, and quietly another one than was given.
+                // An infinity would be a valid t_min or t_max, but silently differ from the given value. NaN is invalid, hence skipped.
                 record[field] = f32::NAN;
             } else {
                 return Err(Error::BadRecord {
@@ -143,7 +143,7 @@ impl<const K: usize> Columns<'_, K> {
     }
 }
 
-/// Views of columns, as many as a kind of record has fields, all of one length.
+/// Returns the common length of the columns of a record, and a view per field. Raises `ValueError` for a wrong number or length.
 fn views<'a, const K: usize>(kind: &Kind<K>, columns: &'a [Option<Column<'_>>]) -> PyResult<(usize, [View<'a>; K])> {
     if columns.len() != K {
         return Err(PyValueError::new_err(format!("{} columns where {K} make a {}", columns.len(), kind.name)));
@@ -161,7 +161,7 @@ fn views<'a, const K: usize>(kind: &Kind<K>, columns: &'a [Option<Column<'_>>]) 
     Ok((len, views))
 }
 
-/// Records in new memory, of a kind by its name: (numbers, how many changed, by how much at most).
+/// Gathers columns into new records of the named kind. Returns their numbers, the number of changed values and the largest change.
 #[pyfunction]
 #[pyo3(signature = (kind, columns, origin))]
 pub(crate) fn rounded<'py>(
@@ -200,7 +200,7 @@ where
     Ok((PyArray1::from_vec(py, numbers), rounding.changed, rounding.largest))
 }
 
-/// An empty list with room for so many.
+/// Returns an empty list with the given capacity, with an error if the allocation fails.
 pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(count)
@@ -208,30 +208,30 @@ pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// `umbracast._input.Batch`: rays, or segments, and what they bring along.
+/// `umbracast._input.Batch`: rays or segments with their optional columns.
 #[derive(FromPyObject)]
 pub(crate) struct Given<'py> {
-    /// C-contiguous, 8 numbers a ray in the order in which people write them: origin, direction, t_min, t_max.
+    /// C-contiguous rays, 8 numbers each: origin, direction, t_min, t_max.
     records: Option<PyReadonlyArray2<'py, f32>>,
-    /// Otherwise: 8 columns of rays, or 6 of segments.
+    /// Without `records`: 8 columns of rays, or 6 of segments.
     columns: Vec<Option<Column<'py>>>,
     origin: [f64; 3],
     masks: Option<PyReadonlyArray1<'py, u32>>,
     skip_ids: Option<PyReadonlyArray1<'py, u32>>,
     times: Option<PyReadonlyArray1<'py, f32>>,
     radii: Option<PyReadonlyArray1<'py, f32>>,
-    /// Whether they came as an array of eight columns.
+    /// Whether the caller passed an array of eight columns.
     written: bool,
 }
 
 enum Source<'a> {
-    /// Rays as they are written: origin, direction, t_min, t_max.
+    /// Rays in the caller's order: origin, direction, t_min, t_max.
     Written(&'a [[f32; 8]]),
     Rays(Columns<'a, 8>),
     Segments(Columns<'a, 6>),
 }
 
-/// The same without the interpreter.
+/// A view of [`Given`] that does not need the GIL.
 pub(crate) struct Batch<'a> {
     pub(crate) len: usize,
     source: Source<'a>,
@@ -272,7 +272,7 @@ impl Given<'_> {
     }
 }
 
-/// A column as it lies in memory, one element a record.
+/// Borrows a contiguous column with one element per record. Raises `ValueError` if its length is not `len`.
 pub(crate) fn slice<'a, T: numpy::Element>(
     column: &'a Option<PyReadonlyArray1<'_, T>>,
     name: &str,
@@ -286,13 +286,13 @@ pub(crate) fn slice<'a, T: numpy::Element>(
     Ok(Some(slice))
 }
 
-/// Pieces of so many records.
+/// Splits `len` records into ranges of at most [`PIECE`].
 pub(crate) fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
     (0..len).step_by(PIECE).map(move |start| start..len.min(start + PIECE))
 }
 
 impl Batch<'_> {
-    /// Hands on all rays, piece by piece, each with its place among them.
+    /// Calls `take` for each chunk of the rays, with its range. Returns the statistics of rounding.
     pub(crate) fn each_piece(&self, mut take: impl FnMut(Rays<'_>, Range<usize>) -> Result<()>) -> Result<Rounding> {
         let mut rounding = Rounding::default();
         let mut take = |rays: Rays<'_>, range| take(rays, range).map_err(|error| self.in_order(error));
@@ -329,10 +329,10 @@ impl Batch<'_> {
         Ok(rounding)
     }
 
-    /// Adds the order of the columns to what is wrong with a ray that may have been written in another one.
+    /// Appends the order of the columns to the error for an invalid ray, since the caller may have used a different order.
     fn in_order(&self, error: Error) -> Error {
         match error {
-            // The origin comes first in every order.
+            // The origin is first in every order, so an error about it cannot come from the order.
             Error::BadRecord { what: "ray", index, field, value, why }
                 if self.written && ["dx", "dy", "dz", "direction", "t_min", "t_max"].contains(&field) =>
             {
@@ -343,7 +343,7 @@ impl Batch<'_> {
         }
     }
 
-    /// A piece of the rays with its part of what they bring along.
+    /// Adds the optional columns of a range to its rays.
     fn with_attributes<'a>(&'a self, rays: Rays<'a>, range: &Range<usize>) -> Rays<'a> {
         let mut rays = if range.len() < self.len { rays.numbered_from(range.start as u64) } else { rays };
         if let Some(masks) = self.masks {

@@ -1,4 +1,5 @@
-//! The compiled half of the Python package: it borrows arrays and casts. What people call, and what they read, is in `umbracast/*.py`.
+//! The extension module of the Python package: it borrows arrays and runs queries. The public classes, functions and their docstrings are in
+//! `umbracast/*.py`.
 
 mod device;
 mod exceptions;
@@ -10,7 +11,7 @@ mod policies;
 mod scene;
 mod spheres;
 
-/// Used by the package alone; its names may change.
+/// Private to the package; its names may change.
 #[pyo3::pymodule]
 mod _umbracast {
     #[pymodule_export]

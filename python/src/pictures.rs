@@ -1,4 +1,4 @@
-//! Pictures of systems, and what is left of a light.
+//! Rendering of systems, and the visible fraction of a light.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ use crate::gil::interruptible;
 use crate::input::pieces;
 use crate::scene::room_for;
 
-/// Where clouds are looked for, and what errors name, when a system is text.
+/// Path that stands for a system given as text: errors name it, and cloud files are relative to its parent, the current directory.
 const TEXT: &str = "system";
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// A system by its path, or as TOML text: (width and height, colours, t, id, fraction).
+/// Renders a system, given by its path or as TOML text. Returns width and height, colours, t, id and fraction.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "the columns of a picture")]
 #[pyo3(signature = (device, path, text, size, samples))]
@@ -33,7 +33,7 @@ pub(crate) fn render<'py>(
     samples: Option<u32>,
 ) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
     let device = device.inner();
-    // How many pixels there are says the system.
+    // The number of pixels is not known before the system is read.
     let (picture, colours) = interruptible(py, usize::MAX, None, |watch| {
         let device = &device.with_cancel(watch);
         let system = match (path, text) {
@@ -51,7 +51,7 @@ pub(crate) fn render<'py>(
     Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction))
 }
 
-/// Fractions and kinds for observers, 3 numbers each.
+/// Computes the visible fraction and the kind of shadow for observers, 3 numbers each.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
 pub(crate) fn shadow(

@@ -1,4 +1,4 @@
-//! The policies of a query, in the words of the command line.
+//! The policies of a query, with the same names as on the command line.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    /// The query they make.
+    /// Parses the policies. Raises `ValueError` for an unknown name.
     pub(crate) fn query(&self) -> PyResult<Query> {
         Ok(Query {
             inside: word(
@@ -33,17 +33,17 @@ impl Policies {
     }
 }
 
-/// A precision by its word.
+/// Parses a precision.
 pub(crate) fn precision(given: &str) -> PyResult<Precision> {
     word("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
 }
 
-/// A builder by its word.
+/// Parses a builder.
 pub(crate) fn builder(given: &str) -> PyResult<BvhBuilder> {
     word("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
 }
 
-/// What a word means, of the few that are allowed.
+/// Looks up `given` in a table of allowed names. Raises a `ValueError` that lists them.
 fn word<T: Copy>(name: &str, given: &str, table: &[(&str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(word, _)| *word == given);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Scenes, and the questions with one answer a ray.
+//! The class `Scene`, and the queries that return one result per ray or point.
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::input::{Batch, Given, PIECE, Rounding, pieces, room, slice};
 use crate::policies::{Policies, builder};
 use crate::spheres::{GivenSpheres, Shape};
 
-/// How it went, for `umbracast.Report`: rays, hits, skipped, beyond, judged, seconds, rounded, largest rounding.
+/// The fields of `umbracast.Report`: rays, hits, skipped, overflowed, exact, seconds, rounded, largest rounding.
 pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
@@ -25,34 +25,34 @@ pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
     (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
 }
 
-/// A scene, and what it holds if not spheres: the library keeps what follows from shapes, and those are asked back for.
+/// A scene, and the shapes if it contains ellipsoids: the library keeps only derived data, and Python reads the shapes back.
 #[derive(Clone)]
 struct Held {
     scene: umbracast::Scene,
     shapes: Option<Arc<Vec<Shape>>>,
 }
 
-/// Spheres on a device. Queries under way keep those that they began with.
+/// Spheres on a device. Running queries keep the spheres that they started with.
 #[pyclass(frozen, module = "umbracast._umbracast")]
 pub(crate) struct Scene {
     held: ManuallyDrop<RwLock<Held>>,
-    /// Held by whoever makes the next spheres.
+    /// Locked while an update or rebuild prepares the next scene.
     updating: Mutex<()>,
     pairwise: bool,
 }
 
 impl Drop for Scene {
-    /// As for [`Device`].
+    /// In a forked process nothing is released, as for [`Device`].
     fn drop(&mut self) {
         if !is_forked() {
-            // SAFETY: it is dropped once, here, and nothing uses it afterwards.
+            // SAFETY: the value is dropped only here, once, and is not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.held) }
         }
     }
 }
 
 impl Scene {
-    /// The scene as it is now; clones share its spheres.
+    /// Returns the current scene; clones share its spheres.
     pub(crate) fn now(&self) -> umbracast::Scene {
         self.held().scene
     }
@@ -65,7 +65,7 @@ impl Scene {
         *self.held.write().unwrap_or_else(PoisonError::into_inner) = held;
     }
 
-    /// The present scene, once it is known to fit: a piece of the rays would not notice.
+    /// Returns the current scene. For a pairwise scene, checks the total number of rays first, which a chunk of them does not show.
     pub(crate) fn for_rays(&self, rays: usize) -> PyResult<umbracast::Scene> {
         let scene = self.now();
         if self.pairwise && rays != scene.len() {
@@ -77,7 +77,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// All rays, piece by piece: `ask` answers one, puts its records where the piece lies among the rays, and says how it went.
+    /// Runs a query chunk by chunk: `ask` casts a chunk, writes the results to its range and returns the report.
     pub(crate) fn each(
         &self,
         py: Python<'_>,
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-/// Where an answer goes: an array as long as there are rays.
+/// Borrows an output array. Raises `ValueError` if its length is not `rays`.
 pub(crate) fn room_for<'a, T: numpy::Element>(
     out: &'a mut PyReadwriteArray1<'_, T>,
     name: &str,
@@ -141,7 +141,7 @@ impl Scene {
         self.now().len()
     }
 
-    /// The numbers of the spheres, 4 each; their masks; their velocities, 3 numbers each; of ellipsoids, 7 numbers each.
+    /// Returns the spheres, 4 numbers each; the masks; the velocities, 3 numbers each; the shapes of ellipsoids, 7 numbers each.
     #[expect(clippy::type_complexity, reason = "four arrays that go together")]
     fn parts<'py>(
         &self,
@@ -161,12 +161,12 @@ impl Scene {
         )
     }
 
-    /// Whether these are ellipsoids.
+    /// Returns whether the scene contains ellipsoids.
     fn stretched(&self) -> bool {
         self.held().shapes.is_some()
     }
 
-    /// Puts other spheres in the place of these: (quality loss, whether to rebuild).
+    /// Replaces the spheres. Returns the quality loss and whether to rebuild.
     fn update(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<(f32, bool)> {
         let parts = spheres.parts()?;
         let update = interruptible(py, parts.len(), None, |watch| {
@@ -181,7 +181,7 @@ impl Scene {
         Ok((update.quality_loss, update.rebuild_suggested))
     }
 
-    /// Builds the tree anew.
+    /// Rebuilds the BVH.
     fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
         interruptible(py, self.now().len(), None, |watch| {
             let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
@@ -205,7 +205,7 @@ impl Scene {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let (t, id) = (room_for(&mut t, "t", batch.len)?, room_for(&mut id, "id", batch.len)?);
-        // The same memory for every piece.
+        // All chunks use the same buffer.
         let mut hits = room(batch.len.min(PIECE)).map_err(|error| exception(py, &error))?;
         self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
             hits.resize(range.len(), Hit::MISS);
@@ -304,7 +304,7 @@ impl Scene {
         })
     }
 
-    /// For points, 3 numbers each: how many spheres hold them, and the lowest id.
+    /// For points, 3 numbers each: counts the spheres that contain them, and finds the lowest id.
     #[expect(clippy::too_many_arguments, reason = "an array for each column of the question and of the answer")]
     fn contains(
         &self,

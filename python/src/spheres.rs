@@ -1,4 +1,4 @@
-//! Spheres and ellipsoids, from arrays to what the library takes.
+//! Conversion of arrays of spheres and ellipsoids to the library's types.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use umbracast::{Ellipsoid, Ellipsoids, Error, Result, Sphere, Spheres};
 
 use crate::input::{room, slice};
 
-/// The semi-axes of an ellipsoid and its rotation, w, x, y, z.
+/// Semi-axes and rotation (w, x, y, z) of an ellipsoid.
 pub(crate) type Shape = [f32; 7];
 
-/// Spheres or ellipsoids, and their columns.
+/// `umbracast._input.Spheres`: spheres or ellipsoids with their optional columns.
 #[derive(FromPyObject)]
 pub(crate) struct GivenSpheres<'py> {
-    /// 4 numbers a sphere; 6 an ellipsoid, centre and semi-axes; or 3, the centre of one that keeps its shape.
+    /// 4 numbers per sphere; or 6 per ellipsoid, centre and semi-axes; or 3, the new centre of an ellipsoid that keeps its shape.
     records: PyReadonlyArray2<'py, f32>,
     rotations: Option<PyReadonlyArray2<'py, f32>>,
     masks: Option<PyReadonlyArray1<'py, u32>>,
     velocities: Option<PyReadonlyArray2<'py, f32>>,
 }
 
-/// The same without the interpreter.
+/// A view of [`GivenSpheres`] that does not need the GIL.
 pub(crate) struct Parts<'a> {
     records: Records<'a>,
     masks: Option<&'a [u32]>,
@@ -65,7 +65,7 @@ impl GivenSpheres<'_> {
 }
 
 impl Parts<'_> {
-    /// How many there are.
+    /// Returns the number of spheres or ellipsoids.
     pub(crate) fn len(&self) -> usize {
         match self.records {
             Records::Spheres(spheres) => spheres.len(),
@@ -74,7 +74,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Shapes as they will be, where there are any. `before` are those of the scene that is to be updated.
+    /// Returns the shapes of ellipsoids, or `None` for spheres. `before` are the shapes of the scene to update.
     pub(crate) fn shapes(&self, before: Option<&Arc<Vec<Shape>>>) -> Result<Option<Arc<Vec<Shape>>>> {
         match (&self.records, before) {
             (Records::Ellipsoids(records, rotations), _) => {
@@ -91,7 +91,7 @@ impl Parts<'_> {
                 Err(Error::LengthsDiffer { left_name: "centres", left, right_name: "ellipsoids in the scene", right })
             }
             (Records::Centers(_), None) => Err(Error::Usage("spheres need a radius each: 4 columns".into())),
-            // The library would stretch them as those before were; of a ball, that is not what somebody means.
+            // The library would give them the previous shapes, which a caller who passes spheres does not mean.
             (Records::Spheres(_), Some(_)) => Err(Error::Usage(
                 "this scene holds ellipsoids: give centres (N, 3), which keep their shapes, or radii (N, 3) beside them"
                     .into(),
@@ -100,7 +100,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Hands them on as the library takes them.
+    /// Calls `take` with the library's type.
     pub(crate) fn with<T>(
         &self,
         shapes: Option<&Arc<Vec<Shape>>>,
