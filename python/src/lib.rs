@@ -1,5 +1,5 @@
-//! The extension module of the Python package: it borrows arrays and runs queries. The public classes, functions and their docstrings are in
-//! `umbracast/*.py`.
+//! The extension module of the Python package: it borrows arrays and runs queries. The public classes and functions, with their docstrings,
+//! are in `umbracast/*.py`.
 
 mod device;
 mod exceptions;
