@@ -9,9 +9,9 @@
     --rounds N         processes of each kind, in turn [default: 5]
     --repeat N         timed casts per process, after one that is not timed [default: 3]
 
-Both write into existing memory: Python with `out=`, Rust (`umbracast bench scenes`) with `closest_into`. CPU time is that of all threads of a
-process, the median of its casts; the result is the median ratio over the rounds. Memory is the growth of the peak of a process during
-its casts. Requires Linux and the wheel of umbracast.
+Both write into existing memory: Python with `out=`, Rust (`umbracast bench scenes`) with `closest_into`. CPU time is that of all threads
+of a process, the median of its casts; the result is the median ratio over the rounds. Memory is the growth of the peak of a process
+during its casts. Requires Linux and the wheel of umbracast.
 """
 
 import argparse

@@ -167,7 +167,7 @@ class Brute:
 
 
 def ways(device):
-    """Yield all methods: name in the table, method, and a function of the numbers of rays and spheres that returns how many rays to cast."""
+    """Yield all methods: name in the table, method, and a function that returns how many rays to cast, given how many rays and spheres."""
 
     def every(rays, spheres):
         return rays

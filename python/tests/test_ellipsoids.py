@@ -1,4 +1,4 @@
-"""Ellipsoids against float64, in and out of tables, updated, pickled, and refused."""
+"""Ellipsoids: comparison with float64, tables, updates, pickling, and invalid input."""
 
 import pickle
 
@@ -147,7 +147,7 @@ def test_they_are_pickled(scene, rays):
 def test_updates(device, rays):
     centers, radii, rotations = parts()
     others = parts(9)
-    # Whatever is pickled opens its device anew, which takes a GPU's programs seconds.
+    # Unpickling opens the device again, and compiling the shaders for a GPU takes seconds.
     verbs = ("closest", "interval", "all") if device == "cpu" else ("closest",)
     device = umbracast.Device(device)
     scene = umbracast.Scene(centers, radii=radii, rotations=rotations, device=device)
