@@ -1,4 +1,4 @@
-"""Pictures of systems, and what is left of a light."""
+"""Rendering of systems, and shadows."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import umbracast
 
-# A white ball before a distant light at the camera's back, and a small one between that shades it.
+# A ball lit by a distant light behind the camera, and a small ball between them that shadows it.
 SYSTEM = """
 unit = "km"
 [light]

@@ -1,4 +1,4 @@
-"""Ray Data: the same answers as one process, whatever the batches, the workers and the parts, and whoever dies."""
+"""Ray Data: results equal those of one process, whatever the batches, workers and parts."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def driver(cluster):
 
 
 def gathered(dataset):
-    """All rows in order of the key."""
+    """Return all rows, sorted by key."""
     return pa.concat_tables(ray.get(dataset.to_arrow_refs())).sort_by("key")
 
 
@@ -61,7 +61,7 @@ def test_columns_beside_rays_count(driver, spheres, many):
     skips = np.where(skip > 150, umbracast.NO_SPHERE, skip)
     expected = moving.closest(many, masks=mask, times=time, radii=radius, skip_ids=skips)
     given = {"masks": masks, "velocities": velocities, "parts": 2}
-    # A column of the rays may be called as one of the answers when it is left behind.
+    # A column of the rays may have the name of a result column if it is not kept.
     rays = rays.append_column("t", pa.array(np.zeros(COUNT)))
     same(
         gathered(umbracast.ray_data.cast(ray.data.from_arrow(rays), spheres, keep=["key"], **given)),
@@ -71,7 +71,7 @@ def test_columns_beside_rays_count(driver, spheres, many):
 
 
 def test_workers_with_gpus_cast_on_them(driver, spheres, many):
-    # A GPU in Ray's books alone: a software adapter answers.
+    # The GPU exists only in Ray's bookkeeping; the workers use a software adapter.
     rays = many[:2000]
     found = umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), spheres, num_gpus=0.5, num_cpus=0, parts=2)
     same(gathered(found), "closest", umbracast.Scene(spheres, device="gpu").closest(rays))
@@ -147,7 +147,7 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
 
 
 def in_parts(query, parts, spheres, given, policies, **options):
-    """Without Ray: what its workers do, one after the other."""
+    """Do what the workers do, one after the other and without Ray."""
     question = _query.question(query, None, parts, Policies(**policies))
     names = ("radii", "rotations", "masks", "velocities", "origin", "memory")
     site, cut = _partition.checked(
@@ -164,7 +164,7 @@ def in_parts(query, parts, spheres, given, policies, **options):
     for part in cut:
         answer, _ = _query.ask(site.build(part, options.get("device", "cpu")), part.ids, question, given)
         if whole is not None:
-            # As answers travel from part to part.
+            # Convert as for the transfer from part to part.
             before = _query.numpy(question, pa.table(_query.arrow(question, whole)))
             answer = _query.merged(query, before, answer)
         whole = answer
@@ -174,7 +174,7 @@ def in_parts(query, parts, spheres, given, policies, **options):
 @pytest.mark.parametrize("precision", ["fast", "standard", "exact"])
 @pytest.mark.parametrize("query", _query.MERGED)
 def test_parts_are_as_good_as_the_whole(query, precision):
-    # Several times the same sphere: equal t, decided by the id.
+    # Duplicate spheres have equal t, so the id decides.
     spheres = np.tile(cloud(500, seed=5), (4, 1))
     spheres[1500:] = cloud(500, seed=6)
     rays = beams(3000, seed=7)

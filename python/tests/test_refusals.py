@@ -1,4 +1,4 @@
-"""What cannot be used is refused in words that say what is wrong."""
+"""Invalid input is refused with messages that say what is wrong."""
 
 import numpy as np
 import pyarrow
