@@ -29,7 +29,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
 
 /// The `ForkError` for a forked process, which lacks the threads of its parent.
 pub(crate) fn forked(py: Python<'_>) -> PyErr {
-    let message = "this process was forked from one that had used umbracast, whose threads and devices it lacks: start it with \
+    let message = "this process was forked from one that had used umbracast, and lacks its threads and devices: start it with \
         multiprocessing.get_context('spawn') or 'forkserver', or use umbracast only after the fork";
     own(py, "ForkError", (message,))
 }

@@ -57,7 +57,7 @@ pub(crate) fn lists<'py>(
     let failed = |error| exception(py, &error);
     if k == Some(0) {
         // If there are no rays, nothing else would check this.
-        return Err(failed(Error::Usage("k is 0: it must be 1 at least".into())));
+        return Err(failed(Error::Usage("k is 0: it must be at least 1".into())));
     }
     let mut offsets = room(batch.len + 1).map_err(failed)?;
     offsets.push(0);
@@ -91,7 +91,7 @@ pub(crate) fn bullets<'py>(
 ) -> PyResult<FlightArrays<'py>> {
     let query = policies.query()?;
     let bullets: &[Bullet] =
-        try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets have 7 columns"))?;
+        try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets must have 7 columns"))?;
     let mut given = Bullets::from(bullets);
     if let Some(radii) = slice(&radii, "radii", bullets.len())? {
         given = given.radii(radii);
@@ -131,7 +131,7 @@ pub(crate) fn attributes<'py>(
     let scene = scene.now();
     let (t, id) = (Some(t), Some(id));
     let (Some(t), Some(id)) = (slice(&t, "t", batch.len)?, slice(&id, "id", batch.len)?) else {
-        return Err(PyValueError::new_err("hits have t and id"));
+        return Err(PyValueError::new_err("hits must have t and id"));
     };
     let (point, normal, angle, distance) = interruptible(py, batch.len, None, |watch| {
         let (mut point, mut normal) = (room(3 * batch.len)?, room(3 * batch.len)?);

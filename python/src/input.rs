@@ -146,7 +146,7 @@ impl<const K: usize> Columns<'_, K> {
 /// Returns the common length of the columns of a record, and a view per field. Raises `ValueError` for a wrong number or length.
 fn views<'a, const K: usize>(kind: &Kind<K>, columns: &'a [Option<Column<'_>>]) -> PyResult<(usize, [View<'a>; K])> {
     if columns.len() != K {
-        return Err(PyValueError::new_err(format!("{} columns where {K} make a {}", columns.len(), kind.name)));
+        return Err(PyValueError::new_err(format!("{} columns given, but a {} has {K}", columns.len(), kind.name)));
     }
     let views: [View<'a>; K] = std::array::from_fn(|field| match &columns[field] {
         Some(Column::F32(array)) => View::F32(array.as_array()),
@@ -178,7 +178,7 @@ pub(crate) fn rounded<'py>(
         "point" => whole(py, &POINTS, &columns, origin),
         "velocity" => whole(py, &VELOCITIES, &columns, origin),
         "bullet" => whole(py, &BULLETS, &columns, origin),
-        _ => Err(PyValueError::new_err(format!("no kind of record is called '{kind}'"))),
+        _ => Err(PyValueError::new_err(format!("unknown kind of record '{kind}'"))),
     }
 }
 
@@ -248,7 +248,7 @@ impl Given<'_> {
         let (len, source) = match &self.records {
             Some(records) => {
                 let rays: &[[f32; 8]] = bytemuck::try_cast_slice(records.as_slice()?)
-                    .map_err(|_| PyValueError::new_err("rays as they are have 8 columns"))?;
+                    .map_err(|_| PyValueError::new_err("rays must have 8 columns"))?;
                 (rays.len(), Source::Written(rays))
             }
             None if self.columns.len() == SEGMENTS.fields.len() => {
@@ -281,7 +281,7 @@ pub(crate) fn slice<'a, T: numpy::Element>(
     let Some(column) = column else { return Ok(None) };
     let slice = column.as_slice()?;
     if slice.len() != len {
-        return Err(PyValueError::new_err(format!("{} {name} for {len} rays", slice.len())));
+        return Err(PyValueError::new_err(format!("{name}: the length is {}, but must be {len}", slice.len())));
     }
     Ok(Some(slice))
 }

@@ -65,7 +65,7 @@ pub(crate) fn shadow(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let observers: &[DVec3] =
-        try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers have 3 columns"))?;
+        try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers must have 3 columns"))?;
     let (fraction, kind) =
         (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
     let device = device.inner();

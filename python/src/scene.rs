@@ -71,7 +71,7 @@ impl Scene {
         if self.pairwise && rays != scene.len() {
             let spheres = scene.len();
             return Err(PyValueError::new_err(format!(
-                "{rays} rays and {spheres} spheres: there must be as many of one as of the other in a pairwise scene"
+                "{rays} rays and {spheres} spheres: a pairwise scene needs as many rays as spheres"
             )));
         }
         Ok(scene)
@@ -106,7 +106,7 @@ pub(crate) fn room_for<'a, T: numpy::Element>(
 ) -> PyResult<&'a mut [T]> {
     let out = out.as_slice_mut()?;
     if out.len() != rays {
-        return Err(PyValueError::new_err(format!("{name} has room for {}, and there are {rays}", out.len())));
+        return Err(PyValueError::new_err(format!("{name}: the length is {}, but must be {rays}", out.len())));
     }
     Ok(out)
 }
@@ -320,7 +320,7 @@ impl Scene {
     ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let points: &[[f32; 3]] =
-            try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points have 3 columns"))?;
+            try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points must have 3 columns"))?;
         let scene = self.for_rays(points.len())?;
         let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
         let times = slice(&times, "times", points.len())?;

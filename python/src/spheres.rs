@@ -40,7 +40,9 @@ enum Records<'a> {
 impl GivenSpheres<'_> {
     pub(crate) fn parts(&self) -> PyResult<Parts<'_>> {
         let len = self.records.shape()[0];
-        let few = |name, count: usize| PyValueError::new_err(format!("{count} {name} for {len} spheres"));
+        let few = |name, count: usize| {
+            PyValueError::new_err(format!("{name} has {count} rows, but there are {len} ellipsoids"))
+        };
         let numbers = self.records.as_slice()?;
         let rotations = match &self.rotations {
             Some(turned) if turned.shape() != [len, 4] => return Err(few("rotations", turned.shape()[0])),
@@ -52,11 +54,11 @@ impl GivenSpheres<'_> {
             6 => try_cast_slice(numbers).map(|records| Records::Ellipsoids(records, rotations)),
             _ => try_cast_slice(numbers).map(Records::Spheres),
         };
-        let records = records.map_err(|_| PyValueError::new_err("spheres have 4 columns, ellipsoids 6"))?;
+        let records = records.map_err(|_| PyValueError::new_err("spheres must have 4 columns, ellipsoids 6"))?;
         let velocities = match &self.velocities {
             Some(velocities) => Some(
                 try_cast_slice(velocities.as_slice()?)
-                    .map_err(|_| PyValueError::new_err("velocities have 3 columns"))?,
+                    .map_err(|_| PyValueError::new_err("velocities must have 3 columns"))?,
             ),
             None => None,
         };
@@ -90,10 +92,10 @@ impl Parts<'_> {
                 let (left, right) = (centers.len() as u64, shapes.len() as u64);
                 Err(Error::LengthsDiffer { left_name: "centres", left, right_name: "ellipsoids in the scene", right })
             }
-            (Records::Centers(_), None) => Err(Error::Usage("spheres need a radius each: 4 columns".into())),
+            (Records::Centers(_), None) => Err(Error::Usage("spheres must have 4 columns: centre and radius".into())),
             // The library would give them the previous shapes, which a caller who passes spheres does not mean.
             (Records::Spheres(_), Some(_)) => Err(Error::Usage(
-                "this scene holds ellipsoids: give centres (N, 3), which keep their shapes, or radii (N, 3) beside them"
+                "this scene contains ellipsoids: pass centres (N, 3), which keep their shapes, or centres and radii (N, 3)"
                     .into(),
             )),
             (Records::Spheres(_), None) => Ok(None),

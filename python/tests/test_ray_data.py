@@ -114,17 +114,17 @@ def test_a_bad_ray_is_named_by_its_row(driver, spheres, many):
 
 
 DATASETS = {
-    "a column is missing": (lambda r: r.drop_columns(["oy"]), {}, "rays: column 'oy' is missing; there are ox, oz"),
+    "a column is missing": (lambda r: r.drop_columns(["oy"]), {}, "rays: column 'oy' is missing; existing columns: ox, oz"),
     "a column is there twice": (lambda r: r.append_column("id", r["key"]), {}, "have a column 'id'"),
     "nothing to keep": (lambda r: r, {"keep": ["nothing"]}, "keep: column 'nothing' is missing"),
     "no query": (lambda r: r, {"query": "best"}, "query is 'best': allowed are 'closest', 'occluded'"),
-    "no k": (lambda r: r, {"query": "nearest"}, "k goes with query 'nearest'"),
+    "no k": (lambda r: r, {"query": "nearest"}, "k is required for query 'nearest'"),
     "no word": (lambda r: r, {"inside": "out"}, "inside is 'out': allowed are 'enter'"),
     "no builder": (lambda r: r, {"builder": "me"}, "builder is 'me'"),
     "parts of lists": (lambda r: r, {"query": "all", "parts": 2}, "needs all spheres in one part"),
     "no parts": (lambda r: r, {"parts": 0}, "parts is 0"),
-    "many parts": (lambda r: r, {"parts": 301}, "parts is 301, and there are 300 spheres"),
-    "more parts than CPUs": (lambda r: r, {"parts": 4}, "4 workers are needed.*room for 3, 1 CPU left"),
+    "many parts": (lambda r: r, {"parts": 301}, "parts is 301, but there are only 300 spheres"),
+    "more parts than CPUs": (lambda r: r, {"parts": 4}, "4 workers are needed.*room for 3, with 1 CPU kept free"),
     "no GPUs": (lambda r: r, {"num_gpus": 2}, "2 GPUs each: the cluster has room for 0"),
     "no workers": (lambda r: r, {"concurrency": 0}, "concurrency is 0"),
     "workers of nothing": (lambda r: r, {"num_cpus": 0}, "num_cpus is 0"),

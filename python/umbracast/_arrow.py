@@ -92,7 +92,7 @@ def read(capsule: Any) -> dict[str, NDArray[Any]]:
     _check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)))
     try:
         if schema.format != b"+s":
-            raise TypeError("an Arrow stream of tables is expected, not of single columns")
+            raise TypeError("an Arrow stream must contain tables, not single columns")
         fields = [schema.children[i].contents for i in range(schema.n_children)]
         kinds = {
             i: (field.name.decode(), None if field.dictionary else FORMATS.get(field.format.decode()))
@@ -127,7 +127,7 @@ def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDAr
         )
         bits = np.unpackbits(valid, bitorder="little")[first : first + length]
         if not bits.all():
-            raise ValueError(f"column {name!r} is null in row {int(np.argmin(bits))}: every row needs a number")
+            raise ValueError(f"column {name!r} is null in row {int(np.argmin(bits))}: every row needs a value")
     if length == 0:
         return np.empty(0, kind)
     buffer = (ctypes.c_char * (kind.itemsize * length)).from_address(column.buffers[1] + kind.itemsize * first)
@@ -138,4 +138,4 @@ def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDAr
 def _check(stream: Stream, code: int) -> None:
     if code:
         message = stream.get_last_error(ctypes.byref(stream)) or b"no reason given"
-        raise OSError(code, f"reading an Arrow stream: {message.decode()}")
+        raise OSError(code, f"cannot read the Arrow stream: {message.decode()}")

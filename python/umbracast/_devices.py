@@ -69,7 +69,7 @@ class Device:
     ) -> None:
         if choice is not None and not isinstance(choice, str):
             if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
-                raise TypeError(f"device must be a name, a number or an umbracast.Device, and is {choice!r}")
+                raise TypeError(f"device must be a name, an index or an umbracast.Device, not {choice!r}")
             choice = str(operator.index(choice))
         _validate.word("precision", precision)
         memory = None if memory is None else _validate.whole("memory", memory, 0, 2**64 - 1)

@@ -119,9 +119,9 @@ def numbers(name: str, given: Any) -> NDArray[Any]:
         return array.astype(np.float32)
     if kind.kind in "iu":
         if array.size and (array.max() > LARGEST_WHOLE or array.min() < -LARGEST_WHOLE):
-            raise ValueError(f"{name}: whole numbers above 2**53 are not exact as float64: convert them as you see fit")
+            raise ValueError(f"{name}: integers above 2**53 are not exact in float64: convert them first")
         return array.astype(np.float64)
-    raise TypeError(f"{name} must be float32 or float64 (or whole numbers), and have dtype {kind}")
+    raise TypeError(f"{name} must be float32 or float64 (or integers), not dtype {kind}")
 
 
 def split(
@@ -137,7 +137,7 @@ def split(
     array = numbers(name, given)
     allowed = " or ".join(f"(…, {width})" for width in widths)
     if array.ndim == 0 or array.shape[-1] not in widths:
-        raise ValueError(f"{name} must have shape {allowed}, and have {array.shape}")
+        raise ValueError(f"{name} must have shape {allowed}, not {array.shape}")
     flat = array.reshape(-1, array.shape[-1])
     found = dict(zip(widths[array.shape[-1]], flat.T, strict=True))
     return array.shape[:-1], [found.get(field) for field in fields]
@@ -149,14 +149,14 @@ def joined(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]
     for name, (given, width) in parts.items():
         array = numbers(name, given)
         if width and (array.ndim == 0 or array.shape[-1] != width):
-            raise ValueError(f"{name} must have shape (…, {width}), and have {array.shape}")
+            raise ValueError(f"{name} must have shape (…, {width}), not {array.shape}")
         arrays[name] = (array, width)
     leading = {name: array.shape[:-1] if width else array.shape for name, (array, width) in arrays.items()}
     try:
         shape = np.broadcast_shapes(*leading.values())
     except ValueError:
         shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
-        raise ValueError(f"leading shapes do not fit together: {shapes}") from None
+        raise ValueError(f"leading shapes cannot be broadcast together: {shapes}") from None
     columns: Columns = []
     for array, width in arrays.values():
         for part in [array[..., k] for k in range(width)] or [array]:
@@ -168,7 +168,7 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
     """Read rays from any accepted layout; see `Scene.closest`."""
     if isinstance(given, Segments):
         if directions is not None or t_min is not None or t_max is not None:
-            raise TypeError("segments have directions and ends of their own")
+            raise TypeError("directions, t_min and t_max cannot be combined with Segments")
         return Given(given.shape, None, given.columns)
     if directions is not None:
         parts = {"origins": (given, 3), "directions": (directions, 3)}
@@ -193,12 +193,12 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         if end is None:
             continue
         if columns[place] is not None:
-            raise TypeError(f"{name} is given twice: the rays have one of their own")
+            raise TypeError(f"{name} is given twice: as an argument and as a column of the rays")
         own = numbers(name, end)
         try:
             columns[place] = np.broadcast_to(own, shape).reshape(-1)
         except ValueError:
-            message = f"{name} has shape {own.shape}, which does not fit the shape {shape} of the rays"
+            message = f"{name} has shape {own.shape}, which cannot be broadcast to the shape {shape} of the rays"
             raise ValueError(message) from None
     return Given(shape, None, columns, array is not None and array.shape[-1] == 8)
 
@@ -241,12 +241,12 @@ def ellipsoids(
     shape, columns = split("centres of ellipsoids", centers, {3: POINT}, POINT)
     there, axes = split("radii", radii, {3: RADII}, RADII)
     if there != shape:
-        raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
+        raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
     turned = None
     if rotations is not None:
         there, parts = split("rotations", rotations, {4: ROTATION}, ROTATION)
         if there != shape:
-            raise ValueError(f"rotations must have shape {(*shape, 4)}, and have {(*there, 4)}")
+            raise ValueError(f"rotations must have shape {(*shape, 4)}, not {(*there, 4)}")
         turned, _, _ = rounded("rotation", parts, (0.0, 0.0, 0.0))
     made, changed, largest = rounded("ellipsoid", [*columns, *axes], origin)
     return shape, made, turned, changed, largest

@@ -111,18 +111,18 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     array = _validate.plain(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
-            raise TypeError(f"{name} must be whole numbers, and have dtype {array.dtype}")
+            raise TypeError(f"{name} must be integers, not dtype {array.dtype}")
         if array.dtype != np.uint32 and array.size and not (0 <= array.min() and array.max() <= 0xFFFF_FFFF):
             raise ValueError(
-                f"{name} must lie in 0 … 4294967295 (umbracast.NO_SPHERE), and go from {array.min()} to {array.max()}"
+                f"{name} must be in 0 … 4294967295 (umbracast.NO_SPHERE), but range from {array.min()} to {array.max()}"
             )
     elif array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numbers, and have dtype {array.dtype}")
+        raise TypeError(f"{name} must be numbers, not dtype {array.dtype}")
     try:
         wide = np.broadcast_to(array, shape)
     except ValueError:
         raise ValueError(
-            f"{name} have shape {array.shape}, which does not fit the shape {shape} of what they go with"
+            f"{name} have shape {array.shape}, which cannot be broadcast to {shape}"
         ) from None
     # Values beyond the range of float32 become inf, which is later refused with its row.
     with np.errstate(over="ignore"):

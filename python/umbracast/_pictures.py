@@ -126,7 +126,7 @@ def shadow(
     if _tables.columns(observers) is None:
         array = _input.numbers("observers", observers)
         if array.ndim == 0 or array.shape[-1] != 3:
-            raise ValueError(f"observers must have shape (…, 3), and have {array.shape}")
+            raise ValueError(f"observers must have shape (…, 3), not {array.shape}")
     else:
         shape, columns = _input.split("observers", observers, {3: _input.POINT}, _input.POINT)
         array = np.stack([np.asarray(column) for column in columns], -1).reshape(*shape, 3)
@@ -142,7 +142,7 @@ def _size(size: Sequence[int]) -> tuple[int, int]:
     try:
         width, height = size
     except (TypeError, ValueError):
-        raise ValueError(f"size must be a width and a height, and is {size!r}") from None
+        raise ValueError(f"size must be (width, height), not {size!r}") from None
     return _validate.whole("width", width, 0, 0xFFFF_FFFF), _validate.whole("height", height, 0, 0xFFFF_FFFF)
 
 

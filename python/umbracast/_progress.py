@@ -14,7 +14,7 @@ def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[
     if callable(asked):
         return asked
     if asked is not None and not isinstance(asked, (bool, np.bool_)):
-        raise TypeError(f"progress must be True, False or a callable, and is {asked!r}")
+        raise TypeError(f"progress must be True, False or a callable, not {asked!r}")
     return Line(verb) if asked else None
 
 
@@ -36,5 +36,5 @@ class Line:
         share = 100 * done // max(total, 1)
         rate = done / seconds / 1e6
         end = "\n" if last else ""
-        sys.stderr.write(f"\r{self.verb}: {share:3d} % of {total:,}, {rate:.2f} million a second{end}")
+        sys.stderr.write(f"\r{self.verb}: {share:3d} % of {total:,}, {rate:.2f} million per second{end}")
         sys.stderr.flush()

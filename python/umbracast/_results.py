@@ -80,7 +80,7 @@ class Hits(_Hits):
             If the rays are not available: pickling a result drops them.
         """
         if self._rays is None:
-            raise ValueError("these hits do not know their rays: use origins + t[..., None] * directions")
+            raise ValueError("these hits no longer have their rays: compute origins + t[..., None] * directions")
         columns = self._rays.as_columns()
         t = np.where(self.hit, self.t, np.float32(np.nan)).reshape(-1).astype(np.float64)
         points = np.empty((t.size, 3))
@@ -210,7 +210,7 @@ class Lists(_Lists):
         """
         count = len(self.offsets) - 1
         if not -count <= ray < count:
-            raise IndexError(f"ray {ray} of {count}")
+            raise IndexError(f"ray {ray} is out of range: there are {count} rays")
         ray %= count
         place = slice(int(self.offsets[ray]), int(self.offsets[ray + 1]))
         return self.t_enter[place], self.t_exit[place], self.id[place]

@@ -124,13 +124,13 @@ class Scene:
                 "spheres", kind, spheres, fields, self.origin
             )
         if len(shape) != 1:
-            raise ValueError(f"spheres must have shape (N, {width}), and have {(*shape, width)}")
+            raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
         if velocities is not None:
             there, velocities, _, _ = _input.records(
                 "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
             )
             if there != shape:
-                raise ValueError(f"velocities must have shape {(*shape, 3)}, and have {(*there, 3)}")
+                raise ValueError(f"velocities must have shape {(*shape, 3)}, not {(*there, 3)}")
         return _input.Spheres(records, turned, column("masks", masks, shape, np.uint32), velocities)
 
     @property
@@ -487,10 +487,10 @@ class Scene:
         """
         given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
         if not isinstance(hits, tuple) or len(hits) != 2:
-            raise TypeError(f"hits must be those of closest, or a tuple of t and id, and are {type(hits).__name__}")
+            raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
         shapes = [np.shape(part) for part in hits]
         if shapes != [given.shape, given.shape]:
-            raise ValueError(f"hits have shape {shapes[0]} and {shapes[1]}, and the rays {given.shape}")
+            raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
         t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
         assert t is not None and id is not None
         point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)

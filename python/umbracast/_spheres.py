@@ -22,13 +22,13 @@ def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
         spheres = table
         stretched, turned = _tables.stretched(table, _input.RADII, _input.ROTATION)
         if radii is not None and (stretched or "r" in table):
-            raise ValueError("radii are given twice: the table has some of its own")
+            raise ValueError("radii are given twice: as an argument and in the table")
         if rotations is not None and turned:
-            raise ValueError("rotations are given twice: the table has some of its own")
+            raise ValueError("rotations are given twice: as an argument and in the table")
         radii = table if stretched else radii
         rotations = table if turned else rotations
     if rotations is not None and radii is None:
-        raise ValueError("rotations (qw, qx, qy, qz) turn ellipsoids, whose radii (rx, ry, rz) are missing")
+        raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")
     return spheres, radii, rotations
 
 
@@ -52,7 +52,7 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         return (0.0, 0.0, 0.0)
     if isinstance(origin, str):
         if origin != "auto":
-            raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
+            raise ValueError(f"origin is {origin!r}: it must be three numbers or 'auto'")
         if radii is None:
             _, columns = _input.split("spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
             x, y, z, r = (np.asarray(column, np.float64) for column in columns)
@@ -60,7 +60,7 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
             shape, columns = _input.split("centres of ellipsoids", spheres, {3: _input.POINT}, _input.POINT)
             there, axes = _input.split("radii", radii, {3: _input.RADII}, _input.RADII)
             if there != shape:
-                raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
+                raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
             x, y, z = (np.asarray(column, np.float64) for column in columns)
             r = np.max([np.asarray(column, np.float64) for column in axes], 0)
         usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
@@ -71,5 +71,5 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         return (middle[0], middle[1], middle[2])
     parts = _validate.several("origin", origin, 3)
     if not np.isfinite(parts).all():
-        raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
+        raise ValueError(f"origin is {origin}: it must be three finite numbers or 'auto'")
     return (parts[0], parts[1], parts[2])

@@ -43,7 +43,8 @@ def picked(
     """
     missing = [field for field in fields if field not in table and field not in OPTIONAL]
     if missing:
-        raise ValueError(f"{name}: column {missing[0]!r} is missing; there are {', '.join(map(str, table)) or 'none'}")
+        there = ", ".join(map(str, table)) or "none"
+        raise ValueError(f"{name}: column {missing[0]!r} is missing; existing columns: {there}")
     found = [numbers(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
     shapes = {array.shape for array in found if array is not None}
     if len(shapes) != 1:
@@ -55,5 +56,5 @@ def stretched(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -
     """Return whether a table contains ellipsoids, and whether they have rotations, from its column names as the command line does."""
     stretched, turned = any(name in table for name in radii), any(name in table for name in rotation)
     if stretched and "r" in table:
-        raise ValueError(f"spheres: column 'r' is of spheres, {', '.join(radii)} of ellipsoids: one of the two")
+        raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {', '.join(radii)} (ellipsoids)")
     return stretched, turned

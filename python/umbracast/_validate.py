@@ -14,9 +14,9 @@ def whole(name: str, given: Any, least: int, most: int) -> int:
     try:
         number = operator.index(given)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number, and is {given!r}") from None
+        raise TypeError(f"{name} must be an integer, not {given!r}") from None
     if not least <= number <= most:
-        raise ValueError(f"{name} is {number}: allowed is {least} … {most}")
+        raise ValueError(f"{name} is {number}: it must be in {least} … {most}")
     return number
 
 
@@ -27,13 +27,13 @@ def several(name: str, given: Any, count: int) -> tuple[float, ...]:
     except (TypeError, ValueError):
         found = ()
     if len(found) != count:
-        raise ValueError(f"{name} must be {count} numbers, and is {given!r}")
+        raise ValueError(f"{name} must contain {count} numbers, but is {given!r}")
     return found
 
 
 def word(name: str, given: Any) -> str:
     if not isinstance(given, str):
-        raise TypeError(f"{name} must be a word, and is {given!r}")
+        raise TypeError(f"{name} must be a string, not {given!r}")
     return given
 
 
@@ -41,5 +41,5 @@ def plain(name: str, given: Any) -> NDArray[Any]:
     """Return an array. Refuses masked values: the data below a mask is not meant to be used."""
     if np.ma.is_masked(given):
         place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))
-        raise ValueError(f"{name}: the number at [{place}] is masked, and every row needs one")
+        raise ValueError(f"{name}: the value at [{place}] is masked: masked values are not supported")
     return np.asarray(given)

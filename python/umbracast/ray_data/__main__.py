@@ -27,15 +27,15 @@ from .._errors import DeviceError, NoDeviceError, PrecisionError
 from .._options import Policies
 
 EXAMPLES = """\
-Rays are a Parquet file, or a folder of them, with columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max, mask, skip_id (null skips
-none), time, radius. Spheres are .parquet or .csv (columns x, y, z, r, perhaps mask, vx, vy, vz, or rx, ry, rz, qw, qx, qy, qz), .npy, or
-raw float32 (.f32, .spheres). OUT becomes a folder of Parquet files with a row a ray: `ray`, its number among all rays in the order of
-files and rows, then what --keep says, then the answers, null on a miss. Read as one table in order of their names, the files are in order
-of the rays. OUT appears when everything is there, with a list of it in _umbracast.json; what is stopped leaves nothing behind.
-Every node of the cluster has to see RAYS and OUT by the same path.
+RAYS is a Parquet file or a folder of Parquet files, with columns ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id (null
+skips none), time, radius. SPHERES is a .parquet or .csv file (columns x, y, z, r, optionally mask, vx, vy, vz; for ellipsoids rx, ry, rz,
+qw, qx, qy, qz instead of r), .npy, or raw float32 (.f32, .spheres). OUT becomes a folder of Parquet files with one row per ray: `ray`, the
+index among all rays in the order of files and rows; the columns of --keep; and the results, null on a miss. Sorted by name, the files are
+in the order of the rays. OUT appears only when it is complete; _umbracast.json in it lists the files. An interrupted run leaves nothing
+behind. Every node of the cluster must see RAYS and OUT at the same paths.
 
 Queries: closest (t, id), occluded, interval (t_enter, t_exit, id), count, all and nearest (lists t_enter, t_exit, id), approach (t,
-clearance, id). Rays divide into pieces by row groups: write them with row groups of a million rays or fewer.
+clearance, id). Rays are split into chunks by row groups: write them with row groups of a million rays or fewer.
 
 Examples:
   python -m umbracast.ray_data spheres.csv rays.parquet hits/
@@ -43,8 +43,8 @@ Examples:
   python -m umbracast.ray_data spheres.parquet rays/ hits/ --num-gpus 1 --address ray-head:6379
   python -m umbracast.ray_data large.npy rays/ hits/ --num-gpus 1 --parts 4 --concurrency 2
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed or memory is short,
-  5 reading, writing or Ray failed, 130 stopped by Ctrl-C."""
+Exit codes: 0 success, 2 invalid usage or input, 3 no such device or precision, 4 device failure or too little memory,
+  5 error in reading, writing or Ray, 130 interrupted by Ctrl-C."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         told = run(asked)
     except KeyboardInterrupt:
-        say("stopped")
+        say("interrupted")
         return 130
     except Exception as error:
         say(f"error: {str(error) or repr(error)}")
@@ -71,40 +71,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         "python -m umbracast.ray_data",
-        description="Casts rays at spheres on a Ray cluster, or on this machine by Ray.",
+        description="Cast rays against spheres on a Ray cluster, or with Ray on this machine.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add = made.add_argument
     add("spheres", metavar="SPHERES", type=Path, help="spheres or ellipsoids")
-    add("rays", metavar="RAYS", type=Path, help="a Parquet file, or a folder of them")
-    add("out", metavar="OUT", type=Path, help="a folder that is not there yet, or empty")
+    add("rays", metavar="RAYS", type=Path, help="a Parquet file, or a folder of Parquet files")
+    add("out", metavar="OUT", type=Path, help="output folder, which must be empty or not exist")
     from ._query import COLUMNS
 
-    add("--query", default="closest", choices=list(COLUMNS), help="what to ask (default closest)")
-    add("--k", type=int, help="of --query nearest: how many")
+    add("--query", default="closest", choices=list(COLUMNS), help="query to run (default closest)")
+    add("--k", type=int, help="maximum number of hits per ray, for --query nearest")
     add("--keep", type=lambda text: text.split(","), default=[], metavar="A,B", help="columns of the rays to copy")
-    add("--address", help="of the cluster: auto, or host:port (default: RAY_ADDRESS, else Ray on this machine alone)")
-    add("--num-gpus", type=float, metavar="N", help="GPUs a worker takes; a fraction lets several share one")
+    add("--address", help="address of the cluster: auto, or host:port (default: RAY_ADDRESS, else Ray on this machine)")
+    add("--num-gpus", type=float, metavar="N", help="GPUs per worker; with a fraction several workers share a GPU")
     add(
         "--num-cpus",
         type=float,
         metavar="N",
-        help="CPUs a worker takes, and pieces it has under way (default a node, 1 beside GPUs)",
+        help="CPUs per worker, and chunks that it processes at once (default: all of a node; 1 with --num-gpus)",
     )
     add(
         "--concurrency",
         type=workers,
         metavar="N",
-        help="workers a part, or 2-8 (default: as many as there is room for)",
+        help="workers per part, or a range such as 2-8 (default: as many as the cluster has room for)",
     )
-    add("--batch-size", type=int, default=1 << 20, metavar="RAYS", help="rays of a file of OUT (default 1048576)")
-    add("--parts", type=int, default=1, metavar="N", help="cut the spheres into so many, each with workers of its own")
-    add("--device", help="where workers cast, if Ray is not to decide: as for umbracast cast")
-    add("--memory", type=int, metavar="BYTES", help="what a scene and a query may take on a device")
-    add("--origin", type=origin, metavar="X,Y,Z|auto", help="is subtracted from all coordinates in float64")
-    add("--time-range", type=numbers(2), default=(0.0, 1.0), metavar="A,B", help="of spheres that move (default 0,1)")
+    add("--batch-size", type=int, default=1 << 20, metavar="RAYS", help="rays per file of OUT (default 1048576)")
+    add("--parts", type=int, default=1, metavar="N", help="split the spheres into N parts, each with its own workers")
+    add("--device", help="device of the workers, as for umbracast cast (default: the one that Ray assigns)")
+    add("--memory", type=int, metavar="BYTES", help="bytes that a scene and a query may use on a device")
+    add("--origin", type=origin, metavar="X,Y,Z|auto", help="point to subtract from all coordinates in float64")
+    add("--time-range", type=numbers(2), default=(0.0, 1.0), metavar="A,B", help="times of moving spheres (default 0,1)")
     words = {
         "inside": ("enter", "exit", "ignore"),
         "touch": ("hit", "miss"),
@@ -115,8 +115,8 @@ def parser() -> argparse.ArgumentParser:
     }
     for name, default in Policies._field_defaults.items():
         add(f"--{name.replace('_', '-')}", choices=words[name], default=default, help=f"default {default}")
-    add("--quiet", action="store_true", help="no progress and no summary")
-    add("--json", action="store_true", help="the summary as JSON on stdout")
+    add("--quiet", action="store_true", help="print no progress and no summary")
+    add("--json", action="store_true", help="print the summary as JSON on stdout")
     return made
 
 
@@ -124,7 +124,7 @@ def numbers(count: int) -> Any:
     def read(text: str) -> tuple[float, ...]:
         found = tuple(float(part) for part in text.split(","))
         if len(found) != count:
-            raise argparse.ArgumentTypeError(f"'{text}': {count} numbers are needed")
+            raise argparse.ArgumentTypeError(f"'{text}': {count} numbers separated by commas are needed")
         return found
 
     read.__name__ = "numbers"
@@ -148,9 +148,9 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
 
     start = time.monotonic()
     if asked.out.exists() and (not asked.out.is_dir() or any(asked.out.iterdir())):
-        raise ValueError(f"{asked.out}: it must be an empty folder, or not there")
+        raise ValueError(f"{asked.out}: it must be an empty folder or not exist")
     if asked.batch_size < 1:
-        raise ValueError(f"--batch-size is {asked.batch_size}: it must be 1 at least")
+        raise ValueError(f"--batch-size is {asked.batch_size}: it must be at least 1")
     policies = Policies(**{name: getattr(asked, name) for name in Policies._fields})
     what = question(asked.query, asked.k, asked.parts, policies)
     site, parts = checked(
@@ -229,7 +229,7 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
                 listener(done, total)
     lost = [piece.name for piece in pieces if piece.number not in told or not Path(out, piece.name).exists()]
     if lost:
-        raise OSError(f"{lost[0]} is not there: does every node see {out}?")
+        raise OSError(f"{lost[0]} is missing: every node must see {out} at the same path")
     return hits, skipped
 
 
@@ -302,7 +302,7 @@ def spheres_of(path: Path) -> Any:
             return np.fromfile(path, "<f4").reshape(-1, 4)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    raise ValueError(f"{path}: allowed are .parquet, .csv, .npy, .f32 and .spheres")
+    raise ValueError(f"{path}: unknown type of file: spheres must be .parquet, .csv, .npy, .f32 or .spheres")
 
 
 def exit_code(error: BaseException) -> int:

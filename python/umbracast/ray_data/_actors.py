@@ -99,11 +99,11 @@ def free(names: list[str], keep: list[str] | None, question: Question) -> None:
     """Raise ValueError if a column of ``keep`` is missing, or if a kept column has the name of a result column."""
     missing = [name for name in keep or [] if name not in names]
     if missing:
-        raise ValueError(f"keep: column {missing[0]!r} is missing; there are {', '.join(names) or 'none'}")
+        raise ValueError(f"keep: column {missing[0]!r} is missing; existing columns: {', '.join(names) or 'none'}")
     twice = [name for name in question.columns if name in (names if keep is None else keep)]
     if twice:
         raise ValueError(
-            f"the rays have a column {twice[0]!r}, and so have the answers: rename it, or leave it out of `keep`"
+            f"the rays and the results both have a column {twice[0]!r}: rename it, or leave it out of `keep`"
         )
 
 
@@ -144,12 +144,14 @@ def pool(
     """
     for name, number in (("num_cpus", num_cpus), ("num_gpus", num_gpus)):
         if number is not None and not number >= 0:
-            raise ValueError(f"{name} is {number}: it must be 0 at least")
+            raise ValueError(f"{name} is {number}: it must be at least 0")
     if num_cpus == 0 and not num_gpus:
-        raise ValueError("num_cpus is 0: a worker needs a CPU, or num_gpus")
+        raise ValueError("num_cpus is 0: a worker needs CPUs unless num_gpus is set")
     few, many = concurrency if isinstance(concurrency, tuple) else (concurrency or 1, concurrency)
     if concurrency is not None and not 1 <= few <= (many or 0):
-        raise ValueError(f"concurrency is {concurrency}: a part needs a worker at least, and no fewer at most")
+        raise ValueError(
+            f"concurrency is {concurrency}: it must be at least 1, or (minimum, maximum) with 1 <= minimum <= maximum"
+        )
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
     if num_cpus is None:
         num_cpus = 1.0 if num_gpus else _share([node.get("CPU", 0.0) for node in nodes], parts, spare)
@@ -158,9 +160,9 @@ def pool(
         many = _room(nodes, takes, spare) // parts
         if many == 0:
             wanted = " and ".join(f"{number:g} {name[4:-1].upper()}s" for name, number in takes.items())
-            beside = f", {spare} CPU left to what reads and writes" if spare else ""
+            beside = f", with {spare} CPU kept free for reading and writing" if spare else ""
             raise ValueError(
-                f"{parts} workers are needed, one a part, of {wanted} each: "
+                f"{parts} workers are needed, one per part, with {wanted} each: "
                 f"the cluster has room for {_room(nodes, takes, spare)}{beside}"
             )
         many = min(many, max(most, 1))

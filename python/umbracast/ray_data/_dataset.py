@@ -109,7 +109,7 @@ def cast(
     """
     asked = question(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
     if batch_size is not None and batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}: it must be 1 at least")
+        raise ValueError(f"batch_size is {batch_size}: it must be at least 1")
     keep = None if keep is None else list(keep)
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
@@ -137,5 +137,5 @@ def suit(names: list[str], keep: list[str] | None, question: Question) -> None:
     """Raise ValueError if a required column of rays is missing, or if `free` refuses the columns."""
     missing = [name for name in RAY if name not in names and name not in OPTIONAL]
     if missing:
-        raise ValueError(f"rays: column {missing[0]!r} is missing; there are {', '.join(names) or 'none'}")
+        raise ValueError(f"rays: column {missing[0]!r} is missing; existing columns: {', '.join(names) or 'none'}")
     free(names, keep, question)

@@ -72,7 +72,7 @@ def checked(
         pairwise=True,
     )
     if parts > max(len(scene), 1):
-        raise ValueError(f"parts is {parts}, and there are {len(scene)} spheres: a part needs one at least")
+        raise ValueError(f"parts is {parts}, but there are only {len(scene)} spheres: every part needs at least one")
     whole = Part(None, *scene._parts())
     begin, end = scene._options[0]
     site = Site(scene._asked_origin(), (begin, end), builder, question.policies.precision, memory)

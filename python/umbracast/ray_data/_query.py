@@ -57,11 +57,13 @@ def question(query: str, k: int | None, parts: int, policies: Policies) -> Quest
     if query not in COLUMNS:
         raise ValueError(f"query is {query!r}: allowed are {', '.join(map(repr, COLUMNS))}")
     if (k is not None) != (query == "nearest"):
-        raise ValueError("k goes with query 'nearest', which needs it")
+        raise ValueError("k is required for query 'nearest', and allowed for no other")
     if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
-        raise ValueError(f"parts is {parts!r}: a whole number is needed, 1 at least")
+        raise ValueError(f"parts is {parts!r}: it must be an integer, at least 1")
     if parts > 1 and query not in MERGED:
-        raise ValueError(f"query {query!r} needs all spheres in one part: allowed with parts are {', '.join(MERGED)}")
+        raise ValueError(
+            f"query {query!r} needs all spheres in one part; with several parts use one of {', '.join(MERGED)}"
+        )
     return Question(query, k, policies)
 
 
@@ -144,7 +146,7 @@ def _beside(table: pa.Table, name: str) -> NDArray[Any]:
     if column.null_count:
         if name != "skip_id":
             row = int(np.argmax(column.is_null().to_numpy()))
-            message = f"ray {row}: {name} is null: every row needs a number"
+            message = f"ray {row}: {name} is null: every row needs a value"
             raise RecordError(message, "ray", row, name, "null")
         column = column.cast(pa.int64()).fill_null(NO_SPHERE)
     found: NDArray[Any] = column.to_numpy()

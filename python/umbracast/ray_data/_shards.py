@@ -56,7 +56,7 @@ def inputs(path: Path) -> list[Path]:
         return [path]
     found = sorted(file for file in path.glob("*.parquet") if not file.name.startswith((".", "_")))
     if not found:
-        raise ValueError(f"{path}: no file in it ends in .parquet")
+        raise ValueError(f"{path}: the folder contains no .parquet file")
     return found
 
 
@@ -65,7 +65,7 @@ def opened(path: Path | str) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{path}: this is no Parquet file: {error}") from None
+        raise ValueError(f"{path}: not a Parquet file: {error}") from None
 
 
 def cut(paths: list[Path], rays: int, keep: list[str], question: Any) -> list[Piece]:
@@ -98,12 +98,12 @@ def cut(paths: list[Path], rays: int, keep: list[str], question: Any) -> list[Pi
 def _check(schema: pa.Schema, keep: list[str], question: Any) -> None:
     suit(schema.names, keep, question)
     if NUMBER in keep:
-        raise ValueError(f"column {NUMBER!r} cannot be kept: the answers have one of that name")
+        raise ValueError(f"column {NUMBER!r} cannot be kept: the output has a column of that name")
     for name in (*RAY, *BESIDE):
         if name in schema.names:
             kind = schema.field(name).type
             if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-                raise ValueError(f"column {name!r} is of type {kind}: numbers are needed")
+                raise ValueError(f"column {name!r} has type {kind}, but must be numeric")
 
 
 class PieceCaster(Worker):
@@ -184,7 +184,9 @@ class PieceCaster(Worker):
                 yield table, answers, bad
                 done += len(table)
         if done != piece.rays:
-            raise ValueError(f"{piece.path}: it had {piece.rays} rays from row {piece.row} on, and now has {done}")
+            raise ValueError(
+                f"{piece.path}: the file has changed: it had {piece.rays} rays from row {piece.row} on, and now has {done}"
+            )
 
 
 def _placed(error: RecordError, path: str, start: int) -> RecordError:
