@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
     add("--device", help="device of the workers, as for umbracast cast (default: the one that Ray assigns)")
     add("--memory", type=int, metavar="BYTES", help="bytes that a scene and a query may use on a device")
     add("--origin", type=origin, metavar="X,Y,Z|auto", help="point to subtract from all coordinates in float64")
-    add("--time-range", type=numbers(2), default=(0.0, 1.0), metavar="A,B", help="times of moving spheres (default 0,1)")
+    add("--time-range", type=numbers(2), default=(0.0, 1.0), metavar="A,B", help="for moving spheres (default 0,1)")
     words = {
         "inside": ("enter", "exit", "ignore"),
         "touch": ("hit", "miss"),
