@@ -21,8 +21,8 @@ use crate::spheres::{GivenSpheres, Shape};
 pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
-    let Report { rays, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = report;
-    (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
+    let Report { rays, hits, skipped, overflowed, exact, seconds, .. } = report;
+    (rays, hits, skipped, overflowed, exact, seconds, rounding.changed, rounding.largest)
 }
 
 /// A scene, and the shapes if it contains ellipsoids: the library keeps only derived data, and Python reads the shapes back.

@@ -238,7 +238,7 @@ def test_policies_are_heard():
         True,
         False,
     ]
-    assert scene.closest([-5, 2, 0, 1, 0, 0], precision="exact").report.judged == 1
+    assert scene.closest([-5, 2, 0, 1, 0, 0], precision="exact").report.exact == 1
     racing = umbracast.Scene([[0, 0, 0, 1]], velocities=[[1, 0, 0]], time_range=(0, 10), device="cpu")
     assert float(racing.closest([-5, 0, 0, 3, 0, 0], motion="with-ray", t_max=10).t) == 2
 

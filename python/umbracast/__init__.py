@@ -24,7 +24,7 @@ from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import Options, PointOptions
 from ._pictures import SHADOW_KINDS, Picture, Shadows, render, shadow
-from ._results import NO_SPHERE, Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update
+from ._results import NO_SPHERE, Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
 from ._scene import Scene
 
 __version__ = _version("umbracast")
@@ -34,15 +34,15 @@ __all__ = [
     "SHADOW_KINDS",
     "Approach",
     "Attributes",
+    "Containment",
     "Device",
     "DeviceError",
     "DeviceInfo",
     "Flights",
     "ForkError",
+    "HitLists",
     "Hits",
-    "Holders",
     "Interval",
-    "Lists",
     "NoDeviceError",
     "Options",
     "Picture",

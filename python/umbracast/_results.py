@@ -25,9 +25,9 @@ class Report(NamedTuple):
     """Number of rays that hit a sphere (`approach`: rays that touch or enter one; `contains`: points inside any sphere)."""
     skipped: int
     """Number of invalid rays, which are misses with ``on_bad="skip"``."""
-    beyond: int
+    overflowed: int
     """Number of rays that miss only because their root exceeds the largest float32."""
-    judged: int
+    exact: int
     """Number of rays resolved by exact arithmetic, with ``precision="exact"``."""
     seconds: float
     """Wall time of the casts, in seconds."""
@@ -155,12 +155,12 @@ class Approach(_Approach):
     report: Report | None = None
 
 
-class _Holders(NamedTuple):
+class _Containment(NamedTuple):
     count: Ids  # type: ignore[assignment]  # hides the method tuple.count
     id: Ids
 
 
-class Holders(_Holders):
+class Containment(_Containment):
     """Result of `Scene.contains`.
 
     Attributes
@@ -176,14 +176,14 @@ class Holders(_Holders):
     report: Report | None = None
 
 
-class _Lists(NamedTuple):
+class _HitLists(NamedTuple):
     offsets: NDArray[np.uint64]
     t_enter: Floats
     t_exit: Floats
     id: Ids
 
 
-class Lists(_Lists):
+class HitLists(_HitLists):
     """Result of `Scene.all` and `Scene.nearest`, in CSR layout.
 
     The hits of ray i (in C order of the leading shape) are ``offsets[i]:offsets[i + 1]`` of the other arrays, sorted by (t, id). The length

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _input, _out, _spheres, _tables, _umbracast, _validate
 from ._devices import Device, opened
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
-from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update, _hits
 from ._spheres import Origin
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ class Scene:
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
         **options: Unpack[Options],
-    ) -> Lists:
+    ) -> HitLists:
         """Find all spheres that each ray hits, with both unclipped roots, sorted by (t, id). Arguments and errors as for `closest`."""
         return self._lists("all", None, rays, directions, t_min, t_max, options)
 
@@ -348,7 +348,7 @@ class Scene:
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
         **options: Unpack[Options],
-    ) -> Lists:
+    ) -> HitLists:
         """Find the first ``k`` >= 1 hits of each ray in the order of `all`, or all if there are fewer.
 
         Other arguments and errors as for `closest`.
@@ -360,9 +360,9 @@ class Scene:
         self,
         points: ArrayLike | Any,
         *,
-        out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+        out: Containment | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
         **options: Unpack[PointOptions],
-    ) -> Holders:
+    ) -> Containment:
         """For each point, count the spheres that contain it, surfaces included, and find the lowest id.
 
         In a pairwise scene point i is tested against sphere i only.
@@ -388,7 +388,7 @@ class Scene:
         """
         shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
         asked = taken("contains", shape, dict(options), POINT_OPTIONS)
-        found = Holders(*_out.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
+        found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         count, id = _out.flat(found)
         told = self._native.contains(
             records, asked.masks, asked.skip_ids, asked.times, asked.policies, count, id, asked.progress
@@ -537,10 +537,10 @@ class Scene:
 
     def _lists(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
-    ) -> Lists:
+    ) -> HitLists:
         _, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
         offsets, enter, exit, id, told = _umbracast.lists(self._native, batch, asked.policies, k, asked.progress)
-        found = Lists(offsets, enter, exit, id)
+        found = HitLists(offsets, enter, exit, id)
         found.report = Report(*told)
         return found
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._input import RAY
 from .._errors import RecordError
 from .._options import Policies
-from .._results import NO_SPHERE, Lists
+from .._results import NO_SPHERE, HitLists
 from .._scene import BARE, Scene
 
 COLUMNS = {
@@ -69,7 +69,7 @@ def question(query: str, k: int | None, parts: int, policies: Policies) -> Quest
 
 def ask(
     scene: Scene, ids: NDArray[np.uint32] | None, question: Question, table: pa.Table
-) -> tuple[Answer | Lists, int]:
+) -> tuple[Answer | HitLists, int]:
     """Run a query on a scene, or on a part of one whose spheres have the ascending ``ids`` in the whole scene.
 
     Returns the result and the number of skipped rays.
@@ -87,7 +87,7 @@ def ask(
         bare, report = scene._bare(question.query, rays, None, None, None, None, options)
         return {question.query: bare}, report.skipped
     found = getattr(scene, question.query)(rays, **options)
-    if isinstance(found, Lists):
+    if isinstance(found, HitLists):
         return found, found.report.skipped if found.report else 0
     answer: Answer = dict(zip(question.columns, found, strict=True))
     if ids is not None:
@@ -107,9 +107,9 @@ def merged(query: str, first: Answer, second: Answer) -> Answer:
     return {name: np.where(better, second[name], first[name]) for name in first}
 
 
-def arrow(question: Question, answer: Answer | Lists) -> dict[str, pa.Array]:
+def arrow(question: Question, answer: Answer | HitLists) -> dict[str, pa.Array]:
     """Convert a result to Arrow columns, where a miss is null."""
-    if isinstance(answer, Lists):
+    if isinstance(answer, HitLists):
         offsets = pa.array(answer.offsets.astype(np.int64))
         lists = zip(question.columns, (answer.t_enter, answer.t_exit, answer.id), strict=True)
         return {name: pa.LargeListArray.from_arrays(offsets, pa.array(values)) for name, values in lists}
