@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-import beside
+import compare_packages
 import numpy as np
 
 
@@ -35,12 +35,12 @@ def process(spheres, rays, repeat):
     out = umbracast.Hits(np.ones(len(rays), np.float32), np.ones(len(rays), np.uint32))
     scene.closest(rays[:1000], out=umbracast.Hits(out.t[:1000], out.id[:1000]))
     pathlib.Path("/proc/self/clear_refs").write_text("5")
-    before, times = beside.status("VmHWM"), []
+    before, times = compare_packages.status("VmHWM"), []
     for _ in range(1 + repeat):
         begin = time.process_time()
         scene.closest(rays, out=out)
         times.append(time.process_time() - begin)
-    mib = beside.status("VmHWM") - before
+    mib = compare_packages.status("VmHWM") - before
     print(json.dumps({"cpu_seconds": statistics.median(times[1:]), "hits": int(out.hit.sum()), "mib": mib}))
 
 

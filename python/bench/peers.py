@@ -1,4 +1,4 @@
-"""The methods that `beside.py` compares: one class per package.
+"""The methods that `compare_packages.py` compares: one class per package.
 
 A method has `given(spheres, rays)`, which converts the input to the package's layout and is not timed; `built(given)`, which builds the
 package's scene, including meshes; and `cast(kept, given)`, which returns ``t`` in units of the direction, inf on a miss, and the id of the

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares umbracast with other Python packages: throughput, memory and error of t, all in one run.
 
-    beside.py [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
+    compare_packages.py [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
 
     --spheres N,N,...   sizes of the scene [default: 100,10000,100000]
     --rays M            random rays per batch [default: 1000000]
