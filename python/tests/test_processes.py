@@ -120,6 +120,17 @@ print(json.dumps([before, "libvulkan" in maps]))
     assert threads == 1 and not driver
 
 
+def test_listing_devices_without_a_desktop_prints_nothing():
+    hidden = ("XDG_RUNTIME_DIR", "NODEVICE_SELECT")
+    environment = {name: text for name, text in os.environ.items() if name not in hidden}
+    script = "import umbracast; print(len(umbracast.devices()))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=1800
+    )
+    assert done.returncode == 0 and int(done.stdout) > 0
+    assert not done.stderr
+
+
 def test_threads_share_a_scene(scene):
     rays = beams(200_000)
     expected = scene.closest(rays)

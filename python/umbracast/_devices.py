@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class DeviceInfo(NamedTuple):
 
 def devices() -> list[DeviceInfo]:
     """List all devices of this machine, the CPU engine last. Opens and probes each one."""
+    _quiet_mesa()
     return [DeviceInfo(**about) for about in _umbracast.devices()]
 
 
@@ -74,6 +76,8 @@ class Device:
         _validate.word("precision", precision)
         memory = None if memory is None else _validate.whole("memory", memory, 0, 2**64 - 1)
         self._asked = (choice, precision, memory, patience_s)
+        if choice != "cpu":
+            _quiet_mesa()
         self._native = _umbracast.Device(choice, precision, memory, patience_s)
 
     @property
@@ -103,6 +107,15 @@ class Device:
 
     def __repr__(self) -> str:
         return f"umbracast.Device({self.name!r}, {self.kind})"
+
+
+def _quiet_mesa() -> None:
+    """Switch off Mesa's layer that selects a GPU for desktops, as the command line does, unless the variable NODEVICE_SELECT is set.
+
+    Without a desktop (XDG_RUNTIME_DIR) the layer prints two errors per adapter on stderr. All adapters stay available.
+    """
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        os.environ.setdefault("NODEVICE_SELECT", "1")
 
 
 def _opened(choice: str | int | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
