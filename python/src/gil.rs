@@ -8,12 +8,12 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use umbracast::{CancelToken, Result};
 
-use crate::exceptions::{exception, forked};
+use crate::exceptions::{exception, fork_error};
 
 /// Work on fewer records (rays, spheres or pixels) finishes before anyone could interrupt it, and is not watched.
-const FEW: usize = 1 << 12;
+const MIN_WATCHED: usize = 1 << 12;
 /// Interval at which signals are checked and progress is reported.
-const OFTEN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Id of the process that owns the worker threads; 0 before the first work.
 static OWNER: AtomicU32 = AtomicU32::new(0);
@@ -27,13 +27,13 @@ pub(crate) fn is_forked() -> bool {
 pub(crate) fn check_fork(py: Python<'_>) -> PyResult<()> {
     let me = std::process::id();
     match OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
-        Err(owner) if owner != me => Err(forked(py)),
+        Err(owner) if owner != me => Err(fork_error(py)),
         _ => Ok(()),
     }
 }
 
 /// Runs work without the GIL that is short or cannot be cancelled.
-pub(crate) fn brief<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+pub(crate) fn run_detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     check_fork(py)?;
     py.detach(work).map_err(|error| exception(py, &error))
 }
@@ -46,33 +46,33 @@ pub(crate) fn interruptible<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&CancelToken) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let watch = CancelToken::new();
-    if records < FEW && progress.is_none() {
-        return brief(py, || work(&watch));
+    let token = CancelToken::new();
+    if records < MIN_WATCHED && progress.is_none() {
+        return run_detached(py, || work(&token));
     }
     check_fork(py)?;
     let progress = progress.map(|callable| callable.clone().unbind());
-    let look = || {
+    let poll = || {
         Python::attach(|py| {
             py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (watch.done(), records)).map(drop))
+            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (token.done(), records)).map(drop))
         })
     };
     py.detach(|| {
         scope(|scope| {
             let (done, waiting) = channel::<()>();
             let task = || {
-                let result = work(&watch);
+                let result = work(&token);
                 drop(done);
                 result
             };
             let thread = Builder::new().name("umbracast".into()).spawn_scoped(scope, task)?;
             let mut raised = None;
-            while waiting.recv_timeout(OFTEN) == Err(RecvTimeoutError::Timeout) {
+            while waiting.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none()
-                    && let Err(error) = look()
+                    && let Err(error) = poll()
                 {
-                    watch.cancel();
+                    token.cancel();
                     raised = Some(error);
                 }
             }
@@ -82,7 +82,7 @@ pub(crate) fn interruptible<T: Send>(
                 None => {
                     let result = result.map_err(|error| Python::attach(|py| exception(py, &error)))?;
                     // Report the final progress, and check for a signal that arrived in the last interval.
-                    look().map(|()| result)
+                    poll().map(|()| result)
                 }
             }
         })

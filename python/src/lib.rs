@@ -19,7 +19,7 @@ mod _umbracast {
     #[pymodule_export]
     use super::hit_lists::{attributes, bullets, lists};
     #[pymodule_export]
-    use super::input::rounded;
+    use super::input::round_records;
     #[pymodule_export]
     use super::pictures::{render, shadow};
     #[pymodule_export]

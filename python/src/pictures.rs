@@ -12,8 +12,8 @@ use umbracast::{Error, blocking};
 
 use crate::device::Device;
 use crate::gil::interruptible;
-use crate::input::pieces;
-use crate::scene::room_for;
+use crate::input::chunks;
+use crate::scene::output_slice;
 
 /// Path that stands for a system given as text: errors name it, and cloud files are relative to its parent, the current directory.
 const TEXT: &str = "system";
@@ -34,8 +34,8 @@ pub(crate) fn render<'py>(
 ) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
     let device = device.inner();
     // The number of pixels is not known before the system is read.
-    let (picture, colours) = interruptible(py, usize::MAX, None, |watch| {
-        let device = &device.with_cancel(watch);
+    let (picture, colours) = interruptible(py, usize::MAX, None, |token| {
+        let device = &device.with_cancel(token);
         let system = match (path, text) {
             (Some(path), _) => System::read(&path)?,
             (None, text) => System::parse(text.unwrap_or_default(), Path::new(TEXT))?,
@@ -67,16 +67,16 @@ pub(crate) fn shadow(
     let observers: &[DVec3] =
         try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers must have 3 columns"))?;
     let (fraction, kind) =
-        (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
+        (output_slice(&mut fraction, "fraction", observers.len())?, output_slice(&mut kind, "kind", observers.len())?);
     let device = device.inner();
-    interruptible(py, observers.len(), progress.as_ref(), |watch| {
-        let device = &device.with_cancel(watch);
+    interruptible(py, observers.len(), progress.as_ref(), |token| {
+        let device = &device.with_cancel(token);
         let lighting = match (path, text) {
             (Some(path), _) => Lighting::read(&path)?,
             (None, text) => Lighting::parse(text.unwrap_or_default(), Path::new(TEXT))?,
         };
         let mut shadows = Vec::new();
-        for range in pieces(observers.len()) {
+        for range in chunks(observers.len()) {
             shadows.resize(range.len(), Shadow::default());
             let first = range.start as u64;
             blocking::shadows_into(device, &lighting, &observers[range.clone()], &mut shadows).map_err(|error| {

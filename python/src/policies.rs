@@ -19,32 +19,32 @@ impl Policies {
     /// Parses the policies. Raises `ValueError` for an unknown name.
     pub(crate) fn query(&self) -> PyResult<Query> {
         Ok(Query {
-            inside: word(
+            inside: lookup(
                 "inside",
                 &self.inside,
                 &[("enter", Inside::Enter), ("exit", Inside::Exit), ("ignore", Inside::Ignore)],
             )?,
-            touch: word("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?,
-            ends: word("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?,
+            touch: lookup("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?,
+            ends: lookup("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?,
             precision: precision(&self.precision)?,
-            on_bad: word("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?,
-            motion: word("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?,
+            on_bad: lookup("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?,
+            motion: lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?,
         })
     }
 }
 
 /// Parses a precision.
 pub(crate) fn precision(given: &str) -> PyResult<Precision> {
-    word("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
+    lookup("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
 }
 
 /// Parses a builder.
 pub(crate) fn builder(given: &str) -> PyResult<BvhBuilder> {
-    word("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
+    lookup("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
 }
 
 /// Looks up `given` in a table of allowed names. Raises a `ValueError` that lists them.
-fn word<T: Copy>(name: &str, given: &str, table: &[(&str, T)]) -> PyResult<T> {
+fn lookup<T: Copy>(name: &str, given: &str, table: &[(&str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(word, _)| *word == given);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
         let allowed = table.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(", ");

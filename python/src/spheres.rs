@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{Ellipsoid, Ellipsoids, Error, Result, Sphere, Spheres};
 
-use crate::input::{room, slice};
+use crate::input::{slice, try_with_capacity};
 
 /// Semi-axes and rotation (w, x, y, z) of an ellipsoid.
 pub(crate) type Shape = [f32; 7];
 
 /// `umbracast._input.Spheres`: spheres or ellipsoids with their optional columns.
 #[derive(FromPyObject)]
-pub(crate) struct GivenSpheres<'py> {
+pub(crate) struct PySpheres<'py> {
     /// 4 numbers per sphere; or 6 per ellipsoid, centre and semi-axes; or 3, the new centre of an ellipsoid that keeps its shape.
     records: PyReadonlyArray2<'py, f32>,
     rotations: Option<PyReadonlyArray2<'py, f32>>,
@@ -24,8 +24,8 @@ pub(crate) struct GivenSpheres<'py> {
     velocities: Option<PyReadonlyArray2<'py, f32>>,
 }
 
-/// A view of [`GivenSpheres`] that does not need the GIL.
-pub(crate) struct Parts<'a> {
+/// A view of [`PySpheres`] that does not need the GIL.
+pub(crate) struct SphereView<'a> {
     records: Records<'a>,
     masks: Option<&'a [u32]>,
     velocities: Option<&'a [Vec3]>,
@@ -37,16 +37,18 @@ enum Records<'a> {
     Centers(&'a [[f32; 3]]),
 }
 
-impl GivenSpheres<'_> {
-    pub(crate) fn parts(&self) -> PyResult<Parts<'_>> {
+impl PySpheres<'_> {
+    pub(crate) fn view(&self) -> PyResult<SphereView<'_>> {
         let len = self.records.shape()[0];
-        let few = |name, count: usize| {
+        let wrong_rows = |name, count: usize| {
             PyValueError::new_err(format!("{name} has {count} rows, but there are {len} ellipsoids"))
         };
         let numbers = self.records.as_slice()?;
         let rotations = match &self.rotations {
-            Some(turned) if turned.shape() != [len, 4] => return Err(few("rotations", turned.shape()[0])),
-            Some(turned) => Some(bytemuck::cast_slice(turned.as_slice()?)),
+            Some(rotations) if rotations.shape() != [len, 4] => {
+                return Err(wrong_rows("rotations", rotations.shape()[0]));
+            }
+            Some(rotations) => Some(bytemuck::cast_slice(rotations.as_slice()?)),
             None => None,
         };
         let records = match self.records.shape()[1] {
@@ -62,11 +64,11 @@ impl GivenSpheres<'_> {
             ),
             None => None,
         };
-        Ok(Parts { records, masks: slice(&self.masks, "masks", len)?, velocities })
+        Ok(SphereView { records, masks: slice(&self.masks, "masks", len)?, velocities })
     }
 }
 
-impl Parts<'_> {
+impl SphereView<'_> {
     /// Returns the number of spheres or ellipsoids.
     pub(crate) fn len(&self) -> usize {
         match self.records {
@@ -80,7 +82,7 @@ impl Parts<'_> {
     pub(crate) fn shapes(&self, before: Option<&Arc<Vec<Shape>>>) -> Result<Option<Arc<Vec<Shape>>>> {
         match (&self.records, before) {
             (Records::Ellipsoids(records, rotations), _) => {
-                let mut shapes = room(records.len())?;
+                let mut shapes = try_with_capacity(records.len())?;
                 for (i, &[_, _, _, x, y, z]) in records.iter().enumerate() {
                     let [qw, qx, qy, qz] = rotations.map_or([1.0, 0.0, 0.0, 0.0], |all| all[i]);
                     shapes.push([x, y, z, qw, qx, qy, qz]);

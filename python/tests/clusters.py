@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import umbracast
-from umbracast._input import WRITTEN
+from umbracast._input import INPUT_ORDER
 
 # Set before Ray is imported: no usage reports, and no token file in the home directory.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -85,7 +85,7 @@ def until(true, seconds=900):
 
 def table(rays, first=0):
     """Return rays as a table with a key and another column."""
-    columns = {name: rays[:, place] for place, name in enumerate(WRITTEN)}
+    columns = {name: rays[:, place] for place, name in enumerate(INPUT_ORDER)}
     keys = np.arange(first, first + len(rays))
     return pa.table({**columns, "key": keys, "name": np.where(keys % 2, "odd", "even")})
 

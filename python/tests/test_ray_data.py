@@ -10,7 +10,7 @@ import pytest
 import umbracast
 from clusters import COUNT, same, table
 from conftest import beams, cloud
-from umbracast._input import WRITTEN
+from umbracast._input import INPUT_ORDER
 from umbracast._options import Policies
 
 import ray
@@ -37,7 +37,7 @@ def test_answers_are_those_of_one_process(driver, scene, spheres, many, query, p
     blocks = [table(many[start:end], start) for start, end in ((0, 7), (7, 7), (7, 30_008), (30_008, COUNT))]
     found = gathered(umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, parts=parts, **options))
     same(found, query, getattr(scene, query)(many, **options))
-    assert found.column_names[:10] == [*WRITTEN, "key", "name"]
+    assert found.column_names[:10] == [*INPUT_ORDER, "key", "name"]
     assert found["key"].to_pylist() == list(range(COUNT)) and found["name"][1].as_py() == "odd"
 
 
@@ -93,9 +93,9 @@ def test_each_number_of_rays_gets_a_gpu_of_its_own(monkeypatch):
     monkeypatch.setattr(umbracast._devices, "devices", lambda: found)
     for given, device in (((), "cpu"), (("0",), 0), (("1",), 2), (("2",), 0), (("GPU-6af1",), 0)):
         Context.given = given
-        assert _actors.own_device() == device
+        assert _actors.assigned_device() == device
     found[:3] = []
-    assert _actors.own_device() == "gpu"
+    assert _actors.assigned_device() == "gpu"
 
 
 def test_without_rays_there_are_no_answers(driver, spheres):
@@ -148,11 +148,11 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
 
 def in_parts(query, parts, spheres, given, policies, **options):
     """Do what the workers do, one after the other and without Ray."""
-    question = _query.question(query, None, parts, Policies(**policies))
+    spec = _query.parse_query(query, None, parts, Policies(**policies))
     names = ("radii", "rotations", "masks", "velocities", "origin", "memory")
-    site, cut = _partition.checked(
+    config, cut = _partition.prepare_parts(
         spheres,
-        question,
+        spec,
         parts,
         time_range=(0, 1),
         builder="auto",
@@ -162,17 +162,17 @@ def in_parts(query, parts, spheres, given, policies, **options):
     assert all((np.diff(part.ids.astype(int)) > 0).all() for part in cut)
     whole = None
     for part in cut:
-        answer, _ = _query.ask(site.build(part, options.get("device", "cpu")), part.ids, question, given)
+        answer, _ = _query.run_query(config.build(part, options.get("device", "cpu")), part.ids, spec, given)
         if whole is not None:
             # Convert as for the transfer from part to part.
-            before = _query.numpy(question, pa.table(_query.arrow(question, whole)))
-            answer = _query.merged(query, before, answer)
+            before = _query.from_arrow(spec, pa.table(_query.to_arrow(spec, whole)))
+            answer = _query.merge_results(query, before, answer)
         whole = answer
-    return pa.table(_query.arrow(question, whole))
+    return pa.table(_query.to_arrow(spec, whole))
 
 
 @pytest.mark.parametrize("precision", ["fast", "standard", "exact"])
-@pytest.mark.parametrize("query", _query.MERGED)
+@pytest.mark.parametrize("query", _query.MERGEABLE)
 def test_parts_are_as_good_as_the_whole(query, precision):
     # Duplicate spheres have equal t, so the id decides.
     spheres = np.tile(cloud(500, seed=5), (4, 1))
@@ -193,7 +193,7 @@ def test_parts_of_ellipsoids_and_of_maps():
     eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
     same(in_parts("closest", 4, centers, table(rays), {}, **shapes), "closest", eggs.closest(rays))
     far, moved = cloud(300) + np.array([1e6, 0, 0, 0]), beams(3000).astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
-    given = pa.table({name: moved[:, place] for place, name in enumerate(WRITTEN)})
+    given = pa.table({name: moved[:, place] for place, name in enumerate(INPUT_ORDER)})
     expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
     same(in_parts("closest", 4, far, given, {}, origin="auto"), "closest", expected)
 

@@ -73,9 +73,9 @@ class Device:
             if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
                 raise TypeError(f"device must be a name, an index or an umbracast.Device, not {choice!r}")
             choice = str(operator.index(choice))
-        _validate.word("precision", precision)
-        memory = None if memory is None else _validate.whole("memory", memory, 0, 2**64 - 1)
-        self._asked = (choice, precision, memory, patience_s)
+        _validate.string("precision", precision)
+        memory = None if memory is None else _validate.integer("memory", memory, 0, 2**64 - 1)
+        self._arguments = (choice, precision, memory, patience_s)
         if choice != "cpu":
             _quiet_mesa()
         self._native = _umbracast.Device(choice, precision, memory, patience_s)
@@ -99,11 +99,11 @@ class Device:
         """Estimate the memory, in bytes, that a scene and a query use on the device and on the host, without the input arrays."""
         most = 2**64 - 1
         return self._native.estimate_bytes(
-            _validate.whole("spheres", spheres, 0, most), _validate.whole("rays", rays, 0, most)
+            _validate.integer("spheres", spheres, 0, most), _validate.integer("rays", rays, 0, most)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_opened, self._asked)
+        return (_unpickle_device, self._arguments)
 
     def __repr__(self) -> str:
         return f"umbracast.Device({self.name!r}, {self.kind})"
@@ -118,10 +118,12 @@ def _quiet_mesa() -> None:
         os.environ.setdefault("NODEVICE_SELECT", "1")
 
 
-def _opened(choice: str | int | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
+def _unpickle_device(choice: str | int | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
     return Device(choice, precision=precision, memory=memory, patience_s=patience_s)
 
 
-def opened(device: Device | str | int | None, precision: Literal["fast", "standard", "exact"] = "standard") -> Device:
+def open_device(
+    device: Device | str | int | None, precision: Literal["fast", "standard", "exact"] = "standard"
+) -> Device:
     """Return ``device`` if it is a `Device`, else open the device that it names."""
     return device if isinstance(device, Device) else Device(device, precision=precision)

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _tables, _umbracast, _validate
-from ._options import Asked
+from ._options import CallOptions
 
 Columns = list[NDArray[Any] | None]
 
 RAY = ("ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max")
 """Column order of the extension module's records, raw files and GPU buffers."""
-WRITTEN = ("ox", "oy", "oz", "dx", "dy", "dz", "t_min", "t_max")
+INPUT_ORDER = ("ox", "oy", "oz", "dx", "dy", "dz", "t_min", "t_max")
 """Column order of rays in arrays, ``.npy`` and ``.csv`` files and on the command line."""
 SEGMENT = ("x1", "y1", "z1", "x2", "y2", "z2")
 BULLET = (*SEGMENT, "speed")
@@ -49,29 +49,29 @@ class Segments:
         if ends is None:
             self.shape, self.columns = split("segments", starts, {6: SEGMENT}, SEGMENT)
         else:
-            self.shape, self.columns = joined({"starts": (starts, 3), "ends": (ends, 3)})
+            self.shape, self.columns = broadcast_columns({"starts": (starts, 3), "ends": (ends, 3)})
 
     def __repr__(self) -> str:
         return f"<umbracast.Segments of shape {self.shape}>"
 
 
-class Given(NamedTuple):
+class RayInput(NamedTuple):
     """Rays in the layout in which the caller gave them."""
 
     shape: tuple[int, ...]
     """Leading shape of the rays and of the result."""
     records: NDArray[np.float32] | None
-    """(M, 8) array in the order `WRITTEN`, not copied; None if ``columns`` is used."""
+    """(M, 8) array in the order `INPUT_ORDER`, not copied; None if ``columns`` is used."""
     columns: Columns
     """Columns in the order `RAY`, or in the order `SEGMENT`; empty if ``records`` is used."""
-    written: bool = False
-    """Whether the caller gave an array of eight columns in the order `WRITTEN`."""
+    input_order: bool = False
+    """Whether the caller gave an array of eight columns in the order `INPUT_ORDER`."""
 
     def as_columns(self) -> Columns:
         """Return the columns for either layout."""
         if self.records is None:
             return self.columns
-        found = dict(zip(WRITTEN, self.records.T, strict=True))
+        found = dict(zip(INPUT_ORDER, self.records.T, strict=True))
         return [found[field] for field in RAY]
 
 
@@ -85,7 +85,7 @@ class Spheres(NamedTuple):
     velocities: NDArray[np.float32] | None
 
 
-class Batch(NamedTuple):
+class RayBatch(NamedTuple):
     """Rays and their optional columns, as the extension module reads them."""
 
     records: NDArray[np.float32] | None
@@ -95,14 +95,13 @@ class Batch(NamedTuple):
     skip_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
     radii: NDArray[np.float32] | None
-    written: bool
+    input_order: bool
 
 
-def batch(given: Given, origin: tuple[float, float, float], asked: Asked) -> Batch:
+def batch(given: RayInput, origin: tuple[float, float, float], parsed: CallOptions) -> RayBatch:
     """Combine rays, origin and optional columns for the extension module."""
-    return Batch(
-        given.records, given.columns, origin, asked.masks, asked.skip_ids, asked.times, asked.radii, given.written
-    )
+    columns = (parsed.masks, parsed.skip_ids, parsed.times, parsed.radii)
+    return RayBatch(given.records, given.columns, origin, *columns, given.input_order)
 
 
 def numbers(name: str, given: Any) -> NDArray[Any]:
@@ -110,7 +109,7 @@ def numbers(name: str, given: Any) -> NDArray[Any]:
 
     Raises TypeError for other dtypes than floats and integers, ValueError for integers that float64 cannot represent.
     """
-    array = _validate.plain(name, given)
+    array = _validate.array(name, given)
     kind = array.dtype
     if kind.kind == "f" and kind.itemsize in (4, 8):
         # In native byte order, and aligned.
@@ -133,7 +132,7 @@ def split(
     """
     table = _tables.columns(given)
     if table is not None:
-        return _tables.picked(name, table, fields, numbers)
+        return _tables.select_columns(name, table, fields, numbers)
     array = numbers(name, given)
     allowed = " or ".join(f"(…, {width})" for width in widths)
     if array.ndim == 0 or array.shape[-1] not in widths:
@@ -143,7 +142,7 @@ def split(
     return array.shape[:-1], [found.get(field) for field in fields]
 
 
-def joined(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]:
+def broadcast_columns(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]:
     """Broadcast arrays of vectors and return their common leading shape and columns. A width of 0 marks an array of scalars."""
     arrays = {}
     for name, (given, width) in parts.items():
@@ -164,18 +163,18 @@ def joined(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]
     return shape, columns
 
 
-def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
+def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
     """Read rays from any accepted layout; see `Scene.closest`."""
     if isinstance(given, Segments):
         if directions is not None or t_min is not None or t_max is not None:
             raise TypeError("directions, t_min and t_max cannot be combined with Segments")
-        return Given(given.shape, None, given.columns)
+        return RayInput(given.shape, None, given.columns)
     if directions is not None:
         parts = {"origins": (given, 3), "directions": (directions, 3)}
         ends = {name: end for name, end in (("t_min", t_min), ("t_max", t_max)) if end is not None}
-        shape, columns = joined(parts | {name: (end, 0) for name, end in ends.items()})
+        shape, columns = broadcast_columns(parts | {name: (end, 0) for name, end in ends.items()})
         found = dict(zip(("ox", "oy", "oz", "dx", "dy", "dz", *ends), columns, strict=True))
-        return Given(shape, None, [found.get(field) for field in RAY])
+        return RayInput(shape, None, [found.get(field) for field in RAY])
     array = None if _tables.columns(given) is not None else numbers("rays", given)
     if (
         array is not None
@@ -186,8 +185,8 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         and t_max is None
         and array.flags.c_contiguous
     ):
-        return Given(array.shape[:-1], array.reshape(-1, 8), [], True)
-    widths = {6: WRITTEN[:6], 8: WRITTEN}
+        return RayInput(array.shape[:-1], array.reshape(-1, 8), [], True)
+    widths = {6: INPUT_ORDER[:6], 8: INPUT_ORDER}
     shape, columns = split("rays", given if array is None else array, widths, RAY)
     for place, name, end in ((3, "t_min", t_min), (7, "t_max", t_max)):
         if end is None:
@@ -200,12 +199,14 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> Given:
         except ValueError:
             message = f"{name} has shape {own.shape}, which cannot be broadcast to the shape {shape} of the rays"
             raise ValueError(message) from None
-    return Given(shape, None, columns, array is not None and array.shape[-1] == 8)
+    return RayInput(shape, None, columns, array is not None and array.shape[-1] == 8)
 
 
-def rounded(kind: str, columns: Columns, origin: tuple[float, float, float]) -> tuple[NDArray[np.float32], int, float]:
+def round_records(
+    kind: str, columns: Columns, origin: tuple[float, float, float]
+) -> tuple[NDArray[np.float32], int, float]:
     """Subtract the origin, round to (N, width) float32 records, and return them, the number of rounded values and the largest rounding."""
-    made, changed, largest = _umbracast.rounded(kind, columns, origin)
+    made, changed, largest = _umbracast.round_records(kind, columns, origin)
     return made.reshape(-1, len(columns)), changed, largest
 
 
@@ -228,7 +229,7 @@ def records(
             return array.shape[:-1], array.reshape(-1, len(fields)), 0, 0.0
         given = array
     shape, columns = split(name, given, {len(fields): fields}, fields)
-    return shape, *rounded(kind, columns, origin)
+    return shape, *round_records(kind, columns, origin)
 
 
 def ellipsoids(
@@ -247,6 +248,6 @@ def ellipsoids(
         there, parts = split("rotations", rotations, {4: ROTATION}, ROTATION)
         if there != shape:
             raise ValueError(f"rotations must have shape {(*shape, 4)}, not {(*there, 4)}")
-        turned, _, _ = rounded("rotation", parts, (0.0, 0.0, 0.0))
-    made, changed, largest = rounded("ellipsoid", [*columns, *axes], origin)
+        turned, _, _ = round_records("rotation", parts, (0.0, 0.0, 0.0))
+    made, changed, largest = round_records("ellipsoid", [*columns, *axes], origin)
     return shape, made, turned, changed, largest

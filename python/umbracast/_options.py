@@ -69,7 +69,7 @@ class Policies(NamedTuple):
     motion: str = "at-time"
 
 
-class Asked(NamedTuple):
+class CallOptions(NamedTuple):
     """Parsed options of a call."""
 
     policies: Policies
@@ -83,7 +83,7 @@ class Asked(NamedTuple):
 COLUMNS = ("masks", "skip_ids", "times", "radii")
 
 
-def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str]) -> Asked:
+def parse_options(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str]) -> CallOptions:
     """Parse the options of a query on records of leading shape ``shape``.
 
     Raises TypeError for an unknown option.
@@ -93,8 +93,8 @@ def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: fro
             raise TypeError(
                 f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
             )
-    words = {name: _validate.word(name, given[name]) for name in Policies._fields if name in given}
-    return Asked(
+    words = {name: _validate.string(name, given[name]) for name in Policies._fields if name in given}
+    return CallOptions(
         Policies(**words),
         column("masks", given.get("masks"), shape, np.uint32),
         column("skip_ids", given.get("skip_ids"), shape, np.uint32),
@@ -108,7 +108,7 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     """Return a column with one value per record, contiguous and of dtype ``kind``, as the extension module reads it. None stays None."""
     if given is None:
         return None
-    array = _validate.plain(name, given)
+    array = _validate.array(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name} must be integers, not dtype {array.dtype}")

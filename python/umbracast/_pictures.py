@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _progress, _tables, _umbracast, _validate
-from ._devices import Device, opened
+from ._devices import Device, open_device
 from ._options import Progress
 
 
@@ -80,9 +80,9 @@ def render(
     if size is not None:
         size = _size(size)
     if samples is not None:
-        samples = _validate.whole("samples", samples, 0, 0xFFFF_FFFF)
+        samples = _validate.integer("samples", samples, 0, 0xFFFF_FFFF)
     (width, height), colours, t, id, fraction = _umbracast.render(
-        opened(device, "fast")._native, path, text, size, samples
+        open_device(device, "fast")._native, path, text, size, samples
     )
     shape = (height, width)
     return Picture(colours.reshape(height, width, 3), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
@@ -133,8 +133,8 @@ def shadow(
     wide = np.ascontiguousarray(array, np.float64)
     count = wide.size // 3
     fraction, kind = np.empty(count), np.empty(count, np.uint8)
-    told = _progress.listener("shadow", progress)
-    _umbracast.shadow(opened(device, "fast")._native, wide.reshape(-1, 3), path, text, fraction, kind, told)
+    listener = _progress.listener("shadow", progress)
+    _umbracast.shadow(open_device(device, "fast")._native, wide.reshape(-1, 3), path, text, fraction, kind, listener)
     return Shadows(fraction.reshape(wide.shape[:-1]), kind.reshape(wide.shape[:-1]))
 
 
@@ -143,7 +143,7 @@ def _size(size: Sequence[int]) -> tuple[int, int]:
         width, height = size
     except (TypeError, ValueError):
         raise ValueError(f"size must be (width, height), not {size!r}") from None
-    return _validate.whole("width", width, 0, 0xFFFF_FFFF), _validate.whole("height", height, 0, 0xFFFF_FFFF)
+    return _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
 
 
 def _system(system: str | os.PathLike[str]) -> tuple[Path | None, str | None]:

@@ -9,16 +9,16 @@ from collections.abc import Callable
 import numpy as np
 
 
-def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
-    """Return the callable that receives progress reports: the caller's own, a `Line` for True, or None."""
-    if callable(asked):
-        return asked
-    if asked is not None and not isinstance(asked, (bool, np.bool_)):
-        raise TypeError(f"progress must be True, False or a callable, not {asked!r}")
-    return Line(verb) if asked else None
+def listener(verb: str, progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
+    """Return the callable that receives progress reports: the caller's own, a `ProgressLine` for True, or None."""
+    if callable(progress):
+        return progress
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise TypeError(f"progress must be True, False or a callable, not {progress!r}")
+    return ProgressLine(verb) if progress else None
 
 
-class Line:
+class ProgressLine:
     """A progress line on stderr. It appears after one second and is updated at most every 0.25 seconds."""
 
     def __init__(self, verb: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._input import Given
+from ._input import RayInput
 
 NO_SPHERE = 0xFFFF_FFFF
 """Id that stands for "no sphere": the id of a miss, and a skip id that skips nothing."""
@@ -56,7 +56,7 @@ class Hits(_Hits):
     """
 
     report: Report | None = None
-    _rays: Given | None = None
+    _rays: RayInput | None = None
 
     @property
     def hit(self) -> NDArray[np.bool_]:
@@ -94,10 +94,10 @@ class Hits(_Hits):
         return points.reshape(*self.t.shape, 3)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_hits, (self.t, self.id, self.report))
+        return (_make_hits, (self.t, self.id, self.report))
 
 
-def _hits(t: Floats, id: Ids, report: Report | None, rays: Given | None = None) -> Hits:
+def _make_hits(t: Floats, id: Ids, report: Report | None, rays: RayInput | None = None) -> Hits:
     hits = Hits(t, id)
     hits.report = report
     hits._rays = rays

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _out, _spheres, _tables, _umbracast, _validate
-from ._devices import Device, opened
-from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
-from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update, _hits
+from ._devices import Device, open_device
+from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, CallOptions, column, parse_options
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update, _make_hits
 from ._spheres import Origin
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ._options import HitOptions, Options, PointOptions
 
-BARE = {"occluded": "?", "count": "u4"}
+ARRAY_QUERIES = {"occluded": "?", "count": "u4"}
 """Queries that return a plain array, and its dtype."""
 
 
@@ -90,17 +90,17 @@ class Scene:
         builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
-        spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
-        self.origin: Origin = _spheres.origin_of(origin, spheres, radii)
+        spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
+        self.origin: Origin = _spheres.parse_origin(origin, spheres, radii)
         """The point that is subtracted from all coordinates."""
         self._has_origin = origin is not None
         given = self._given(spheres, radii, rotations, masks, velocities)
         self._options = (
-            _validate.several("time_range", time_range, 2),
+            _validate.numbers("time_range", time_range, 2),
             bool(pairwise),
-            _validate.word("builder", builder),
+            _validate.string("builder", builder),
         )
-        self._device = opened(device, precision)
+        self._device = open_device(device, precision)
         self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
     def _given(
@@ -146,28 +146,28 @@ class Scene:
     @property
     def shapes(self) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
         """For ellipsoids: copies of the radii, (N, 3) float32, and the rotations, (N, 4) float32. For spheres: None."""
-        return _spheres.parted(self._native.parts()[3])
+        return _spheres.split_shapes(self._native.parts()[3])
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __repr__(self) -> str:
-        kind = "ellipsoids" if self._native.stretched() else "spheres"
+        kind = "ellipsoids" if self._native.has_ellipsoids() else "spheres"
         return f"<umbracast.Scene of {len(self)} {kind} on {self._device.name}>"
 
     def _parts(self) -> tuple[Any, Any, Any, Any]:
         """Return the spheres, or the centres of ellipsoids, after ``origin`` is subtracted; shapes; masks; velocities."""
-        spheres, masks, velocities, stretched = self._native.parts()
-        spheres, shapes = spheres.reshape(-1, 4), _spheres.parted(stretched)
+        spheres, masks, velocities, shape_array = self._native.parts()
+        spheres, shapes = spheres.reshape(-1, 4), _spheres.split_shapes(shape_array)
         if shapes is not None:
             spheres = spheres[:, :3]
         velocities = None if velocities is None else velocities.reshape(-1, 3)
         return spheres, shapes, masks, velocities
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_remade, (*self._parts(), self._asked_origin(), self._device, *self._options))
+        return (_unpickle_scene, (*self._parts(), self._given_origin(), self._device, *self._options))
 
-    def _asked_origin(self) -> Origin | None:
+    def _given_origin(self) -> Origin | None:
         """Return ``origin``, or None if the scene was made without one."""
         return self.origin if self._has_origin else None
 
@@ -203,8 +203,8 @@ class Scene:
         RecordError, TypeError, ValueError, DeviceError, MemoryError, KeyboardInterrupt, ForkError
             As `Scene`; ValueError also if the number of spheres differs.
         """
-        spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
-        centers = radii is None and self._native.stretched() and _spheres.are_centers(spheres)
+        spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
+        centers = radii is None and self._native.has_ellipsoids() and _spheres.are_centers(spheres)
         return Update(*self._native.update(self._given(spheres, radii, rotations, masks, velocities, centers)))
 
     def rebuild(self) -> None:
@@ -258,10 +258,10 @@ class Scene:
         KeyboardInterrupt
             Soon after Ctrl-C.
         """
-        given, asked, batch = self._ask("closest", rays, directions, t_min, t_max, options)
+        given, parsed, batch = self._prepare("closest", rays, directions, t_min, t_max, options)
         t, id = _out.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
-        told = self._native.closest(batch, asked.policies, t.reshape(-1), id.reshape(-1), asked.progress)
-        return _hits(t, id, Report(*told), given)
+        report = self._native.closest(batch, parsed.policies, t.reshape(-1), id.reshape(-1), parsed.progress)
+        return _make_hits(t, id, Report(*report), given)
 
     def interval(
         self,
@@ -274,10 +274,10 @@ class Scene:
         **options: Unpack[Options],
     ) -> Interval:
         """Find both roots of the closest sphere of each ray, not clipped to t_min and t_max. Arguments and errors as for `closest`."""
-        given, asked, batch = self._ask("interval", rays, directions, t_min, t_max, options)
+        given, parsed, batch = self._prepare("interval", rays, directions, t_min, t_max, options)
         found = Interval(*_out.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
         enter, exit, id = _out.flat(found)
-        found.report = Report(*self._native.interval(batch, asked.policies, enter, exit, id, asked.progress))
+        found.report = Report(*self._native.interval(batch, parsed.policies, enter, exit, id, parsed.progress))
         return found
 
     def approach(
@@ -295,10 +295,10 @@ class Scene:
         The result has the smallest clearance; among equal ones the smallest t, then the lowest id. Only the policies ``precision`` and
         ``on_bad`` have an effect. Arguments and errors as for `closest`.
         """
-        given, asked, batch = self._ask("approach", rays, directions, t_min, t_max, options)
+        given, parsed, batch = self._prepare("approach", rays, directions, t_min, t_max, options)
         found = Approach(*_out.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
         t, clearance, id = _out.flat(found)
-        found.report = Report(*self._native.approach(batch, asked.policies, t, clearance, id, asked.progress))
+        found.report = Report(*self._native.approach(batch, parsed.policies, t, clearance, id, parsed.progress))
         return found
 
     def occluded(
@@ -312,7 +312,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.bool_]:
         """Test whether each ray hits any sphere: (…) bool. Arguments and errors as for `closest`."""
-        return self._bare("occluded", rays, directions, t_min, t_max, out, options)[0]
+        return self._array_query("occluded", rays, directions, t_min, t_max, out, options)[0]
 
     def count(
         self,
@@ -325,7 +325,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.uint32]:
         """Count the spheres that each ray hits: (…) uint32. Arguments and errors as for `closest`."""
-        return self._bare("count", rays, directions, t_min, t_max, out, options)[0]
+        return self._array_query("count", rays, directions, t_min, t_max, out, options)[0]
 
     def all(
         self,
@@ -337,7 +337,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> HitLists:
         """Find all spheres that each ray hits, with both unclipped roots, sorted by (t, id). Arguments and errors as for `closest`."""
-        return self._lists("all", None, rays, directions, t_min, t_max, options)
+        return self._list_query("all", None, rays, directions, t_min, t_max, options)
 
     def nearest(
         self,
@@ -353,8 +353,8 @@ class Scene:
 
         Other arguments and errors as for `closest`.
         """
-        k = _validate.whole("k", k, 1, 0xFFFF_FFFF)
-        return self._lists("nearest", k, rays, directions, t_min, t_max, options)
+        k = _validate.integer("k", k, 1, 0xFFFF_FFFF)
+        return self._list_query("nearest", k, rays, directions, t_min, t_max, options)
 
     def contains(
         self,
@@ -387,13 +387,13 @@ class Scene:
             As `closest`.
         """
         shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
-        asked = taken("contains", shape, dict(options), POINT_OPTIONS)
+        parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS)
         found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         count, id = _out.flat(found)
-        told = self._native.contains(
-            records, asked.masks, asked.skip_ids, asked.times, asked.policies, count, id, asked.progress
+        report = self._native.contains(
+            records, parsed.masks, parsed.skip_ids, parsed.times, parsed.policies, count, id, parsed.progress
         )
-        found.report = Report(*told[:6], rounded, largest)
+        found.report = Report(*report[:6], rounded, largest)
         return found
 
     def bullets(
@@ -436,16 +436,16 @@ class Scene:
         if table is not None:
             bullets, radii = table, table.get("radius") if radii is None else radii
         shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
-        asked = taken(
+        parsed = parse_options(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
         )
-        bounces = _validate.whole("bounces", bounces, 1, 0xFFFF_FFFF)
-        offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
-            self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
+        bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
+        offsets, status, id, distance, frames, point, angle, velocity, report = _umbracast.bullets(
+            self._native, records, column("radii", radii, shape, np.float32), bounces, parsed.policies, parsed.progress
         )
-        points = self._put_back(point.reshape(-1, 3))
+        points = self._to_caller_coordinates(point.reshape(-1, 3))
         found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
-        found.report = Report(*told[:6], rounded, largest)
+        found.report = Report(*report[:6], rounded, largest)
         return found
 
     def attributes(
@@ -485,7 +485,7 @@ class Scene:
         RecordError, MemoryError, KeyboardInterrupt
             As `closest`.
         """
-        given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
+        given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
         if not isinstance(hits, tuple) or len(hits) != 2:
             raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
         shapes = [np.shape(part) for part in hits]
@@ -493,23 +493,23 @@ class Scene:
             raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
         t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
         assert t is not None and id is not None
-        point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
+        point, normal, angle, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
         vectors = (*given.shape, 3)
         return Attributes(
-            self._put_back(point.reshape(vectors)),
+            self._to_caller_coordinates(point.reshape(vectors)),
             normal.reshape(vectors),
             angle.reshape(given.shape),
             distance.reshape(given.shape),
         )
 
-    def _put_back(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
+    def _to_caller_coordinates(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
         """Return points in the caller's coordinates: adds the origin in float64, in a scene with an ``origin``.
 
         The result is float64 also if this origin is zero, which "auto" can find.
         """
         return points + np.array(self.origin) if self._has_origin else points
 
-    def _ask(
+    def _prepare(
         self,
         verb: str,
         rays: Any,
@@ -518,34 +518,34 @@ class Scene:
         t_max: Any,
         options: Any,
         allowed: frozenset[str] = OPTIONS,
-    ) -> tuple[_input.Given, Asked, _input.Batch]:
+    ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
         given = _input.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
             # Columns are converted in chunks, which subtracts the origin; records are used as they are.
             given = given._replace(records=None, columns=given.as_columns())
-        asked = taken(verb, given.shape, dict(options), allowed)
-        return given, asked, _input.batch(given, self.origin, asked)
+        parsed = parse_options(verb, given.shape, dict(options), allowed)
+        return given, parsed, _input.batch(given, self.origin, parsed)
 
-    def _bare(
+    def _array_query(
         self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
     ) -> tuple[NDArray[Any], Report]:
         """Run a query that returns a plain array, which has no attribute for a report. Returns the array and the report."""
-        given, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        (found,) = _out.arrays(out, given.shape, None, (BARE[verb],), batch)
-        told = getattr(self._native, verb)(batch, asked.policies, found.reshape(-1), asked.progress)
-        return found, Report(*told)
+        given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        (found,) = _out.arrays(out, given.shape, None, (ARRAY_QUERIES[verb],), batch)
+        report = getattr(self._native, verb)(batch, parsed.policies, found.reshape(-1), parsed.progress)
+        return found, Report(*report)
 
-    def _lists(
+    def _list_query(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
     ) -> HitLists:
-        _, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        offsets, enter, exit, id, told = _umbracast.lists(self._native, batch, asked.policies, k, asked.progress)
+        _, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        offsets, enter, exit, id, report = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
         found = HitLists(offsets, enter, exit, id)
-        found.report = Report(*told)
+        found.report = Report(*report)
         return found
 
 
-def _remade(
+def _unpickle_scene(
     spheres: NDArray[np.float32],
     shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None,
     masks: Any,

@@ -12,7 +12,7 @@ from . import _input, _tables, _validate
 Origin = tuple[float, float, float]
 
 
-def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
+def sphere_inputs(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
     """Return spheres, radii and rotations, each as given or the table that contains its columns. Reads a table only once.
 
     Radii and rotations are None for spheres. Raises ValueError if either is given twice, or if there are rotations without radii.
@@ -20,13 +20,13 @@ def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
     table = _tables.columns(spheres)
     if table is not None:
         spheres = table
-        stretched, turned = _tables.stretched(table, _input.RADII, _input.ROTATION)
-        if radii is not None and (stretched or "r" in table):
+        has_radii, has_rotations = _tables.ellipsoid_columns(table, _input.RADII, _input.ROTATION)
+        if radii is not None and (has_radii or "r" in table):
             raise ValueError("radii are given twice: as an argument and in the table")
-        if rotations is not None and turned:
+        if rotations is not None and has_rotations:
             raise ValueError("rotations are given twice: as an argument and in the table")
-        radii = table if stretched else radii
-        rotations = table if turned else rotations
+        radii = table if has_radii else radii
+        rotations = table if has_rotations else rotations
     if rotations is not None and radii is None:
         raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")
     return spheres, radii, rotations
@@ -37,7 +37,7 @@ def are_centers(spheres: Any) -> bool:
     return "r" not in table if table is not None else np.shape(spheres)[-1:] == (3,)
 
 
-def parted(
+def split_shapes(
     stretched: NDArray[np.float32] | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
     """Split (N, 7) shapes of ellipsoids into copies of the radii, (N, 3), and the rotations, (N, 4)."""
@@ -47,7 +47,7 @@ def parted(
     return shapes[:, :3].copy(), shapes[:, 3:].copy()
 
 
-def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
+def parse_origin(origin: Any, spheres: Any, radii: Any) -> Origin:
     if origin is None:
         return (0.0, 0.0, 0.0)
     if isinstance(origin, str):
@@ -69,7 +69,7 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
         # Halve before adding: the sum of two large bounds could overflow.
         middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
         return (middle[0], middle[1], middle[2])
-    parts = _validate.several("origin", origin, 3)
+    parts = _validate.numbers("origin", origin, 3)
     if not np.isfinite(parts).all():
         raise ValueError(f"origin is {origin}: it must be three finite numbers or 'auto'")
     return (parts[0], parts[1], parts[2])

@@ -34,7 +34,7 @@ def columns(given: Any) -> Table | None:
     return None
 
 
-def picked(
+def select_columns(
     name: str, table: Table, fields: tuple[str, ...], numbers: Callable[[str, Any], NDArray[Any]]
 ) -> tuple[tuple[int, ...], list[NDArray[Any] | None]]:
     """Return the common shape of the columns ``fields``, and these columns in one dimension, None for a missing optional one.
@@ -52,9 +52,9 @@ def picked(
     return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]
 
 
-def stretched(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
+def ellipsoid_columns(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
     """Return whether a table contains ellipsoids, and whether they have rotations, from its column names as the command line does."""
-    stretched, turned = any(name in table for name in radii), any(name in table for name in rotation)
-    if stretched and "r" in table:
+    has_radii, has_rotations = any(name in table for name in radii), any(name in table for name in rotation)
+    if has_radii and "r" in table:
         raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {', '.join(radii)} (ellipsoids)")
-    return stretched, turned
+    return has_radii, has_rotations

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def whole(name: str, given: Any, least: int, most: int) -> int:
+def integer(name: str, given: Any, least: int, most: int) -> int:
     """Return a Python or NumPy integer as int, if it is within [least, most]."""
     try:
         number = operator.index(given)
@@ -20,7 +20,7 @@ def whole(name: str, given: Any, least: int, most: int) -> int:
     return number
 
 
-def several(name: str, given: Any, count: int) -> tuple[float, ...]:
+def numbers(name: str, given: Any, count: int) -> tuple[float, ...]:
     """Return exactly ``count`` numbers as floats."""
     try:
         found = tuple(float(one) for one in given)
@@ -31,13 +31,13 @@ def several(name: str, given: Any, count: int) -> tuple[float, ...]:
     return found
 
 
-def word(name: str, given: Any) -> str:
+def string(name: str, given: Any) -> str:
     if not isinstance(given, str):
         raise TypeError(f"{name} must be a string, not {given!r}")
     return given
 
 
-def plain(name: str, given: Any) -> NDArray[Any]:
+def array(name: str, given: Any) -> NDArray[Any]:
     """Return an array. Refuses masked values: the data below a mask is not meant to be used."""
     if np.ma.is_masked(given):
         place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))

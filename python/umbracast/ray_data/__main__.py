@@ -49,21 +49,22 @@ Exit codes: 0 success, 2 invalid usage or input, 3 no such device or precision, 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. An error is printed as one line on stderr."""
-    asked = parser().parse_args(arguments)
+    args = parser().parse_args(arguments)
     try:
-        told = run(asked)
+        summary = run(args)
     except KeyboardInterrupt:
         say("interrupted")
         return 130
     except Exception as error:
         say(f"error: {str(error) or repr(error)}")
         return exit_code(error)
-    if asked.json:
-        print(json.dumps(told))
-    elif not asked.quiet:
+    if args.json:
+        print(json.dumps(summary))
+    elif not args.quiet:
+        rate = summary["rays"] / max(summary["seconds"], 1e-9) / 1e6
         say(
-            f"{told['query']}: {told['rays']:,} rays, {told['spheres']:,} spheres, {told['hits']:,} hits, "
-            f"{told['seconds']:.1f} s, {told['rays'] / max(told['seconds'], 1e-9) / 1e6:.2f} Mrays/s, {told['files']} files"
+            f"{summary['query']}: {summary['rays']:,} rays, {summary['spheres']:,} spheres, {summary['hits']:,} hits, "
+            f"{summary['seconds']:.1f} s, {rate:.2f} Mrays/s, {summary['files']} files"
         )
     return 0
 
@@ -140,65 +141,65 @@ def workers(text: str) -> int | tuple[int, int]:
     return (int(few), int(many)) if many else int(few)
 
 
-def run(asked: argparse.Namespace) -> dict[str, Any]:
+def run(args: argparse.Namespace) -> dict[str, Any]:
     """Cast all rays, write the output folder and return the summary."""
-    from ._query import question
-    from ._shards import cut, inputs
-    from ._partition import checked
+    from ._query import parse_query
+    from ._shards import inputs, split_files
+    from ._partition import prepare_parts
 
     start = time.monotonic()
-    if asked.out.exists() and (not asked.out.is_dir() or any(asked.out.iterdir())):
-        raise ValueError(f"{asked.out}: it must be an empty folder or not exist")
-    if asked.batch_size < 1:
-        raise ValueError(f"--batch-size is {asked.batch_size}: it must be at least 1")
-    policies = Policies(**{name: getattr(asked, name) for name in Policies._fields})
-    what = question(asked.query, asked.k, asked.parts, policies)
-    site, parts = checked(
-        spheres_of(asked.spheres),
-        what,
-        asked.parts,
+    if args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
+        raise ValueError(f"{args.out}: it must be an empty folder or not exist")
+    if args.batch_size < 1:
+        raise ValueError(f"--batch-size is {args.batch_size}: it must be at least 1")
+    policies = Policies(**{name: getattr(args, name) for name in Policies._fields})
+    spec = parse_query(args.query, args.k, args.parts, policies)
+    config, parts = prepare_parts(
+        read_spheres(args.spheres),
+        spec,
+        args.parts,
         radii=None,
         rotations=None,
         masks=None,
         velocities=None,
-        time_range=asked.time_range,
-        origin=asked.origin,
+        time_range=args.time_range,
+        origin=args.origin,
         builder="auto",
-        memory=asked.memory,
+        memory=args.memory,
     )
-    pieces = cut(inputs(asked.rays), asked.batch_size, asked.keep, what)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    partial = asked.out.absolute().with_name(f".{asked.out.name}.{uuid.uuid4().hex[:8]}")
+    chunks = split_files(inputs(args.rays), args.batch_size, args.keep, spec)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    partial = args.out.absolute().with_name(f".{args.out.name}.{uuid.uuid4().hex[:8]}")
     partial.mkdir()
     try:
-        with cluster(asked.address, sum(part.spheres.nbytes for part in parts)):
-            hits, skipped = cast(asked, site, parts, what, pieces, str(partial))
-        told = {
-            "query": asked.query,
-            "rays": sum(piece.rays for piece in pieces),
+        with cluster(args.address, sum(part.spheres.nbytes for part in parts)):
+            hits, skipped = cast(args, config, parts, spec, chunks, str(partial))
+        summary = {
+            "query": args.query,
+            "rays": sum(chunk.rays for chunk in chunks),
             "spheres": sum(len(part.spheres) for part in parts),
             "hits": hits,
             "skipped": skipped,
             "seconds": round(time.monotonic() - start, 3),
-            "parts": asked.parts,
-            "files": len(pieces),
+            "parts": args.parts,
+            "files": len(chunks),
         }
-        listed = [{"name": piece.name, "from": piece.path, "row": piece.row, "rays": piece.rays} for piece in pieces]
+        listed = [{"name": chunk.name, "from": chunk.path, "row": chunk.row, "rays": chunk.rays} for chunk in chunks]
         with open(partial / "_umbracast.json", "w", encoding="utf-8") as file:
-            json.dump({**told, "policies": policies._asdict(), "pieces": listed}, file, indent=1)
-        os.replace(partial, asked.out)
+            json.dump({**summary, "policies": policies._asdict(), "pieces": listed}, file, indent=1)
+        os.replace(partial, args.out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return told
+    return summary
 
 
-def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces: Any, out: str) -> tuple[int, int]:
+def cast(args: argparse.Namespace, config: Any, parts: Any, spec: Any, chunks: Any, out: str) -> tuple[int, int]:
     """Send the chunks through the workers of each part. Returns the numbers of rays that hit a sphere and of skipped rays."""
     import ray
     from ray.data import DataContext
 
-    from ._shards import PieceCaster
-    from ._actors import pool, through
+    from ._shards import ChunkCaster
+    from ._actors import map_parts, plan_workers
 
     context = DataContext.get_current()
     context.enable_progress_bars = False
@@ -206,34 +207,34 @@ def cast(asked: argparse.Namespace, site: Any, parts: Any, question: Any, pieces
     # default Ray gives up at once.
     context.max_consecutive_actor_init_deaths = 10
     # No CPU stays free: only these workers need CPUs.
-    hands = pool(asked.concurrency, asked.num_cpus, asked.num_gpus, len(parts), 0, len(pieces))
-    rows = [{**piece._asdict(), "error": b""} for piece in pieces]
+    pool = plan_workers(args.concurrency, args.num_cpus, args.num_gpus, len(parts), 0, len(chunks))
+    rows = [{**chunk._asdict(), "error": b""} for chunk in chunks]
     dataset: ray.data.Dataset = ray.data.from_items(rows, override_num_blocks=len(rows))
-    job, rest = (site, question, asked.device), (asked.keep, out, min(asked.batch_size, 1 << 20))
-    dataset = through(dataset, PieceCaster, hands, parts, job, rest, batch_size=1)
-    listener = _progress.listener("ray_data", not asked.quiet)
-    total = sum(piece.rays for piece in pieces)
-    told: set[int] = set()
+    job, rest = (config, spec, args.device), (args.keep, out, min(args.batch_size, 1 << 20))
+    dataset = map_parts(dataset, ChunkCaster, pool, parts, job, rest, batch_size=1)
+    listener = _progress.listener("ray_data", not args.quiet)
+    total = sum(chunk.rays for chunk in chunks)
+    reported: set[int] = set()
     done = hits = skipped = 0
-    with contextlib.closing(finished(dataset)) as answers:
+    with contextlib.closing(finished_rows(dataset)) as answers:
         for row in answers:
             if row["error"]:
                 raise pickle.loads(row["error"])
-            if row["number"] in told:
+            if row["number"] in reported:
                 continue
-            told.add(row["number"])
+            reported.add(row["number"])
             done += row["rays"]
             hits += row["hits"]
             skipped += row["skipped"]
             if listener is not None:
                 listener(done, total)
-    lost = [piece.name for piece in pieces if piece.number not in told or not Path(out, piece.name).exists()]
+    lost = [chunk.name for chunk in chunks if chunk.number not in reported or not Path(out, chunk.name).exists()]
     if lost:
         raise OSError(f"{lost[0]} is missing: every node must see {out} at the same path")
     return hits, skipped
 
 
-def finished(dataset: Any) -> Generator[dict[str, Any], None, None]:
+def finished_rows(dataset: Any) -> Generator[dict[str, Any], None, None]:
     """Yield rows in the order in which the workers finish them.
 
     `iter_rows` is not used: its threads outlive a loop that is left early, and a thread that calls Ray during its shutdown ends the
@@ -284,7 +285,7 @@ def cluster(address: str | None, spheres: int) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def spheres_of(path: Path) -> Any:
+def read_spheres(path: Path) -> Any:
     """Read spheres from a file, by its suffix. Raises ValueError for an unknown suffix or an invalid file."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.csv  # type: ignore[import-untyped]

@@ -15,8 +15,8 @@ from ray.data import ActorPoolStrategy
 from .._input import RAY
 from .._errors import RecordError
 from .._scene import Scene
-from ._query import BESIDE, Question, arrow, ask, merged, numpy
-from ._partition import Part, Site
+from ._query import OPTION_COLUMNS, QuerySpec, from_arrow, merge_results, run_query, to_arrow
+from ._partition import Part, SceneConfig
 
 Concurrency = int | tuple[int, int] | None
 
@@ -26,8 +26,8 @@ class Job(NamedTuple):
 
     part: Any
     """Reference to its `Part` in the object store, which sends it to each node once."""
-    site: Site
-    question: Question
+    config: SceneConfig
+    spec: QuerySpec
     device: str | int | None
     threads: int
     earlier: bool
@@ -56,16 +56,17 @@ class Worker:
             if self.scene is None:
                 part = ray.get(self.job.part)
                 self.ids = part.ids
-                self.scene = self.job.site.build(part, own_device() if self.job.device is None else self.job.device)
+                device = assigned_device() if self.job.device is None else self.job.device
+                self.scene = self.job.config.build(part, device)
             return self.scene
 
     def answers(self, table: pa.Table, earlier: pa.Table | None) -> tuple[dict[str, pa.Array], int]:
         """Cast the rays of a table. Returns the result columns, merged with those of earlier parts, and the number of skipped rays."""
-        scene, question = self.opened(), self.job.question
-        answer, skipped = ask(scene, self.ids, question, table)
+        scene, spec = self.opened(), self.job.spec
+        answer, skipped = run_query(scene, self.ids, spec, table)
         if earlier is not None and isinstance(answer, dict):
-            answer = merged(question.query, numpy(question, earlier), answer)
-        return arrow(question, answer), skipped
+            answer = merge_results(spec.query, from_arrow(spec, earlier), answer)
+        return to_arrow(spec, answer), skipped
 
 
 class Caster(Worker):
@@ -77,7 +78,7 @@ class Caster(Worker):
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         if not self.job.earlier:
-            free(batch.column_names, self.keep, self.job.question)
+            check_columns(batch.column_names, self.keep, self.job.spec)
         try:
             answers, _ = self.answers(batch, batch if self.job.earlier else None)
         except RecordError as error:
@@ -88,26 +89,26 @@ class Caster(Worker):
         if self.job.earlier:
             batch = batch.drop_columns(list(answers))
         if self.keep is not None:
-            wanted = self.keep if self.job.last else {*RAY, *BESIDE, *self.keep}
+            wanted = self.keep if self.job.last else {*RAY, *OPTION_COLUMNS, *self.keep}
             batch = batch.select([name for name in batch.column_names if name in wanted])
         for name, column in answers.items():
             batch = batch.append_column(name, column)
         return batch
 
 
-def free(names: list[str], keep: list[str] | None, question: Question) -> None:
+def check_columns(names: list[str], keep: list[str] | None, spec: QuerySpec) -> None:
     """Raise ValueError if a column of ``keep`` is missing, or if a kept column has the name of a result column."""
     missing = [name for name in keep or [] if name not in names]
     if missing:
         raise ValueError(f"keep: column {missing[0]!r} is missing; existing columns: {', '.join(names) or 'none'}")
-    twice = [name for name in question.columns if name in (names if keep is None else keep)]
+    twice = [name for name in spec.columns if name in (names if keep is None else keep)]
     if twice:
         raise ValueError(
             f"the rays and the results both have a column {twice[0]!r}: rename it, or leave it out of `keep`"
         )
 
 
-def own_device() -> str | int:
+def assigned_device() -> str | int:
     """Return the device that Ray assigned to this worker: a GPU, else the CPU engine.
 
     Vulkan ignores CUDA_VISIBLE_DEVICES, so this process sees all GPUs of the node. The mapping from Ray's GPU ids to devices is arbitrary,
@@ -124,19 +125,19 @@ def own_device() -> str | int:
     return gpus[number % len(gpus)] if gpus else "gpu"
 
 
-class Pool(NamedTuple):
+class WorkerPool(NamedTuple):
     """The workers of one part."""
 
     compute: ActorPoolStrategy
-    takes: dict[str, Any]
+    resources: dict[str, Any]
     """Resources that Ray reserves for each worker."""
     threads: int
     """Batches that each worker processes at once: while one is cast, others are read and written. Also the CPU engine's thread count."""
 
 
-def pool(
+def plan_workers(
     concurrency: Concurrency, num_cpus: float | None, num_gpus: float | None, parts: int, spare: int, most: int
-) -> Pool:
+) -> WorkerPool:
     """Choose the number and size of the workers. By default a worker takes a node, and there are as many as the cluster has room for.
 
     ``spare`` CPUs stay free: Ray Data's own tasks, which read and write, would never run if actors occupied all CPUs. ``most`` limits the
@@ -154,16 +155,16 @@ def pool(
         )
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
     if num_cpus is None:
-        num_cpus = 1.0 if num_gpus else _share([node.get("CPU", 0.0) for node in nodes], parts, spare)
-    takes = {"num_cpus": float(num_cpus), **({"num_gpus": float(num_gpus)} if num_gpus else {})}
+        num_cpus = 1.0 if num_gpus else _cpus_per_worker([node.get("CPU", 0.0) for node in nodes], parts, spare)
+    resources = {"num_cpus": float(num_cpus), **({"num_gpus": float(num_gpus)} if num_gpus else {})}
     if many is None:
-        many = _room(nodes, takes, spare) // parts
+        many = _worker_capacity(nodes, resources, spare) // parts
         if many == 0:
-            wanted = " and ".join(f"{number:g} {name[4:-1].upper()}s" for name, number in takes.items())
-            beside = f", with {spare} CPU kept free for reading and writing" if spare else ""
+            wanted = " and ".join(f"{number:g} {name[4:-1].upper()}s" for name, number in resources.items())
+            reserved = f", with {spare} CPU kept free for reading and writing" if spare else ""
             raise ValueError(
                 f"{parts} workers are needed, one per part, with {wanted} each: "
-                f"the cluster has room for {_room(nodes, takes, spare)}{beside}"
+                f"the cluster has room for {_worker_capacity(nodes, resources, spare)}{reserved}"
             )
         many = min(many, max(most, 1))
     threads = max(int(num_cpus), 1)
@@ -175,15 +176,15 @@ def pool(
         max_concurrent_calls_per_actor=threads,
         enable_true_multi_threading=threads > 1,
     )
-    return Pool(compute, takes, threads)
+    return WorkerPool(compute, resources, threads)
 
 
-def through(
+def map_parts(
     dataset: ray.data.Dataset,
     worker: type[Worker],
-    hands: Pool,
+    pool: WorkerPool,
     parts: list[Part],
-    job: tuple[Site, Question, str | int | None],
+    job: tuple[SceneConfig, QuerySpec, str | int | None],
     rest: tuple[Any, ...],
     **how: Any,
 ) -> ray.data.Dataset:
@@ -192,19 +193,19 @@ def through(
     ``rest`` contains further constructor arguments of the workers, ``how`` further arguments of ``map_batches``.
     """
     for number, part in enumerate(parts):
-        own = Job(ray.put(part), *job, hands.threads, number > 0, number == len(parts) - 1)
+        own = Job(ray.put(part), *job, pool.threads, number > 0, number == len(parts) - 1)
         dataset = dataset.map_batches(
             worker,
             fn_constructor_args=(own, *rest),
             batch_format="pyarrow",
-            compute=hands.compute,
-            **hands.takes,
+            compute=pool.compute,
+            **pool.resources,
             **how,
         )
     return dataset
 
 
-def _share(cpus: list[float], parts: int, spare: int) -> int:
+def _cpus_per_worker(cpus: list[float], parts: int, spare: int) -> int:
     """Return the CPUs per worker: those of the smallest node, divided if a node has to run workers of several parts."""
     there = [int(count) for count in cpus if count >= 1]
     if not there:
@@ -212,13 +213,13 @@ def _share(cpus: list[float], parts: int, spare: int) -> int:
     return max((min(there) - spare) // math.ceil(parts / len(there)), 1)
 
 
-def _room(nodes: list[dict[str, float]], takes: dict[str, float], spare: int) -> int:
+def _worker_capacity(nodes: list[dict[str, float]], resources: dict[str, float], spare: int) -> int:
     """Return the number of workers that the nodes can run at once."""
     total = 0
     for node in nodes:
-        places = [node.get(name[4:-1].upper(), 0.0) / number + 1e-9 for name, number in takes.items() if number]
+        places = [node.get(name[4:-1].upper(), 0.0) / number + 1e-9 for name, number in resources.items() if number]
         total += int(min(places))
-    if takes["num_cpus"]:
+    if resources["num_cpus"]:
         left = sum(node.get("CPU", 0.0) for node in nodes) - spare
-        total = min(total, max(int(left // takes["num_cpus"]), 0))
+        total = min(total, max(int(left // resources["num_cpus"]), 0))
     return total

@@ -11,9 +11,9 @@ from .._input import RAY
 from .._options import Policies
 from .._spheres import Origin
 from .._tables import OPTIONAL
-from ._actors import Caster, Concurrency, free, pool, through
-from ._query import Question, question
-from ._partition import checked
+from ._actors import Caster, Concurrency, check_columns, map_parts, plan_workers
+from ._query import QuerySpec, parse_query
+from ._partition import prepare_parts
 
 if TYPE_CHECKING:
     Query = Literal["closest", "occluded", "interval", "count", "all", "nearest", "approach"]
@@ -107,16 +107,16 @@ def cast(
     rows unless told to (``DataContext.execution_options.preserve_order``): join by a column of your own. Batches of an actor or node that
     died are repeated, and each row appears exactly once.
     """
-    asked = question(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
+    spec = parse_query(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}: it must be at least 1")
     keep = None if keep is None else list(keep)
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
-        suit(list(schema.names), keep, asked)
-    site, cut = checked(
+        check_ray_columns(list(schema.names), keep, spec)
+    config, split = prepare_parts(
         spheres,
-        asked,
+        spec,
         parts,
         radii=radii,
         rotations=rotations,
@@ -127,15 +127,15 @@ def cast(
         builder=builder,
         memory=memory,
     )
-    hands = pool(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
+    pool = plan_workers(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
     size = BATCH if batch_size is None and num_gpus else batch_size
-    job = (site, asked, device)
-    return through(dataset, Caster, hands, cut, job, (keep,), batch_size=size, udf_modifying_row_count=False)
+    job = (config, spec, device)
+    return map_parts(dataset, Caster, pool, split, job, (keep,), batch_size=size, udf_modifying_row_count=False)
 
 
-def suit(names: list[str], keep: list[str] | None, question: Question) -> None:
-    """Raise ValueError if a required column of rays is missing, or if `free` refuses the columns."""
+def check_ray_columns(names: list[str], keep: list[str] | None, spec: QuerySpec) -> None:
+    """Raise ValueError if a required column of rays is missing, or if `check_columns` refuses the columns."""
     missing = [name for name in RAY if name not in names and name not in OPTIONAL]
     if missing:
         raise ValueError(f"rays: column {missing[0]!r} is missing; existing columns: {', '.join(names) or 'none'}")
-    free(names, keep, question)
+    check_columns(names, keep, spec)

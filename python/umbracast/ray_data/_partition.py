@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._devices import Device
-from .._scene import Scene, _remade
+from .._scene import Scene, _unpickle_scene
 from .._spheres import Origin
-from ._query import Question
+from ._query import QuerySpec
 
 
 class Part(NamedTuple):
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     velocities: NDArray[np.float32] | None
 
 
-class Site(NamedTuple):
+class SceneConfig(NamedTuple):
     """What workers need in addition to the spheres to build a scene."""
 
     origin: Origin | None
@@ -38,12 +38,14 @@ class Site(NamedTuple):
         _, spheres, shapes, masks, velocities = part
         precision: Any = self.precision
         device = Device(choice, precision=precision, memory=self.memory)
-        return _remade(spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder)
+        return _unpickle_scene(
+            spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder
+        )
 
 
-def checked(
+def prepare_parts(
     spheres: ArrayLike | Any,
-    question: Question,
+    spec: QuerySpec,
     parts: int,
     *,
     radii: ArrayLike | None,
@@ -54,7 +56,7 @@ def checked(
     origin: Any,
     builder: Any,
     memory: int | None,
-) -> tuple[Site, list[Part]]:
+) -> tuple[SceneConfig, list[Part]]:
     """Validate spheres and options, and split the spheres into parts. Loads no driver.
 
     Raises what `umbracast.Scene` raises, and ValueError if there are more parts than spheres.
@@ -75,29 +77,29 @@ def checked(
         raise ValueError(f"parts is {parts}, but there are only {len(scene)} spheres: every part needs at least one")
     whole = Part(None, *scene._parts())
     begin, end = scene._options[0]
-    site = Site(scene._asked_origin(), (begin, end), builder, question.policies.precision, memory)
-    _try(site, whole, question)
-    return site, [whole] if parts == 1 else _cut(whole, parts)
+    config = SceneConfig(scene._given_origin(), (begin, end), builder, spec.policies.precision, memory)
+    _dry_run(config, whole, spec)
+    return config, [whole] if parts == 1 else _split(whole, parts)
 
 
-def _try(site: Site, whole: Part, question: Question) -> None:
+def _dry_run(config: SceneConfig, whole: Part, spec: QuerySpec) -> None:
     """Run the query on one sphere without rays, so that invalid options fail here and not in every worker."""
-    if site.builder not in ("auto", "cpu", "gpu"):
-        raise ValueError(f"builder is {site.builder!r}: allowed are 'auto', 'cpu', 'gpu'")
-    few = site._replace(builder="auto").build(_picked(whole, slice(0, 1)), "cpu")
-    options: dict[str, Any] = question.policies._asdict()
-    if question.k is not None:
-        options["k"] = question.k
-    getattr(few, question.query)(np.empty((0, 8), np.float32), **options)
+    if config.builder not in ("auto", "cpu", "gpu"):
+        raise ValueError(f"builder is {config.builder!r}: allowed are 'auto', 'cpu', 'gpu'")
+    few = config._replace(builder="auto").build(_select(whole, slice(0, 1)), "cpu")
+    options: dict[str, Any] = spec.policies._asdict()
+    if spec.k is not None:
+        options["k"] = spec.k
+    getattr(few, spec.query)(np.empty((0, 8), np.float32), **options)
 
 
-def _cut(whole: Part, parts: int) -> list[Part]:
+def _split(whole: Part, parts: int) -> list[Part]:
     """Split the spheres into equal ranges of the Morton order, which keeps neighbours together."""
     order = np.argsort(_morton(whole.spheres[:, :3]), kind="stable")
-    return [_picked(whole, np.sort(rows)) for rows in np.array_split(order, parts)]
+    return [_select(whole, np.sort(rows)) for rows in np.array_split(order, parts)]
 
 
-def _picked(whole: Part, rows: Any) -> Part:
+def _select(whole: Part, rows: Any) -> Part:
     def some(array: NDArray[Any] | None) -> Any:
         return None if array is None else np.ascontiguousarray(array[rows])
 
